@@ -1,0 +1,71 @@
+# The one door. `make` lists what there is. Needs Python >= 3.11 (with venv and pip), git and make; nothing else.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+PY     := $(BIN)/python
+STAMP  := $(VENV)/.installed
+# Two OpenBLAS threads can be far slower than one on small machines; the library limits them itself,
+# the tools around it are held to the same rule.
+export OPENBLAS_NUM_THREADS ?= 1
+
+.PHONY: help setup demo test check format test-lowest wheel-test bench verify reproduce docs lock clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+
+setup: $(STAMP)  ## create .venv with the pinned development tools and Grampus itself
+
+$(STAMP): requirements/dev.lock pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install --quiet --require-hashes -r requirements/dev.lock
+	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
+	$(BIN)/grampus demo
+
+test: $(STAMP)  ## all tests, with seeded samples of what `make verify` runs in full
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+check: $(STAMP)  ## lint, format, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(PY) -m pytest -q tests/contract/test_layers.py
+
+format: $(STAMP)  ## rewrite the sources in the project's format
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test-lowest:  ## the tests against the lowest supported versions of the dependencies
+	$(PYTHON) -m venv .venv-lowest
+	.venv-lowest/bin/python -m pip install --quiet -r requirements/lowest.txt
+	.venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider $(PYTEST_ARGS) tests src/grampus
+
+wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, run its demo
+	rm -rf dist .venv-wheel
+	$(PY) -m build --no-isolation --wheel --outdir dist . > /dev/null
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet dist/*.whl
+	.venv-wheel/bin/python -m pip list --format=freeze
+	cd dist && ../.venv-wheel/bin/grampus demo
+
+bench: $(STAMP)  ## speed against peers in one run, as ratios (peers get their own environment)
+	$(PY) -m benchmarks $(ARGS)
+
+verify: $(STAMP)  ## every acceptance line at full size; resumable; one table at the end
+	$(PY) -m verify $(ARGS)
+
+reproduce: $(STAMP)  ## the papers' tables and figures
+	$(PY) -m reproductions $(ARGS)
+
+docs: $(STAMP)  ## build the site into docs/_build/html; a warning is an error
+	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+lock:  ## pin the development tools anew (needs uv: `pip install uv`)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --no-header --extra fast pyproject.toml requirements/dev.in -o requirements/dev.lock
+
+clean:  ## remove everything that was made
+	rm -rf .venv .venv-* dist docs/_build .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

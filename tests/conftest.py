@@ -1,0 +1,52 @@
+"""Shared fixtures: where the corpora are, and the rule that a skipped test is said out loud."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile(
+    "default", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("default")
+
+_REQUIRE_ALL = "GRAMPUS_REQUIRE_ALL"
+
+
+def data_folder() -> Path | None:
+    """Return the folder of research corpora, or None when GRAMPUS_DATA is not set."""
+    value = os.environ.get("GRAMPUS_DATA")
+    return Path(value) if value else None
+
+
+@pytest.fixture(scope="session")
+def corpora() -> Path:
+    """The folder of research corpora; a test that asks for it is skipped without GRAMPUS_DATA."""
+    folder = data_folder()
+    if folder is None:
+        pytest.skip("GRAMPUS_DATA is not set: the research corpora are not at hand")
+    if not folder.is_dir():
+        pytest.fail(f"GRAMPUS_DATA must name a folder; got {folder}")
+    return folder
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say how many tests were skipped, and fail where every test must run."""
+    skipped = len(terminalreporter.stats.get("skipped", []))
+    if skipped:
+        terminalreporter.write_line(
+            f"{skipped} tests skipped (set GRAMPUS_DATA to the folder of corpora to run those that need it)"
+        )
+    if skipped and os.environ.get(_REQUIRE_ALL):
+        terminalreporter.write_line(f"{_REQUIRE_ALL} is set: a skipped test is a failure", red=True)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Turn skips into a failing exit status where every test must run."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    if os.environ.get(_REQUIRE_ALL) and reporter is not None and reporter.stats.get("skipped"):
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
