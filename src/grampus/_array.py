@@ -1,4 +1,4 @@
-"""The one door to arrays: every product, slice and scaling that must work on dense and sparse data goes through here."""
+"""The one door to arrays: each product, slice and scaling that works on dense and sparse data is here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks of what callers pass in: each returns the value in the one form the library works with, or raises InputError."""
+"""Checks of what callers pass in: each returns the value in the one form we work with, or raises InputError."""
 
 from __future__ import annotations
 
@@ -105,6 +105,9 @@ def check_operand(v: Any, n: int) -> Any:
     """Return the right-hand side of a product: a float array with n rows (1-D or 2-D), or a sparse CSR array."""
     if is_sparse(v):
         v = sp.csr_array(v)
+        if not v.has_canonical_format:
+            v = v.copy()
+            v.sum_duplicates()
     else:
         v = np.asarray(v)
         if v.ndim not in (1, 2):
@@ -116,6 +119,18 @@ def check_operand(v: Any, n: int) -> Any:
             raise InputError(f"The right-hand side must be real numbers; got {v.dtype}.")
         v = v.astype(np.float64)
     return v
+
+
+def check_extension(cross: Any, diagonal: Any, n: int) -> tuple[Array, Array | None]:
+    """Return the similarities of new documents to n fitted ones, and their self-similarities if given."""
+    cross = np.asarray(cross)
+    if cross.ndim != 2 or cross.shape[1] != n:
+        raise InputError(f"cross must have shape (new documents, {n}); got {cross.shape}.")
+    if diagonal is not None:
+        diagonal = np.asarray(diagonal)
+        if diagonal.shape != cross.shape[:1]:
+            raise InputError(f"diagonal must have shape ({cross.shape[0]},); got {diagonal.shape}.")
+    return cross, diagonal
 
 
 def check_labels(labels: Any, n: int) -> NDArray[np.intp]:

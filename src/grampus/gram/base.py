@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from .._array import Array, Index, dot, index_array, index_length, is_sparse, tiles
-from .._check import check_index, check_operand
+from .._check import check_extension, check_index, check_operand
 from .._config import require_memory
 from .._parallel import blas_threads
 from ..errors import InputError
@@ -19,8 +19,8 @@ from ..errors import InputError
 class Gram(ABC):
     """A symmetric operator on n documents.
 
-    A subclass gives two methods, ``_block`` and ``_diagonal``; everything else is derived from them, tile by tile within
-    the memory budget, and may be overridden where the structure allows better. What had to be learned from the
+    A subclass gives two methods, ``_block`` and ``_diagonal``; everything else is derived from them, tile by tile
+    within the memory budget, and may be overridden where the structure allows better. What had to be learned from the
     collection (a shift, widths, norms) is fixed when the Gram is made.
 
     Parameters
@@ -52,7 +52,7 @@ class Gram(ABC):
     def __repr__(self) -> str:
         return f"{type(self).__name__}(n={len(self)}, dtype={self.dtype})"
 
-    # -- required -----------------------------------------------------------------------------------------------------
+    # -- required
 
     @abstractmethod
     def _block(self, rows: Index, cols: Index) -> Array:
@@ -62,14 +62,15 @@ class Gram(ABC):
     def _diagonal(self) -> Array:
         """Return the n self-similarities."""
 
-    # -- derived; override where the structure allows better ------------------------------------------------------------
+    # -- derived; override where the structure allows better
 
     def _matmul(self, v: Any) -> Array:
         """Return K v for v (n, c), dense or CSR; columns of K whose row of v is empty are never computed."""
-        n, cols = len(self), slice(0, len(self))
+        n = len(self)
+        cols: Index = slice(0, n)
         if is_sparse(v):
-            support = np.flatnonzero(np.diff(v.indptr))
-            cols, v = support, v[support]
+            cols = np.flatnonzero(np.diff(v.indptr))
+            v = v[cols]
         out = np.zeros((n, v.shape[1]), dtype=np.result_type(self.dtype, v.dtype))
         for rows in tiles(n, 8 * max(index_length(cols), 1)):
             out[rows] = dot(self._block(rows, cols), v)
@@ -95,7 +96,7 @@ class Gram(ABC):
         """The Gram at the bottom of a chain of transforms."""
         return self
 
-    # -- public: check, then call the private twin ----------------------------------------------------------------------
+    # -- public: check, then call the private twin
 
     def block(self, rows: Any = None, cols: Any = None) -> Array:
         """Return the dense entries K[rows, cols]; either may be a slice, integers, a mask or None for all."""
@@ -116,7 +117,9 @@ class Gram(ABC):
     def dense(self) -> Array:
         """Return the whole matrix, if it fits in the memory budget."""
         n = len(self)
-        require_memory(n * n * self.dtype.itemsize, f"The full {n} × {n} Gram matrix", "Use products (gram @ v) instead")
+        require_memory(
+            n * n * self.dtype.itemsize, f"The full {n} × {n} Gram matrix", "Use products (gram @ v) instead"
+        )
         with blas_threads(2.0 * n**3):
             return self._block(slice(0, n), slice(0, n))
 
@@ -150,26 +153,16 @@ class Gram(ABC):
         diagonal : array of shape (m,), optional
             Self-similarities of the new documents under the plain kernel; only some transforms need them.
 
-        Returns
-        -------
-        cross : array of shape (m, n)
-        diagonal : array of shape (m,) or None
+        Returns both, transformed; the diagonal is None if it was not given and did not become known.
         """
-        cross = np.asarray(cross)
-        if cross.ndim != 2 or cross.shape[1] != len(self):
-            raise InputError(f"cross must have shape (new documents, {len(self)}); got {cross.shape}.")
-        if diagonal is not None:
-            diagonal = np.asarray(diagonal)
-            if diagonal.shape != cross.shape[:1]:
-                raise InputError(f"diagonal must have shape ({cross.shape[0]},); got {diagonal.shape}.")
-        return self._extend(cross, diagonal)
+        return self._extend(*check_extension(cross, diagonal, len(self)))
 
     def to_linear_operator(self) -> Any:
         """Return the Gram as a SciPy ``LinearOperator``, for SciPy's solvers."""
         from scipy.sparse.linalg import LinearOperator
 
-        return LinearOperator(self.shape, matvec=self.__matmul__, rmatvec=self.__matmul__, matmat=self.__matmul__,
-                              rmatmat=self.__matmul__, dtype=self.dtype)
+        product = self.__matmul__
+        return LinearOperator(self.shape, product, product, product, dtype=self.dtype, rmatmat=product)
 
 
 class Taken(Gram):
@@ -186,7 +179,10 @@ class Taken(Gram):
         return self.base._diagonal()[self.index]
 
     def _matmul(self, v: Any) -> Array:
-        spread = csr_array((np.ones(len(self), dtype=v.dtype), (self.index, np.arange(len(self)))), (len(self.base), len(self)))
+        spread = csr_array(
+            (np.ones(len(self), dtype=v.dtype), (self.index, np.arange(len(self)))),
+            (len(self.base), len(self)),
+        )
         return self.base._matmul(csr_array(spread @ v) if is_sparse(v) else spread @ v)[self.index]
 
     def _take(self, index: NDArray[np.intp]) -> Gram:

@@ -47,7 +47,7 @@ def indicator(labels: Array, k: int | None = None) -> sp.csr_array:
 def objective(gram: Gram, labels: Any) -> float:
     """Return the k-means objective of a partition: the squared distances to the centroids in feature space.
 
-    Σ_i K_ii − Σ_c Σ_{i,j∈c} K_ij / \\|c\\| (`dominance`, Eqn 3). Costs one product. For a positive semi-definite Gram
+    Σ_i K_ii − Σ_c Σ_{i,j∈c} K_ij / n_c (`dominance`, Eqn 3). Costs one product. For a positive semi-definite Gram
     it is at least 0.
 
     Parameters

@@ -185,7 +185,9 @@ class FunctionGram(Source):
             raise InputError("A Gram needs at least one document; the collection is empty.")
         self._self = np.asarray(self_similarity(collection))
         if self._self.shape != (n,):
-            raise InputError(f"self_similarity must return one number a document, shape ({n},); got {self._self.shape}.")
+            raise InputError(
+                f"self_similarity must return one number a document, shape ({n},); got {self._self.shape}."
+            )
         dtype = np.float32 if self._self.dtype == np.float32 else np.float64
         super().__init__(n, dtype)
         self._self = self._self.astype(self.dtype, copy=False)

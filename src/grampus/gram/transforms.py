@@ -63,8 +63,8 @@ class Shifted(Transformed):
         if isinstance(v, np.ndarray):
             product += v.dtype.type(self.sigma) * v
             return product
-        rows, cols = v.nonzero()
-        product[rows, cols] += self.sigma * np.asarray(v[rows, cols]).reshape(-1)
+        rows = np.repeat(np.arange(len(self)), np.diff(v.indptr))
+        product[rows, v.indices] += v.dtype.type(self.sigma) * v.data
         return product
 
     def _take(self, index: NDArray[np.intp]) -> Gram:

@@ -1,4 +1,4 @@
-"""Kernels and the small language that spells them: ``cosine|shift``, ``polynomial(2)|normalise(inf)``, …
+"""Kernels and the small language that spells them, such as ``cosine|shift``.
 
 A `Kernel` is parameters only. ``kernel.gram(X)`` fits it to a collection and returns a Gram; ``kernel.extend(new,
 gram)`` compares new documents with it.

@@ -87,7 +87,7 @@ class Kernel(Spelled, ABC):
            [0., 0.]])
     """
 
-    # -- required of a plain kernel -------------------------------------------------------------------------------------
+    # -- required of a plain kernel
 
     @abstractmethod
     def _cross(self, new: Any, fitted: Any) -> Array:
@@ -97,14 +97,14 @@ class Kernel(Spelled, ABC):
     def _diagonal(self, new: Any) -> Array:
         """Return K(x, x) for every document x of a collection."""
 
-    # -- derived; override where a kernel has structure ------------------------------------------------------------------
+    # -- derived; override where a kernel has structure
 
     def _collect(self, documents: Any) -> Any:
         """Check a collection and bring it into the form that ``_cross`` works with: here, a float matrix."""
         return check_matrix(documents)
 
     def _gram(self, fitted: Any) -> Gram:
-        """Return the Gram of a collection that ``_collect`` returned; ``collection`` of its source is that collection."""
+        """Return the Gram of what ``_collect`` returned; its source keeps that as ``collection``."""
         return FunctionGram(self._cross, fitted, self._diagonal)
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:
@@ -127,7 +127,7 @@ class Kernel(Spelled, ABC):
         """The transforms that follow the plain kernel."""
         return ()
 
-    # -- public ---------------------------------------------------------------------------------------------------------
+    # -- public
 
     def __or__(self, transform: Transform) -> Kernel:
         if not isinstance(transform, Transform):
@@ -160,7 +160,7 @@ class Kernel(Spelled, ABC):
         return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
 
     def cross(self, new: Any, documents: Any) -> Array:
-        """Return the similarities of new documents to others, shape (m, n), with what is learned fitted to the others."""
+        """Return the similarities of new documents to others, shape (m, n); the others teach what is learned."""
         return self.extend(new, self.gram(documents))[0]
 
     def diagonal(self, new: Any) -> Array:

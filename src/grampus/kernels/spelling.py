@@ -48,7 +48,7 @@ def register(cls: _Class) -> _Class:
     >>> str(parse_kernel("overlap|normalise(1)"))
     'overlap|normalise(1)'
     """
-    if not (isinstance(cls, type) and issubclass(cls, (Kernel, Transform))):
+    if not issubclass(cls, (Kernel, Transform)):
         raise InputError(f"register takes a Kernel or Transform class; got {cls!r}.")
     name = getattr(cls, "name", None)
     if not isinstance(name, str) or not re.fullmatch(_NAME, name):
@@ -90,7 +90,9 @@ def parse_kernel(spelling: str | Kernel) -> Kernel:
     if isinstance(spelling, Kernel):
         return spelling
     if not isinstance(spelling, str):
-        raise InputError(f"kernel must be a spelling such as 'cosine|shift' or a Kernel; got {type(spelling).__name__}.")
+        raise InputError(
+            f"kernel must be a spelling such as 'cosine|shift' or a Kernel; got {type(spelling).__name__}."
+        )
     return _Parser(spelling).kernel()
 
 
@@ -108,7 +110,9 @@ class _Parser:
         self.spelling = " ".join(spelling.split()) if re.search(r"[^\S ]", spelling) else spelling
         if len(self.spelling) > _LONGEST:
             raise KernelSpellingError(
-                f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}.", self.spelling[:40] + "…", 40
+                f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}.",
+                self.spelling[:40] + "…",
+                40,
             )
         self.tokens = list(self._tokens())
         self.next = 0
@@ -155,7 +159,9 @@ class _Parser:
         token = self.take()
         if token.kind != "name":
             what = "a kernel" if wanted is Kernel else "a transform"
-            raise self.error(f"Expected {what}; got {token.text!r}." if token.text else f"Expected {what}.", token.position)
+            raise self.error(
+                f"Expected {what}; got {token.text!r}." if token.text else f"Expected {what}.", token.position
+            )
         cls = _registry.get(token.text)
         if cls is None or not issubclass(cls, wanted):
             raise self.error(_unknown(token.text, wanted), token.position)
@@ -172,7 +178,10 @@ class _Parser:
             if token.kind == "name" and self.accept("="):
                 name, token = token.text, self.take()
             if token.kind not in ("number", "name"):
-                raise self.error(f"Expected a value; got {token.text!r}." if token.text else "Expected a value.", token.position)
+                raise self.error(
+                    f"Expected a value; got {token.text!r}." if token.text else "Expected a value.",
+                    token.position,
+                )
             found.append((name, _value(token), token))
             if self.accept(")"):
                 return found

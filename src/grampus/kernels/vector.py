@@ -95,12 +95,13 @@ class Polynomial(Kernel):
 
 
 def squared_distances(new: Any, fitted: Any) -> Array:
-    """Return ‖x − y‖² for every pair of rows."""
-    from sklearn.metrics.pairwise import euclidean_distances
-
-    if not new.shape[0]:
-        return np.empty((0, fitted.shape[0]), dtype=fitted.dtype)
-    return np.asarray(euclidean_distances(new, fitted, squared=True))
+    """Return ‖x − y‖² = ‖x‖² − 2 x·y + ‖y‖² for every pair of rows, in float64; rounding below 0 becomes 0."""
+    double = np.float64
+    distances = dot(new.astype(double, copy=False), fitted.astype(double, copy=False).T)
+    distances *= -2.0
+    distances += row_squares(new)[:, None]
+    distances += row_squares(fitted)
+    return np.maximum(distances, 0.0, out=distances)
 
 
 @register
@@ -233,7 +234,7 @@ class Precomputed(Kernel):
         return DenseGram(documents)
 
     def _gram(self, fitted: Any) -> Gram:
-        return fitted  # type: ignore[no-any-return]
+        return fitted
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:
         cross, diagonal = new if isinstance(new, tuple) else (new, None)
