@@ -20,7 +20,22 @@ from .base import Gram
 class Transformed(Gram):
     """A Gram over another one, its base.
 
-    A subclass that acts entry by entry gives ``_block``, ``_diagonal``, ``_take`` and ``_own_extend``.
+    A subclass gives ``_block``, ``_diagonal`` and ``_own_extend``, and ``_take`` if taking documents first changes
+    nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, Transformed
+    >>> class Doubled(Transformed):
+    ...     def _block(self, rows, cols):
+    ...         return 2 * self.base._block(rows, cols)
+    ...     def _diagonal(self):
+    ...         return 2 * self.base._diagonal()
+    ...     def _own_extend(self, cross, diagonal):
+    ...         return 2 * cross, None if diagonal is None else 2 * diagonal
+    >>> Doubled(LinearGram(np.array([[1.0], [2.0]]))) @ np.ones(2)
+    array([ 6., 12.])
     """
 
     def __init__(self, base: Gram) -> None:
@@ -61,7 +76,8 @@ class Shifted(Transformed):
     def _matmul(self, v: Any) -> Array:
         product = self.base._matmul(v)
         if isinstance(v, np.ndarray):
-            product += v.dtype.type(self.sigma) * v
+            for part in tiles(len(self), 8 * v.shape[1]):
+                product[part] += v.dtype.type(self.sigma) * v[part]
             return product
         rows = np.repeat(np.arange(len(self)), np.diff(v.indptr))
         product[rows, v.indices] += v.dtype.type(self.sigma) * v.data
