@@ -128,7 +128,7 @@ class LinearGram(Source):
         out = np.empty((len(self), columns), dtype=np.result_type(self.dtype, v.dtype))
         # The sums need (features, columns) floats twice: a few columns at a time keep them below the input's size.
         stored = mean_row_size(x) * len(self) * 8
-        width = max(1, max(settings().tile, stored // 4) // (8 * x.shape[1]))
+        width = max(1, max(settings().tile // 2, stored // 8) // (8 * x.shape[1]))
         for start in range(0, columns, width):
             part = slice(start, min(start + width, columns))
             self._product(v[:, part], out[:, part])
