@@ -47,7 +47,7 @@ def close(got, wanted):
 
 
 @pytest.mark.parametrize("spelling", KERNELS)
-@settings(max_examples=40)
+@settings(max_examples=25)
 @example(fitted=["", "a", "a" * 14], new=["", "a" * 20, "b"])
 @example(fitted=["a" * 30], new=["a" * 30, "a" * 29])
 @example(fitted=["abab\nabab", "abab\n", "\n"], new=["abab\nabab\n"])
@@ -155,14 +155,20 @@ def test_bytes_are_the_utf8_bytes(strings):
 TRANSFORMS = ["", "|normalise", "|normalise(1)", "|shift", "|power(0.5)", "|centre", "|normalise|shift|map"]
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
-@pytest.mark.parametrize("spelling", ["spectrum(2)", "boundrange(3)", "constant", "exponential(1.3)", "subsequence(2)"])
+CHAINS = [("constant", transform) for transform in TRANSFORMS]
+CHAINS += [("subsequence(2)", transform) for transform in ("", "|normalise|shift", "|power(0.5)")]
+CHAINS += [(kernel, "|normalise") for kernel in ("spectrum(2)", "boundrange(3)", "exponential(1.3)")]
+
+
+@pytest.mark.parametrize(("spelling", "transform"), CHAINS)
 def test_check_gram_with_every_transform(spelling, transform):
     rng = np.random.default_rng(len(spelling + transform))
-    strings = ["".join(rng.choice(list("abcd"), size=rng.integers(1, 12))) for _ in range(70)] + ["", "xyz", "xyz"]
+    strings = [
+        "".join(rng.choice(list("abcd"), size=rng.integers(1, 12))) for _ in range(20 if "map" in transform else 70)
+    ] + ["", "xyz", "xyz"]
     new = ["abca", "", "zz", strings[3]]
     if spelling.startswith("subsequence"):
-        strings = strings[-20:]
+        strings = strings[-12:]
 
         def twin(x, y):
             return naive.subsequence_kernel(x, y, 2, 0.5)
@@ -185,6 +191,6 @@ def test_check_gram_with_every_transform(spelling, transform):
     close(got[1], wanted[1])
     if "centre" in transform or "map" in transform:
         return
-    some = [5, 0, 11, 17]
+    some = [5, 0, 11, 7]
     part = gram.take(some)
     close(parse_kernel(spelling + transform).extend(new, part)[0], wanted[0][:, some])

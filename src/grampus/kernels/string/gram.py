@@ -78,7 +78,7 @@ class SubstringGram(LinearGram):
 
     def _large_block(self, rows: Rows, cols: Rows) -> Array:
         columns = self._columns(slice(0, len(self)))
-        same = rows is cols or (isinstance(rows, slice) and rows == cols)
+        same = rows is cols or (isinstance(rows, slice) and isinstance(cols, slice) and rows == cols)
         block = np.zeros((index_length(rows), index_length(cols)))
         for part in tiles(self._head, 8 * len(self)):
             dense = columns[part].toarray()
