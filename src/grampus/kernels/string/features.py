@@ -21,6 +21,8 @@ from .suffix import Suffixes, sort_suffixes
 from .text import Text
 from .tree import NONE, Tree, build_tree
 
+_LARGEST = 1e150  # a weighted count whose square, summed, is still a number
+
 
 @dataclass(frozen=True)
 class Lengths:
@@ -103,7 +105,7 @@ def build_index(text: Text, weights: Lengths) -> Index:
     edge = weights.between(tree.above, tree.depth)
     private = _private(suffixes, tree, weights, document, shared, edge)
     features, transposed, node = _assemble(_incidences(tree, document, shared, len(text)), edge, len(text))
-    if not (np.isfinite(private).all() and np.isfinite(features.data).all()):
+    if not (np.isfinite(private).all() and features.data.max(initial=0.0) < _LARGEST):
         raise InputError(
             "decay makes long substrings weigh more than short ones, and the weights of these documents overflow; "
             "use a decay that lets them fall with length, or a bounded kernel."
@@ -129,7 +131,8 @@ def _private(
     out: NDArray[np.float64] = np.bincount(document, weights=leaf, minlength=n).astype(np.float64)
     own = np.flatnonzero(~shared)
     size = (tree.high[own] - tree.low[own] + 1).astype(np.float64)
-    out += np.bincount(document[tree.low[own]], weights=edge[own] * size**2, minlength=n)
+    with np.errstate(over="ignore"):  # what overflows is refused by the caller
+        out += np.bincount(document[tree.low[own]], weights=edge[own] * size**2, minlength=n)
     return out
 
 
@@ -158,12 +161,12 @@ def _incidences(tree: Tree, document: Array, shared: Array, n: int) -> list[tupl
     while len(climber):
         inside = previous[climber] < tree.low[node]
         climber, node = climber[inside], node[inside]
-        count = np.ones(len(climber))
+        count = np.ones(len(climber), dtype=np.int32)
         last = tree.high[node]
         more = np.flatnonzero(following[climber] <= last)
         ends = sorted_document[climber[more]].astype(np.int64) * size + last[more]
         count[more] = np.searchsorted(place, ends, side="right") - climber[more]
-        found.append((sorted_document[climber], node, count.astype(np.float32)))
+        found.append((sorted_document[climber], node, count))
         node = tree.parent[node]
         up = node != NONE
         climber, node = climber[up], node[up]
