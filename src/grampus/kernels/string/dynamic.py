@@ -29,7 +29,6 @@ from .compiled import LANES
 Strings: TypeAlias = tuple[Array, Array, Array]  # units, starts and ends of the documents
 Programme: TypeAlias = Callable[[Array, Array, int, float], Array]
 
-_NUMPY_LANES = 64  # without numba every step pays for a call, so more pairs share it
 _NO_X, _NO_Y = -1, -2  # what fills the lanes of shorter strings; never equal
 
 
@@ -40,18 +39,17 @@ def has_numba() -> bool:
 
 def pairwise(one: Strings, other: Strings, length: int, decay: float, *, symmetric: bool = False) -> Array:
     """Return the similarities of all pairs; where both sides are the same, each pair is computed once."""
-    programme, width = _programme(len(other[1]))
+    programme = _programme()
     rows, columns = _by_size(one), _by_size(other)
-    spare = -len(columns) % width  # the group that is not full is that of the shortest strings
-    groups = [columns[max(end - width, 0) : end] for end in range(width - spare, len(columns) + 1, width)]
-    lanes = [_interleave(other, group, width, _NO_Y) for group in groups]
+    spare = -len(columns) % LANES  # the group that is not full is that of the shortest strings
+    groups = [columns[max(end - LANES, 0) : end] for end in range(LANES - spare, len(columns) + 1, LANES)]
+    lanes = [_interleave(other, group, _NO_Y) for group in groups]
     out = np.zeros((len(rows), len(columns)))
 
     def work(place: int) -> None:
         i = rows[place]
-        x = _interleave(one, rows[place : place + 1], 1, _NO_X)
-        x = np.repeat(x, width, axis=1)
-        for g in range((place + spare) // width if symmetric else 0, len(groups)):
+        x = _interleave(one, np.repeat(i, LANES), _NO_X)
+        for g in range((place + spare) // LANES if symmetric else 0, len(groups)):
             out[i, groups[g]] = programme(x, lanes[g], length, decay)[: len(groups[g])]
 
     _share_out(work, len(rows))
@@ -63,16 +61,16 @@ def pairwise(one: Strings, other: Strings, length: int, decay: float, *, symmetr
 
 def selfwise(strings: Strings, length: int, decay: float) -> Array:
     """Return the similarity of every string to itself."""
-    programme, width = _programme(len(strings[1]))
+    programme = _programme()
     order = _by_size(strings)
     out = np.zeros(len(order))
 
     def work(g: int) -> None:
-        group = order[g * width : (g + 1) * width]
-        x, y = (_interleave(strings, group, width, fill) for fill in (_NO_X, _NO_Y))
+        group = order[g * LANES : (g + 1) * LANES]
+        x, y = (_interleave(strings, group, fill) for fill in (_NO_X, _NO_Y))
         out[group] = programme(x, y, length, decay)[: len(group)]
 
-    _share_out(work, -(-len(order) // width))
+    _share_out(work, -(-len(order) // LANES))
     return out
 
 
@@ -80,11 +78,11 @@ def _by_size(strings: Strings) -> Array:
     return np.argsort(strings[2] - strings[1], kind="stable")
 
 
-def _interleave(strings: Strings, group: Array, width: int, fill: int) -> Array:
-    """Return some strings as columns, filled up to the longest one and to `width` columns."""
+def _interleave(strings: Strings, group: Array, fill: int) -> Array:
+    """Return some strings as LANES columns, filled up to the longest one."""
     units, starts, ends = strings
     longest = int((ends[group] - starts[group]).max(initial=0))
-    out = np.full((longest, width), fill, dtype=np.int32)
+    out = np.full((longest, LANES), fill, dtype=np.int32)
     for lane, i in enumerate(group):
         out[: ends[i] - starts[i], lane] = units[starts[i] : ends[i]]
     return out
@@ -102,9 +100,8 @@ def _share_out(work: Callable[[int], None], count: int) -> None:
             pass
 
 
-def _programme(count: int) -> tuple[Programme, int]:
-    """Return the programme and how many pairs it takes side by side."""
-    return (_compiled(), LANES) if has_numba() else (with_numpy, max(1, min(count, _NUMPY_LANES)))
+def _programme() -> Programme:
+    return _compiled() if has_numba() else with_numpy
 
 
 @lru_cache(maxsize=1)
