@@ -28,17 +28,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     rows = discover()
     if unknown := sorted(set(options.names) - set(rows)):
         parser.error(f"no row called {', '.join(unknown)}; there are {', '.join(sorted(rows))}")
-    console = Console(soft_wrap=False)
+    console = Console()
     if options.list:
         for row in rows.values():
             console.print(f"{row.name}: {row.text} Peers: {', '.join(peer.name for peer in row.peers)}.")
         return 0
-    console.print("\n".join(f"{key}: {value}" for key, value in provenance().items()), highlight=False)
+    made = provenance()
+    console.print("\n".join(f"{key}: {value}" for key, value in made.items()), highlight=False)
     outcomes: list[Outcome] = []
     for name in options.names or rows:
         console.print(f"measuring {name} …")
         measured = list(compare(rows[name], quick=options.quick))
-        save(name, measured, ROOT / ".bench" / "quick" if options.quick else RESULTS)
+        save(name, measured, made, ROOT / ".bench" / "quick" if options.quick else RESULTS)
         outcomes += measured
     table = Table("row", "peer", "ours", "peer's", "ratio", "promise", "agreement", "status")
     for outcome in outcomes:

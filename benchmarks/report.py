@@ -46,10 +46,10 @@ def _processor() -> str:
     )
 
 
-def save(name: str, outcomes: Iterable[Outcome], folder: Path = RESULTS) -> None:
+def save(name: str, outcomes: Iterable[Outcome], made: dict[str, str], folder: Path = RESULTS) -> None:
     """Write the row's file, whole or not at all, and then the table of every row in `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    record = {"provenance": provenance(), "outcomes": [asdict(outcome) for outcome in outcomes]}
+    record = {"provenance": made, "outcomes": [asdict(outcome) for outcome in outcomes]}
     _write(folder / f"{name}.json", json.dumps(record, indent=1) + "\n")
     _write(folder / "latest.md", markdown(folder))
 

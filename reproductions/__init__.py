@@ -1,1 +1,1 @@
-"""The papers' tables and figures, made again through the public interface alone."""
+"""The papers, table by table."""

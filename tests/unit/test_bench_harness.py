@@ -172,8 +172,9 @@ def test_results_are_saved_and_tabled(tmp_path):
         "a", "First.", "peer", 3, "met", "", "equal", 50.0, [1, 1, 1], [5, 4, 6], [5, 4, 6], {"numpy": "2"}
     )
     bad = Outcome("b", "Second.", "peer", None, "failed", "boom")
-    report.save("a", [good], tmp_path)
-    report.save("b", [bad], tmp_path)
+    made = report.provenance()
+    report.save("a", [good], made, tmp_path)
+    report.save("b", [bad], made, tmp_path)
     stored = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     assert set(stored["provenance"]) == {"date", "commit", "machine", "python", "threads"}
     table = (tmp_path / "latest.md").read_text(encoding="utf-8")
