@@ -12,7 +12,7 @@ import pytest
 import scipy.sparse as sp
 
 from grampus.errors import InputError, KernelSpellingError
-from grampus.gram import LinearGram
+from grampus.gram import LinearGram, factor
 from grampus.kernels import BoundRange, Spectrum, Subsequence, parse_kernel, telling_substrings
 from grampus.kernels.string import dynamic, matching
 from tests import memory
@@ -133,10 +133,10 @@ def test_new_strings_with_unknown_characters_and_private_substrings():
     wanted = [
         [naive.substring_kernel(x, y, twin) for y in ("common secret", "common", "other")] for x in ("secret ж", "жжж")
     ]
-    np.testing.assert_array_equal(cross[:2], wanted)
+    np.testing.assert_allclose(cross[:2], wanted, rtol=1e-12)
     assert cross[0, 0] > 20  # "secret" is in one fitted document only, and counts
     assert cross[2].tolist() == [0, 0, 0]
-    np.testing.assert_array_equal(own[1], 14)
+    assert own[1] == pytest.approx(14)
 
 
 def test_long_shared_passages_are_sorted_together(monkeypatch):
@@ -146,7 +146,7 @@ def test_long_shared_passages_are_sorted_together(monkeypatch):
     calls = []
     plain = matching.cross_by_sorting
     monkeypatch.setattr(matching, "cross_by_sorting", lambda *a: calls.append(1) or plain(*a))
-    np.testing.assert_array_equal(kernel.extend([passage], gram)[0][0], gram.dense()[0])
+    np.testing.assert_allclose(kernel.extend([passage], gram)[0][0], gram.dense()[0], rtol=1e-12)
     assert calls == [1]
     kernel.extend([passage[:50]], gram)
     assert calls == [1]
@@ -156,8 +156,9 @@ def test_all_long_runs_of_one_character():
     gram = parse_kernel("constant").gram(["a" * 3000, "a" * 2000, "b"])
     n, m = 3000, 2000
     lengths = np.arange(1, n + 1)
-    assert gram.dense()[0, 0] == np.sum((n - lengths + 1.0) ** 2)
-    assert gram.dense()[0, 1] == np.sum((n - lengths + 1.0)[:m] * (m - lengths[:m] + 1.0))
+    assert gram.dense()[0, 0] == pytest.approx(np.sum((n - lengths + 1.0) ** 2), rel=1e-12)
+    wanted = np.sum((n - lengths + 1.0)[:m] * (m - lengths[:m] + 1.0))
+    assert gram.dense()[0, 1] == pytest.approx(wanted, rel=1e-12)
     assert gram.dense()[2].tolist() == [0, 0, 1]
 
 
@@ -176,8 +177,9 @@ def test_one_long_document_has_only_private_mass():
     text = "".join(np.random.default_rng(0).choice(list("acgt"), size=300_000))
     gram = parse_kernel("boundrange(10)").gram([text])
     counts = [np.unique(_windows(text, size), return_counts=True)[1] for size in range(1, 11)]
-    assert gram.dense()[0, 0] == sum(float((c.astype(float) ** 2).sum()) for c in counts)
-    assert gram.features.nnz == 0
+    wanted = sum(float((c.astype(float) ** 2).sum()) for c in counts)
+    assert gram.dense()[0, 0] == pytest.approx(wanted, rel=1e-12)
+    assert gram.features.shape == (1, 1)
 
 
 def _windows(text, size):
@@ -238,11 +240,21 @@ def test_telling_of_a_part_and_its_limits():
         telling_substrings(gram, [0, 0, 1, 1], top=0)
 
 
+def test_features_alone_make_the_gram():
+    texts = ["the cat sat", "a cat ran", "my dog sat", "", "zzz"]
+    for kernel in ("constant", "spectrum(2)|normalise"):
+        gram = parse_kernel(kernel).gram(texts)
+        found = factor(gram)
+        rows = found.features.toarray() * found.scale[:, None]
+        np.testing.assert_allclose(rows @ rows.T, gram.dense(), rtol=1e-12, atol=1e-12)
+        assert gram.dense()[4, 4] > 0
+
+
 def test_features_stay_small_for_long_lengths():
     strings = ["".join(np.random.default_rng(i).choice(list("ab"), size=400)) for i in range(20)]
     short, long = (BoundRange(length).gram(strings) for length in (12, 400))
     assert long.features.nnz < 1.5 * short.features.nnz
-    assert Spectrum(3).gram(strings).features.shape[1] == 8
+    assert Spectrum(3).gram([*strings, "xyz"]).features.shape[1] == 9  # and the mass of the last one
 
 
 # -- the corpora

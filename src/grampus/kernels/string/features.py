@@ -2,8 +2,8 @@
 
 A substring kernel is K(x, y) = Σ_u w(|u|) c_x(u) c_y(u), c_x(u) the number of times that u occurs in x. All substrings
 on one edge of the suffix tree occur at the same places, so an edge is one feature with the summed weight of its
-lengths: at most 2N features, however long the substrings are. What occurs in one document only is its private mass, a
-number on the diagonal.
+lengths: at most 2N features, however long the substrings are. What occurs in one document only is its private mass, one
+feature for each document.
 """
 
 from __future__ import annotations
@@ -56,13 +56,12 @@ class Index:
     edge : array of shape (nodes,)
         Summed weight of the lengths that a node stands for.
     features : CSR array of shape (n, columns)
-        Weighted counts; columns by falling number of documents.
+        Weighted counts, columns by falling number of documents; then, for each document that has some, the root of
+        its private mass in a column of its own.
     transposed : CSR array of shape (columns, n)
         The same, by column.
-    private : array of shape (n,)
-        Self-similarity through substrings that no other document has.
-    node : array of shape (columns,)
-        The tree's node of every column.
+    node : array
+        The tree's node of every column of shared substrings; they come before those of private mass.
     column : array of shape (nodes,)
         The column of every node; −1 for those in one document.
     """
@@ -74,7 +73,6 @@ class Index:
     edge: NDArray[np.float64]
     features: sp.csr_array
     transposed: sp.csr_array
-    private: NDArray[np.float64]
     node: NDArray[np.int32]
     column: NDArray[np.int32]
 
@@ -85,7 +83,7 @@ class Index:
 
     def diagonal(self) -> Array:
         """Return the self-similarity of every document."""
-        return row_squares(self.features) + self.private
+        return row_squares(self.features)
 
     def substring(self, column: int) -> str | bytes:
         """Read the longest substring of a column back."""
@@ -104,15 +102,19 @@ def build_index(text: Text, weights: Lengths) -> Index:
     shared = _shared(tree, document)
     edge = weights.between(tree.above, tree.depth)
     private = _private(suffixes, tree, weights, document, shared, edge)
-    features, transposed, node = _assemble(_incidences(tree, document, shared, len(text)), edge, len(text))
-    if not (np.isfinite(private).all() and features.data.max(initial=0.0) < _LARGEST):
+    found = _incidences(tree, document, shared, len(text))
+    own = np.flatnonzero(private > 0).astype(np.int32)
+    found.append((own, np.arange(len(edge), len(edge) + len(own), dtype=np.int32), np.ones(len(own), dtype=np.int32)))
+    features, transposed, node = _assemble(found, np.concatenate([edge, private[own]]), len(text))
+    node = node[node < len(edge)]
+    if not features.data.max(initial=0.0) < _LARGEST:
         raise InputError(
             "decay makes long substrings weigh more than short ones, and the weights of these documents overflow; "
             "use a decay that lets them fall with length, or a bounded kernel."
         )
     column = np.full(len(edge), NONE, dtype=np.int32)
     column[node] = np.arange(len(node), dtype=np.int32)
-    return Index(suffixes, tree, weights, document, edge, features, transposed, private, node, column)
+    return Index(suffixes, tree, weights, document, edge, features, transposed, node, column)
 
 
 def _shared(tree: Tree, document: Array) -> Array:

@@ -1,13 +1,11 @@
-"""The Gram of a substring kernel: explicit features, and a private mass on the diagonal."""
+"""The Gram of a substring kernel: explicit features, the common ones multiplied as dense tiles."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array, dot, index_length, is_sparse, matches, scale_rows, tiles
+from ..._array import Array, dot, index_length, tiles
 from ..._array import Index as Rows
 from ...gram import Gram, LinearGram
 from .features import Index
@@ -44,7 +42,7 @@ class Substrings:
 
 
 class SubstringGram(LinearGram):
-    """F Fᵀ + diag(p): F the weighted counts of shared substrings, p the private mass of each document.
+    """F Fᵀ, F the weighted counts of shared substrings and the private mass of each document.
 
     Blocks of many rows multiply the substrings that many documents have as dense tiles, the others as sparse ones.
 
@@ -52,29 +50,23 @@ class SubstringGram(LinearGram):
     --------
     >>> from grampus.kernels import Spectrum
     >>> gram = Spectrum(1).gram(["ab", "b"])
-    >>> gram.private, gram.dense()
-    (array([1., 0.]), array([[2., 1.],
-           [1., 1.]]))
+    >>> gram.features.toarray()  # b in both, and one substring of the first document's own
+    array([[1., 1.],
+           [1., 0.]])
     """
 
     def __init__(self, collection: Substrings) -> None:
         index, rows = collection.index, collection.rows
-        whole = rows is None
-        super().__init__(index.features if whole else index.features[rows], collection)
-        self.private = index.private if whole else index.private[rows]
-        if whole:
+        super().__init__(index.features if rows is None else index.features[rows], collection)
+        if rows is None:
             self._transposed = index.transposed
         documents = np.diff(index.transposed.indptr)
         self._head = int(np.count_nonzero(documents * _COMMON > len(index.text)))  # columns come by falling count
 
     def _block(self, rows: Rows, cols: Rows) -> Array:
         if min(index_length(rows), index_length(cols)) < _MANY:
-            block = super()._block(rows, cols)
-        else:
-            block = self._large_block(rows, cols)
-        i, j = matches(rows, cols)
-        block[i, j] += self.private[rows][i]
-        return block
+            return super()._block(rows, cols)
+        return self._large_block(rows, cols)
 
     def _large_block(self, rows: Rows, cols: Rows) -> Array:
         columns = self._columns(slice(0, len(self)))
@@ -89,14 +81,6 @@ class SubstringGram(LinearGram):
         for some in tiles(len(block), 24 * max(block.shape[1], 1)):
             block[some] += dot(left[some], right)
         return block
-
-    def _diagonal(self) -> Array:
-        return super()._diagonal() + self.private
-
-    def _matmul(self, v: Any) -> Array:
-        product = super()._matmul(v)
-        own = scale_rows(self.private, v)
-        return product + own.toarray() if is_sparse(own) else product + own
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         return SubstringGram(self.collection.take(index))
