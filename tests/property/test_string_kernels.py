@@ -47,7 +47,7 @@ def close(got, wanted):
 
 
 @pytest.mark.parametrize("spelling", KERNELS)
-@settings(max_examples=25)
+@settings(max_examples=15)
 @example(fitted=["", "a", "a" * 14], new=["", "a" * 20, "b"])
 @example(fitted=["a" * 30], new=["a" * 30, "a" * 29])
 @example(fitted=["abab\nabab", "abab\n", "\n"], new=["abab\nabab\n"])
@@ -68,7 +68,7 @@ def test_substring_kernels_equal_their_definition(spelling, fitted, new):
 
 @pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("length", "decay"), [(1, 0.5), (2, 0.5), (3, 0.9), (4, 1.1), (2, 1)])
-@settings(max_examples=25)
+@settings(max_examples=15)
 @example(fitted=["", "a"], new=["", "aa"])
 @given(fitted=string_lists(most=5, size=8), new=string_lists(low=0, most=4, size=8))
 def test_subsequence_equals_its_definition(length, decay, compiled, fitted, new):
@@ -132,7 +132,7 @@ def test_nodes_are_the_intervals_of_equal_prefixes(inner):
             assert found.low[parent] <= low <= high <= found.high[parent]
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(fitted=string_lists(size=40), new=string_lists(size=40, most=4))
 def test_matching_equals_sorting_together(fitted, new):
     for weights in (Lengths(), Lengths(2, 6), Lengths(rate=-0.3)):
