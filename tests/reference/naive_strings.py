@@ -1,10 +1,14 @@
-"""String kernels straight from their definitions: slow, short, and independent of the library."""
+"""String kernels straight from their definitions: slow, short, and independent of the library.
+
+Sums are exact (fsum): over hundreds of thousands of terms, plain ones would be less accurate than what they check.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
 from itertools import combinations
+from math import fsum
 from typing import Any
 
 import numpy as np
@@ -32,7 +36,7 @@ def substrings(x: str) -> Counter[str]:
 def substring_kernel(x: str, y: str, w: Callable[[int], float]) -> float:
     """Σ_u w(|u|) c_x(u) c_y(u)."""
     left, right = substrings(x), substrings(y)
-    return sum(w(len(u)) * count * right[u] for u, count in left.items() if u in right)
+    return fsum(w(len(u)) * count * right[u] for u, count in left.items() if u in right)
 
 
 def subsequence_kernel(x: str, y: str, length: int, decay: float) -> float:
@@ -45,7 +49,7 @@ def subsequence_kernel(x: str, y: str, length: int, decay: float) -> float:
         ]
 
     right = spans(y)
-    return sum(decay ** (a + b) for u, a in spans(x) for v, b in right if u == v)
+    return fsum(decay ** (a + b) for u, a in spans(x) for v, b in right if u == v)
 
 
 def matrix(left: list[str], right: list[str], kernel: Callable[[str, str], float]) -> NDArray[Any]:
