@@ -40,11 +40,12 @@ class Centroids:
     @classmethod
     def of(cls, gram: Gram, labels: NDArray[np.intp], k: int, weights: Array) -> Centroids:
         """Return the centroids of a partition; costs one product."""
+        base, sigma = unshifted(gram)
         sizes = np.bincount(labels, weights=weights, minlength=k)
         members = indicator(labels, k)
         members.data = weights / sizes[labels]
-        sums = gram @ members
-        own = members.data * sums[np.arange(len(labels)), labels]
+        own = members.data * (base @ members)[np.arange(len(labels)), labels]
+        own += sigma * weights * np.minimum(weights, 1.0) / sizes[labels] ** 2  # as in the engine's centroid_norms
         norms = np.where(sizes > 0, np.bincount(labels, weights=own, minlength=k), np.inf)
         return cls(gram, members, norms)
 
