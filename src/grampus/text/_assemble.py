@@ -38,7 +38,7 @@ class Columns:
         return [*self.text, *(c for c in (self.id, self.label, self.title, self.date) if c is not None)]
 
 
-class _Unusable(Exception):
+class _UnusableError(Exception):
     """A record breaks a rule; the text says which."""
 
 
@@ -66,7 +66,7 @@ class _Builder:
     unspaced: int = 0
 
     def add(self, row: Row) -> None:
-        """Take a record in, or leave it out by a stated rule; raise `_Unusable` if it breaks one."""
+        """Take a record in, or leave it out by a stated rule; raise `_UnusableError` if it breaks one."""
         self.records += 1
         if not self.started:
             self.id_column = self.columns.id or ("id" if "id" in row.values else None)
@@ -74,7 +74,7 @@ class _Builder:
         text = self._text(row)
         if not text or text.isspace():
             if self.options.empty == "error":
-                raise _Unusable("has an empty text (empty='skip' leaves such documents out)")
+                raise _UnusableError("has an empty text (empty='skip' leaves such documents out)")
             if self.options.empty == "skip":
                 self.log.skip("empty text")
                 return
@@ -115,7 +115,7 @@ class _Builder:
         if column is None:
             return None
         if column not in row.values:
-            raise _Unusable(f"has no column {said(column)!r}; it has {_listed(row.values)}")
+            raise _UnusableError(f"has no column {said(column)!r}; it has {_listed(row.values)}")
         value = row.values[column]
         if isinstance(value, str):
             found: str | None = value
@@ -125,7 +125,9 @@ class _Builder:
         else:
             found = _spelled(value, column, text)
         if found is not None and len(found) > self.options.max_document_bytes:
-            raise _Unusable(f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)")
+            raise _UnusableError(
+                f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)"
+            )
         return self._whole(found) if found is not None and not found.isascii() else found
 
     def _whole(self, value: str) -> str:
@@ -142,15 +144,15 @@ class _Builder:
             return str(self.records)
         identity = self._value(row, self.id_column)
         if not identity:
-            raise _Unusable(f"has no id in column {said(self.id_column)!r}")
+            raise _UnusableError(f"has no id in column {said(self.id_column)!r}")
         if identity in self.seen:
             if self.options.duplicate_ids == "skip":
                 self.log.skip("id seen before")
                 return None
             if self.options.duplicate_ids == "error":
-                raise _Unusable(
-                    f"has the id {said(identity)!r}, which was seen before; choose another column with id=, or "
-                    "duplicate_ids='number' or 'skip' in ReadOptions"
+                raise _UnusableError(
+                    f"has the id {said(identity)!r}, which was seen before; choose another column with "
+                    "id=, or duplicate_ids='number' or 'skip' in ReadOptions"
                 )
             identity = self._numbered(identity)
         self.seen.add(identity)
@@ -177,8 +179,9 @@ class _Builder:
             log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
         if self.unspaced * 10 >= len(self.texts):
             log.note(
-                f"{self.unspaced} of {len(self.texts)} documents are in a script written without spaces, where words "
-                "cannot be told apart; use a string kernel such as 'spectrum(3)' on the texts, not terms"
+                f"{self.unspaced} of {len(self.texts)} documents are in a script written without "
+                "spaces, where words cannot be told apart; use a string kernel such as 'spectrum(3)' on the "
+                "texts, not terms"
             )
         self.seen.clear()
         return Corpus(
@@ -203,8 +206,14 @@ def _spelled(value: object, column: str, text: bool) -> str | None:
         return "true" if value else "false"
     if isinstance(value, int | float | Decimal) and not text:
         return str(value)
-    kind = {list: "a list", dict: "an object", tuple: "a list"}.get(type(value), type(value).__name__)
-    raise _Unusable(f"must have a string in column {said(column)!r}; it has {kind}")
+    kind = (
+        "a list"
+        if isinstance(value, list)
+        else "an object"
+        if isinstance(value, dict)
+        else type(value).__name__
+    )
+    raise _UnusableError(f"must have a string in column {said(column)!r}; it has {kind}")
 
 
 def _listed(names: Mapping[str, object]) -> str:
@@ -228,7 +237,7 @@ def assemble(
         if isinstance(item, Row):
             try:
                 builder.add(item)
-            except _Unusable as problem:
+            except _UnusableError as problem:
                 bad = Bad(item.place, str(problem))
         if bad is not None:
             if on_error == "raise":

@@ -1,8 +1,9 @@
 """Count terms in one pass: text to a sparse matrix of counts.
 
-Each distinct token is looked at once. A dictionary numbers raw tokens as they appear (``map`` and ``fromiter``
-keep that loop in C); what a token becomes, after its length, the stop list and the stemmer, is worked out per
-distinct token and applied to whole arrays of numbers. Tokens and n-grams, called units here, share one numbering.
+Each distinct token is looked at once. A dictionary numbers raw tokens as they appear (``map`` and
+``fromiter`` keep that loop in C). What a token becomes, after its length, the stop list and the stemmer, is
+worked out per distinct token and applied to whole arrays of numbers. Tokens and n-grams, called units here,
+share one numbering.
 """
 
 from __future__ import annotations

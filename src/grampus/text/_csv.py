@@ -19,8 +19,8 @@ __all__ = ["csv_table", "wide_fields"]
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
 
-# The csv module has one limit for the whole process. It is raised while a file is read and put back when the last
-# reader is done.
+# The csv module has one limit for the whole process. It is raised while a file is read and put back when the
+# last reader is done.
 _lock = threading.Lock()
 _readers = 0
 _before = 0
@@ -77,7 +77,8 @@ class _Lines:
             length += len(text) - end
             if length > self.limit:
                 raise CorpusError(
-                    f"{self.name} must have lines of at most {size(self.limit)} (max_document_bytes); one is longer."
+                    f"{self.name} must have lines of at most {size(self.limit)} (max_document_bytes); "
+                    "one is longer."
                 )
         held.append(whole.decode("", final=True))
         last = "".join(held)

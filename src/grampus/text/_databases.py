@@ -25,7 +25,8 @@ def _names(columns: Sequence[str], name: str) -> tuple[str, ...]:
     repeated = next((column for column in columns if list(columns).count(column) > 1), None)
     if repeated is not None:
         raise CorpusError(
-            f"{name} must give different column names; {said(repeated)!r} occurs more than once. Use AS in the query."
+            f"{name} must give different column names; {said(repeated)!r} occurs more than once. "
+            "Use AS in the query."
         )
     return tuple(columns)
 
@@ -71,7 +72,8 @@ def sqlite_table(path: str, name: str, query: str | None, options: ReadOptions) 
 def _only_table(connection: sqlite3.Connection, name: str) -> str:
     """Return a query for the one table there is; with more, the user must choose."""
     found = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' "
+        "ORDER BY name"
     )
     names = [row[0].decode("utf-8", "replace") for row in found if isinstance(row[0], bytes)]
     if len(names) != 1:
@@ -152,7 +154,7 @@ def duckdb_table(path: str, name: str, query: str | None) -> Table:
     duckdb = _extra("duckdb", "duckdb")
     if query is None:
         raise CorpusError(
-            f"query must say what to read from {name}, such as SELECT * FROM 'reviews.parquet'."
+            f"query must say what to read from {name}, such as FROM 'reviews.parquet' in DuckDB."
         )
     connection: Any = None
     try:

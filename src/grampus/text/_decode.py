@@ -64,7 +64,7 @@ def looks_binary(head: bytes) -> str | None:
 
 
 def _wide(head: bytes) -> str | None:
-    """Return UTF-16 or UTF-32 if a mark says so, or if the zero bytes all stand where they would in UTF-16."""
+    """Return UTF-16 or UTF-32 if a mark says so, or if zero bytes stand only where UTF-16 has them."""
     for mark, encoding in _MARKS[1:]:
         if head.startswith(mark):
             return encoding
@@ -77,8 +77,8 @@ def _wide(head: bytes) -> str | None:
 def _detect(sample: bytes) -> str:
     """Guess the encoding of bytes that are not UTF-8; cp1252 when nothing fits.
 
-    Western and central European pages differ in a few letters only. Among them the one wins whose text has the
-    fewest signs inside words (``p³ynie`` for ``płynie``), the western one first.
+    Western and central European pages differ in a few letters only. Among them the one wins whose text has
+    the fewest signs inside words (``p³ynie`` for ``płynie``), the western one first.
     """
     from charset_normalizer import from_bytes
 

@@ -106,7 +106,7 @@ class ReadOptions:
         _choice("duplicate_ids", self.duplicate_ids, ("error", "number", "skip"))
         delimiter = self.delimiter
         if delimiter is not None and (
-            not isinstance(delimiter, str) or len(delimiter) != 1 or delimiter in '"\r\n'
+            type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'
         ):
             raise InputError(
                 f"delimiter must be one character, not a quote or a line end; got {delimiter!r}."

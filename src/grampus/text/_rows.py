@@ -188,7 +188,8 @@ class _Scanner:
         held = self.text[self.at :]
         if len(held) > self.limit:
             raise CorpusError(
-                f"{self.name} must have records of at most {size(self.limit)} (max_document_bytes); one is longer."
+                f"{self.name} must have records of at most {size(self.limit)} (max_document_bytes); "
+                "one is longer."
             )
         parts, wanted = [held], max(len(held), 1)
         while wanted > 0 and not self.ended:

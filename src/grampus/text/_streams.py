@@ -141,8 +141,8 @@ def _expanded(
             given += len(out)
             if given > _RATIO_FLOOR and given > options.max_ratio * taken:
                 raise CorpusError(
-                    f"{name} must not grow more than {options.max_ratio:g} times when decompressed (max_ratio); "
-                    f"{size(taken)} became {size(given)} and more is to come."
+                    f"{name} must not grow more than {options.max_ratio:g} times when decompressed "
+                    f"(max_ratio); {size(taken)} became {size(given)} and more is to come."
                 )
             if out:
                 yield out

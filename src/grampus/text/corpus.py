@@ -109,10 +109,8 @@ class Corpus:
             object.__setattr__(self, name, value)
         for name in ("ids", "labels", "titles", "dates"):
             column = values[name]
-            if column is not None and len(column) != len(stored):  # type: ignore[arg-type]
-                raise CorpusError(
-                    f"{name} must be one per text, {len(stored)}; got {len(column)}."  # type: ignore[arg-type]
-                )
+            if column is not None and len(column) != len(stored):
+                raise CorpusError(f"{name} must be one per text, {len(stored)}; got {len(column)}.")
         if ids is not None and not isinstance(ids, Texts):  # Texts come from a reader, which has checked them
             _check_distinct(self.ids)
 

@@ -47,7 +47,7 @@ def read_corpus(
     options: ReadOptions = _DEFAULT,
     progress: Callable[[Progress], object] | None = None,
 ) -> Corpus:
-    """Read documents from a folder, a file, a database or a stream.
+    r"""Read documents from a folder, a file, a database or a stream.
 
     Sources are read as a stream; memory is little more than the texts' own size. Whatever is wrong with the
     input, the answer is a corpus or a `CorpusError` of one line. What was left out is counted by reason in
@@ -57,8 +57,8 @@ def read_corpus(
     ----------
     source : path, "-", "duckdb:" or binary file
         A folder of text files; a CSV, TSV, JSON, JSONL or plain text file, which may be compressed with gzip,
-        bzip2 or xz; a SQLite, DuckDB or Parquet file; ``"-"`` for standard input; ``"duckdb:"`` for SQL without
-        a database file; an open binary file.
+        bzip2 or xz; a SQLite, DuckDB or Parquet file; ``"-"`` for standard input; ``"duckdb:"`` for SQL
+        without a database file; an open binary file.
     text : str or sequence of str, optional
         Column of the text, ``"text"`` by default. Several are joined with a blank line between.
     id : str, optional
@@ -95,7 +95,7 @@ def read_corpus(
     --------
     >>> import io
     >>> from grampus.text import read_corpus
-    >>> stream = io.BytesIO(b'id,body,kind\\nw,"whale song",sea\\nb,bird song,air\\n')
+    >>> stream = io.BytesIO(b'id,body,kind\nw,"whale song",sea\nb,bird song,air\n')
     >>> corpus = read_corpus(stream, format="csv", text="body", label="kind")
     >>> [document.text for document in corpus], corpus.labels
     (['whale song', 'bird song'], ('sea', 'air'))
@@ -165,7 +165,8 @@ def _open(
         return kind, _database(kind, path, name, query, columns, options)
     if kind is None:
         raise CorpusError(
-            f"format must be given for {name}: its name does not tell (known: {', '.join(_SUFFIXES)}, and .gz, .bz2, .xz)."
+            f"format must be given for {name}, as its name does not tell "
+            f"(known: {', '.join(_SUFFIXES)}, also with .gz, .bz2 or .xz)."
         )
     log.done, log.total = 0, os.fstat(stream.fileno()).st_size
     return _stream(stream, name, kind, query, options, encoding, log, stack)

@@ -36,8 +36,8 @@ def _from_file(path: Path) -> frozenset[str]:
         lines = path.read_bytes().decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise InputError(
-            f"stop_words must be 'smart', 'english', a readable UTF-8 file with one word a line, words or None; "
-            f"got {str(path)!r} ({getattr(error, 'strerror', None) or 'not UTF-8'})."
+            f"stop_words must be 'smart', 'english', a readable UTF-8 file with one word a line, words or "
+            f"None; got {str(path)!r} ({getattr(error, 'strerror', None) or 'not UTF-8'})."
         ) from error
     stripped = (line.strip() for line in lines)
     return frozenset(word for word in stripped if word and not word.startswith("#"))
@@ -49,8 +49,8 @@ def stop_words(source: StopList) -> frozenset[str]:
     Parameters
     ----------
     source : {"smart", "english"}, path, iterable of str or None
-        ``"smart"`` is the list of the SMART retrieval system (570 words, one of them twice), ``"english"`` the one of
-        scikit-learn. A path names a UTF-8 file with one word a line, where blank lines and lines that
+        ``"smart"`` is the list of the SMART retrieval system (570 different words), ``"english"`` the one
+        of scikit-learn. A path names a UTF-8 file with one word a line, where blank lines and lines that
         start with ``#`` are left out. None is the empty list.
 
     Returns
@@ -79,7 +79,7 @@ def stop_words(source: StopList) -> frozenset[str]:
         raise InputError(
             f"stop_words must be 'smart', 'english', a file, words or None; got {source!r}."
         ) from error
-    wrong = next((word for word in words if not isinstance(word, str)), None)
-    if wrong is not None:
-        raise InputError(f"stop_words must hold strings; got {wrong!r}.")
+    wrong = [word for word in words if type(word) is not str]
+    if wrong:
+        raise InputError(f"stop_words must hold strings; got {wrong[0]!r}.")
     return words

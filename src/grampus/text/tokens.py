@@ -33,7 +33,7 @@ def stemmers() -> list[str]:
     return sorted(Stemmer.algorithms())
 
 
-class Terms(TransformerMixin, BaseEstimator):
+class Terms(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn texts into a sparse matrix of term counts, documents × terms.
 
     One pass over the texts; each distinct word is stemmed once. Several times faster than
@@ -217,7 +217,7 @@ class Terms(TransformerMixin, BaseEstimator):
             low, high = self.ngram_range
         except (TypeError, ValueError):
             low, high = 0, 0
-        if not (isinstance(low, Integral) and isinstance(high, Integral) and 1 <= low <= high):
+        if not (_is_count(low) and _is_count(high) and 1 <= low <= high):
             raise InputError(
                 f"ngram_range must be two integers, 1 <= smallest <= largest; got {self.ngram_range!r}."
             )
@@ -239,13 +239,13 @@ class Terms(TransformerMixin, BaseEstimator):
         """Return the units that stay, in alphabetical order of their names."""
         n, size = counts.shape
         frequency = np.bincount(counts.indices, minlength=size)
-        low = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n
-        high = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n
+        low, high = (df if _is_count(df) else df * n for df in (self.min_df, self.max_df))
         chosen = np.flatnonzero((frequency >= max(low, 1)) & (frequency <= high))
         if not len(chosen):
             raise InputError(
-                f"at least one term must remain; none of {np.count_nonzero(frequency)} is in {low:g} to {high:g} "
-                f"of the {n} documents. Lower min_df, raise max_df, or look at the stop list and the tokenizer."
+                f"at least one term must remain; none of {np.count_nonzero(frequency)} is in {low:g} to "
+                f"{high:g} of the {n} documents. Lower min_df, raise max_df, or look at stop_words and "
+                "tokenizer."
             )
         order = np.fromiter(sorted(chosen.tolist(), key=names.__getitem__), np.intp, len(chosen))
         if self.max_features is None or self.max_features >= len(order):
@@ -281,7 +281,7 @@ def _columns(
 
 def _number_type(dtype: Any) -> np.dtype[Any]:
     try:
-        given = np.dtype(dtype)
+        given: np.dtype[Any] = np.dtype(dtype)
     except TypeError:
         given = np.dtype(object)
     if given.kind not in "iuf" or given == np.float16:
@@ -289,14 +289,17 @@ def _number_type(dtype: Any) -> np.dtype[Any]:
     return given
 
 
-def _check_count(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if not _is_count(value) or value < least:
         raise InputError(f"{name} must be an integer, at least {least}; got {value!r}.")
 
 
-def _check_share(name: str, value: object) -> None:
-    if isinstance(value, Integral) and not isinstance(value, bool) and value >= 1:
-        return
-    if isinstance(value, Real) and not isinstance(value, Integral) and 0 <= value <= 1:
-        return
-    raise InputError(f"{name} must be an integer, at least 1, or a share between 0.0 and 1.0; got {value!r}.")
+def _check_share(name: str, value: Any) -> None:
+    count = _is_count(value) and value >= 1
+    share = isinstance(value, Real) and not isinstance(value, Integral) and 0 <= float(value) <= 1
+    if not (count or share):
+        raise InputError(f"{name} must be an integer, at least 1, or a share from 0.0 to 1.0; got {value!r}.")

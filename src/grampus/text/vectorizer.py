@@ -20,7 +20,7 @@ from grampus.text.weighting import Weighting
 __all__ = ["TermVectorizer"]
 
 
-class TermVectorizer(TransformerMixin, BaseEstimator):
+class TermVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Turn texts into a sparse matrix of weighted terms: `Terms`, then `Weighting`.
 
     Storage is float32 unless asked otherwise; sums are float64. New documents are weighted with the global
@@ -30,7 +30,9 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
     ----------
     weighting : str, default="lfc"
         See `Weighting`.
-    tokenizer, lowercase, stop_words, stemmer, ngram_range, min_df, max_df, min_length, max_length, max_features
+    tokenizer, lowercase, stop_words, stemmer, ngram_range, min_df, max_df
+        See `Terms`.
+    min_length, max_length, max_features
         See `Terms`.
     dtype : {float32, float64}, default=numpy.float32
         Of the weights.

@@ -42,14 +42,14 @@ class Counts:
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.intp], Floats]:
-        """Terms and counts, by term and then by count: sums in this order do not depend on the rows' order."""
+        """Terms and counts, by term and then by count, so that the order of the rows does not matter."""
         order = np.lexsort((self.matrix.data, self.matrix.indices))
         return self.matrix.indices[order], self.matrix.data[order].astype(np.float64)
 
     def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
         """Add up a function of the counts over each term."""
         term, count = self._sorted
-        return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1])
+        return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
 
 
 def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
@@ -58,7 +58,7 @@ def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
     if not len(f):
         return f
     starts = matrix.indptr[:-1][lengths > 0]
-    return f / np.repeat(np.maximum.reduceat(f, starts), lengths[lengths > 0])
+    return np.asarray(f / np.repeat(np.maximum.reduceat(f, starts), lengths[lengths > 0]))
 
 
 def _entropy(c: Counts) -> Floats:
@@ -137,12 +137,13 @@ def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
     if len(code) == 3 and code[0] in LOCAL and code[1] in GLOBAL and code[2] in NORMALISATION:
         return LOCAL[code[0]], GLOBAL[code[1]], NORMALISATION[code[2]]
     raise InputError(
-        f"weighting must be three letters, a local one of {' '.join(LOCAL)}, a global one of {' '.join(GLOBAL)} and "
-        f"a normalisation of {' '.join(NORMALISATION)} (such as 'lfc'), or {' or '.join(NAMED)}; got {spelling!r}."
+        f"weighting must be three letters, a local one of {' '.join(LOCAL)}, a global one of "
+        f"{' '.join(GLOBAL)} and a normalisation of {' '.join(NORMALISATION)} (such as 'lfc'), or {' or '.join(NAMED)}; "
+        f"got {spelling!r}."
     )
 
 
-class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Weight a matrix of counts, documents × terms.
 
     With f the count of term i in document j, χ its indicator, p\ :sub:`ij` = f\ :sub:`ij` / Σ\ :sub:`j`
@@ -168,11 +169,11 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     Parameters
     ----------
     weighting : str, default="lfc"
-        Three letters of the table, or ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, the default
-        of scikit-learn.
+        Three letters of the table, or ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, the
+        default of scikit-learn.
     dtype : {float32, float64} or None, default=None
-        Of the weights. None keeps that of the counts if they are floats, and is float64 otherwise. Weights are
-        computed in float64 whatever is stored.
+        Of the weights. None keeps that of the counts if they are floats, and is float64 otherwise. Weights
+        are computed in float64 whatever is stored.
 
     Attributes
     ----------
@@ -279,7 +280,8 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             counts.eliminate_zeros()
         if counts.nnz and counts.data.min() < 0:
             raise InputError(
-                f"Negative values in data passed to Weighting: counts must be 0 or more; got {counts.data.min():g}."
+                "Negative values in data passed to Weighting: counts must be 0 or more; "
+                f"got {counts.data.min():g}."
             )
         return counts
 
@@ -297,8 +299,10 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weights = local.function(counts.data.astype(np.float64), counts)
         weights = weights * self.global_weights_[counts.indices]
         dtype = _float_type(self.dtype, counts.dtype)
-        weighted = sp.csr_matrix((weights.astype(dtype, copy=False), counts.indices.copy(), counts.indptr.copy()),
-                                 shape=counts.shape)  # fmt: skip
+        weighted = sp.csr_matrix(
+            (weights.astype(dtype, copy=False), counts.indices.copy(), counts.indptr.copy()),
+            shape=counts.shape,
+        )
         weighted.eliminate_zeros()
         return normalisation.function(weighted)
 
@@ -306,7 +310,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 def _float_type(dtype: Any, given: np.dtype[Any]) -> np.dtype[Any]:
     if dtype is None:
         return given if given in (np.float32, np.float64) else np.dtype(np.float64)
-    wanted = np.dtype(dtype)
+    wanted: np.dtype[Any] = np.dtype(dtype)
     if wanted not in (np.float32, np.float64):
         raise InputError(f"dtype must be float32, float64 or None; got {dtype!r}.")
     return wanted
