@@ -72,7 +72,7 @@ def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
 
 
 def layer(name: str) -> str:
-    return name.split(".")[0]
+    return name.partition(".")[0]
 
 
 def upward_arrows(graph: dict[str, set[str]]) -> list[str]:
@@ -89,9 +89,9 @@ def upward_arrows(graph: dict[str, set[str]]) -> list[str]:
 def circles(graph: dict[str, set[str]]) -> list[str]:
     """Return the modules that reach themselves; a package's __init__ is read as its parts' front door."""
     found = []
-    for start in graph:
+    for start, targets in graph.items():
         seen: set[str] = set()
-        stack = list(graph[start])
+        stack = list(targets)
         while stack:
             name = stack.pop()
             if name in seen:

@@ -1,0 +1,104 @@
+"""The one door to arrays: each product, slice and scaling that works on dense and sparse data is here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._config import tile_rows
+
+Array: TypeAlias = NDArray[Any]
+Index: TypeAlias = "slice | NDArray[np.intp]"  # a slice has concrete ends and step 1
+
+
+def is_sparse(x: object) -> bool:
+    """Say whether `x` is a SciPy sparse array or matrix."""
+    return bool(sp.issparse(x))
+
+
+def index_length(index: Index) -> int:
+    """Return how many rows an index selects."""
+    return index.stop - index.start if isinstance(index, slice) else len(index)
+
+
+def index_array(index: Index) -> NDArray[np.intp]:
+    """Return an index as integers."""
+    return np.arange(index.start, index.stop) if isinstance(index, slice) else index
+
+
+def tiles(n: int, row_bytes: int) -> Iterator[slice]:
+    """Cut ``range(n)`` into slices of whole rows, each about one tile of memory."""
+    step = tile_rows(row_bytes)
+    for start in range(0, n, step):
+        yield slice(start, min(start + step, n))
+
+
+def take_rows(x: Any, index: Index) -> Any:
+    """Select rows of a dense or sparse matrix, of a list, or of anything with a ``take`` method of its own."""
+    if isinstance(x, (list, tuple)):
+        return x[index] if isinstance(index, slice) else [x[i] for i in index]
+    if is_sparse(x) or isinstance(x, np.ndarray):
+        return x[index]
+    return x.take(index_array(index))
+
+
+def dot(a: Any, b: Any) -> Array:
+    """Multiply two matrices, each dense or sparse; the answer is dense."""
+    product = a @ b
+    return product.toarray() if is_sparse(product) else np.asarray(product)
+
+
+def scale_rows(scale: Array, v: Any) -> Any:
+    """Multiply row i of `v` by ``scale[i]``; sparse stays sparse, the type of `v` is kept."""
+    if is_sparse(v):
+        v = v.tocsr(copy=True)
+        v.data *= np.repeat(scale, np.diff(v.indptr)).astype(v.dtype, copy=False)
+        return v
+    scale = scale.astype(v.dtype, copy=False)
+    return v * (scale if v.ndim == 1 else scale[:, None])
+
+
+def column_sums(v: Any) -> Array:
+    """Sum each column in float64."""
+    return np.asarray(v.sum(axis=0, dtype=np.float64)).reshape(-1)
+
+
+def matches(rows: Index, cols: Index) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the positions (i, j) at which ``rows[i] == cols[j]``: where a block meets the diagonal."""
+    if isinstance(rows, slice) and isinstance(cols, slice):
+        shared = np.arange(max(rows.start, cols.start), min(rows.stop, cols.stop))
+        return shared - rows.start, shared - cols.start
+    rows, cols = index_array(rows), index_array(cols)
+    order = np.argsort(cols, kind="stable")
+    first, last = (np.searchsorted(cols[order], rows, side) for side in ("left", "right"))
+    counts = last - first
+    i = np.repeat(np.arange(len(rows)), counts)
+    offset = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    return i, order[np.repeat(first, counts) + offset]
+
+
+def row_squares(x: Any) -> Array:
+    """Return the squared Euclidean length of every row in float64, tile by tile."""
+    out = np.empty(x.shape[0])
+    for rows in tiles(x.shape[0], 16 * mean_row_size(x)):
+        if is_sparse(x):
+            start, stop = x.indptr[rows.start], x.indptr[rows.stop]
+            squares = x.data[start:stop].astype(np.float64) ** 2
+            bounds = x.indptr[rows.start : rows.stop + 1] - start
+            filled = np.diff(bounds) > 0  # reduceat has no notion of an empty row
+            out[rows] = 0.0
+            if filled.any():
+                out[rows][filled] = np.add.reduceat(squares, bounds[:-1][filled])
+        else:
+            part = x[rows].astype(np.float64, copy=False)
+            out[rows] = np.einsum("ij,ij->i", part, part)
+    return out
+
+
+def mean_row_size(x: Any) -> int:
+    """Return how many stored entries a row has on average (sparse) or how many columns there are (dense)."""
+    return -(-x.nnz // max(x.shape[0], 1)) + 1 if is_sparse(x) else x.shape[1]

@@ -1,0 +1,176 @@
+"""Checks of what callers pass in: each returns the value in the one form we work with, or raises InputError."""
+
+from __future__ import annotations
+
+import math
+import operator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ._array import Array, Index, is_sparse, tiles
+from .errors import InputError
+
+FLOATS = (np.float64, np.float32)
+
+
+def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
+    """Return `x` as a C-ordered float array or a canonical CSR array, both finite.
+
+    float32 and float64 are kept, other real types become float64. Data is shared where it can be, never changed.
+    """
+    from sklearn.utils import check_array
+
+    if isinstance(x, (list, tuple)) and x and all(isinstance(item, str) for item in x):
+        raise InputError(
+            f"{name} must be a matrix of numbers; got a list of strings. Turn texts into weighted terms first "
+            "(grampus.text), or use a string kernel such as 'spectrum(4)'."
+        )
+    try:
+        x = check_array(
+            x,
+            accept_sparse="csr",
+            dtype=list(FLOATS),
+            order="C",
+            ensure_min_samples=rows,
+            ensure_min_features=1,
+            input_name=name,
+        )
+    except (ValueError, TypeError) as error:
+        raise InputError(f"{name}: {error}") from error
+    if not is_sparse(x):
+        return x
+    x = sp.csr_array((x.data, x.indices, x.indptr), shape=x.shape)
+    if not x.has_canonical_format:
+        x = x.copy()
+        x.sum_duplicates()
+    return x
+
+
+def check_gram_matrix(k: Any, name: str = "the Gram matrix") -> Array:
+    """Return a square, finite, symmetric float matrix.
+
+    Symmetry is asked up to rounding: |K_ij − K_ji| ≤ 1e-8 max|K| (1e-4 for float32).
+    """
+    if is_sparse(k):
+        k = k.toarray()
+    k = check_matrix(k, name)
+    n, m = k.shape
+    if n != m:
+        raise InputError(
+            f"{name} must be square, one row and one column for each document; got shape {k.shape}. "
+            "To cluster vectors, name a kernel such as 'linear' or 'cosine'."
+        )
+    tolerance = (1e-8 if k.dtype == np.float64 else 1e-4) * float(max(k.max(), -k.min()))
+    for rows in tiles(n, 3 * n * k.itemsize):
+        gap = np.abs(k[rows] - k[:, rows].T)
+        if gap.max() > tolerance:
+            i, j = np.unravel_index(int(gap.argmax()), gap.shape)
+            i += rows.start
+            raise InputError(
+                f"{name} must be symmetric; entry ({i}, {j}) is {k[i, j]:.6g} and entry ({j}, {i}) is {k[j, i]:.6g}. "
+                "Symmetrise it first, for example with (K + K.T) / 2."
+            )
+    return np.asarray(k)
+
+
+def check_index(index: Any, n: int, name: str = "index") -> Index:
+    """Return a slice with concrete ends, or integers in [0, n); accepts slices, integers, masks and sequences."""
+    if index is None:
+        return slice(0, n)
+    if isinstance(index, slice):
+        start, stop, step = index.indices(n)
+        return slice(start, max(start, stop)) if step == 1 else np.arange(start, stop, step)
+    array = np.atleast_1d(np.asarray(index))
+    if array.ndim != 1:
+        raise InputError(f"{name} must be one-dimensional; got {array.ndim} dimensions.")
+    if array.dtype == bool:
+        if len(array) != n:
+            raise InputError(f"{name}: a mask must have one entry for each of the {n} documents; got {len(array)}.")
+        return np.flatnonzero(array)
+    if array.size == 0:
+        return np.empty(0, dtype=np.intp)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise InputError(f"{name} must be integers, a mask or a slice; got {array.dtype}.")
+    low, high = int(array.min()), int(array.max())
+    if low < -n or high >= n:
+        raise InputError(f"{name} must lie between 0 and {n - 1}; got {high if high >= n else low}.")
+    array = array.astype(np.intp)
+    return np.where(array < 0, array + n, array)
+
+
+def check_operand(v: Any, n: int) -> Any:
+    """Return the right-hand side of a product: a float array with n rows (1-D or 2-D), or a sparse CSR array."""
+    if is_sparse(v):
+        v = sp.csr_array(v)
+        if not v.has_canonical_format:
+            v = v.copy()
+            v.sum_duplicates()
+    else:
+        v = np.asarray(v)
+        if v.ndim not in (1, 2):
+            raise InputError(f"The right-hand side must have one or two dimensions; got {v.ndim}.")
+    if v.shape[0] != n:
+        raise InputError(f"The right-hand side must have {n} rows, one for each document; got {v.shape[0]}.")
+    if v.dtype not in FLOATS:
+        if v.dtype.kind not in "biuf":
+            raise InputError(f"The right-hand side must be real numbers; got {v.dtype}.")
+        v = v.astype(np.float64)
+    return v
+
+
+def check_extension(cross: Any, diagonal: Any, n: int) -> tuple[Array, Array | None]:
+    """Return the similarities of new documents to n fitted ones, and their self-similarities if given."""
+    cross = np.asarray(cross)
+    if cross.ndim != 2 or cross.shape[1] != n:
+        raise InputError(f"cross must have shape (new documents, {n}); got {cross.shape}.")
+    if diagonal is not None:
+        diagonal = np.asarray(diagonal)
+        if diagonal.shape != cross.shape[:1]:
+            raise InputError(f"diagonal must have shape ({cross.shape[0]},); got {diagonal.shape}.")
+    return cross, diagonal
+
+
+def check_labels(labels: Any, n: int) -> NDArray[np.intp]:
+    """Return one cluster number for each document, renumbered 0 … k−1 in the order of the labels' values."""
+    array = np.asarray(labels)
+    if array.ndim != 1 or len(array) != n:
+        raise InputError(f"labels must be one-dimensional with {n} entries, one for each document; got {array.shape}.")
+    return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.intp)
+
+
+def check_number(
+    value: Any, name: str, *, low: float = -math.inf, high: float = math.inf, above: float | None = None
+) -> float:
+    """Return a finite real number within [low, high], or greater than `above`."""
+    rule = f"greater than {above:g}" if above is not None else f"between {low:g} and {high:g}"
+    if above is None and math.isinf(high):
+        rule = "a finite number" if math.isinf(low) else f"at least {low:g}"
+    try:
+        if isinstance(value, (bool, str, bytes)):
+            raise TypeError
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number; got {value!r}.") from None
+    if not math.isfinite(number) or not low <= number <= high or (above is not None and number <= above):
+        raise InputError(f"{name} must be {rule}; got {value!r}.")
+    return number
+
+
+def check_integer(value: Any, name: str, *, low: int, high: int | None = None, of: str = "") -> int:
+    """Return an integer within [low, high]; `of` explains the upper end."""
+    rule = f"at least {low}" if high is None else f"between {low} and {high}{of}"
+    try:
+        if isinstance(value, (bool, np.bool_)):
+            raise TypeError
+        number = operator.index(value)
+    except TypeError:
+        if isinstance(value, float) and value.is_integer():
+            number = int(value)
+        else:
+            raise InputError(f"{name} must be a whole number; got {value!r}.") from None
+    if number < low or (high is not None and number > high):
+        raise InputError(f"{name} must be {rule}; got {value!r}.")
+    return number

@@ -1,0 +1,159 @@
+"""The memory budget: one number, read from the caller, the environment or the machine."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+from .errors import InputError, MemoryBudgetError
+
+ENVIRONMENT = "GRAMPUS_MEMORY"
+_UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
+_SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", re.ASCII)
+_FALLBACK = 4 * 10**9
+_SMALLEST = 10**6
+# A tile stays near the size of a core's cache: larger ones are no faster and would break the memory promises
+# made for small inputs.
+_TILE = 4 * 2**20
+
+
+class Settings(NamedTuple):
+    """The settings in force."""
+
+    memory: int
+    tile: int
+
+
+def parse_size(size: int | float | str) -> int:
+    """Turn ``"4GB"``, ``"512 MiB"`` or a number of bytes into bytes."""
+    if isinstance(size, str):
+        match = _SIZE.fullmatch(size)
+        unit = match[2].upper() if match else None
+        if match is None or unit not in _UNITS:
+            raise InputError(f"memory must be bytes or a size like '4GB' or '512MiB'; got {size!r}.")
+        size = float(match[1]) * _UNITS[unit]
+    if isinstance(size, bool) or not size >= _SMALLEST or size == float("inf"):
+        raise InputError(f"memory must be a finite size of at least 1MB; got {size!r}.")
+    return int(size)
+
+
+def format_size(size: float) -> str:
+    """Write a number of bytes for people: ``format_size(3.2e9) == '3.2 GB'``."""
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError("unreachable")
+
+
+def _machine_memory() -> int:
+    """Return the memory this process may use: the machine's, or its control group's if that is smaller."""
+    try:
+        total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return _FALLBACK
+    try:
+        limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+    except OSError:
+        return total
+    return min(total, int(limit)) if limit.isdigit() else total
+
+
+def _initial() -> Settings:
+    value = os.environ.get(ENVIRONMENT)
+    if value is None:
+        return Settings(max(_machine_memory() // 2, _SMALLEST), _TILE)
+    try:
+        return Settings(parse_size(value), _TILE)
+    except InputError as error:
+        raise InputError(f"{ENVIRONMENT}: {error}") from None
+
+
+_settings: Settings | None = None
+
+
+def settings() -> Settings:
+    """Return the settings in force; the environment is read the first time they are needed."""
+    global _settings  # noqa: PLW0603  (one process-wide budget, as the machine has one memory)
+    if _settings is None:
+        _settings = _initial()
+    return _settings
+
+
+class config:  # noqa: N801  (read and used as a function)
+    """Set the memory budget, for good or, in a ``with`` block, for a while.
+
+    Nothing in Grampus silently grows beyond the budget: work is cut into tiles, or refused with an error that names
+    the size and the way out. The default is half of the machine's memory, or ``GRAMPUS_MEMORY`` if that is set.
+    Results do not depend on it.
+
+    Parameters
+    ----------
+    memory : int or str, optional
+        Bytes, or a size like ``"4GB"``. Left out, the budget stays as it is.
+    tile : int or str, optional
+        The size of one tile of a Gram matrix; the default suits all but experiments.
+
+    Attributes
+    ----------
+    memory : int
+        The budget in force, in bytes.
+
+    Examples
+    --------
+    >>> import grampus
+    >>> with grampus.config(memory="2GB") as budget:
+    ...     budget.memory
+    2000000000
+    """
+
+    def __init__(self, *, memory: int | str | None = None, tile: int | str | None = None) -> None:
+        global _settings  # noqa: PLW0603
+        self._before = settings()
+        now = self._before
+        if memory is not None:
+            now = now._replace(memory=parse_size(memory))
+        if tile is not None:
+            now = now._replace(tile=_parse_tile(tile))
+        self.memory, self.tile = _settings = now
+
+    def __repr__(self) -> str:
+        return f"config(memory='{format_size(self.memory)}')"
+
+    def __enter__(self) -> config:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        global _settings  # noqa: PLW0603
+        _settings = self._before
+
+
+def _parse_tile(tile: int | str) -> int:
+    if isinstance(tile, str):
+        return parse_size(tile)
+    if isinstance(tile, bool) or tile < 1:
+        raise InputError(f"tile must be a positive number of bytes; got {tile!r}.")
+    return int(tile)
+
+
+def require_memory(size: float, what: str, instead: str) -> None:
+    """Refuse work whose result of `size` bytes would not fit in the budget."""
+    budget = settings().memory
+    if size > budget:
+        raise MemoryBudgetError(
+            f"{what} needs {format_size(size)}, more than the memory budget of {format_size(budget)}. "
+            f"{instead}, or raise the budget: grampus.config(memory='{format_size(size * 1.1)}')."
+        )
+
+
+def tile_rows(row_bytes: int) -> int:
+    """Return how many rows of `row_bytes` bytes make one tile; at least one row, and that must fit in the budget."""
+    now = settings()
+    require_memory(row_bytes, "One row of a tile", "Use fewer documents or columns")
+    return max(1, min(now.tile, now.memory // 4) // max(row_bytes, 1))

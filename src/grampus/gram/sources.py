@@ -1,0 +1,207 @@
+"""Where a Gram comes from: a stored matrix, explicit features, or a kernel function evaluated on demand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import (
+    Array,
+    Index,
+    dot,
+    is_sparse,
+    matches,
+    mean_row_size,
+    row_squares,
+    take_rows,
+    tiles,
+)
+from .._check import check_gram_matrix, check_matrix
+from ..errors import InputError
+from .base import Gram
+
+
+class Source(Gram):
+    """A Gram at the bottom of a chain; it remembers the collection it was fitted to.
+
+    Attributes
+    ----------
+    collection : object
+        What the kernel needs of the fitted documents to compare new ones with them; None for a given matrix.
+    """
+
+    collection: Any = None
+
+
+class DenseGram(Source):
+    """A Gram matrix in memory.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n)
+        Symmetric and finite; float32 and float64 are kept, the data is not copied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> DenseGram(np.eye(3)).trace()
+    3.0
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = check_gram_matrix(matrix)
+        super().__init__(len(self.matrix), self.matrix.dtype)
+
+    @classmethod
+    def _trusted(cls, matrix: Array) -> DenseGram:
+        """Wrap a matrix that is known to be symmetric and finite."""
+        gram = cls.__new__(cls)
+        gram.matrix = matrix
+        Gram.__init__(gram, len(matrix), matrix.dtype)
+        return gram
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        if isinstance(rows, slice) or isinstance(cols, slice):
+            return np.array(self.matrix[rows, cols])
+        return self.matrix[np.ix_(rows, cols)]
+
+    def _diagonal(self) -> Array:
+        return self.matrix.diagonal().copy()
+
+    def _matmul(self, v: Any) -> Array:
+        if not is_sparse(v) and v.dtype == self.dtype:
+            return self.matrix @ v
+        return super()._matmul(v)  # tiles bound the copy that a change of type needs
+
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        return DenseGram._trusted(self.matrix[np.ix_(index, index)])
+
+
+class LinearGram(Source):
+    """X Xᵀ for explicit features X, never formed: products cost O(stored entries of X).
+
+    Sums over documents run in float64 whatever the type of X.
+
+    Parameters
+    ----------
+    features : array or sparse array of shape (n, m)
+        One row a document. Sparse input is held as CSR; the data is not copied.
+    collection : object, optional
+        What the kernel keeps to compare new documents; the features themselves by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram = LinearGram(np.array([[1.0, 0.0], [1.0, 2.0]]))
+    >>> gram @ np.array([1.0, 1.0])
+    array([2., 6.])
+    """
+
+    def __init__(self, features: Any, collection: Any = None) -> None:
+        self.features = check_matrix(features, "features")
+        self.collection = self.features if collection is None else collection
+        self._transposed: Any = None
+        super().__init__(self.features.shape[0], self.features.dtype)
+
+    def _columns(self, cols: Index) -> Any:
+        """Return the features of some documents as columns; those of all are kept in row order once made."""
+        if not is_sparse(self.features):
+            return self.features[cols].T
+        if isinstance(cols, slice) and cols == slice(0, len(self)):
+            if self._transposed is None:
+                self._transposed = self.features.T.tocsr()
+            return self._transposed
+        return self.features[cols].T.tocsr()
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        return dot(self.features[rows], self._columns(cols))
+
+    def _diagonal(self) -> Array:
+        return row_squares(self.features).astype(self.dtype, copy=False)
+
+    def _matmul(self, v: Any) -> Array:
+        x = self.features
+        dtype = np.result_type(self.dtype, v.dtype)
+        # c = Xᵀ v, the sums of the documents' features: long sums, so float64, tile by tile to bound the copies.
+        sums = np.zeros((x.shape[1], v.shape[1]))
+        row_bytes = 16 * (mean_row_size(x) + v.shape[1])
+        for rows in tiles(len(self), row_bytes):
+            part = v[rows]
+            if is_sparse(part) and part.nnz == 0:
+                continue
+            sums += dot(x[rows].T, part.astype(np.float64, copy=False))
+        sums = sums.astype(dtype, copy=False)
+        out = np.empty((len(self), v.shape[1]), dtype=dtype)
+        for rows in tiles(len(self), row_bytes):
+            out[rows] = dot(x[rows], sums)
+        return out
+
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        same = self.collection is self.features
+        return LinearGram(self.features[index], None if same else take_rows(self.collection, index))
+
+    def _weighted_squares(self, weights: Array) -> Array:
+        if not is_sparse(self.features):
+            return super()._weighted_squares(weights)
+        out = np.empty(len(self))
+        everything = self._columns(slice(0, len(self)))
+        for rows in tiles(len(self), 24 * len(self)):
+            product = self.features[rows] @ everything
+            product.data = np.square(product.data, dtype=np.float64)
+            out[rows] = product @ weights
+        return out
+
+
+class FunctionGram(Source):
+    """A kernel function, evaluated tile by tile when entries are asked for.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(A, B)`` returns the dense similarities of two collections, shape (len(A), len(B)).
+    collection : array, sparse array or list
+        The fitted documents.
+    self_similarity : callable
+        ``self_similarity(A)`` returns K(a, a) for every a.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram = FunctionGram(lambda a, b: np.minimum(a, b.T), np.array([[1.0], [3.0]]), lambda a: a[:, 0])
+    >>> gram.dense()
+    array([[1., 1.],
+           [1., 3.]])
+    """
+
+    def __init__(
+        self, function: Callable[[Any, Any], Any], collection: Any, self_similarity: Callable[[Any], Any]
+    ) -> None:
+        self.function, self.self_similarity, self.collection = function, self_similarity, collection
+        n = collection.shape[0] if hasattr(collection, "shape") else len(collection)
+        if n == 0:
+            raise InputError("A Gram needs at least one document; the collection is empty.")
+        self._self = np.asarray(self_similarity(collection))
+        if self._self.shape != (n,):
+            raise InputError(
+                f"self_similarity must return one number a document, shape ({n},); got {self._self.shape}."
+            )
+        dtype = np.float32 if self._self.dtype == np.float32 else np.float64
+        super().__init__(n, dtype)
+        self._self = self._self.astype(self.dtype, copy=False)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        values = self.function(take_rows(self.collection, rows), take_rows(self.collection, cols))
+        block = np.array(values, dtype=self.dtype, ndmin=2)
+        # A document meets itself here: rounding inside the function must not make it differ from the diagonal.
+        i, j = matches(rows, cols)
+        block[i, j] = self._self[rows][i]
+        return block
+
+    def _diagonal(self) -> Array:
+        return self._self.copy()
+
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        return FunctionGram(self.function, take_rows(self.collection, index), self.self_similarity)

@@ -1,0 +1,30 @@
+"""Kernels and the small language that spells them, such as ``cosine|shift``.
+
+A `Kernel` is parameters only. ``kernel.gram(X)`` fits it to a collection and returns a Gram; ``kernel.extend(new,
+gram)`` compares new documents with it.
+"""
+
+from .base import Kernel, Piped, Transform
+from .spelling import known_names, parse_kernel, register
+from .transforms import Centre, Map, Normalise, Power, Shift
+from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
+
+__all__ = [
+    "Centre",
+    "Cosine",
+    "Gaussian",
+    "Kernel",
+    "Linear",
+    "Map",
+    "Normalise",
+    "Piped",
+    "Polynomial",
+    "Power",
+    "Precomputed",
+    "SelfTuning",
+    "Shift",
+    "Transform",
+    "known_names",
+    "parse_kernel",
+    "register",
+]

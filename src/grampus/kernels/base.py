@@ -1,0 +1,211 @@
+"""Kernel and Transform: parameters without data. ``str()`` spells them, ``gram`` fits them to a collection."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import MISSING, dataclass, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from .._array import Array
+from .._check import check_matrix
+from ..errors import InputError
+from ..gram import FunctionGram, Gram
+
+
+class Spelled:
+    """Something with a name and parameters that is written ``name(parameters)``; subclasses are frozen dataclasses."""
+
+    name: ClassVar[str]
+
+    def __str__(self) -> str:
+        written = []
+        positional = True  # until a parameter is left out, the next one can stand without its name
+        for field in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, field.name)
+            if field.default is not MISSING and value == field.default:
+                positional = False
+                continue
+            positional = positional and not field.kw_only
+            written.append(_spell(value) if positional else f"{field.name}={_spell(value)}")
+        return f"{self.name}({', '.join(written)})" if written else self.name
+
+    def _set(self, **values: Any) -> None:
+        """Store checked parameters on a frozen dataclass; for use in ``__post_init__``."""
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+def _spell(value: Any) -> str:
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer() and abs(value) < 1e16:
+        return str(int(value))
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+class Transform(Spelled, ABC):
+    """A change of a Gram, such as ``shift``. Calling it with a Gram fits it and returns the new Gram.
+
+    Attributes
+    ----------
+    learns : bool
+        Whether it learns something from the collection, so that a document's own similarity depends on the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.kernels import Normalise
+    >>> Normalise(1)(LinearGram(np.array([[1.0], [2.0]]))).dense()
+    array([[1. , 0.8],
+           [0.8, 1. ]])
+    """
+
+    learns: ClassVar[bool] = True
+
+    @abstractmethod
+    def __call__(self, gram: Gram) -> Gram:
+        """Fit to a Gram and return the transformed one."""
+
+
+class Kernel(Spelled, ABC):
+    """Parameters and a function of two collections.
+
+    A kernel of your own is a frozen dataclass with a ``name``, ``_cross`` and ``_diagonal``; decorate it with
+    ``register`` and it can be spelled like the others. ``kernel | transform`` composes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.kernels import Linear, Shift
+    >>> kernel = Linear() | Shift()
+    >>> str(kernel)
+    'linear|shift'
+    >>> kernel.gram(np.eye(2)).dense()
+    array([[0., 0.],
+           [0., 0.]])
+    """
+
+    # -- required of a plain kernel
+
+    @abstractmethod
+    def _cross(self, new: Any, fitted: Any) -> Array:
+        """Return the dense similarities of two collections, both as ``_collect`` returns them."""
+
+    @abstractmethod
+    def _diagonal(self, new: Any) -> Array:
+        """Return K(x, x) for every document x of a collection."""
+
+    # -- derived; override where a kernel has structure
+
+    def _collect(self, documents: Any) -> Any:
+        """Check a collection and bring it into the form that ``_cross`` works with: here, a float matrix."""
+        return check_matrix(documents)
+
+    def _gram(self, fitted: Any) -> Gram:
+        """Return the Gram of what ``_collect`` returned; its source keeps that as ``collection``."""
+        return FunctionGram(self._cross, fitted, self._diagonal)
+
+    def _collect_new(self, new: Any, fitted: Any) -> Any:
+        """Check new documents against the fitted ones."""
+        new = check_matrix(new, "new documents", rows=0)
+        if new.shape[1] != fitted.shape[1]:
+            raise InputError(
+                f"New documents must have the {fitted.shape[1]} columns of the fitted ones; got {new.shape[1]}. "
+                "Transform them with the same fitted vocabulary."
+            )
+        return new
+
+    @property
+    def source(self) -> Kernel:
+        """The plain kernel at the head of a chain."""
+        return self
+
+    @property
+    def transforms(self) -> tuple[Transform, ...]:
+        """The transforms that follow the plain kernel."""
+        return ()
+
+    # -- public
+
+    def __or__(self, transform: Transform) -> Kernel:
+        if not isinstance(transform, Transform):
+            return NotImplemented
+        return Piped(self, (transform,))
+
+    def gram(self, documents: Any) -> Gram:
+        """Fit to a collection (a matrix, or strings for a string kernel) and return its Gram."""
+        gram = self.source._gram(self.source._collect(documents))
+        for transform in self.transforms:
+            gram = transform(gram)
+        return gram
+
+    def extend(self, new: Any, gram: Gram) -> tuple[Array, Array | None]:
+        """Compare new documents with those of a Gram that this kernel made.
+
+        Parameters
+        ----------
+        new : collection of m documents
+        gram : Gram
+            What ``gram`` returned for the fitted documents.
+
+        Returns
+        -------
+        cross : array of shape (m, n)
+        diagonal : array of shape (m,), or None if it is unknown (a precomputed kernel without it)
+        """
+        fitted = gram.source.collection  # type: ignore[attr-defined]
+        new = self.source._collect_new(new, fitted)
+        return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
+
+    def cross(self, new: Any, documents: Any) -> Array:
+        """Return the similarities of new documents to others, shape (m, n); the others teach what is learned."""
+        return self.extend(new, self.gram(documents))[0]
+
+    def diagonal(self, new: Any) -> Array:
+        """Return the self-similarities of documents, if they do not depend on a collection."""
+        learned = [transform.name for transform in self.transforms if transform.learns]
+        if learned:
+            raise InputError(
+                f"Under '{learned[0]}' a document's self-similarity depends on the fitted collection; "
+                "use kernel.extend(new, gram) instead of kernel.diagonal(new)."
+            )
+        return self.gram(new).diagonal()
+
+
+@dataclass(frozen=True)
+class Piped(Kernel):
+    """A kernel followed by transforms, written ``kernel|transform|…``."""
+
+    head: Kernel
+    tail: tuple[Transform, ...]
+
+    def __str__(self) -> str:
+        return "|".join([str(self.head), *map(str, self.tail)])
+
+    def __or__(self, transform: Transform) -> Kernel:
+        if not isinstance(transform, Transform):
+            return NotImplemented
+        return Piped(self.head, (*self.tail, transform))
+
+    @property
+    def source(self) -> Kernel:
+        """The plain kernel at the head."""
+        return self.head.source
+
+    @property
+    def transforms(self) -> tuple[Transform, ...]:
+        """The transforms, those inside the head first."""
+        return self.head.transforms + self.tail
+
+    def _cross(self, new: Any, fitted: Any) -> Array:
+        return self.source._cross(new, fitted)
+
+    def _diagonal(self, new: Any) -> Array:
+        return self.source._diagonal(new)
+
+
+def ones(documents: Any) -> Array:
+    """Return 1 for every row: the self-similarities of a kernel of distances."""
+    return np.ones(documents.shape[0], dtype=documents.dtype)

@@ -1,0 +1,250 @@
+"""The kernel language: a registry of names and a parser. Nothing is ever evaluated.
+
+::
+
+    kernel    := call ("|" call)*
+    call      := name [ "(" [ argument ("," argument)* ] ")" ]
+    argument  := [ name "=" ] ( number | word )
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+from ..errors import InputError, KernelSpellingError
+from .base import Kernel, Spelled, Transform
+
+_NAME = r"[A-Za-z_][A-Za-z0-9_]*"
+_TOKEN = re.compile(
+    rf"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.]))|(?P<name>{_NAME})|(?P<mark>[()|,=])",
+    re.ASCII,
+)
+_SPACE = re.compile(r"\s*")
+_LONGEST = 2000
+_registry: dict[str, type[Spelled]] = {}
+_Class = TypeVar("_Class", bound=type[Spelled])
+
+
+def register(cls: _Class) -> _Class:
+    """Make a kernel or transform known to the kernel language under its ``name``; a class decorator.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import numpy as np
+    >>> from grampus.kernels import Kernel, parse_kernel, register
+    >>> @register
+    ... @dataclass(frozen=True)
+    ... class Overlap(Kernel):
+    ...     name = "overlap"
+    ...     def _cross(self, new, fitted):
+    ...         return np.minimum(new[:, None, :], fitted[None]).sum(axis=2)
+    ...     def _diagonal(self, new):
+    ...         return new.sum(axis=1)
+    >>> str(parse_kernel("overlap|normalise(1)"))
+    'overlap|normalise(1)'
+    """
+    if not issubclass(cls, (Kernel, Transform)):
+        raise InputError(f"register takes a Kernel or Transform class; got {cls!r}.")
+    name = getattr(cls, "name", None)
+    if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+        raise InputError(f"{cls.__name__}.name must be letters, digits and underscores; got {name!r}.")
+    known = _registry.get(name)
+    if known is not None and (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+        raise InputError(f"The name {name!r} is taken by {known.__module__}.{known.__qualname__}; choose another.")
+    _registry[name] = cls
+    return cls
+
+
+def known_names() -> dict[str, type[Spelled]]:
+    """Return the registered kernels and transforms by name."""
+    return dict(_registry)
+
+
+def parse_kernel(spelling: str | Kernel) -> Kernel:
+    """Read a kernel from its spelling, such as ``"cosine|shift"``; a Kernel is returned as it is.
+
+    ``str(kernel)`` is the inverse: ``parse_kernel(str(kernel)) == kernel``.
+
+    Raises
+    ------
+    KernelSpellingError
+        With the position of the offending character and the nearest known name.
+
+    Examples
+    --------
+    >>> from grampus import parse_kernel
+    >>> parse_kernel("polynomial(2) | normalise(inf)")
+    Piped(head=Polynomial(degree=2, coef0=1.0), tail=(Normalise(order=inf),))
+    >>> parse_kernel("cosin|shift")
+    Traceback (most recent call last):
+    ...
+    grampus.errors.KernelSpellingError: 'cosin' is not a known kernel; did you mean 'cosine'?
+      cosin|shift
+      ^
+    """
+    if isinstance(spelling, Kernel):
+        return spelling
+    if not isinstance(spelling, str):
+        raise InputError(
+            f"kernel must be a spelling such as 'cosine|shift' or a Kernel; got {type(spelling).__name__}."
+        )
+    return _Parser(spelling).kernel()
+
+
+@dataclass(frozen=True)
+class _Token:
+    kind: str  # number, name, mark or end
+    text: str
+    position: int
+
+
+class _Parser:
+    """Recursive descent over the tokens of one spelling."""
+
+    def __init__(self, spelling: str) -> None:
+        self.spelling = " ".join(spelling.split()) if re.search(r"[^\S ]", spelling) else spelling
+        if len(self.spelling) > _LONGEST:
+            raise KernelSpellingError(
+                f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}.",
+                self.spelling[:40] + "…",
+                40,
+            )
+        self.tokens = list(self._tokens())
+        self.next = 0
+
+    def _tokens(self) -> Iterator[_Token]:
+        text, position = self.spelling, 0
+        while (position := _end_of_space(text, position)) < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise self.error(f"{text[position]!r} does not belong in a kernel's spelling.", position)
+            yield _Token(str(match.lastgroup), match[0], position)
+            position = match.end()
+        yield _Token("end", "", len(text))
+
+    def error(self, message: str, position: int) -> KernelSpellingError:
+        return KernelSpellingError(message, self.spelling, position)
+
+    def peek(self, mark: str) -> bool:
+        return self.tokens[self.next].text == mark and self.tokens[self.next].kind != "end"
+
+    def accept(self, mark: str) -> bool:
+        found = self.peek(mark)
+        self.next += found
+        return found
+
+    def take(self) -> _Token:
+        token = self.tokens[self.next]
+        self.next += token.kind != "end"
+        return token
+
+    def kernel(self) -> Kernel:
+        kernel = self.call(Kernel)
+        assert isinstance(kernel, Kernel)
+        while self.accept("|"):
+            transform = self.call(Transform)
+            assert isinstance(transform, Transform)
+            kernel = kernel | transform
+        token = self.take()
+        if token.kind != "end":
+            raise self.error(f"Expected '|' or the end; got {token.text!r}.", token.position)
+        return kernel
+
+    def call(self, wanted: type[Spelled]) -> Spelled:
+        token = self.take()
+        if token.kind != "name":
+            what = "a kernel" if wanted is Kernel else "a transform"
+            raise self.error(
+                f"Expected {what}; got {token.text!r}." if token.text else f"Expected {what}.", token.position
+            )
+        cls = _registry.get(token.text)
+        if cls is None or not issubclass(cls, wanted):
+            raise self.error(_unknown(token.text, wanted), token.position)
+        arguments = self.arguments() if self.accept("(") else []
+        return self.build(cls, token, arguments)
+
+    def arguments(self) -> list[tuple[str | None, Any, _Token]]:
+        found: list[tuple[str | None, Any, _Token]] = []
+        if self.accept(")"):
+            return found
+        while True:
+            token = self.take()
+            name = None
+            if token.kind == "name" and self.accept("="):
+                name, token = token.text, self.take()
+            if token.kind not in ("number", "name"):
+                raise self.error(
+                    f"Expected a value; got {token.text!r}." if token.text else "Expected a value.",
+                    token.position,
+                )
+            found.append((name, _value(token), token))
+            if self.accept(")"):
+                return found
+            if not self.accept(","):
+                token = self.tokens[self.next]
+                raise self.error("Expected ',' or ')'.", token.position)
+
+    def build(self, cls: type[Spelled], call: _Token, arguments: list[tuple[str | None, Any, _Token]]) -> Spelled:
+        parameters = fields(cls)  # type: ignore[arg-type]
+        names = [field.name for field in parameters]
+        free = [field.name for field in parameters if not field.kw_only]
+        values: dict[str, Any] = {}
+        places: dict[str, int] = {}
+        for i, (given, value, token) in enumerate(arguments):
+            name = given
+            if name is None:
+                if places and any(other is not None for other, _, _ in arguments[:i]):
+                    raise self.error("A value without a name cannot follow one with a name.", token.position)
+                if i >= len(free):
+                    takes = f"takes at most {len(free)} unnamed" if names else "takes no"
+                    raise self.error(f"{call.text} {takes} {'value' if len(free) == 1 else 'values'}.", token.position)
+                name = free[i]
+            elif name not in names:
+                raise self.error(f"{call.text} has no parameter {name!r}{_nearest(name, names)}", token.position)
+            if name in values:
+                raise self.error(f"{name} is given twice.", token.position)
+            values[name], places[name] = value, token.position
+        for field in parameters:
+            if field.name not in values and field.default is MISSING:
+                raise self.error(f"{call.text} needs {field.name}: write {call.text}(…).", call.position)
+        try:
+            return cls(**values)
+        except InputError as error:
+            message = str(error)
+            place = next((at for name, at in places.items() if message.startswith(name)), call.position)
+            prefix = "" if message.startswith(call.text) else f"{call.text}: "
+            raise self.error(prefix + message, place) from None
+
+
+def _end_of_space(text: str, position: int) -> int:
+    match = _SPACE.match(text, position)
+    return match.end() if match else position
+
+
+def _value(token: _Token) -> Any:
+    if token.kind == "name":
+        return float(token.text) if token.text in ("inf", "nan") else token.text
+    return float(token.text) if re.search(r"[.eE]", token.text) else int(token.text)
+
+
+def _nearest(name: str, names: list[str]) -> str:
+    close = get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    if close:
+        return f"; did you mean {close[0]!r}?"
+    return f"; it has {', '.join(names)}." if names else "; it has none."
+
+
+def _unknown(name: str, wanted: type[Spelled]) -> str:
+    cls = _registry.get(name)
+    if cls is not None and wanted is Kernel:
+        return f"{name!r} is a transform and must follow a kernel, as in 'cosine|{name}'."
+    if cls is not None:
+        return f"{name!r} is a kernel and can only stand first; what follows '|' must be a transform such as 'shift'."
+    what = "kernel" if wanted is Kernel else "transform"
+    names = [known for known, cls in _registry.items() if issubclass(cls, wanted)]
+    return f"{name!r} is not a known {what}" + _nearest(name, names).replace("it has", "known are")

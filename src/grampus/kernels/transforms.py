@@ -1,0 +1,117 @@
+"""The transforms of the kernel language: parameters, checked when they are written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .. import gram as grams
+from .._check import check_number
+from ..gram import Gram
+from ..gram.fit import check_order, check_shift
+from .base import Transform
+from .spelling import register
+
+
+@register
+@dataclass(frozen=True)
+class Shift(Transform):
+    """K + σI. Alone, the shift that brings the trace to 0; ``shift(psd)`` repairs an indefinite Gram.
+
+    Examples
+    --------
+    >>> str(Shift()), str(Shift(-0.5)), str(Shift("psd"))
+    ('shift', 'shift(-0.5)', 'shift(psd)')
+    """
+
+    name: ClassVar[str] = "shift"
+    sigma: float | str | None = None
+
+    def __post_init__(self) -> None:
+        self._set(sigma=check_shift(self.sigma))
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Fit σ and return the shifted Gram."""
+        return grams.shift(gram, self.sigma)
+
+
+@register
+@dataclass(frozen=True)
+class Normalise(Transform):
+    """K(x, y) / M^t(K(x, x), K(y, y)), M^t the power mean: t = 0 is the cosine, t = ∞ divides by the larger.
+
+    Examples
+    --------
+    >>> str(Normalise()), str(Normalise(float("inf")))
+    ('normalise', 'normalise(inf)')
+    """
+
+    name: ClassVar[str] = "normalise"
+    learns: ClassVar[bool] = False
+    order: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._set(order=check_order(self.order))
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Return the normalised Gram."""
+        return grams.normalise(gram, self.order)
+
+
+@register
+@dataclass(frozen=True)
+class Power(Transform):
+    """K(x, y)^p for similarities that are not negative.
+
+    Examples
+    --------
+    >>> str(Power(0.6))
+    'power(0.6)'
+    """
+
+    name: ClassVar[str] = "power"
+    learns: ClassVar[bool] = False
+    exponent: float
+
+    def __post_init__(self) -> None:
+        self._set(exponent=check_number(self.exponent, "exponent", above=0))
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Return the Gram of powers."""
+        return grams.power(gram, self.exponent)
+
+
+@register
+@dataclass(frozen=True)
+class Centre(Transform):
+    """The collection's mean moved to the origin of feature space.
+
+    Examples
+    --------
+    >>> str(Centre())
+    'centre'
+    """
+
+    name: ClassVar[str] = "centre"
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Learn the means and return the centred Gram."""
+        return grams.centre(gram)
+
+
+@register
+@dataclass(frozen=True)
+class Map(Transform):
+    """The empirical kernel map: R Rᵀ, R the rows of the Gram scaled to unit length.
+
+    Examples
+    --------
+    >>> str(Map())
+    'map'
+    """
+
+    name: ClassVar[str] = "map"
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Learn the norms and return the mapped Gram."""
+        return grams.empirical_map(gram)

@@ -1,0 +1,183 @@
+"""check_gram: one suite for every Gram, against a dense twin that is computed naively."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._array import Array
+from .._config import config
+from ..gram import Gram
+
+# One row at a time, a few rows, the default.
+_TILES: tuple[int | None, ...] = (1, 1000, None)
+
+
+def check_gram(
+    gram: Gram,
+    dense: Any,
+    *,
+    extension: tuple[tuple[Any, Any], tuple[Any, Any]] | None = None,
+    tolerance: float | None = None,
+    random_state: int = 0,
+) -> None:
+    """Check that a Gram does everything a Gram must, against its matrix computed in some plain way.
+
+    Compares ``block``, ``diagonal``, ``@``, ``take`` (and what was taken), ``dense``, ``trace``,
+    ``to_linear_operator`` and ``extend`` over index forms, types, memory layouts, tile sizes and sparse right-hand
+    sides.
+
+    Parameters
+    ----------
+    gram : Gram
+        The Gram under test; keep it small (up to a hundred documents).
+    dense : array of shape (n, n)
+        What it must equal.
+    extension : ((cross, diagonal), (expected_cross, expected_diagonal)), optional
+        New documents under the plain kernel, and what ``gram.extend`` must make of them. An expected diagonal of None
+        is not compared.
+    tolerance : float, optional
+        Allowed difference relative to the largest entry; 1e-9 for float64 and 1e-4 for float32 by default.
+    random_state : int
+        Seed of the indices and vectors that are tried.
+
+    Raises
+    ------
+    AssertionError
+        With the part that differs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, centre
+    >>> from grampus.testing import check_gram
+    >>> x = np.random.default_rng(0).random((12, 3))
+    >>> check_gram(centre(LinearGram(x)), (x - x.mean(axis=0)) @ (x - x.mean(axis=0)).T)
+    """
+    dense = np.asarray(dense, dtype=np.float64)
+    assert gram.shape == dense.shape, f"shape is {gram.shape}, the dense twin's {dense.shape}"
+    assert gram.dtype in (np.float32, np.float64), f"dtype must be float32 or float64; it is {gram.dtype}"
+    if tolerance is None:
+        tolerance = 1e-9 if gram.dtype == np.float64 else 1e-4
+    suite = _Suite(dense, tolerance, random_state)
+    for tile in _TILES:
+        with config(tile=tile):
+            suite.entries(gram, dense)
+            suite.products(gram, dense)
+    suite.parts(gram)
+    suite.operator(gram)
+    if extension is not None:
+        suite.extension(gram, *extension)
+
+
+class _Suite:
+    """The checks, with what they compare against."""
+
+    def __init__(self, dense: Array, tolerance: float, seed: int) -> None:
+        self.dense, self.tolerance = dense, tolerance
+        self.peak = max(float(np.abs(dense).max()), 1e-300)
+        self.rng = np.random.default_rng(seed)
+
+    def same(self, got: Any, wanted: Array, what: str, *, scale: float = 1.0, single: bool = False) -> None:
+        """Compare relative to the largest entry times `scale`; `single` allows for float32 arithmetic."""
+        assert isinstance(got, np.ndarray), f"{what}: must be a NumPy array; got {type(got).__name__}"
+        assert got.shape == wanted.shape, f"{what}: shape is {got.shape}, must be {wanted.shape}"
+        assert np.isfinite(got).all(), f"{what}: not finite"
+        allowed = (max(self.tolerance, 1e-5) if single else self.tolerance) * self.peak * scale
+        gap = float(np.abs(got - wanted).max(initial=0.0))
+        assert gap <= allowed, f"{what}: differs by {gap:.3g}, more than {allowed:.3g}"
+
+    def indices(self, n: int) -> Iterator[tuple[str, Any, Array]]:
+        """Yield forms an index may take, with the integers they mean."""
+        order = np.arange(n)
+        some = self.rng.integers(0, n, size=min(n, 5))
+        yield "all", None, order
+        yield "slice", slice(n // 3, n), order[n // 3 :]
+        yield "step", slice(0, n, 2), order[::2]
+        yield "repeated", some, some
+        yield "list", [int(i) for i in order[::-1][:3]], order[::-1][:3]
+        yield "negative", [-1], order[-1:]
+        yield "mask", order % 3 == 0, order[order % 3 == 0]
+        yield "none", [], order[:0]
+
+    def entries(self, gram: Gram, dense: Array) -> None:
+        n = len(dense)
+        self.same(gram.diagonal(), dense.diagonal(), "diagonal")
+        self.same(gram.dense(), dense, "dense")
+        self.same(np.array([gram.trace()]), np.array([dense.trace()]), "trace", scale=n)
+        forms = list(self.indices(n))
+        for turn in (0, 1, 3):  # each form with itself and with two others, as rows and as columns
+            for (row_form, rows, row_numbers), (col_form, cols, col_numbers) in zip(
+                forms, forms[turn:] + forms[:turn], strict=True
+            ):
+                block = gram.block(rows, cols)
+                self.same(block, dense[np.ix_(row_numbers, col_numbers)], f"block[{row_form}, {col_form}]")
+                block += 1.0  # a block is the caller's own: writing to it must not reach the Gram
+        self.same(gram.diagonal(), dense.diagonal(), "diagonal after blocks were changed")
+        self.same(gram.dense(), dense, "dense after blocks were changed")
+
+    def right_hand_sides(self, n: int) -> Iterator[tuple[str, Any]]:
+        """Yield vectors and matrices to multiply with."""
+        v = self.rng.standard_normal((n, 4))
+        for dtype in (np.float64, np.float32):
+            yield f"1-D {dtype.__name__}", v[:, 0].astype(dtype)
+            yield f"C {dtype.__name__}", np.ascontiguousarray(v, dtype=dtype)
+            yield f"F {dtype.__name__}", np.asfortranarray(v, dtype=dtype)
+            few = v * (self.rng.random(v.shape) < 0.2)
+            yield f"csr {dtype.__name__}", sp.csr_array(few.astype(dtype))
+            yield f"csc {dtype.__name__}", sp.csc_array(few.astype(dtype))
+        yield "strided", np.repeat(v, 2, axis=1)[:, ::2]
+        yield "integer", self.rng.integers(-3, 4, size=(n, 2))
+        yield "no columns", np.zeros((n, 0))
+        yield "sparse without entries", sp.csr_array((n, 3))
+        indicator = sp.csr_array((np.ones(n), np.arange(n) % 3, np.arange(n + 1)), shape=(n, 3))
+        yield "indicator", indicator
+
+    def products(self, gram: Gram, dense: Array) -> None:
+        n = len(dense)
+        for form, v in self.right_hand_sides(n):
+            plain = v.toarray() if sp.issparse(v) else np.asarray(v)
+            single = np.float32 in (gram.dtype, plain.dtype)
+            scale = max(float(np.abs(plain).max(initial=1.0)), 1.0) * n
+            before = plain.copy()
+            product = gram @ v
+            self.same(product, dense @ plain, f"@ {form}", scale=scale, single=single)
+            wanted = np.result_type(gram.dtype, plain.dtype if plain.dtype.kind == "f" else np.float64)
+            assert product.dtype == wanted, f"@ {form}: dtype is {product.dtype}, must be {wanted}"
+            after = v.toarray() if sp.issparse(v) else v
+            assert np.array_equal(before, after), f"@ {form}: changed its right-hand side"
+
+    def parts(self, gram: Gram) -> None:
+        n = len(gram)
+        for index in (self.rng.permutation(n), self.rng.permutation(n)[: max(1, n // 2)], np.array([n - 1])):
+            part, dense = gram.take(index), self.dense[np.ix_(index, index)]
+            assert part.dtype == gram.dtype, f"take: dtype is {part.dtype}, must be {gram.dtype}"
+            self.entries(part, dense)
+            self.products(part, dense)
+            inner = self.rng.permutation(len(index))[: max(1, len(index) // 2)]
+            self.same(part.take(inner).dense(), dense[np.ix_(inner, inner)], "take of take")
+
+    def operator(self, gram: Gram) -> None:
+        v = self.rng.standard_normal((len(gram), 2))
+        scale = float(np.abs(v).max()) * len(gram)
+        operator = gram.to_linear_operator()
+        self.same(operator.matvec(v[:, 0]), self.dense @ v[:, 0], "to_linear_operator: matvec", scale=scale)
+        self.same(operator.matmat(v), self.dense @ v, "to_linear_operator: matmat", scale=scale)
+        self.same(operator.rmatvec(v[:, 0]), self.dense @ v[:, 0], "to_linear_operator: rmatvec", scale=scale)
+
+    def extension(self, gram: Gram, given: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
+        cross, diagonal = (None if part is None else np.asarray(part) for part in given)
+        assert cross is not None
+        for name, rows in (
+            ("all", slice(None)),
+            ("one", slice(0, 1)),
+            ("none", slice(0, 0)),
+            ("last", slice(-1, None)),
+        ):
+            new, own = gram.extend(cross[rows], None if diagonal is None else diagonal[rows])
+            self.same(new, np.asarray(wanted[0])[rows], f"extend, {name} of the new documents")
+            if wanted[1] is not None:
+                self.same(own, np.asarray(wanted[1])[rows], f"extend, self-similarity of {name}")
