@@ -125,9 +125,7 @@ class _Builder:
         else:
             found = _spelled(value, column, text)
         if found is not None and len(found) > self.options.max_document_bytes:
-            raise _UnusableError(
-                f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)"
-            )
+            raise _UnusableError(f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)")
         return self._whole(found) if found is not None and not found.isascii() else found
 
     def _whole(self, value: str) -> str:
@@ -206,13 +204,7 @@ def _spelled(value: object, column: str, text: bool) -> str | None:
         return "true" if value else "false"
     if isinstance(value, int | float | Decimal) and not text:
         return str(value)
-    kind = (
-        "a list"
-        if isinstance(value, list)
-        else "an object"
-        if isinstance(value, dict)
-        else type(value).__name__
-    )
+    kind = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else type(value).__name__
     raise _UnusableError(f"must have a string in column {said(column)!r}; it has {kind}")
 
 
@@ -228,9 +220,7 @@ def assemble(
         for column in columns.named():
             if column not in table.columns:
                 have = said(", ".join(table.columns), 300)
-                raise CorpusError(
-                    f"{table.name} must have a column {said(column)!r}; its columns are: {have}."
-                )
+                raise CorpusError(f"{table.name} must have a column {said(column)!r}; its columns are: {have}.")
     builder = _Builder(table, columns, options, encoding, log)
     for item in table.rows:
         bad = item if isinstance(item, Bad) else None

@@ -93,9 +93,7 @@ def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) ->
     except re.error as error:
         raise InputError(f"tokenizer must be a valid regular expression; got {spec!r} ({error}).") from error
     if pattern.groups > 1:
-        raise InputError(
-            f"tokenizer must have at most one capturing group; got {spec!r} with {pattern.groups}."
-        )
+        raise InputError(f"tokenizer must have at most one capturing group; got {spec!r} with {pattern.groups}.")
     if spec == WORDS and lowercase:
         return _lowercase_words()
     findall = pattern.findall
@@ -186,16 +184,12 @@ class _Lexicon:
         """Work out the unit of every token seen since the last call; return the whole table."""
         new = list(islice(self.raw, self.resolved, None))
         low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
-        kept = [
-            len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new
-        ]
+        kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
         stems = self.stem([token for token, keep in zip(new, kept, strict=True) if keep])
         found = iter(self.units.of_tokens(stems))
         end = self.resolved + len(new)
         if end > len(self.unit):
-            self.unit = np.concatenate(
-                [self.unit[: self.resolved], np.empty(2 * end - self.resolved, np.int32)]
-            )
+            self.unit = np.concatenate([self.unit[: self.resolved], np.empty(2 * end - self.resolved, np.int32)])
         self.unit[self.resolved : end] = [next(found) if keep else STOPPED for keep in kept]
         self.resolved = end
         return self.unit
@@ -209,9 +203,7 @@ def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers,
     size = 0
     for position, text in enumerate(texts):
         if not isinstance(text, str):
-            raise InputError(
-                f"every document must be a string; document {position} is {type(text).__name__}."
-            )
+            raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
         tokens = tokenise(text)
         found.append(np.fromiter(map(lexicon.raw.__getitem__, tokens), np.int32, len(tokens)))
         lengths.append(len(tokens))
@@ -258,9 +250,7 @@ def count_units(texts: Iterable[str], analysis: Analysis, units: Units) -> sp.cs
     return _stack(blocks, units.size)
 
 
-def _coalesce(
-    unit: Integers, row: Integers, shape: tuple[int, int]
-) -> tuple[Integers, Integers, NDArray[np.intp]]:
+def _coalesce(unit: Integers, row: Integers, shape: tuple[int, int]) -> tuple[Integers, Integers, NDArray[np.intp]]:
     """Add up equal (row, unit) pairs of a chunk."""
     ones = np.ones(len(unit), np.int32)
     block = sp.coo_matrix((ones, (row, unit)), shape=shape).tocsr()

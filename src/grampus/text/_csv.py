@@ -17,7 +17,7 @@ from grampus.text._rows import Bad, Row, Table
 
 __all__ = ["csv_table", "wide_fields"]
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
+_LINE_END = re.compile(r"\r\n?|\n")
 
 # The csv module has one limit for the whole process. It is raised while a file is read and put back when the
 # last reader is done.
@@ -68,17 +68,17 @@ class _Lines:
         length = 0
         for piece in self.pieces:
             text = whole.decode(piece)
-            end = 0
-            for match in _LINE.finditer(text):
-                end = match.end()
-                yield "".join([*held, match.group()]) if held else match.group()
-                held, length = [], 0
-            held.append(text[end:])
-            length += len(text) - end
+            start = 0
+            for match in _LINE_END.finditer(text):
+                line = text[start : match.end()]
+                yield "".join([*held, line]) if held else line
+                held, length, start = [], 0, match.end()
+            if start < len(text):
+                held.append(text[start:])
+                length += len(text) - start
             if length > self.limit:
                 raise CorpusError(
-                    f"{self.name} must have lines of at most {size(self.limit)} (max_document_bytes); "
-                    "one is longer."
+                    f"{self.name} must have lines of at most {size(self.limit)} (max_document_bytes); one is longer."
                 )
         held.append(whole.decode("", final=True))
         last = "".join(held)
@@ -114,9 +114,7 @@ def csv_table(pieces: Iterator[str], name: str, options: ReadOptions, delimiter:
     columns = tuple(field.strip() for field in fields)
     repeated = [column for column, times in Counter(columns).items() if times > 1 and column]
     if repeated:
-        raise CorpusError(
-            f"{name} must have different column names; {said(repeated[0])!r} occurs more than once."
-        )
+        raise CorpusError(f"{name} must have different column names; {said(repeated[0])!r} occurs more than once.")
     return Table(name, "line", columns, _rows(records, columns))
 
 
@@ -150,9 +148,7 @@ def _records(
             yield Bad(line, f"is not valid CSV ({why})")
             continue
         if source.ended:
-            raise CorpusError(
-                f"{name} line {line} opens a quote that is not closed before the end of the file."
-            )
+            raise CorpusError(f"{name} line {line} opens a quote that is not closed before the end of the file.")
         if fields:
             yield line, fields
 

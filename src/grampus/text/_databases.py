@@ -25,16 +25,13 @@ def _names(columns: Sequence[str], name: str) -> tuple[str, ...]:
     repeated = next((column for column in columns if list(columns).count(column) > 1), None)
     if repeated is not None:
         raise CorpusError(
-            f"{name} must give different column names; {said(repeated)!r} occurs more than once. "
-            "Use AS in the query."
+            f"{name} must give different column names; {said(repeated)!r} occurs more than once. Use AS in the query."
         )
     return tuple(columns)
 
 
 # What a reading query may do. Everything else is refused: ATTACH, for one, could create a file.
-_ALLOWED = {
-    getattr(sqlite3, code) for code in ("SQLITE_SELECT", "SQLITE_READ", "SQLITE_FUNCTION", "SQLITE_RECURSIVE")
-}
+_ALLOWED = {getattr(sqlite3, code) for code in ("SQLITE_SELECT", "SQLITE_READ", "SQLITE_FUNCTION", "SQLITE_RECURSIVE")}
 
 
 def _authorise(action: int, *_: object) -> int:
@@ -49,9 +46,7 @@ def sqlite_table(path: str, name: str, query: str | None, options: ReadOptions) 
     except sqlite3.Error as error:
         raise CorpusError(f"{name} must be a readable SQLite file ({said(error)}).") from error
     try:
-        connection.text_factory = (
-            bytes  # decoded by the rules for all bytes, so that none can stop the reading
-        )
+        connection.text_factory = bytes  # decoded by the rules for all bytes, so that none can stop the reading
         limit = int(min(options.max_document_bytes, 2**31 - 1))
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limit)
         if query is None:
@@ -72,8 +67,7 @@ def sqlite_table(path: str, name: str, query: str | None, options: ReadOptions) 
 def _only_table(connection: sqlite3.Connection, name: str) -> str:
     """Return a query for the one table there is; with more, the user must choose."""
     found = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' "
-        "ORDER BY name"
+        "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
     )
     names = [row[0].decode("utf-8", "replace") for row in found if isinstance(row[0], bytes)]
     if len(names) != 1:
@@ -153,9 +147,7 @@ def duckdb_table(path: str, name: str, query: str | None) -> Table:
     """Run one SELECT in DuckDB, on a database file opened read-only or on none."""
     duckdb = _extra("duckdb", "duckdb")
     if query is None:
-        raise CorpusError(
-            f"query must say what to read from {name}, such as FROM 'reviews.parquet' in DuckDB."
-        )
+        raise CorpusError(f"query must say what to read from {name}, such as FROM 'reviews.parquet' in DuckDB.")
     connection: Any = None
     try:
         settings = {"python_enable_replacements": False}

@@ -105,12 +105,8 @@ class ReadOptions:
         _choice("empty", self.empty, ("skip", "keep", "error"))
         _choice("duplicate_ids", self.duplicate_ids, ("error", "number", "skip"))
         delimiter = self.delimiter
-        if delimiter is not None and (
-            type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'
-        ):
-            raise InputError(
-                f"delimiter must be one character, not a quote or a line end; got {delimiter!r}."
-            )
+        if delimiter is not None and (type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise InputError(f"delimiter must be one character, not a quote or a line end; got {delimiter!r}.")
         if not isinstance(self.pattern, str):
             raise InputError(f"pattern must be a shell pattern such as '*.txt'; got {self.pattern!r}.")
         for field in fields(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -38,6 +39,7 @@ class Table:
     rows: Iterator[Row | Bad]
 
 
+_SPACE = re.compile(r"[ \t\n\r]*")
 _LONG = "is longer than {} (max_document_bytes)"
 
 
@@ -188,8 +190,7 @@ class _Scanner:
         held = self.text[self.at :]
         if len(held) > self.limit:
             raise CorpusError(
-                f"{self.name} must have records of at most {size(self.limit)} (max_document_bytes); "
-                "one is longer."
+                f"{self.name} must have records of at most {size(self.limit)} (max_document_bytes); one is longer."
             )
         parts, wanted = [held], max(len(held), 1)
         while wanted > 0 and not self.ended:
@@ -205,8 +206,7 @@ class _Scanner:
     def peek(self) -> str:
         """Skip white space and return the next character, or the empty string at the end."""
         while True:
-            while self.at < len(self.text) and self.text[self.at] in " \t\n\r":
-                self.at += 1
+            self.at = _SPACE.match(self.text, self.at).end()  # type: ignore[union-attr]
             if self.at < len(self.text):
                 return self.text[self.at]
             if not self.more():
@@ -217,9 +217,7 @@ class _Scanner:
         if not found or found not in characters:
             wanted = " or ".join(repr(c) for c in characters)
             got = repr(said(found)) if found else "the end of the file"
-            raise CorpusError(
-                f"{self.name} must be valid JSON; at record {place}: {wanted} expected, {got} found."
-            )
+            raise CorpusError(f"{self.name} must be valid JSON; at record {place}: {wanted} expected, {got} found.")
         self.at += 1
         return found
 

@@ -106,9 +106,7 @@ def _raw(stream: IO[bytes], name: str, log: Log) -> Iterator[bytes]:
         try:
             piece = stream.read(_CHUNK)
         except (OSError, ValueError) as error:
-            raise CorpusError(
-                f"{name} must be readable to its end; reading failed ({said(error)})."
-            ) from error
+            raise CorpusError(f"{name} must be readable to its end; reading failed ({said(error)}).") from error
         if not isinstance(piece, bytes):
             raise CorpusError(f"{name} must be opened in binary mode; it gave {type(piece).__name__}.")
         if not piece:

@@ -139,13 +139,9 @@ def _open(
 ) -> tuple[str, Table]:  # fmt: skip
     """Find out what the source is and open it."""
     if hasattr(source, "read"):
-        return _stream(
-            source, said(getattr(source, "name", "stream")), kind, query, options, encoding, log, stack
-        )
+        return _stream(source, said(getattr(source, "name", "stream")), kind, query, options, encoding, log, stack)
     if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
-        raise InputError(
-            f"source must be a path, '-', 'duckdb:' or a binary file; got {type(source).__name__}."
-        )
+        raise InputError(f"source must be a path, '-', 'duckdb:' or a binary file; got {type(source).__name__}.")
     path: str = os.fspath(source)
     name = said(path)
     if path == "-":
@@ -186,9 +182,7 @@ def _kind(path: str, stream: IO[bytes]) -> str | None:
     return "parquet" if head.startswith(b"PAR1") else _SUFFIXES.get(suffix)
 
 
-def _database(
-    kind: str, path: str, name: str, query: str | None, columns: Columns, options: ReadOptions
-) -> Table:
+def _database(kind: str, path: str, name: str, query: str | None, columns: Columns, options: ReadOptions) -> Table:
     if kind == "sqlite":
         return sqlite_table(path, name, query, options)
     if kind == "duckdb":

@@ -76,9 +76,7 @@ def stop_words(source: StopList) -> frozenset[str]:
     try:
         words = frozenset(source)
     except TypeError as error:
-        raise InputError(
-            f"stop_words must be 'smart', 'english', a file, words or None; got {source!r}."
-        ) from error
+        raise InputError(f"stop_words must be 'smart', 'english', a file, words or None; got {source!r}.") from error
     wrong = [word for word in words if type(word) is not str]
     if wrong:
         raise InputError(f"stop_words must hold strings; got {wrong[0]!r}.")

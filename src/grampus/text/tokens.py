@@ -218,9 +218,7 @@ class Terms(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         except (TypeError, ValueError):
             low, high = 0, 0
         if not (_is_count(low) and _is_count(high) and 1 <= low <= high):
-            raise InputError(
-                f"ngram_range must be two integers, 1 <= smallest <= largest; got {self.ngram_range!r}."
-            )
+            raise InputError(f"ngram_range must be two integers, 1 <= smallest <= largest; got {self.ngram_range!r}.")
         stops = stop_words(self.stop_words)
         if self.lowercase:
             stops = frozenset(word.lower() for word in stops)
@@ -263,9 +261,7 @@ def _texts(raw: Iterable[str] | Corpus) -> Iterable[str]:
     return raw
 
 
-def _columns(
-    counts: sp.csr_matrix, column: NDArray[np.int32], width: int, dtype: np.dtype[Any]
-) -> sp.csr_matrix:
+def _columns(counts: sp.csr_matrix, column: NDArray[np.int32], width: int, dtype: np.dtype[Any]) -> sp.csr_matrix:
     """Rename and select columns of `counts`, which is taken apart."""
     index = column[counts.indices]
     keep = index >= 0

@@ -138,8 +138,8 @@ def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
         return LOCAL[code[0]], GLOBAL[code[1]], NORMALISATION[code[2]]
     raise InputError(
         f"weighting must be three letters, a local one of {' '.join(LOCAL)}, a global one of "
-        f"{' '.join(GLOBAL)} and a normalisation of {' '.join(NORMALISATION)} (such as 'lfc'), or {' or '.join(NAMED)}; "
-        f"got {spelling!r}."
+        f"{' '.join(GLOBAL)} and a normalisation of {' '.join(NORMALISATION)} (such as 'lfc'), or "
+        f"{' or '.join(NAMED)}; got {spelling!r}."
     )
 
 
@@ -280,8 +280,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
             counts.eliminate_zeros()
         if counts.nnz and counts.data.min() < 0:
             raise InputError(
-                "Negative values in data passed to Weighting: counts must be 0 or more; "
-                f"got {counts.data.min():g}."
+                f"Negative values in data passed to Weighting: counts must be 0 or more; got {counts.data.min():g}."
             )
         return counts
 
