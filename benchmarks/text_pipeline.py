@@ -83,8 +83,8 @@ def peak_mb() -> float:
 
 def one_side(side: str) -> dict[str, float]:
     """Measure one side in this process, imports done before the clock starts."""
-    import Stemmer  # noqa: F401
     import sklearn.feature_extraction.text  # noqa: F401
+    import Stemmer  # noqa: F401
 
     import grampus.text  # noqa: F401
 

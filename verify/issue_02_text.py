@@ -129,7 +129,7 @@ def gzip_bomb(expanded: int = 10 * 2**30) -> Measured:
 
 # ---- fuzz ---------------------------------------------------------------------------------------------------
 
-_RECORDS = [
+_RECORDS: list[dict[str, Any]] = [
     {"id": "a", "text": "The whale sang, \"loud\" and low.", "label": "sea", "n": 1},
     {"id": "b", "text": "Ein Vögelchen – 鳥 – sang,\nzu zweit; à deux", "label": "air", "n": 2.5},
     {"id": "c", "text": "x", "label": None, "n": None},
@@ -234,7 +234,7 @@ READERS: dict[str, Reader] = {
     "jsonl": Reader(_jsonl, "x.jsonl", {"label": "label", "title": "n"}),
     "json": Reader(lambda: json.dumps(_RECORDS, ensure_ascii=False).encode(), "x.json", {"label": "label"}),
     "json map": Reader(lambda: json.dumps({r["id"]: r for r in _RECORDS}, indent=1).encode(), "y.json", {}),
-    "lines": Reader(lambda: "One line.\nZwei Läufer, été.\n\nthree\n".encode(), "x.txt", {}),
+    "lines": Reader("One line.\nZwei Läufer, été.\n\nthree\n".encode, "x.txt", {}),
     "stream": Reader(_jsonl, "", {}),
     "gzip": Reader(lambda: _packed("gz", _jsonl() * 3), "x.jsonl.gz", {}),
     "bzip2": Reader(lambda: _packed("bz2", _csv(",")), "x.csv.bz2", {}),

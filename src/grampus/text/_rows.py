@@ -144,8 +144,7 @@ def sniff(pieces: Iterator[str], limit: int, one: str) -> tuple[str, Iterator[st
     kind = {"[": "json", "{": "jsonl"}.get(opening, "lines")
     if kind == "jsonl":
         first, _, rest = head.lstrip().partition("\n")
-        after = rest.lstrip()[:1]
-        kind = "json" if not _is_json(first) else "jsonl" if after == "{" else "json" if after else one
+        kind = "json" if not _is_json(first) else "jsonl" if rest.strip() else one
     return kind, _again(head, pieces)
 
 

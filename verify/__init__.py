@@ -1,0 +1,1 @@
+"""Every acceptance line at full size."""
