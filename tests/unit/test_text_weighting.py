@@ -199,4 +199,5 @@ def test_scikit_learn_checks(estimator, check):
     try:
         check(estimator)
     except SkipTest as skipped:  # array API input is not promised, and scikit-learn looks at it only when told
-        assert "SCIPY_ARRAY_API" in str(skipped)
+        if "SCIPY_ARRAY_API" not in str(skipped):
+            raise

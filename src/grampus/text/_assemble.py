@@ -39,7 +39,7 @@ class Columns:
 
 
 class _UnusableError(Exception):
-    """A record breaks a rule; the text says which."""
+    """A record breaks a rule: the reason it is counted under, and what to say of it."""
 
 
 @dataclass
@@ -74,7 +74,7 @@ class _Builder:
         text = self._text(row)
         if not text or text.isspace():
             if self.options.empty == "error":
-                raise _UnusableError("has an empty text (empty='skip' leaves such documents out)")
+                raise _UnusableError("empty text", "has an empty text (empty='skip' leaves such documents out)")
             if self.options.empty == "skip":
                 self.log.skip("empty text")
                 return
@@ -115,7 +115,7 @@ class _Builder:
         if column is None:
             return None
         if column not in row.values:
-            raise _UnusableError(f"has no column {said(column)!r}; it has {_listed(row.values)}")
+            raise _UnusableError("missing column", f"has no column {said(column)!r}; it has {_listed(row.values)}")
         value = row.values[column]
         if isinstance(value, str):
             found: str | None = value
@@ -125,7 +125,9 @@ class _Builder:
         else:
             found = _spelled(value, column, text)
         if found is not None and len(found) > self.options.max_document_bytes:
-            raise _UnusableError(f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)")
+            raise _UnusableError(
+                "record too long", f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)"
+            )
         return self._whole(found) if found is not None and not found.isascii() else found
 
     def _whole(self, value: str) -> str:
@@ -142,15 +144,16 @@ class _Builder:
             return str(self.records)
         identity = self._value(row, self.id_column)
         if not identity:
-            raise _UnusableError(f"has no id in column {said(self.id_column)!r}")
+            raise _UnusableError("no id", f"has no id in column {said(self.id_column)!r}")
         if identity in self.seen:
             if self.options.duplicate_ids == "skip":
                 self.log.skip("id seen before")
                 return None
             if self.options.duplicate_ids == "error":
                 raise _UnusableError(
+                    "id seen before",
                     f"has the id {said(identity)!r}, which was seen before; choose another column with "
-                    "id=, or duplicate_ids='number' or 'skip' in ReadOptions"
+                    "id=, or duplicate_ids='number' or 'skip' in ReadOptions",
                 )
             identity = self._numbered(identity)
         self.seen.add(identity)
@@ -205,7 +208,7 @@ def _spelled(value: object, column: str, text: bool) -> str | None:
     if isinstance(value, int | float | Decimal) and not text:
         return str(value)
     kind = "a list" if isinstance(value, list) else "an object" if isinstance(value, dict) else type(value).__name__
-    raise _UnusableError(f"must have a string in column {said(column)!r}; it has {kind}")
+    raise _UnusableError("not a string", f"must have a string in column {said(column)!r}; it has {kind}")
 
 
 def _listed(names: Mapping[str, object]) -> str:
@@ -228,12 +231,12 @@ def assemble(
             try:
                 builder.add(item)
             except _UnusableError as problem:
-                bad = Bad(item.place, str(problem))
+                bad = Bad(item.place, *problem.args)
         if bad is not None:
             if on_error == "raise":
                 advice = "" if "ReadOptions" in bad.reason else "; on_error='skip' leaves such records out"
                 raise CorpusError(f"{table.name} {table.unit} {bad.place} {bad.reason}{advice}.")
-            log.skip(re.sub(r"\d+", "N", re.sub(r"'[^']*'|\([^)]*\)|;.*", "…", bad.reason)))
+            log.skip(bad.kind)
         if not len(builder.texts) & 255:
             log.tell(len(builder.texts))
     log.tell(len(builder.texts), last=True)

@@ -145,7 +145,7 @@ def _records(
             why = said(error)
             if "field larger" in why:
                 why = f"a field is longer than {size(options.max_document_bytes)}; is a quote left open?"
-            yield Bad(line, f"is not valid CSV ({why})")
+            yield Bad(line, "not valid CSV", f"is not valid CSV ({why})")
             continue
         if source.ended:
             raise CorpusError(f"{name} line {line} opens a quote that is not closed before the end of the file.")
@@ -160,6 +160,8 @@ def _rows(records: Iterator[tuple[int, list[str]] | Bad], columns: tuple[str, ..
             continue
         line, fields = record
         if len(fields) != len(columns):
-            yield Bad(line, f"must have {len(columns)} fields, as the header; it has {len(fields)}")
+            yield Bad(
+                line, "wrong number of fields", f"must have {len(columns)} fields, as the header; it has {len(fields)}"
+            )
         else:
             yield Row(line, dict(zip(columns, fields, strict=True)))

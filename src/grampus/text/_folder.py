@@ -17,6 +17,7 @@ from grampus.text._streams import chunks, open_regular
 
 __all__ = ["folder_table"]
 
+_PATH = 1 << 16  # longer than any path
 COLUMNS = ("text", "path", "name", "folder", "modified")
 
 
@@ -29,22 +30,19 @@ def folder_table(folder: str, options: ReadOptions, encoding: str | None, log: L
             text = _document(path, name, options, encoding, log)
             if text is None:
                 continue
-            parts = name.split("/")
+            whole = said(relative, _PATH)
+            parts = whole.split("/")
             modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
             values = {
                 "text": text,
-                "path": _whole(relative),
+                "path": whole,
                 "name": parts[-1],
                 "folder": parts[0] if len(parts) > 1 else "",
                 "modified": modified,
             }
             yield Row(place, values)
 
-    return Table(said(folder), "file", COLUMNS, rows())
-
-
-def _whole(relative: str) -> str:
-    return said(relative, longest=1 << 16)
+    return Table(said(folder, _PATH), "file", COLUMNS, rows())
 
 
 def _document(path: str, name: str, options: ReadOptions, encoding: str | None, log: Log) -> str | None:

@@ -23,9 +23,10 @@ class Row(NamedTuple):
 
 
 class Bad(NamedTuple):
-    """A record that cannot be used, and why."""
+    """A record that cannot be used: the reason it is counted under, and what to say of it."""
 
     place: int
+    kind: str
     reason: str
 
 
@@ -77,7 +78,7 @@ def lines_table(pieces: Iterator[str], name: str, options: ReadOptions) -> Table
     def rows() -> Iterator[Row | Bad]:
         for place, line in enumerate(lines(pieces, options.max_document_bytes), 1):
             if line is None:
-                yield Bad(place, _LONG.format(size(options.max_document_bytes)))
+                yield Bad(place, "record too long", _LONG.format(size(options.max_document_bytes)))
             else:
                 yield Row(place, {"text": line.removesuffix("\r")})
 
@@ -90,12 +91,12 @@ def jsonl_table(pieces: Iterator[str], name: str, options: ReadOptions) -> Table
     def rows() -> Iterator[Row | Bad]:
         for place, line in enumerate(lines(pieces, options.max_document_bytes), 1):
             if line is None:
-                yield Bad(place, _LONG.format(size(options.max_document_bytes)))
+                yield Bad(place, "record too long", _LONG.format(size(options.max_document_bytes)))
             elif line and not line.isspace():
                 try:
                     value = json.loads(line)
                 except (ValueError, RecursionError) as error:
-                    yield Bad(place, f"is not JSON ({_why(error)})")
+                    yield Bad(place, "not JSON", f"is not JSON ({_why(error)})")
                 else:
                     yield _record(place, value)
 
@@ -116,7 +117,7 @@ def _record(place: int, value: object, key: str | None = None) -> Row | Bad:
         values = value
     else:
         kind = {list: "an array", type(None): "null"}.get(type(value), "a number or boolean")
-        return Bad(place, f"must be an object or a string; it is {kind}")
+        return Bad(place, "not an object or string", f"must be an object or a string; it is {kind}")
     if key is not None:
         values = {"id": key, **values}
     return Row(place, values)

@@ -34,7 +34,7 @@ class Document(NamedTuple):
     date: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False, repr=False)
 class Corpus:
     """Documents with their ids, and labels, titles and dates where they have them.
 

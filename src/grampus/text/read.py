@@ -139,13 +139,16 @@ def _open(
 ) -> tuple[str, Table]:  # fmt: skip
     """Find out what the source is and open it."""
     if hasattr(source, "read"):
-        return _stream(source, said(getattr(source, "name", "stream")), kind, query, options, encoding, log, stack)
+        return _stream(source, said(getattr(source, "name", "stream")), kind, query, options, encoding, log)
     if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
         raise InputError(f"source must be a path, '-', 'duckdb:' or a binary file; got {type(source).__name__}.")
     path: str = os.fspath(source)
-    name = said(path)
+    name = said(path, 1000)
     if path == "-":
-        return _stream(sys.stdin.buffer, "standard input", kind, query, options, encoding, log, stack)
+        stdin = getattr(sys.stdin, "buffer", None)
+        if stdin is None:
+            raise CorpusError("standard input must be open for bytes; it is closed or replaced.")
+        return _stream(stdin, "standard input", kind, query, options, encoding, log)
     if path == "duckdb:":
         return "duckdb", duckdb_table(":memory:", "duckdb", query)
     if "\0" in path:
@@ -165,7 +168,7 @@ def _open(
             f"(known: {', '.join(_SUFFIXES)}, also with .gz, .bz2 or .xz)."
         )
     log.done, log.total = 0, os.fstat(stream.fileno()).st_size
-    return _stream(stream, name, kind, query, options, encoding, log, stack)
+    return _stream(stream, name, kind, query, options, encoding, log)
 
 
 def _kind(path: str, stream: IO[bytes]) -> str | None:
@@ -198,7 +201,7 @@ def _no_query(query: str | None, what: str) -> None:
 
 def _stream(
     stream: IO[bytes], name: str, kind: str | None, query: str | None, options: ReadOptions,
-    encoding: str | None, log: Log, stack: ExitStack,
+    encoding: str | None, log: Log,
 ) -> tuple[str, Table]:  # fmt: skip
     """Open a stream of text records."""
     _no_query(query, "file of records")
