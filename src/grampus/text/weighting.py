@@ -150,18 +150,18 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
     f\ :sub:`ij` and n the number of fitted documents, a weighting is a local weight times a global one,
     then a normalisation:
 
-    ====== ========================= === ================================= === =====================
-    local                            global                                normalisation
-    ================================ ===================================== =========================
-    t      f                         x   1                                 x   1
-    b      χ                         e   1 + Σ p log₂ p / log₂ n           c   unit Euclidean length
-    l      log₂(1 + f)               f   log₂(n / Σχ)
-    a      χ·(1 + log₂ f)            g   Σf / Σχ
-    n      (χ + f / max f) / 2       n   1 / √(Σf²)
-    d      χ·(1 + ln f)              p   log₂((n − Σχ) / Σχ)
-    ..                               d   1 + ln(n / Σχ)
-    ..                               s   1 + ln((1 + n) / (1 + Σχ))
-    ====== ========================= === ================================= === =====================
+    ===== =================== ====== ========================== ==== =====================
+    local weight              global weight                     norm weight
+    ===== =================== ====== ========================== ==== =====================
+    t     f                   x      1                          x    1
+    b     χ                   e      1 + Σ p log₂ p / log₂ n    c    unit Euclidean length
+    l     log₂(1 + f)         f      log₂(n / Σχ)
+    a     χ·(1 + log₂ f)      g      Σf / Σχ
+    n     (χ + f / max f) / 2 n      1 / √(Σf²)
+    d     χ·(1 + ln f)        p      log₂((n − Σχ) / Σχ)
+    ..                        d      1 + ln(n / Σχ)
+    ..                        s      1 + ln((1 + n) / (1 + Σχ))
+    ===== =================== ====== ========================== ==== =====================
 
     Global weights are learned by `fit` and applied to new documents by `transform`. They do not depend on
     the order of the documents, to the last bit.
