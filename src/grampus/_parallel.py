@@ -6,9 +6,12 @@ therefore held to one thread unless a single product is large enough to repay th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
@@ -32,3 +35,27 @@ def blas_threads(operations: float = 0.0) -> Iterator[None]:
         return
     with _controller().limit(limits=1, user_api="blas"):
         yield
+
+
+def thread_count(n_jobs: int | None = None) -> int:
+    """Return how many threads to use: those asked for, or one for each core this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs is None:
+        return max(1, min(cores, int(os.environ.get("OMP_NUM_THREADS", "") or cores)))
+    return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
+
+
+def in_threads(function: Callable[[int, int], object], n: int, n_jobs: int | None = None, least: int = 1) -> None:
+    """Call ``function(start, stop)`` over pieces of ``range(n)``, each in a thread; pieces hold at least `least`.
+
+    The pieces must not depend on each other, so the result is the same for every number of threads.
+    """
+    threads = min(thread_count(n_jobs), max(1, n // max(least, 1)))
+    if threads == 1:
+        function(0, n)
+        return
+    pieces = 4 * threads  # more pieces than threads even out unequal work
+    bounds = [n * i // pieces for i in range(pieces + 1)]
+    with ThreadPoolExecutor(threads) as pool:
+        for done in [pool.submit(function, a, b) for a, b in pairwise(bounds) if b > a]:
+            done.result()

@@ -7,6 +7,7 @@ A source (`DenseGram`, `LinearGram`, `FunctionGram`) holds or computes similarit
 
 from .base import Gram
 from .eigen import eigenvalues
+from .factor import factor, unshifted
 from .fit import centre, empirical_map, normalise, power, self_tune, shift
 from .objective import dominance_ratio, indicator, objective
 from .sources import DenseGram, FunctionGram, LinearGram
@@ -22,10 +23,12 @@ __all__ = [
     "dominance_ratio",
     "eigenvalues",
     "empirical_map",
+    "factor",
     "indicator",
     "normalise",
     "objective",
     "power",
     "self_tune",
     "shift",
+    "unshifted",
 ]

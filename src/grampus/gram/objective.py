@@ -23,8 +23,8 @@ def dominance_ratio(gram: Gram) -> float:
     --------
     >>> import numpy as np
     >>> from grampus.gram import DenseGram, dominance_ratio
-    >>> dominance_ratio(DenseGram(np.array([[1.0, 0.1], [0.1, 1.0]])))
-    10.0
+    >>> dominance_ratio(DenseGram(np.array([[1.0, 0.25], [0.25, 1.0]])))
+    4.0
     """
     n = len(gram)
     if n < 2:
@@ -38,7 +38,17 @@ def dominance_ratio(gram: Gram) -> float:
 
 
 def indicator(labels: Array, k: int | None = None) -> sp.csr_array:
-    """Return the n × k membership matrix of a partition numbered from 0, sparse."""
+    """Return the n × k membership matrix of a partition numbered from 0, sparse.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import indicator
+    >>> indicator(np.array([0, 1, 0])).toarray()
+    array([[1., 0.],
+           [0., 1.],
+           [1., 0.]])
+    """
     n = len(labels)
     k = int(labels.max()) + 1 if k is None else k
     return sp.csr_array((np.ones(n), labels, np.arange(n + 1)), shape=(n, k))

@@ -20,6 +20,7 @@ from .._array import (
     tiles,
 )
 from .._check import check_gram_matrix, check_matrix
+from .._config import settings
 from ..errors import InputError
 from .base import Gram
 
@@ -123,21 +124,28 @@ class LinearGram(Source):
         return row_squares(self.features).astype(self.dtype, copy=False)
 
     def _matmul(self, v: Any) -> Array:
+        x, columns = self.features, v.shape[1]
+        out = np.empty((len(self), columns), dtype=np.result_type(self.dtype, v.dtype))
+        # The sums need (features, columns) floats twice: a few columns at a time keep them below the input's size.
+        stored = mean_row_size(x) * len(self) * 8
+        width = max(1, max(settings().tile // 2, stored // 8) // (8 * x.shape[1]))
+        for start in range(0, columns, width):
+            part = slice(start, min(start + width, columns))
+            self._product(v[:, part], out[:, part])
+        return out
+
+    def _product(self, v: Any, out: Array) -> None:
+        """Write X (Xᵀ v) into `out`, row tile by row tile to bound the copies that a change of type makes."""
         x = self.features
-        dtype = np.result_type(self.dtype, v.dtype)
-        # c = Xᵀ v, the sums of the documents' features: long sums, so float64, tile by tile to bound the copies.
-        sums = np.zeros((x.shape[1], v.shape[1]))
+        sums = np.zeros((x.shape[1], v.shape[1]))  # long sums over documents, so float64
         row_bytes = 16 * (mean_row_size(x) + v.shape[1])
         for rows in tiles(len(self), row_bytes):
             part = v[rows]
-            if is_sparse(part) and part.nnz == 0:
-                continue
-            sums += dot(x[rows].T, part.astype(np.float64, copy=False))
-        sums = sums.astype(dtype, copy=False)
-        out = np.empty((len(self), v.shape[1]), dtype=dtype)
+            if not is_sparse(part) or part.nnz:
+                sums += dot(x[rows].T, part.astype(np.float64, copy=False))
+        sums = sums.astype(out.dtype, copy=False)
         for rows in tiles(len(self), row_bytes):
             out[rows] = dot(x[rows], sums)
-        return out
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         same = self.collection is self.features
@@ -147,7 +155,7 @@ class LinearGram(Source):
         if not is_sparse(self.features):
             return super()._weighted_squares(weights)
         out = np.empty(len(self))
-        everything = self._columns(slice(0, len(self)))
+        everything = self.features.T.tocsr()  # not kept: it is as large as the input
         for rows in tiles(len(self), 24 * len(self)):
             product = self.features[rows] @ everything
             product.data = np.square(product.data, dtype=np.float64)

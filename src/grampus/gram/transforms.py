@@ -20,7 +20,22 @@ from .base import Gram
 class Transformed(Gram):
     """A Gram over another one, its base.
 
-    A subclass that acts entry by entry gives ``_block``, ``_diagonal``, ``_take`` and ``_own_extend``.
+    A subclass gives ``_block``, ``_diagonal`` and ``_own_extend``, and ``_take`` if taking documents first changes
+    nothing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, Transformed
+    >>> class Doubled(Transformed):
+    ...     def _block(self, rows, cols):
+    ...         return 2 * self.base._block(rows, cols)
+    ...     def _diagonal(self):
+    ...         return 2 * self.base._diagonal()
+    ...     def _own_extend(self, cross, diagonal):
+    ...         return 2 * cross, None if diagonal is None else 2 * diagonal
+    >>> Doubled(LinearGram(np.array([[1.0], [2.0]]))) @ np.ones(2)
+    array([ 6., 12.])
     """
 
     def __init__(self, base: Gram) -> None:
@@ -61,7 +76,8 @@ class Shifted(Transformed):
     def _matmul(self, v: Any) -> Array:
         product = self.base._matmul(v)
         if isinstance(v, np.ndarray):
-            product += v.dtype.type(self.sigma) * v
+            for part in tiles(len(self), 8 * v.shape[1]):
+                product[part] += v.dtype.type(self.sigma) * v[part]
             return product
         rows = np.repeat(np.arange(len(self)), np.diff(v.indptr))
         product[rows, v.indices] += v.dtype.type(self.sigma) * v.data
@@ -88,13 +104,13 @@ class Normalised(Transformed):
     def __init__(self, base: Gram, order: float, self_similarity: Array) -> None:
         super().__init__(base)
         self.order, self.self_similarity = order, self_similarity
-        self._scale = _inverse_root(self_similarity)
+        self.scale = _inverse_root(self_similarity)
 
     def _block(self, rows: Index, cols: Index) -> Array:
         block = self.base._block(rows, cols)
         if self.order == 0:
-            block *= self._scale[rows, None].astype(self.dtype)
-            block *= self._scale[None, cols].astype(self.dtype)
+            block *= self.scale[rows, None].astype(self.dtype)
+            block *= self.scale[None, cols].astype(self.dtype)
             return block
         return _divide_by_mean(block, self.self_similarity[rows], self.self_similarity[cols], self.order)
 
@@ -104,8 +120,8 @@ class Normalised(Transformed):
     def _matmul(self, v: Any) -> Array:
         if self.order != 0:
             return super()._matmul(v)
-        product = self.base._matmul(scale_rows(self._scale, v))
-        product *= self._scale[:, None].astype(product.dtype)
+        product = self.base._matmul(scale_rows(self.scale, v))
+        product *= self.scale[:, None].astype(product.dtype)
         return product
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
@@ -126,7 +142,7 @@ class Normalised(Transformed):
     def _weighted_squares(self, weights: Array) -> Array:
         if self.order != 0:
             return super()._weighted_squares(weights)
-        squared = self._scale**2
+        squared = self.scale**2
         return squared * self.base._weighted_squares(weights * squared)
 
 
@@ -198,7 +214,7 @@ class Mapped(Transformed):
 
     def __init__(self, base: Gram, squared_norms: Array) -> None:
         super().__init__(base)
-        self._scale = _inverse_root(squared_norms)
+        self.scale = _inverse_root(squared_norms)
 
     def _block(self, rows: Index, cols: Index) -> Array:
         out = np.zeros((index_length(rows), index_length(cols)))
@@ -207,20 +223,20 @@ class Mapped(Transformed):
             left = self.base._block(rows, part).astype(np.float64, copy=False)
             right = left if rows is cols else self.base._block(cols, part).astype(np.float64, copy=False)
             out += dot(left, right.T)
-        out *= self._scale[rows, None] * self._scale[None, cols]
+        out *= self.scale[rows, None] * self.scale[None, cols]
         return out.astype(self.dtype, copy=False)
 
     def _diagonal(self) -> Array:
-        return (self._scale > 0).astype(self.dtype)
+        return (self.scale > 0).astype(self.dtype)
 
     def _matmul(self, v: Any) -> Array:
-        product = self.base._matmul(self.base._matmul(scale_rows(self._scale, v)))
-        product *= self._scale[:, None].astype(product.dtype)
+        product = self.base._matmul(self.base._matmul(scale_rows(self.scale, v)))
+        product *= self.scale[:, None].astype(product.dtype)
         return product
 
     def _own_extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
         new = scale_rows(_inverse_root(np.square(cross, dtype=np.float64).sum(axis=1)), cross)
-        mapped = self.base._matmul(new.T.astype(self.dtype, copy=False)).T * self._scale
+        mapped = self.base._matmul(new.T.astype(self.dtype, copy=False)).T * self.scale
         return mapped.astype(self.dtype), (np.abs(new).max(axis=1, initial=0.0) > 0).astype(self.dtype)
 
 

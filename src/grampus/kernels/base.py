@@ -176,7 +176,15 @@ class Kernel(Spelled, ABC):
 
 @dataclass(frozen=True)
 class Piped(Kernel):
-    """A kernel followed by transforms, written ``kernel|transform|…``."""
+    """A kernel followed by transforms, written ``kernel|transform|…``; made by ``kernel | transform``.
+
+    Examples
+    --------
+    >>> from grampus.kernels import Cosine, Map, Shift
+    >>> kernel = Cosine() | Shift() | Map()
+    >>> [str(transform) for transform in kernel.transforms]
+    ['normalise', 'shift', 'map']
+    """
 
     head: Kernel
     tail: tuple[Transform, ...]

@@ -61,7 +61,14 @@ def register(cls: _Class) -> _Class:
 
 
 def known_names() -> dict[str, type[Spelled]]:
-    """Return the registered kernels and transforms by name."""
+    """Return the registered kernels and transforms by name.
+
+    Examples
+    --------
+    >>> from grampus.kernels import known_names
+    >>> known_names()["shift"].__name__
+    'Shift'
+    """
     return dict(_registry)
 
 

@@ -1,0 +1,1 @@
+"""One module for each comparison; importing a module registers its row."""

@@ -1,0 +1,187 @@
+"""Kernel k-means (`dominance`, §2.1) on a Gram: a function that returns a frozen result."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .._array import Array
+from .._check import check_integer
+from .._config import settings
+from ..errors import InputError
+from ..gram import DenseGram, Gram, factor, unshifted
+from .engine import Finished, Problem, gather, lockstep
+from .fast import factored, held
+from .polish import polish_labels
+from .results import Clustering
+from .seeding import generators, start_labels
+from .sums import Rule, Sums, stored_entries
+
+logger = logging.getLogger(__name__)
+
+# Relative to the mean self-similarity; below it two distances are a tie, whatever order they were summed in.
+_TIE = {"float64": 1e-10, "float32": 1e-7}
+
+
+def kernel_kmeans(
+    gram: Gram,
+    n_clusters: int,
+    *,
+    adjusted: bool = False,
+    polish: bool = False,
+    init: Any = "random",
+    n_init: int = 10,
+    max_iter: int = 100,
+    sample_weight: Any = None,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    batch_size: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Clustering:
+    """Cluster the documents of a Gram into k groups; the best of several starts.
+
+    All starts run in lockstep. On a stored Gram, after the first iteration only the documents that move cost; on a
+    linear Gram each iteration is one pass over its stored entries. Labels depend on the seed alone: not on the batch
+    size, the tiles, the memory budget, or whether the Gram is stored or not.
+
+    Parameters
+    ----------
+    gram : Gram
+        Need not be positive semi-definite.
+    n_clusters : int
+        k, from 1 to the number of documents.
+    adjusted : bool
+        Compare leave-one-out distances, so that self-similarity does not hold documents where they are (`dominance`,
+        Eqn 12).
+    polish : bool
+        After convergence, move single documents, also in chains, while that lowers the objective.
+    init : "random", "k-means++", or array of shape (n,) or (n_init, n)
+        Random partitions (the papers'), greedy k-means++ in feature space, or given labels.
+    n_init : int
+        Number of starts; the one with the smallest unshifted objective is returned.
+    max_iter : int
+        Iterations a start may take.
+    sample_weight : array of shape (n,), optional
+        How much each document counts; at least 0.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    n_jobs : int, optional
+        Threads; one for each core by default. Does not change the result.
+    batch_size : int, optional
+        How many starts run together; chosen from the memory budget by default. Does not change the result.
+    progress : callable, optional
+        Called with the number of finished starts and of all.
+
+    Returns
+    -------
+    Clustering
+
+    Notes
+    -----
+    A cluster that becomes empty gets the document farthest from its centroid, so there are k clusters whenever there
+    are k distinct documents; with fewer, a warning says how many were found.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import kernel_kmeans
+    >>> from grampus.gram import LinearGram
+    >>> points = np.array([[0.0, 0.1], [0.1, 0.0], [5.0, 5.1], [5.1, 5.0]])
+    >>> kernel_kmeans(LinearGram(points), 2, random_state=0).sizes
+    array([2, 2])
+    """
+    n = len(gram)
+    k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
+    n_init = check_integer(n_init, "n_init", low=1)
+    max_iter = check_integer(max_iter, "max_iter", low=1)
+    weights = check_weights(sample_weight, n)
+    base, sigma = unshifted(gram)
+    diagonal = base.diagonal().astype(np.float64)
+    if not np.isfinite(diagonal).all():
+        raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
+    scale = float(np.abs(diagonal).mean()) or 1.0
+    rule = Rule(adjusted, _TIE[gram.dtype.name] * scale, sigma)
+    problem = Problem(k, weights, diagonal, rule, max_iter)
+
+    rngs = generators(random_state, n_init)
+    if not isinstance(init, str) and np.ndim(init) == 1:
+        rngs = rngs[:1]  # one given start leaves nothing to repeat
+    step = batch_size or _batch(n, k)
+    finished: list[Finished] = []
+    sums = choose_sums(base, diagonal, weights, k, len(rngs), n_jobs)
+    for start in range(0, len(rngs), step):
+        labels = start_labels(init, base, k, weights, rngs[start : start + step])
+        if weights.min() == 0:
+            labels[:, weights == 0] = -1
+        for run in lockstep(problem, sums, labels):
+            run = _placed(run, start)
+            finished.append(run)
+            if progress is not None:
+                progress(len(finished), len(rngs))
+    runs = gather(finished)
+    best = int(runs.objective.argmin())
+    labels, gain = runs.labels[best], 0.0
+    if polish:
+        labels, gain = polish_labels(base, diagonal, labels, k, weights, rule.tolerance)
+    found = len(np.unique(labels))
+    if found < k:
+        warnings.warn(f"Only {found} of {k} clusters: there are no more distinct documents.", stacklevel=2)
+    logger.debug("kernel k-means: %d starts, best objective %g", len(runs), runs.objective[best])
+    return Clustering(
+        labels=labels,
+        objective=float(runs.objective[best]) - gain,
+        n_iter=int(runs.n_iter[best]),
+        outcome=runs.outcomes[best],
+        history=runs.histories[best],
+        n_clusters=k,
+        polish_gain=gain,
+        runs=runs,
+    )
+
+
+def _placed(run: Finished, start: int) -> Finished:
+    """Give every document its cluster, those without weight too, and the run its number among all."""
+    return Finished(start + run.index, run.predicted, run.predicted, run.objective, run.outcome, run.history)
+
+
+def check_weights(sample_weight: Any, n: int) -> Array:
+    """Return one weight for each document, 1 by default; at least 0 and not all 0."""
+    if sample_weight is None:
+        return np.ones(n)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n, float(weights))
+    if weights.shape != (n,):
+        raise InputError(f"sample_weight must have {n} entries, one for each document; got shape {weights.shape}.")
+    if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum() > 0:
+        raise InputError("sample_weight must be finite, at least 0, and above 0 for some document.")
+    return weights
+
+
+def _batch(n: int, k: int) -> int:
+    """Return how many starts run together: their sums should stay within a sixteenth of the memory budget."""
+    return max(1, min(settings().memory // 16, 2**28) // (8 * n * k))
+
+
+def choose_sums(base: Gram, diagonal: Array, weights: Array, k: int, starts: int, n_jobs: int | None) -> Sums:
+    """Pick the cheapest way to have the sums, by counting multiplications.
+
+    A stored matrix costs about 6 n² a start (the first sums, then the movers); features cost one pass over their
+    stored entries, times k, in each of about 15 iterations.
+    """
+    n = len(base)
+    stored = 6.0 * n * n * starts
+    if isinstance(base, DenseGram):
+        return held(base, diagonal, weights, k, base.matrix, stored, n_jobs)
+    fits = n * n * base.dtype.itemsize <= settings().memory // 4
+    explicit = factor(base)
+    if explicit is not None:
+        entries = stored_entries(explicit.features)
+        passes = 15.0 * entries * k * starts
+        if not fits or passes <= stored + 2.0 * entries * n:
+            return factored(explicit, diagonal, weights, k, passes, n_jobs)
+    return held(base, diagonal, weights, k, base.dense() if fits else None, stored, n_jobs)

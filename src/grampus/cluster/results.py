@@ -1,0 +1,134 @@
+"""What a clustering returns: plain, frozen, and telling what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import Enum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array
+
+
+class Outcome(str, Enum):
+    """How a run of kernel k-means ended.
+
+    Examples
+    --------
+    >>> Outcome.CONVERGED == "converged"
+    True
+    """
+
+    CONVERGED = "converged"
+    """No document moved."""
+    OSCILLATED = "oscillated"
+    """Five times in a row the labels were those of two iterations ago."""
+    MAX_ITER = "max_iter"
+    """The iterations ran out."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True)
+class History:
+    """What each iteration did (`dominance`, Fig. 3).
+
+    Attributes
+    ----------
+    moves : array of shape (iterations,)
+        How many documents changed cluster.
+    objective : array of shape (iterations,)
+        The unshifted objective of the partition that the iteration started from.
+
+    Examples
+    --------
+    >>> History(np.array([5, 1, 0]), np.array([9.0, 4.0, 3.5])).moves.sum()
+    np.int64(6)
+    """
+
+    moves: NDArray[np.int64]
+    objective: Array
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Every restart of one call.
+
+    Attributes
+    ----------
+    labels : array of shape (runs, n)
+        −1 marks nothing: every document has a cluster in every run.
+    objective : array of shape (runs,)
+        Unshifted.
+    n_iter : array of shape (runs,)
+    outcomes : tuple of Outcome
+    histories : tuple of History
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import kernel_kmeans
+    >>> from grampus.gram import LinearGram
+    >>> runs = kernel_kmeans(LinearGram(np.array([[0.0], [1.0], [9.0]])), 2, n_init=4, random_state=0).runs
+    >>> runs.labels.shape
+    (4, 3)
+    """
+
+    labels: NDArray[np.intp]
+    objective: Array
+    n_iter: NDArray[np.intp]
+    outcomes: tuple[Outcome, ...]
+    histories: tuple[History, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """The best of several runs of kernel k-means, and all of them.
+
+    Attributes
+    ----------
+    labels : array of shape (n,)
+        Cluster of every document, 0 … k−1.
+    objective : float
+        The k-means objective in feature space, without the shift.
+    n_iter : int
+        Iterations of the best run.
+    outcome : Outcome
+        How it ended.
+    history : History
+        Its moves and objective, iteration by iteration.
+    n_clusters : int
+        The number of clusters asked for.
+    polish_gain : float
+        By how much single moves after convergence lowered the objective; 0 without ``polish``.
+    runs : Runs
+        Every restart, before polishing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import kernel_kmeans
+    >>> from grampus.gram import LinearGram
+    >>> result = kernel_kmeans(LinearGram(np.array([[0.0], [1.0], [9.0]])), 2, random_state=0)
+    >>> result.objective, str(result.outcome)
+    (0.5, 'converged')
+    """
+
+    labels: NDArray[np.intp]
+    objective: float
+    n_iter: int
+    outcome: Outcome
+    history: History
+    n_clusters: int
+    polish_gain: float
+    runs: Runs = field(repr=False)
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """The number of documents in every cluster."""
+        return np.bincount(self.labels, minlength=self.n_clusters).astype(np.intp)

@@ -1,0 +1,205 @@
+"""The kernel language: round trips over thousands of generated kernels, and what is malformed is pointed at."""
+
+from __future__ import annotations
+
+import math
+import pickle
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grampus.errors import InputError, KernelSpellingError
+from grampus.kernels import (
+    Centre,
+    Cosine,
+    Gaussian,
+    Kernel,
+    Linear,
+    Map,
+    Normalise,
+    Polynomial,
+    Power,
+    Precomputed,
+    SelfTuning,
+    Shift,
+    parse_kernel,
+    register,
+)
+
+POSITIVE = st.floats(1e-300, 1e300, exclude_min=True) | st.integers(1, 10**6)
+SOURCES = st.one_of(
+    st.sampled_from([Linear(), Cosine(), Precomputed()]),
+    st.builds(Polynomial, st.integers(1, 50), coef0=st.floats(0, 1e6)),
+    st.builds(Gaussian, POSITIVE),
+    st.builds(lambda s: Gaussian(sigma=s), POSITIVE),
+    st.builds(lambda g: Gaussian(gamma=g), POSITIVE),
+    st.builds(SelfTuning, st.integers(1, 99)),
+)
+TRANSFORMS = st.one_of(
+    st.sampled_from([Shift(), Shift("psd"), Centre(), Map(), Normalise(), Normalise(math.inf)]),
+    st.builds(Shift, st.floats(allow_nan=False, allow_infinity=False)),
+    st.builds(Normalise, st.floats(0, 1e9)),
+    st.builds(Power, POSITIVE),
+)
+
+
+@st.composite
+def kernels(draw):
+    kernel = draw(SOURCES)
+    for transform in draw(st.lists(TRANSFORMS, max_size=6)):
+        kernel = kernel | transform
+    return kernel
+
+
+@settings(max_examples=3000)
+@given(kernels())
+def test_round_trip(kernel):
+    again = parse_kernel(str(kernel))
+    assert again == kernel
+    assert str(again) == str(kernel)
+    assert hash(again) == hash(kernel)
+
+
+@given(kernels())
+def test_white_space_is_free_and_kernels_pickle(kernel):
+    assert parse_kernel("  " + str(kernel).replace("|", " \n| ").replace("(", " ( ").replace(",", " , ")) == kernel
+    assert pickle.loads(pickle.dumps(kernel)) == kernel
+    assert parse_kernel(kernel) is kernel
+
+
+@given(st.text(alphabet="abcdefghijklmnopqrstuvwxyz()|,=0123456789.-+ einfpsd", max_size=40))
+def test_any_text_gives_a_kernel_or_a_pointed_error(text):
+    try:
+        result = parse_kernel(text)
+    except KernelSpellingError as error:
+        result = error
+    assert isinstance(result, Kernel) or 0 <= result.position <= len(result.spelling)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "same"),
+    [
+        ("cosine", "cosine"),
+        ("linear | normalise(0)", "linear|normalise"),
+        ("polynomial(2, coef0=1)", "polynomial(2)"),
+        ("polynomial(degree=2)", "polynomial(2)"),
+        ("gaussian(width=1.5)", "gaussian(1.5)"),
+        ("gaussian(gamma=2e-1)", "gaussian(gamma=0.2)"),
+        ("selftuning(7)", "selftuning"),
+        ("cosine|shift(sigma=-.5)", "cosine|shift(-0.5)"),
+        ("cosine|shift()", "cosine|shift"),
+        ("linear|normalise(+10)", "linear|normalise(10)"),
+    ],
+)
+def test_one_canonical_spelling(spelling, same):
+    assert str(parse_kernel(spelling)) == same
+
+
+# Each with the position the caret must point at and a word the message must hold.
+MALFORMED = [
+    ("", 0, "Expected a kernel"),
+    ("   ", 3, "Expected a kernel"),
+    ("|", 0, "Expected a kernel"),
+    ("|shift", 0, "Expected a kernel"),
+    ("cosin", 0, "did you mean 'cosine'"),
+    ("Cosine", 0, "did you mean 'cosine'"),
+    ("liner|shift", 0, "did you mean 'linear'"),
+    ("xyzzy", 0, "known are"),
+    ("gausian(1)", 0, "did you mean 'gaussian'"),
+    ("shift", 0, "must follow a kernel"),
+    ("map|cosine", 0, "must follow a kernel"),
+    ("cosine|", 7, "Expected a transform"),
+    ("cosine||shift", 7, "got '|'"),
+    ("cosine|linear", 7, "can only stand first"),
+    ("cosine|shfit", 7, "did you mean 'shift'"),
+    ("cosine|normalize", 7, "did you mean 'normalise'"),
+    ("cosine|center", 7, "did you mean 'centre'"),
+    ("cosine shift", 7, "Expected '|'"),
+    ("cosine)", 6, "Expected '|'"),
+    ("cosine(1)", 7, "takes no"),
+    ("cosine|map(1)", 11, "takes no"),
+    ("cosine|centre(x=1)", 16, "has no parameter 'x'"),
+    ("polynomial", 0, "needs degree"),
+    ("polynomial()", 0, "needs degree"),
+    ("polynomial(", 11, "Expected a value"),
+    ("polynomial(2", 12, "Expected ',' or ')'"),
+    ("polynomial(2,", 13, "Expected a value"),
+    ("polynomial(2,)", 13, "Expected a value"),
+    ("polynomial(,2)", 11, "Expected a value"),
+    ("polynomial(2 3)", 13, "Expected ',' or ')'"),
+    ("polynomial(2, 3)", 14, "at most 1"),
+    ("polynomial(2, degree=3)", 21, "given twice"),
+    ("polynomial(degree=2, degree=3)", 28, "given twice"),
+    ("polynomial(coef0=1, 2)", 20, "cannot follow"),
+    ("polynomial(degre=2)", 17, "did you mean 'degree'"),
+    ("polynomial(degree=)", 18, "Expected a value"),
+    ("polynomial(=2)", 11, "Expected a value"),
+    ("polynomial(0)", 11, "at least 1"),
+    ("polynomial(2.5)", 11, "whole number"),
+    ("polynomial(two)", 11, "whole number"),
+    ("polynomial(2, coef0=-1)", 20, "at least 0"),
+    ("gaussian", 0, "exactly one of"),
+    ("gaussian(1, gamma=2)", 0, "exactly one of"),
+    ("gaussian(0)", 9, "greater than 0"),
+    ("gaussian(gamma=inf)", 15, "greater than 0"),
+    ("gaussian(1..5)", 9, "does not belong"),
+    ("gaussian(1e)", 9, "does not belong"),
+    ("selftuning(0)", 11, "at least 1"),
+    ("cosine|power", 7, "needs exponent"),
+    ("cosine|power(0)", 13, "greater than 0"),
+    ("cosine|power(nan)", 13, "greater than 0"),
+    ("cosine|normalise(-1)", 17, "order must be"),
+    ("cosine|normalise(nan)", 17, "order must be"),
+    ("cosine|shift(zero)", 13, "'psd'"),
+    ("cosine|shift(inf)", 13, "'psd'"),
+    ("cosine;shift", 6, "does not belong"),
+    ("cosine|shift('psd')", 13, "does not belong"),
+    ("__import__(os)", 0, "not a known kernel"),
+    ("cosine|shift(__import__)", 13, "'psd'"),
+    ("(cosine)", 0, "Expected a kernel"),
+    ("2", 0, "Expected a kernel"),
+    ("cosine\u00a0|\u2009shift(\u0661)", 15, "does not belong"),
+]
+
+
+@pytest.mark.parametrize(("spelling", "position", "word"), MALFORMED)
+def test_malformed_spellings_are_pointed_at(spelling, position, word):
+    with pytest.raises(KernelSpellingError) as caught:
+        parse_kernel(spelling)
+    message, shown, caret = str(caught.value).split("\n")
+    assert word in message
+    assert caught.value.position == position
+    assert caret.index("^") - 2 == position
+    assert shown == "  " + caught.value.spelling
+
+
+def test_enough_malformed_spellings():
+    assert len(MALFORMED) >= 50
+
+
+@pytest.mark.parametrize("thing", [None, 3, b"cosine", ["cosine"], Shift()])
+def test_only_spellings_and_kernels_are_read(thing):
+    with pytest.raises(InputError, match="kernel must be a spelling"):
+        parse_kernel(thing)
+
+
+def test_very_long_spellings_are_refused():
+    with pytest.raises(KernelSpellingError, match="at most 2000"):
+        parse_kernel("cosine" + "|shift" * 1000)
+
+
+def test_transforms_only_follow():
+    with pytest.raises(TypeError):
+        Cosine() | "shift"
+    with pytest.raises(TypeError):
+        Cosine() | Shift() | Linear()
+
+
+def test_names_cannot_be_taken_twice_or_be_unreadable():
+    with pytest.raises(InputError, match="is taken by"):
+        register(type("Mine", (Linear,), {"name": "linear"}))
+    with pytest.raises(InputError, match="letters, digits"):
+        register(type("Odd", (Linear,), {"name": "my-kernel"}))
+    with pytest.raises(InputError, match="Kernel or Transform"):
+        register(int)

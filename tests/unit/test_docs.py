@@ -1,0 +1,21 @@
+"""The reference lists every public name."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+PAGES = sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
+def test_the_page_lists_what_the_module_exports(page):
+    text = page.read_text(encoding="utf-8")
+    modules = re.findall(r"^\.\. currentmodule:: (\S+)$", text, re.MULTILINE)
+    assert modules, "a page of the reference names its module"
+    listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
+    exported = {name for module in modules for name in importlib.import_module(module).__all__}
+    assert listed == exported
