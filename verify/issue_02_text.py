@@ -31,6 +31,7 @@ import numpy as np
 from grampus.errors import CorpusError
 from grampus.text import Corpus, CorpusWarning, ReadOptions, Terms, Texts, Weighting, read_corpus
 from grampus.text.weighting import GLOBAL, LOCAL, NORMALISATION
+from verify import Figure, line
 
 
 @dataclass(frozen=True)
@@ -47,9 +48,9 @@ class Measured:
 
 def _resident(key: str) -> int:
     """Return VmHWM (peak) or VmRSS (now) of this process in bytes."""
-    for line in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
-        if line.startswith(key):
-            return int(line.split()[1]) * 1024
+    for entry in Path("/proc/self/status").read_text(encoding="ascii").splitlines():
+        if entry.startswith(key):
+            return int(entry.split()[1]) * 1024
     raise OSError(f"{key} is not to be had on this system")
 
 
@@ -348,6 +349,59 @@ def compact_texts() -> Measured:
     texts = Texts(f"{number:020d}" for number in range(1_000_000))
     extra = (sys.getsizeof(texts._buffer) + texts._ends.itemsize * len(texts._ends)) / texts.nbytes
     return Measured("texts are stored compactly", extra < 1.6, {"stored_over_bytes": extra})
+
+
+# ---- the lines of `make verify` -----------------------------------------------------------------------------
+
+
+def _figure(found: Measured, value: str) -> Figure:
+    return Figure(value, found.holds, json.dumps(found.figures))
+
+
+@line(
+    issue=2,
+    name="text-memory",
+    text="Reading 1,000,000 JSONL documents of 200 characters: peak memory under 2 × the text.",
+)
+def memory_line() -> Figure:
+    found = reading_memory()
+    return _figure(found, f"{found.figures['ratio']:.2f} × the UTF-8 bytes")
+
+
+@line(issue=2, name="text-bomb", text="A 10 GB gzip bomb is refused in under 1 s and 200 MB.")
+def bomb_line() -> Figure:
+    found = gzip_bomb()
+    worst = [max(run[key] for run in found.figures.values()) for key in ("seconds", "peak_mb")]
+    return _figure(found, f"{worst[0]:.2f} s, {worst[1]:.0f} MB")
+
+
+@line(
+    issue=2,
+    name="text-shuffled",
+    text="A shuffled corpus: same fingerprint, same weights per document.",
+    needs_data=True,
+)
+def shuffled_line() -> Figure:
+    found = shuffled_rows()
+    return _figure(found, f"equal to the last bit in {found.figures['weightings']} weightings")
+
+
+@line(
+    issue=2,
+    name="text-speed",
+    text="20ng to a weighted matrix: at least 2 × scikit-learn, same matrix to 1e-6, memory at most 1.2 ×.",
+    needs_data=True,
+)
+def speed_line() -> Figure:
+    found = pipeline_speed()
+    ratios = found.figures["speed_ratio"], found.figures["memory_ratio"], found.figures["largest_difference"]
+    return _figure(found, "{:.2f} ×, memory {:.2f} ×, difference {:.0e}".format(*ratios))
+
+
+@line(issue=2, name="text-fuzz", text="100,000 fuzzed inputs per reader: a corpus or a one-line error.", timeout=7200.0)
+def fuzz_line() -> Figure:
+    found = fuzz()
+    return _figure(found, f"{len(found.figures)} readers")
 
 
 CHECKS: tuple[Callable[[], Measured], ...] = (
