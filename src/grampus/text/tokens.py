@@ -33,7 +33,7 @@ def stemmers() -> list[str]:
     return sorted(Stemmer.algorithms())
 
 
-class Terms(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Terms(TransformerMixin, BaseEstimator):
     r"""Turn texts into a sparse matrix of term counts, documents × terms.
 
     One pass over the texts; each distinct word is stemmed once. Several times faster than

@@ -20,7 +20,7 @@ from grampus.text.weighting import Weighting
 __all__ = ["TermVectorizer"]
 
 
-class TermVectorizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class TermVectorizer(TransformerMixin, BaseEstimator):
     r"""Turn texts into a sparse matrix of weighted terms: `Terms`, then `Weighting`.
 
     Storage is float32 unless asked otherwise; sums are float64. New documents are weighted with the global

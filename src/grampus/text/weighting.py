@@ -143,7 +143,7 @@ def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
     )
 
 
-class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Weight a matrix of counts, documents × terms.
 
     With f the count of term i in document j, χ its indicator, p\ :sub:`ij` = f\ :sub:`ij` / Σ\ :sub:`j`
