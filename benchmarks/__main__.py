@@ -17,9 +17,7 @@ from benchmarks.report import RESULTS, cells, provenance, save
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the rows that were named, or all; return the exit status."""
-    parser = argparse.ArgumentParser(
-        "python -m benchmarks", description="Grampus and its peers, timed by turns."
-    )
+    parser = argparse.ArgumentParser("python -m benchmarks", description="Grampus and its peers, timed by turns.")
     parser.add_argument("names", nargs="*", help="rows to run (all by default)")
     parser.add_argument("--list", action="store_true", help="list the rows and stop")
     parser.add_argument("--quick", action="store_true", help="small inputs, one repetition, nothing judged")

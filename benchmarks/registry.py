@@ -89,9 +89,7 @@ def largest_difference(key: str, tolerance: float) -> Callable[[Arrays, Arrays],
 
     def compare(ours: Arrays, theirs: Arrays) -> Agreement:
         difference = float(np.max(np.abs(ours[key] - theirs[key])))
-        return Agreement(
-            f"max abs difference {difference:.1e} (allowed {tolerance:.0e})", difference <= tolerance
-        )
+        return Agreement(f"max abs difference {difference:.1e} (allowed {tolerance:.0e})", difference <= tolerance)
 
     return compare
 

@@ -75,12 +75,8 @@ def markdown(folder: Path) -> str:
         record = json.loads(path.read_text(encoding="utf-8"))
         outcomes = [Outcome(**stored) for stored in record["outcomes"]]
         lines += ["| " + " | ".join(cells(outcome)) + " |" for outcome in outcomes]
-        versions = {
-            f"{name} {version}": 0 for outcome in outcomes for name, version in outcome.versions.items()
-        }
-        notes.append(
-            f"- **{path.stem}**: {outcomes[0].text} {'; '.join([*record['provenance'].values(), *versions])}."
-        )
+        versions = {f"{name} {version}": 0 for outcome in outcomes for name, version in outcome.versions.items()}
+        notes.append(f"- **{path.stem}**: {outcomes[0].text} {'; '.join([*record['provenance'].values(), *versions])}.")
     return "\n".join([*lines, "", *notes, ""])
 
 

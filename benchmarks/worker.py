@@ -12,9 +12,7 @@ from importlib import metadata
 import numpy as np
 
 
-def main(
-    script: str, inputs_file: str, outputs_file: str, report_file: str, warmups: str, *packages: str
-) -> None:
+def main(script: str, inputs_file: str, outputs_file: str, report_file: str, warmups: str, *packages: str) -> None:
     with np.load(inputs_file, allow_pickle=False) as stored:
         inputs = dict(stored)
     side = runpy.run_path(script)

@@ -18,17 +18,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--quick", action="store_true", help="fewer trials and smaller sets")
     options = parser.parse_args(arguments)
     known = discover()
-    chosen = [
-        found
-        for found in known
-        if options.paper in (None, found.paper) and options.table in (None, found.table)
-    ]
+    chosen = [found for found in known if options.paper in (None, found.paper) and options.table in (None, found.table)]
     if not known:
         print("No reproduction is written yet.")
     elif not chosen:
-        parser.error(
-            f"no reproduction called {options.paper} {options.table or ''}".rstrip() + "; --list shows them"
-        )
+        parser.error(f"no reproduction called {options.paper} {options.table or ''}".rstrip() + "; --list shows them")
     for found in chosen:
         print(f"{found.paper} {found.table}: {found.text}", flush=True)
         if not options.list:

@@ -22,9 +22,7 @@ class Reproduction:
 REPRODUCTIONS: dict[tuple[str, str], Reproduction] = {}
 
 
-def reproduction(
-    paper: str, table: str, text: str
-) -> Callable[[Callable[[bool], None]], Callable[[bool], None]]:
+def reproduction(paper: str, table: str, text: str) -> Callable[[Callable[[bool], None]], Callable[[bool], None]]:
     """Register the decorated function as the reproduction of `table` in `paper`."""
 
     def register(function: Callable[[bool], None]) -> Callable[[bool], None]:

@@ -34,9 +34,7 @@ def summary(results: Mapping[Line, Result]) -> str:
     """Count the results: ``3 lines: 2 passed, 1 not run``."""
     counts = Counter(result.status for result in results.values())
     order = ("passed", "failed", "crashed", "timed out", "not run")
-    return f"{len(results)} lines: " + ", ".join(
-        f"{counts[status]} {status}" for status in order if counts[status]
-    )
+    return f"{len(results)} lines: " + ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
 
 
 def terminal(results: Mapping[Line, Result]) -> Table:
@@ -51,10 +49,7 @@ def terminal(results: Mapping[Line, Result]) -> Table:
 def markdown(results: Mapping[Line, Result]) -> str:
     """Return the table as a Markdown page."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in VERSIONS)
-    rows = [
-        "| " + " | ".join(cell.replace("|", "\\|") for cell in cells(*pair)) + " |"
-        for pair in results.items()
-    ]
+    rows = ["| " + " | ".join(cell.replace("|", "\\|") for cell in cells(*pair)) + " |" for pair in results.items()]
     return "\n".join(
         [
             "# Every acceptance line",

@@ -107,9 +107,7 @@ def _measure(line: Line, figure: Path, log: Path, root: Path) -> Result:
             _end(process)
     if status or not figure.exists():
         said = [text.strip() for text in log.read_text(encoding="utf-8", errors="replace").splitlines()]
-        return Result(
-            "crashed", detail=f"exit status {status}: {next(filter(None, reversed(said)), 'no message')}"
-        )
+        return Result("crashed", detail=f"exit status {status}: {next(filter(None, reversed(said)), 'no message')}")
     measured = json.loads(figure.read_text(encoding="utf-8"))
     return Result("passed" if measured.pop("passed") else "failed", **measured)
 

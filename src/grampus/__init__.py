@@ -1,11 +1,33 @@
-"""Cluster documents through their Gram matrix."""
+"""Cluster documents through their Gram matrix.
+
+The names below are loaded when they are first used, so that ``import grampus`` and the command's help stay quick.
+"""
+
+from __future__ import annotations
 
 import logging as _logging
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING, Any
 
-from ._config import config
 from ._version import __version__
-from .kernels import parse_kernel
 
-__all__ = ["__version__", "config", "parse_kernel"]
+if TYPE_CHECKING:
+    from ._config import config
+    from .cluster import KernelKMeans
+    from .kernels import parse_kernel
+
+__all__ = ["KernelKMeans", "__version__", "config", "parse_kernel"]
+
+_HOMES = {"KernelKMeans": ".cluster", "config": "._config", "parse_kernel": ".kernels"}
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(_import_module(_HOMES[name], __name__), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -15,9 +15,7 @@ from sklearn.metrics import normalized_mutual_info_score
 from grampus import metrics
 
 LABELS = st.integers(0, 4)
-PAIRS = st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=40).map(
-    lambda pairs: tuple(zip(*pairs, strict=True))
-)
+PAIRS = st.lists(st.tuples(LABELS, LABELS), min_size=1, max_size=40).map(lambda pairs: tuple(zip(*pairs, strict=True)))
 TRIPLES = st.lists(st.tuples(LABELS, LABELS, LABELS), min_size=1, max_size=40).map(
     lambda rows: tuple(zip(*rows, strict=True))
 )

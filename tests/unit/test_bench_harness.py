@@ -160,17 +160,13 @@ def test_the_exchange_with_r(tmp_path):
 
 
 def test_share_of_equal_labels():
-    agreement = equal_share("labels", 0.75)(
-        {"labels": np.array([0, 1, 2, 3])}, {"labels": np.array([0, 1, 2, 4])}
-    )
+    agreement = equal_share("labels", 0.75)({"labels": np.array([0, 1, 2, 3])}, {"labels": np.array([0, 1, 2, 4])})
     assert agreement.good
     assert agreement.text == "75.0000% equal (wanted 75.00%)"
 
 
 def test_results_are_saved_and_tabled(tmp_path):
-    good = Outcome(
-        "a", "First.", "peer", 3, "met", "", "equal", 50.0, [1, 1, 1], [5, 4, 6], [5, 4, 6], {"numpy": "2"}
-    )
+    good = Outcome("a", "First.", "peer", 3, "met", "", "equal", 50.0, [1, 1, 1], [5, 4, 6], [5, 4, 6], {"numpy": "2"})
     bad = Outcome("b", "Second.", "peer", None, "failed", "boom")
     made = report.provenance()
     report.save("a", [good], made, tmp_path)
@@ -186,9 +182,7 @@ def test_results_are_saved_and_tabled(tmp_path):
 @pytest.mark.parametrize(("arguments", "status"), [([], 0), (["--strict"], 1)])
 def test_strict_decides_the_exit_status(monkeypatch, tmp_path, capsys, arguments, status):
     monkeypatch.setattr(command, "discover", lambda: {"example": example()})
-    monkeypatch.setattr(
-        command, "compare", lambda row, quick: [Outcome("example", "", "peer", 3, "failed", "boom")]
-    )
+    monkeypatch.setattr(command, "compare", lambda row, quick: [Outcome("example", "", "peer", 3, "failed", "boom")])
     monkeypatch.setattr(command, "RESULTS", tmp_path)
     assert command.main(arguments) == status
     assert "boom" in capsys.readouterr().out

@@ -144,11 +144,7 @@ def test_lengths_must_agree():
 
 @pytest.mark.parametrize("score", TWO_ARGUMENTS)
 def test_one_document(score):
-    perfect = (
-        0.0
-        if score in (metrics.cluster_entropy, metrics.error_rate, metrics.variation_of_information)
-        else 1.0
-    )
+    perfect = 0.0 if score in (metrics.cluster_entropy, metrics.error_rate, metrics.variation_of_information) else 1.0
     assert score(["x"], [7]) == perfect
 
 

@@ -6,9 +6,19 @@ import importlib
 
 import pytest
 
-MODULES = ["grampus", "grampus.gram", "grampus.kernels", "grampus.testing", "grampus.errors"]
+MODULES = [
+    "grampus",
+    "grampus.cluster",
+    "grampus.describe",
+    "grampus.errors",
+    "grampus.gram",
+    "grampus.kernels",
+    "grampus.metrics",
+    "grampus.testing",
+    "grampus.text",
+]
 PUBLIC = {
-    "grampus": {"__version__", "config", "parse_kernel"},
+    "grampus": {"KernelKMeans", "__version__", "config", "parse_kernel"},
 }
 
 

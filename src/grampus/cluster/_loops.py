@@ -11,7 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
-_COLUMNS = 512  # of a matrix's row at a time: the sums of one partition then stay in the first-level cache
+_COLUMNS = 2048  # of the matrix at a time: a cluster's sums and four rows then stay in the first-level cache
 
 
 def _compiled(function: Any) -> Any:
@@ -19,63 +19,89 @@ def _compiled(function: Any) -> Any:
 
 
 @_compiled
-def move_held(matrix, sums, old, new, weights, anew, start, stop):  # type: ignore[no-untyped-def]
-    """Add and take the rows of documents that moved, for partitions start … stop."""
-    n = matrix.shape[0]
-    for p in range(start, stop):
-        for first in range(0, n, _COLUMNS):
-            last = min(first + _COLUMNS, n)
-            if anew[p]:
-                sums[p, :, first:last] = 0.0
-            for i in range(n):
-                joined = new[p, i]
-                left = old[p, i]
-                if not anew[p] and joined == left:
-                    continue
-                w = weights[i]
-                row = matrix[i, first:last]  # plain slices let the compiler see straight, long loops
-                if joined >= 0:
-                    target = sums[p, joined, first:last]
-                    for j in range(last - first):
-                        target[j] += w * row[j]
-                if left >= 0 and not anew[p]:
-                    target = sums[p, left, first:last]
-                    for j in range(last - first):
-                        target[j] -= w * row[j]
+def list_moves(old, new, weights, anew, k):  # type: ignore[no-untyped-def]
+    """List, for each cluster of each partition, the documents to add (+w) and to take (−w), as rows of a CSR matrix."""
+    partitions, n = new.shape
+    starts = np.zeros(partitions * k + 1, dtype=np.int64)
+    for p in range(partitions):
+        for i in range(n):
+            joined, left = np.int64(new[p, i]), np.int64(-1 if anew[p] else old[p, i])
+            if joined != left:
+                starts[p * k + joined + 1] += joined >= 0
+                starts[p * k + left + 1] += left >= 0
+    starts = np.cumsum(starts)
+    documents = np.empty(starts[-1], dtype=np.int32)
+    signed = np.empty(starts[-1])
+    place = starts[:-1].copy()
+    for p in range(partitions):
+        for i in range(n):
+            joined, left = np.int64(new[p, i]), np.int64(-1 if anew[p] else old[p, i])
+            for cluster, sign in ((joined, 1.0), (left, -1.0)):
+                if joined != left and cluster >= 0:
+                    at = place[p * k + cluster]
+                    documents[at], signed[at] = i, sign * weights[i]
+                    place[p * k + cluster] = at + 1
+    return starts, documents, signed
 
 
 @_compiled
-def within_held(sums, labels, weights, out, start, stop):  # type: ignore[no-untyped-def]
-    """Sum the similarities inside each cluster."""
+def add_rows(matrix, sums, starts, documents, signed, start, stop):  # type: ignore[no-untyped-def]
+    """Add weighted rows of the matrix to the sums of clusters start … stop, four rows at a time."""
+    n = matrix.shape[0]
+    for first in range(0, n, _COLUMNS):
+        last = min(first + _COLUMNS, n)
+        for r in range(start, stop):
+            target = sums[r, first:last]
+            e, end = starts[r], starts[r + 1]
+            while e + 4 <= end:
+                row0, row1 = matrix[documents[e], first:last], matrix[documents[e + 1], first:last]
+                row2, row3 = matrix[documents[e + 2], first:last], matrix[documents[e + 3], first:last]
+                w0, w1, w2, w3 = signed[e], signed[e + 1], signed[e + 2], signed[e + 3]
+                for j in range(last - first):
+                    target[j] += (w0 * row0[j] + w1 * row1[j]) + (w2 * row2[j] + w3 * row3[j])
+                e += 4
+            while e < end:
+                row0, w0 = matrix[documents[e], first:last], signed[e]
+                for j in range(last - first):
+                    target[j] += w0 * row0[j]
+                e += 1
+
+
+@_compiled
+def figures_held(sums, labels, weights, sizes, within, squares, start, stop):  # type: ignore[no-untyped-def]
+    """Sum the weights, the similarities and the squared weights inside each cluster."""
     for p in range(start, stop):
         for i in range(labels.shape[1]):
             c = labels[p, i]
             if c >= 0:
-                out[p, c] += weights[i] * sums[p, c, i]
+                w = weights[i]
+                sizes[p, c] += w
+                within[p, c] += w * sums[p, c, i]
+                squares[p, c] += w * min(w, 1.0)
 
 
 @_compiled
 def left_out(similar, size, within, squares, diagonal, weight, shift):  # type: ignore[no-untyped-def]
     """Distance to the own cluster without the document itself; −∞ for a document that is alone."""
-    rest = size - weight
-    if rest <= 1e-12 * weight:
+    one = min(weight, 1.0)
+    rest = size - one
+    if rest <= 1e-12 * one:
         return -np.inf
-    gathered = within - 2.0 * weight * similar + weight * weight * diagonal + shift * (squares - weight * weight)
-    return gathered / (rest * rest) - 2.0 * (similar - weight * diagonal) / rest
+    gathered = within - 2.0 * one * similar + one * one * diagonal + shift * (squares - one * one)
+    return gathered / (rest * rest) - 2.0 * (similar - one * diagonal) / rest
 
 
 @_compiled
-def choose(distance, own, current, tolerance):  # type: ignore[no-untyped-def]
+def choose(distance, own, current, adjusted, tolerance):  # type: ignore[no-untyped-def]
     """Apply the tie rule to one document's distances."""
     k = distance.shape[0]
     if current >= 0:
         distance[current] = own
     best = distance[0]
     for c in range(1, k):
-        if distance[c] < best:
-            best = distance[c]
+        best = min(best, distance[c])
     limit = best + tolerance
-    if current >= 0 and own <= limit:
+    if adjusted and current >= 0 and own <= limit:
         return current
     for c in range(k):
         if distance[c] <= limit:
@@ -97,7 +123,7 @@ def assign_held(  # type: ignore[no-untyped-def]
                 distance[c] = norms[p, c] if sizes[p, c] <= 0 else norms[p, c] - 2.0 * sums[p, c, i] / sizes[p, c]
             own = 0.0
             if current >= 0:
-                own = distance[current] - 2.0 * shift * weights[i] / sizes[p, current]
+                own = distance[current] - 2.0 * shift * min(weights[i], 1.0) / sizes[p, current]
                 if adjusted:
                     own = left_out(
                         sums[p, current, i],
@@ -108,7 +134,7 @@ def assign_held(  # type: ignore[no-untyped-def]
                         weights[i],
                         shift,
                     )
-            c = choose(distance, own, current, tolerance)
+            c = choose(distance, own, current, adjusted, tolerance)
             new[p, i] = c
             chosen[p, i] = sums[p, c, i]
 
@@ -153,7 +179,7 @@ def assign_sparse(  # type: ignore[no-untyped-def]
                 distance[c] = norms[p, c] if sizes[p, c] <= 0 else norms[p, c] - 2.0 * sums[p * k + c] / sizes[p, c]
             own = 0.0
             if current >= 0:
-                own = distance[current] - 2.0 * shift * weights[i] / sizes[p, current]
+                own = distance[current] - 2.0 * shift * min(weights[i], 1.0) / sizes[p, current]
                 if adjusted:
                     own = left_out(
                         sums[p * k + current],
@@ -164,7 +190,7 @@ def assign_sparse(  # type: ignore[no-untyped-def]
                         weights[i],
                         shift,
                     )
-            c = choose(distance, own, current, tolerance)
+            c = choose(distance, own, current, adjusted, tolerance)
             new[p, i] = c
             chosen[p, i] = sums[p * k + c]
 

@@ -35,14 +35,6 @@ class Problem:
     rule: Rule
     max_iter: int
 
-    def state(self, sums: Sums, labels: Labels) -> State:
-        """Return the partitions with their clusters' figures."""
-        sizes = group_sums(np.broadcast_to(self.weights, labels.shape), labels, self.k)
-        squares = sizes
-        if self.rule.shift and not (self.weights == 1).all():
-            squares = group_sums(np.broadcast_to(self.weights**2, labels.shape), labels, self.k)
-        return State(labels, sizes, sums.within(labels), squares)
-
     def objective(self, state: State) -> Array:
         """Return the unshifted objective of every partition (`dominance`, Eqn 3)."""
         total = (state.labels >= 0) @ (self.weights * self.diagonal)
@@ -92,7 +84,7 @@ def _lockstep(problem: Problem, sums: Sums, starts: Labels) -> Iterator[Finished
     runs = [_Run([], []) for _ in starts]
     sums.start(labels)
     for iteration in range(1, problem.max_iter + 1):
-        state = problem.state(sums, labels)
+        state = sums.state(labels)
         objective = problem.objective(state)
         predicted, chosen = sums.assign(state, problem.rule)
         new = np.where(inside, predicted, -1).astype(np.int32)
@@ -112,7 +104,7 @@ def _lockstep(problem: Problem, sums: Sums, starts: Labels) -> Iterator[Finished
             continue
         settled = stopped & (moved == 0)
         if (stopped & ~settled).any():  # their last move changed the clusters: one product more
-            state = problem.state(sums, labels)
+            state = sums.state(labels)
             objective = np.where(settled, objective, problem.objective(state))
             if not inside.all():
                 predicted = np.where(settled[:, None], predicted, sums.assign(state, problem.rule)[0])
@@ -149,7 +141,7 @@ def fill_empty_clusters(problem: Problem, state: State, new: Labels, chosen: Arr
         far[~inside] = -np.inf
         for cluster in np.flatnonzero(counts[p] == 0):
             usable = np.where(inside & (counts[p, target[0]] > 1), far, -np.inf)
-            document = int(usable.argmax())
+            document = int((usable >= usable.max() - problem.rule.tolerance).argmax())
             if not usable[document] > problem.rule.tolerance:
                 break
             counts[p, new[p, document]] -= 1

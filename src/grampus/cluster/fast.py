@@ -23,7 +23,9 @@ def available() -> bool:
     return importlib.util.find_spec("numba") is not None
 
 
-def held(gram: Gram, diagonal: Array, weights: Array, k: int, matrix: Array | None, work: float, n_jobs: int | None) -> Sums:
+def held(
+    gram: Gram, diagonal: Array, weights: Array, k: int, matrix: Array | None, work: float, n_jobs: int | None
+) -> Sums:
     """Return sums that are stored, compiled if that is possible and worth it."""
     if matrix is not None and work >= WORTH_IT and available():
         return FastHeldSums(DenseGram._trusted(matrix), diagonal, weights, k, matrix, n_jobs)
@@ -54,22 +56,26 @@ class FastHeldSums(HeldSums):
         self._loops, self._n_jobs = _loops, n_jobs
 
     def start(self, labels: Labels) -> None:
-        self.sums = np.empty((len(labels), self.k, labels.shape[1]))
-        self._move(np.full_like(labels, -1), labels, np.ones(len(labels), dtype=bool))
+        self.sums = np.zeros((len(labels), self.k, labels.shape[1]))
+        self._move(labels, labels, np.ones(len(labels), dtype=bool))
 
     def move(self, old: Labels, new: Labels) -> None:
-        self._move(old, new, 2 * (old != new).sum(axis=1) > (new >= 0).sum(axis=1))
+        anew = 2 * (old != new).sum(axis=1) > (new >= 0).sum(axis=1)
+        self.sums[anew] = 0.0
+        self._move(old, new, anew)
 
     def _move(self, old: Labels, new: Labels, anew: Array) -> None:
-        loop = self._loops.move_held
-        in_threads(
-            lambda a, b: loop(self.matrix, self.sums, old, new, self.weights, anew, a, b), len(new), self._n_jobs
-        )
+        lists = self._loops.list_moves(old, new, self.weights, anew, self.k)
+        flat, loop = self.sums.reshape(-1, self.sums.shape[2]), self._loops.add_rows
+        in_threads(lambda a, b: loop(self.matrix, flat, *lists, a, b), len(flat), self._n_jobs)
 
-    def within(self, labels: Labels) -> Array:
-        out = np.zeros((len(labels), self.k))
-        self._loops.within_held(self.sums, labels, self.weights, out, 0, len(labels))
-        return out
+    def state(self, labels: Labels) -> State:
+        sizes, within, squares = np.zeros((3, len(labels), self.k))
+        loop = self._loops.figures_held
+        in_threads(
+            lambda a, b: loop(self.sums, labels, self.weights, sizes, within, squares, a, b), len(labels), self._n_jobs
+        )
+        return State(labels, sizes, within, squares)
 
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
         new, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def kernel_kmeans(
     max_iter: int = 100,
     sample_weight: Any = None,
     random_state: Any = None,
+    identity: Any = None,
     n_jobs: int | None = None,
     batch_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -69,6 +71,10 @@ def kernel_kmeans(
         How much each document counts; at least 0.
     random_state : int, RandomState or None
         Seed of the starts.
+    identity : array of shape (n,), optional
+        What each document is, as anything that can be sorted, such as a hash of its content. Starts are drawn for the
+        distinct values in their order: copies start together, and the order of the documents does not matter. By
+        default each document is its own position.
     n_jobs : int, optional
         Threads; one for each core by default. Does not change the result.
     batch_size : int, optional
@@ -114,12 +120,10 @@ def kernel_kmeans(
     finished: list[Finished] = []
     sums = choose_sums(base, diagonal, weights, k, len(rngs), n_jobs)
     for start in range(0, len(rngs), step):
-        labels = start_labels(init, base, k, weights, rngs[start : start + step])
-        if weights.min() == 0:
-            labels[:, weights == 0] = -1
-        for run in lockstep(problem, sums, labels):
-            run = _placed(run, start)
-            finished.append(run)
+        starts = start_labels(init, base, k, weights, rngs[start : start + step], identity)
+        starts[:, weights == 0] = -1
+        for run in lockstep(problem, sums, starts):
+            finished.append(_placed(run, start))
             if progress is not None:
                 progress(len(finished), len(rngs))
     runs = gather(finished)
@@ -145,7 +149,8 @@ def kernel_kmeans(
 
 def _placed(run: Finished, start: int) -> Finished:
     """Give every document its cluster, those without weight too, and the run its number among all."""
-    return Finished(start + run.index, run.predicted, run.predicted, run.objective, run.outcome, run.history)
+    labels = np.where(run.labels >= 0, run.labels, run.predicted).astype(np.int32)
+    return replace(run, index=start + run.index, labels=labels)
 
 
 def check_weights(sample_weight: Any, n: int) -> Array:
@@ -158,7 +163,7 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     if weights.shape != (n,):
         raise InputError(f"sample_weight must have {n} entries, one for each document; got shape {weights.shape}.")
     if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum() > 0:
-        raise InputError("sample_weight must be finite, at least 0, and above 0 for some document.")
+        raise InputError("sample_weight must be finite, at least 0, and not zero for every document.")
     return weights
 
 

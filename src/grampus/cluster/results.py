@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._array import Array
 
 
-class Outcome(str, Enum):
+class Outcome(StrEnum):
     """How a run of kernel k-means ended.
 
     Examples
@@ -26,9 +26,6 @@ class Outcome(str, Enum):
     """Five times in a row the labels were those of two iterations ago."""
     MAX_ITER = "max_iter"
     """The iterations ran out."""
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True)

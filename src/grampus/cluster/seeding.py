@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, is_sparse
 from .._check import check_labels
 from ..errors import InputError
 from ..gram import Gram
@@ -27,7 +29,9 @@ def generators(random_state: Any, count: int) -> list[np.random.Generator]:
     return [np.random.default_rng(seed) for seed in np.random.SeedSequence([int(e) for e in entropy]).spawn(count)]
 
 
-def start_labels(init: Any, gram: Gram, k: int, weights: Array, rngs: list[np.random.Generator]) -> Labels:
+def start_labels(
+    init: Any, gram: Gram, k: int, weights: Array, rngs: list[np.random.Generator], identity: Any = None
+) -> Labels:
     """Return one starting partition for each generator, shape (starts, n).
 
     Parameters
@@ -35,14 +39,26 @@ def start_labels(init: Any, gram: Gram, k: int, weights: Array, rngs: list[np.ra
     init : "random", "k-means++" or array of labels
     gram : Gram
         Without its trailing shift: seeding needs true distances.
+    identity : array of shape (n,), optional
+        Documents with equal values start together; documents without weight have no say.
     """
     if not isinstance(init, str):
         return _given(init, len(gram), k, len(rngs))
+    if init not in STARTS:
+        raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
+    heavy = np.flatnonzero(weights > 0)
+    names = np.arange(len(gram)) if identity is None else np.asarray(identity)
+    if names.shape != (len(gram),):
+        raise InputError(f"identity must have {len(gram)} entries, one for each document; got shape {names.shape}.")
+    _, first, group = np.unique(names[heavy], return_index=True, return_inverse=True)
+    starts = np.zeros((len(rngs), len(gram)), dtype=np.int32)
     if init == "random":
-        return np.array([random_partition(len(gram), k, rng) for rng in rngs])
-    if init == "k-means++":
-        return np.array([plus_plus(gram, k, rng, weights) for rng in rngs])
-    raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
+        starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, group]
+        return starts
+    centres, mass = heavy[first], np.bincount(group, weights=weights[heavy])
+    for start, rng in zip(starts, rngs, strict=True):
+        start[:] = plus_plus(gram, k, rng, centres, mass)
+    return starts
 
 
 def _given(init: Any, n: int, k: int, starts: int) -> Labels:
@@ -56,45 +72,81 @@ def _given(init: Any, n: int, k: int, starts: int) -> Labels:
 
 
 def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
-    """Put every document into a random cluster (the papers' start); no cluster is left empty."""
+    """Put every document into a random cluster (the papers' start); no cluster is left empty if n ≥ k."""
     labels = rng.integers(0, k, size=n)
     counts = np.bincount(labels, minlength=k)
     for cluster in np.flatnonzero(counts == 0):
-        document = rng.choice(np.flatnonzero(counts[labels] > 1))
+        spare = np.flatnonzero(counts[labels] > 1)
+        if len(spare) == 0:
+            break
+        document = rng.choice(spare)
         counts[labels[document]] -= 1
         labels[document] = cluster
         counts[cluster] = 1
     return labels.astype(np.int32)
 
 
-def plus_plus(gram: Gram, k: int, rng: np.random.Generator, weights: Array) -> Labels:
+def plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array) -> Labels:
     """Draw k documents in proportion to their squared distance from those drawn before; join each to its nearest.
 
-    Of 2 + ln k candidates for each centre the one that leaves the smallest sum of distances is taken (greedy
-    k-means++). Costs k·(2 + ln k) rows of the Gram.
+    Of 2 + ln k draws for each centre the one that leaves the smallest sum of distances is taken (greedy k-means++).
+    Costs k·(2 + ln k) rows of the Gram.
+
+    Parameters
+    ----------
+    candidates : array of document numbers
+        Those that may become centres.
+    mass : array
+        The weight that each of them stands for.
     """
     diagonal = gram.diagonal().astype(np.float64)
     trials = 2 + int(np.log(k))
-    first = int(rng.choice(len(gram), p=weights / weights.sum()))
-    nearest = _distances(gram, diagonal, np.array([first]))[0]
+    drawn = _draw(mass, 1, rng)
+    nearest = _distances(gram, diagonal, candidates[drawn])[0]
     labels = np.zeros(len(gram), dtype=np.int32)
     for cluster in range(1, k):
-        mass = np.cumsum(weights * nearest)
-        if not mass[-1] > 0:
+        pull = mass * nearest[candidates]
+        if not pull.sum() > 0:
             break  # every document equals a centre
-        drawn = np.searchsorted(mass, rng.random(trials) * mass[-1], side="right")
-        candidates = np.minimum(drawn, len(gram) - 1)
-        distances = _distances(gram, diagonal, candidates)
-        best = int((np.minimum(distances, nearest) @ weights).argmin())
+        centres = candidates[_draw(pull, trials, rng)]
+        distances = _distances(gram, diagonal, centres)
+        best = int((np.minimum(distances, nearest)[:, candidates] @ mass).argmin())
         closer = distances[best] < nearest
-        closer[candidates[best]] = True
+        closer[centres[best]] = True
         labels[closer] = cluster
         nearest = np.minimum(nearest, distances[best])
-        nearest[candidates[best]] = 0.0
+        nearest[centres[best]] = 0.0
     return labels
+
+
+def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draw positions with chances in proportion to `pull`."""
+    total = np.cumsum(pull)
+    return np.minimum(np.searchsorted(total, rng.random(count) * total[-1], side="right"), len(pull) - 1)
 
 
 def _distances(gram: Gram, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
     block = gram.block(centres).astype(np.float64, copy=False)
     return np.maximum(diagonal[centres][:, None] + diagonal - 2.0 * block, 0.0)
+
+
+def content_names(documents: Any) -> Array:
+    """Return a digest of every row or string: equal exactly for equal content, whatever its layout or float type."""
+    if is_sparse(documents):
+        rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
+        return np.array([_digest(index, values) for index, values in rows])
+    if isinstance(documents, np.ndarray):
+        return np.array([_digest(np.flatnonzero(row), row[row != 0]) for row in documents])
+    return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents])
+
+
+def _digest(index: Array, values: Array) -> str:
+    stored = values != 0
+    found = hashlib.blake2b(index[stored].astype(np.int64).tobytes(), digest_size=16)
+    found.update(values[stored].astype(np.float64).tobytes())
+    return found.hexdigest()
+
+
+def _bytes(text: Any) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogatepass")

@@ -39,8 +39,8 @@ class Rule:
     adjusted : bool
         Leave-one-out distances (`dominance`, Eqn 12) instead of plain ones (Eqn 4).
     tolerance : float
-        Distances that differ by no more are a tie. In a tie a document stays; a document that must move takes the
-        lowest cluster number.
+        Distances that differ by no more are a tie. The lowest cluster number wins, so that equal documents end up
+        together; with `adjusted`, a document stays unless another cluster gains it something (Eqn 12).
     shift : float
         The trailing shift σ of the Gram. Sums are those of the Gram below it, which keeps objectives comparable and
         lets a stored matrix be used as it is; σ enters where distances are made.
@@ -63,7 +63,7 @@ class State:
     within : array of shape (partitions, k)
         W, the sum of similarities inside each cluster, without the shift.
     squares : array of shape (partitions, k)
-        Sum of the members' squared weights: what a shift of 1 adds to W.
+        What a shift of 1 adds to W: Σ w·min(w, 1), so that a weight of 3 is the same as three copies.
     """
 
     labels: Labels
@@ -74,7 +74,10 @@ class State:
     def part(self, partitions: Any = slice(None), documents: Any = slice(None)) -> State:
         """Return some of the partitions, seen at some of the documents."""
         return State(
-            self.labels[partitions][:, documents], self.sizes[partitions], self.within[partitions], self.squares[partitions]
+            self.labels[partitions][:, documents],
+            self.sizes[partitions],
+            self.within[partitions],
+            self.squares[partitions],
         )
 
 
@@ -83,6 +86,7 @@ class Sums(ABC):
 
     def __init__(self, diagonal: Array, weights: Array, k: int) -> None:
         self.diagonal, self.weights, self.k = diagonal, weights, k
+        self.units = np.minimum(weights, 1.0)
 
     @abstractmethod
     def start(self, labels: Labels) -> None:
@@ -99,6 +103,14 @@ class Sums(ABC):
     @abstractmethod
     def within(self, labels: Labels) -> Array:
         """Return W, shape (partitions, k)."""
+
+    def state(self, labels: Labels) -> State:
+        """Return the partitions with their clusters' figures."""
+        sizes, squares = (
+            group_sums(np.broadcast_to(w, labels.shape), labels, self.k)
+            for w in (self.weights, self.weights * self.units)
+        )
+        return State(labels, sizes, self.within(labels), squares)
 
     @abstractmethod
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
@@ -215,7 +227,7 @@ def group_sums(values: Array, labels: Labels, k: int) -> Array:
 
 
 def centroid_norms(state: State, shift: float) -> Array:
-    """Return ‖μ_c‖² = (W + σ Σw²)/n_c², infinite for an empty cluster: (partitions, k)."""
+    """Return ‖μ_c‖² = (W + σ Σ w min(w, 1))/n_c², infinite for an empty cluster: (partitions, k)."""
     filled = state.sizes > 0
     norms = np.full(state.sizes.shape, np.inf)
     return np.divide(state.within + shift * state.squares, state.sizes**2, out=norms, where=filled)
@@ -240,17 +252,21 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
     distance += norms[:, :, None]
     inside = state.labels >= 0
     current = np.maximum(state.labels, 0).astype(np.intp)
-    take = lambda values: np.take_along_axis(values, current, axis=1)  # noqa: E731
+
+    def take(values: Array) -> Array:
+        return np.take_along_axis(values, current, axis=1)
+
     own = np.take_along_axis(distance, current[:, None], axis=1)[:, 0]
     if rule.adjusted:
         similar = np.take_along_axis(sums, current[:, None], axis=1)[:, 0]
         own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
     elif rule.shift:
-        own -= np.where(inside, 2.0 * rule.shift * weights * take(inverse), 0.0)  # K_ii + σ is among its own sums
+        one = np.minimum(weights, 1.0)
+        own -= np.where(inside, 2.0 * rule.shift * one * take(inverse), 0.0)  # K_ii + σ is among its own sums
     np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
     limit = distance.min(axis=1) + rule.tolerance
     nearest = (distance <= limit[:, None]).argmax(axis=1)
-    labels = np.where(inside & (own <= limit), current, nearest)
+    labels = np.where(inside & (own <= limit), current, nearest) if rule.adjusted else nearest
     return labels.astype(np.int32), np.take_along_axis(sums, labels[:, None], axis=1)[:, 0]
 
 
@@ -259,14 +275,16 @@ def _left_out(
 ) -> Array:
     """Return each document's distance to its own cluster without itself (`dominance`, Eqn 12).
 
-    A document that is alone in its cluster never leaves it: its distance is −∞.
+    A document that is alone in its cluster never leaves it: its distance is −∞. A weight above 1 stands for copies, of
+    which one is left out.
     """
-    size = take(state.sizes) - weights
-    alone = size <= 1e-12 * weights
+    one = np.minimum(weights, 1.0)
+    size = take(state.sizes) - one
+    alone = size <= 1e-12 * one
     size = np.where(alone, 1.0, size)
-    within = take(state.within) - 2.0 * weights * similar + weights**2 * diagonal
-    within += shift * (take(state.squares) - weights**2)
-    return np.where(alone, -np.inf, within / size**2 - 2.0 * (similar - weights * diagonal) / size)
+    within = take(state.within) - 2.0 * one * similar + one**2 * diagonal
+    within += shift * (take(state.squares) - one**2)
+    return np.where(alone, -np.inf, within / size**2 - 2.0 * (similar - one * diagonal) / size)
 
 
 def stored_entries(features: Any) -> int:

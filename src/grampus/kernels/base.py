@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._check import check_matrix
 from ..errors import InputError
 from ..gram import FunctionGram, Gram
@@ -87,6 +88,9 @@ class Kernel(Spelled, ABC):
            [0., 0.]])
     """
 
+    takes: ClassVar[str] = "vectors"
+    """What a collection is made of: ``"vectors"``, ``"strings"``, or ``"gram"`` for a given matrix."""
+
     # -- required of a plain kernel
 
     @abstractmethod
@@ -116,6 +120,12 @@ class Kernel(Spelled, ABC):
                 "Transform them with the same fitted vocabulary."
             )
         return new
+
+    def _parts(self, new: Any, rows: int) -> Iterator[Any]:
+        """Cut what ``_collect_new`` returned into pieces of so many documents."""
+        count = new.shape[0] if hasattr(new, "shape") else len(new)
+        for start in range(0, count, rows):
+            yield take_rows(new, slice(start, min(start + rows, count)))
 
     @property
     def source(self) -> Kernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -229,6 +230,7 @@ class Precomputed(Kernel):
     """
 
     name: ClassVar[str] = "precomputed"
+    takes: ClassVar[str] = "gram"
 
     def _collect(self, documents: Any) -> Any:
         return DenseGram(documents)
@@ -242,6 +244,12 @@ class Precomputed(Kernel):
             diagonal = check_matrix(np.reshape(diagonal, (-1, 1)), "the self-similarities", rows=0)[:, 0]
         cross = check_matrix(cross, "the similarities of the new documents", rows=0)
         return (cross if isinstance(cross, np.ndarray) else cross.toarray()), diagonal
+
+    def _parts(self, new: Any, rows: int) -> Iterator[Any]:
+        cross, diagonal = new
+        for start in range(0, len(cross), rows):
+            part = slice(start, start + rows)
+            yield cross[part], None if diagonal is None else diagonal[part]
 
     def _cross(self, new: Any, fitted: Any) -> Array:
         return np.asarray(new[0])

@@ -44,9 +44,7 @@ def _as_array(labels: ArrayLike, name: str) -> NDArray[Any]:
     try:
         array = np.asarray(labels)
     except ValueError as error:
-        raise InputError(
-            f"{name} must have one dimension, a label for each document; got {error}."
-        ) from error
+        raise InputError(f"{name} must have one dimension, a label for each document; got {error}.") from error
     made_strings = array.dtype.kind in "US" and not isinstance(labels, np.ndarray)
     # NumPy turns ["a", nan] into two strings, and so hides a missing label: look at the originals.
     if array.dtype.kind == "T" or (made_strings and array.ndim == 1):

@@ -12,9 +12,7 @@ from grampus.metrics.table import ContingencyTable, as_table
 __all__ = ["accuracy", "error_rate", "match_clusters", "precision", "recall"]
 
 
-def match_clusters(
-    labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None
-) -> NDArray[np.intp]:
+def match_clusters(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> NDArray[np.intp]:
     """Match clusters to classes, one to one, so that most documents are in the cluster of their class.
 
     Parameters

@@ -144,8 +144,7 @@ def contingency_table(labels_true: ArrayLike, labels_pred: ArrayLike) -> Conting
     clusters, column_codes = encode(labels_pred, "labels_pred")
     if len(row_codes) != len(column_codes):
         raise InputError(
-            "labels_true and labels_pred must have the same length; "
-            f"got {len(row_codes)} and {len(column_codes)}."
+            f"labels_true and labels_pred must have the same length; got {len(row_codes)} and {len(column_codes)}."
         )
     cells, counts = np.unique(row_codes * len(clusters) + column_codes, return_counts=True)
     rows, columns = np.divmod(cells, len(clusters))

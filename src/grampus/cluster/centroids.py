@@ -1,0 +1,97 @@
+"""The centroids of a fitted clustering in feature space, and the distances of documents to them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._array import Array, dot, row_squares
+from .._config import tile_rows
+from ..gram import Gram, factor, indicator, unshifted
+from ..kernels import Kernel, Linear, Normalise
+
+_ROUNDING = 1e-14
+_NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents are held at a time
+
+
+@dataclass(frozen=True)
+class Centroids:
+    """μ_c = Σ_{j∈c} w_j φ(x_j) / n_c for every cluster.
+
+    Attributes
+    ----------
+    gram : Gram
+        The fitted Gram.
+    coefficients : sparse array of shape (n, k)
+        w_j / n_c for the members of c.
+    norms : array of shape (k,)
+        ‖μ_c‖² in the fitted Gram, its shift included; infinite for an empty cluster.
+    """
+
+    gram: Gram
+    coefficients: sp.csr_array
+    norms: Array
+
+    @classmethod
+    def of(cls, gram: Gram, labels: NDArray[np.intp], k: int, weights: Array) -> Centroids:
+        """Return the centroids of a partition; costs one product."""
+        base, sigma = unshifted(gram)
+        sizes = np.bincount(labels, weights=weights, minlength=k)
+        members = indicator(labels, k)
+        members.data = weights / sizes[labels]
+        own = members.data * (base @ members)[np.arange(len(labels)), labels]
+        own += sigma * weights * np.minimum(weights, 1.0) / sizes[labels] ** 2  # as in the engine's centroid_norms
+        norms = np.where(sizes > 0, np.bincount(labels, weights=own, minlength=k), np.inf)
+        return cls(gram, members, norms)
+
+    def fitted(self) -> Array:
+        """Return the squared distances of the fitted documents to every centroid, (n, k), without the shift.
+
+        The shift enters through the centroids' norms alone, as for new documents.
+        """
+        base, _ = unshifted(self.gram)
+        return self._squared(base @ self.coefficients, base.diagonal())
+
+    def new(self, kernel: Kernel, documents: Any) -> Iterator[Array]:
+        """Yield the squared distances of new documents to every centroid, some rows at a time."""
+        if _is_linear(kernel):
+            yield self._explicit(kernel, documents)
+            return
+        fitted = self.gram.source.collection  # type: ignore[attr-defined]
+        collected = kernel.source._collect_new(documents, fitted)
+        for part in kernel.source._parts(collected, _NEW_TILE * tile_rows(8 * len(self.gram))):
+            cross, diagonal = self.gram.extend(kernel.source._cross(part, fitted), kernel.source._diagonal(part))
+            shift = unshifted(self.gram)[1]
+            own = np.zeros(len(cross)) if diagonal is None else diagonal - shift
+            yield self._squared(np.asarray(dot(cross, self.coefficients)), own)
+
+    def _squared(self, sums: Array, diagonal: Array) -> Array:
+        size = self.norms + diagonal.astype(np.float64)[:, None]
+        squared = size - 2.0 * sums
+        squared[np.abs(squared) < _ROUNDING * np.abs(size)] = 0.0  # a document on its centroid is at distance 0
+        return np.where(np.isinf(self.norms), np.inf, squared)
+
+    def _explicit(self, kernel: Kernel, documents: Any) -> Array:
+        """Use the centroids themselves where the kernel has explicit features: O(entries · k), no cross block."""
+        base, _ = unshifted(self.gram)
+        explicit = factor(base)
+        assert explicit is not None
+        new = kernel.source._collect_new(documents, explicit.features)
+        centroids = dot(explicit.features.T, sp.diags_array(explicit.scale) @ self.coefficients)
+        squares = row_squares(new)
+        if Normalise() in kernel.transforms:
+            scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+            return self._squared(dot(new, centroids) * scale[:, None], (squares > 0).astype(np.float64))
+        return self._squared(dot(new, centroids), squares)
+
+
+def _is_linear(kernel: Kernel) -> bool:
+    """Say whether a kernel is linear or cosine, with nothing but shifts after that."""
+    names = [str(transform.name) for transform in kernel.transforms]
+    plain = names[1:] if kernel.transforms[:1] == (Normalise(),) else names
+    return type(kernel.source) is Linear and all(name == "shift" for name in plain)

@@ -1,0 +1,292 @@
+"""Estimators in scikit-learn's conventions over the functions on a Gram."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .._array import Array
+from .._check import FLOATS, check_integer
+from ..errors import InputError
+from ..gram import Gram
+from ..kernels import Kernel, parse_kernel
+from .centroids import Centroids
+from .kernel_kmeans import check_weights, kernel_kmeans
+from .results import Clustering
+from .seeding import content_names
+
+
+class KernelEstimator(ClusterMixin, BaseEstimator):
+    """What every estimator over a kernel shares: a parameter ``kernel``, and how it meets the data."""
+
+    kernel: str | Kernel
+
+    def _gram(self, X: Any) -> Gram:
+        """Read the kernel, check the data in scikit-learn's way, and return the fitted Gram."""
+        self.kernel_ = parse_kernel(self.kernel)
+        if self.kernel_.source.takes != "strings":
+            X = self._validated(X, reset=True)
+        self.gram_ = self.kernel_.gram(X)
+        return self.gram_
+
+    def _identity(self, X: Any) -> Array | None:
+        """Return what each document is, so that equal ones start together and their order does not matter."""
+        takes = self.kernel_.source.takes
+        if takes == "gram":
+            return None
+        return content_names(X if takes == "strings" else self.gram_.source.collection)  # type: ignore[attr-defined]
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, tuple) and self.kernel_.source.takes == "gram":
+            return X  # similarities and self-similarities of new documents
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(FLOATS))
+
+    def _new(self, X: Any) -> Any:
+        return X if self.kernel_.source.takes == "strings" else self._validated(X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            takes = parse_kernel(self.kernel).source.takes
+        except InputError:
+            takes = "vectors"  # a misspelt kernel is an error of fit, not of asking for tags
+        tags.input_tags.sparse = takes != "strings"
+        tags.input_tags.pairwise = takes == "gram"
+        tags.input_tags.string = takes == "strings"
+        tags.input_tags.two_d_array = takes != "strings"
+        tags.input_tags.one_d_array = takes == "strings"
+        return tags
+
+
+@dataclass(frozen=True)
+class Membership:
+    """How much documents belong to their nearest clusters.
+
+    Attributes
+    ----------
+    clusters : array of shape (n, m)
+        The nearest clusters, nearest first; at least two.
+    weights : array of shape (n, m)
+        Shares in proportion to 1/d²; each row sums to 1.
+    margin : array of shape (n,)
+        1 − d₁²/d₂² for the two nearest: 0 on the border, 1 on a centroid.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import KernelKMeans
+    >>> model = KernelKMeans(2, random_state=0).fit(np.array([[0.0], [1.0], [9.0], [10.0]]))
+    >>> model.membership(np.array([[5.0]])).margin.round(3)
+    array([0.])
+    """
+
+    clusters: NDArray[np.intp]
+    weights: Array
+    margin: Array
+
+    @property
+    def second(self) -> NDArray[np.intp]:
+        """The second choice of every document."""
+        return self.clusters[:, 1]
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """Documents that stand for a cluster.
+
+    Attributes
+    ----------
+    central : tuple of arrays
+        For each cluster, the documents nearest to its centroid, nearest first.
+    borderline : tuple of arrays
+        For each cluster, its documents with the smallest margin to another cluster, smallest first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import KernelKMeans
+    >>> model = KernelKMeans(2, random_state=0).fit(np.array([[0.0], [1.0], [2.5], [9.0], [10.0], [11.0]]))
+    >>> sorted(int(documents[0]) for documents in model.representatives(1).borderline)
+    [2, 3]
+    """
+
+    central: tuple[NDArray[np.intp], ...]
+    borderline: tuple[NDArray[np.intp], ...]
+
+
+class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """Kernel k-means, with the remedies for a dominant diagonal.
+
+    Parameters
+    ----------
+    n_clusters : int
+        k.
+    kernel : str or Kernel
+        A spelling such as ``"cosine|shift"``, or ``"precomputed"`` for a Gram matrix in place of X.
+    adjusted : bool
+        Leave-one-out distances (`dominance`, Eqn 12).
+    polish : bool
+        Single moves after convergence, while they lower the objective.
+    init : "random", "k-means++" or array of labels
+        Where to start.
+    n_init : int
+        Number of starts; the best by the unshifted objective is kept.
+    max_iter : int
+        Iterations a start may take.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every document.
+    objective_ : float
+        The objective without the shift; ``inertia_`` is the same.
+    n_iter_ : int
+        Iterations of the best start.
+    result_ : Clustering
+        Everything else: outcome, history, all starts.
+    gram_ : Gram
+        The fitted Gram.
+    kernel_ : Kernel
+        The kernel that was read.
+
+    Notes
+    -----
+    A fitted document shown again as new may get another cluster under ``shift``, ``map`` or ``adjusted``: its
+    self-similarity is among the similarities of a new document, but was changed or left out in fitting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import KernelKMeans
+    >>> X = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.8]])
+    >>> model = KernelKMeans(2, kernel="cosine|shift", random_state=0).fit(X)
+    >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[2])
+    True
+    >>> model.predict(np.array([[0.0, 3.0]])) == model.labels_[2]
+    array([ True])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Kernel = "linear",
+        adjusted: bool = False,
+        polish: bool = False,
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.adjusted = adjusted
+        self.polish = polish
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
+        """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n, m), or list of n strings
+        y : ignored
+        sample_weight : array of shape (n,), optional
+            How much each document counts.
+        """
+        gram = self._gram(X)
+        self.result_: Clustering = kernel_kmeans(
+            gram,
+            self.n_clusters,
+            adjusted=self.adjusted,
+            polish=self.polish,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            sample_weight=sample_weight,
+            random_state=self.random_state,
+            identity=self._identity(X),
+            n_jobs=self.n_jobs,
+        )
+        self.labels_ = self.result_.labels
+        self.objective_ = self.inertia_ = self.result_.objective
+        self.n_iter_ = self.result_.n_iter
+        weights = check_weights(sample_weight, len(gram))
+        self.centroids_ = Centroids.of(gram, self.labels_, self.n_clusters, weights)
+        self._n_features_out = self.n_clusters
+        return self
+
+    def _squared(self, X: Any) -> Array:
+        """Return the squared distances to every centroid, (m, k)."""
+        check_is_fitted(self)
+        parts = list(self.centroids_.new(self.kernel_, self._new(X)))
+        return np.concatenate(parts) if parts else np.empty((0, self.n_clusters))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the nearest cluster of new documents; the lowest number in a tie.
+
+        For ``precomputed``, X holds their similarities to the fitted documents, or is the pair (similarities,
+        self-similarities) where a transform needs the latter.
+        """
+        return self._squared(X).argmin(axis=1)
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances of documents to every centroid in feature space, (m, k).
+
+        With a precomputed kernel whose self-similarities were not given, they are relative: 0 stands for the
+        document's own length. Where a shift makes a squared distance negative, 0 is returned.
+        """
+        return np.sqrt(np.maximum(self._squared(X), 0.0))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the negated sum of squared distances of documents to their nearest centroid."""
+        return -float(self._squared(X).min(axis=1).sum())
+
+    def membership(self, X: Any = None, top: int = 3) -> Membership:
+        """Return soft membership in the `top` nearest clusters, of new documents or (by default) the fitted ones.
+
+        A document's share in a cluster is in proportion to 1/d², as in fuzzy c-means with exponent 2.
+        """
+        check_is_fitted(self)
+        if self.n_clusters < 2:
+            raise InputError("membership compares clusters: it needs n_clusters of at least 2; got 1.")
+        top = min(check_integer(top, "top", low=1), self.n_clusters)
+        squared = np.maximum(self.centroids_.fitted() if X is None else self._squared(X), 0.0)
+        order = np.argsort(squared, axis=1, kind="stable")
+        nearest = np.take_along_axis(squared, order, axis=1)
+        floor = np.finfo(np.float64).tiny ** 0.5
+        shares = 1.0 / np.maximum(nearest[:, :top], floor)
+        shares /= shares.sum(axis=1, keepdims=True)
+        apart = nearest[:, 1]
+        margin = 1.0 - np.divide(nearest[:, 0], apart, out=np.ones_like(apart), where=apart > 0)
+        return Membership(order[:, : max(top, 2)], shares, margin)
+
+    def representatives(self, n: int = 3) -> Representatives:
+        """Return the `n` most central and the `n` most borderline fitted documents of every cluster."""
+        check_is_fitted(self)
+        n = check_integer(n, "n", low=1)
+        squared = self.centroids_.fitted()
+        own = squared[np.arange(len(squared)), self.labels_]
+        others = squared.copy()
+        others[np.arange(len(squared)), self.labels_] = np.inf
+        gap = others.min(axis=1) - own
+        central, borderline = [], []
+        for cluster in range(self.n_clusters):
+            members = np.flatnonzero(self.labels_ == cluster)
+            central.append(members[np.argsort(own[members], kind="stable")[:n]])
+            borderline.append(members[np.argsort(gap[members], kind="stable")[:n]])
+        return Representatives(tuple(central), tuple(borderline))

@@ -1,0 +1,116 @@
+"""Texts held as one buffer of UTF-8 bytes and an array of offsets: little more than their own size."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b, sha256
+from itertools import pairwise
+from typing import Any, overload
+
+import numpy as np
+
+__all__ = ["Texts"]
+
+
+class Texts(Sequence[str]):
+    """An immutable sequence of strings, stored compactly and decoded when asked for.
+
+    A list of a million strings costs some 57 bytes a string beyond its characters; this costs 8.
+    It compares equal to any sequence of the same strings. A lone surrogate, which no encoding can
+    hold, becomes U+FFFD.
+
+    Parameters
+    ----------
+    texts : iterable of str
+
+    Examples
+    --------
+    >>> from grampus.text import Texts
+    >>> texts = Texts(["one", "two", "drei"])
+    >>> texts[-1], len(texts), texts[:2] == ["one", "two"]
+    ('drei', 3, True)
+    """
+
+    __slots__ = ("_buffer", "_ends")
+
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._buffer = bytearray()
+        self._ends = array("q", [0])
+        for text in texts:
+            self._append(text)
+
+    def _append(self, text: str) -> int:
+        """Add a text while the sequence is being built; return its size in bytes."""
+        try:
+            data = text.encode("utf-8")
+        except UnicodeEncodeError:
+            data = mend(text).encode("utf-8")
+        self._buffer += data
+        self._ends.append(len(self._buffer))
+        return len(data)
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Texts: ...
+    def __getitem__(self, index: int | slice) -> str | Texts:
+        """Return one text, or the texts of a slice."""
+        if isinstance(index, slice):
+            return Texts(self[place] for place in range(*index.indices(len(self))))
+        place = index + len(self) if index < 0 else index
+        if not 0 <= place < len(self):
+            raise IndexError(f"index must be between {-len(self)} and {len(self) - 1}; got {index}.")
+        return str(memoryview(self._buffer)[self._ends[place] : self._ends[place + 1]], "utf-8")
+
+    def __iter__(self) -> Iterator[str]:
+        view = memoryview(self._buffer)
+        return (str(view[start:end], "utf-8") for start, end in pairwise(self._ends))
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Texts):
+            return self._ends == other._ends and self._buffer == other._buffer
+        if isinstance(other, Sequence) and not isinstance(other, str | bytes):
+            return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((len(self), self.nbytes, self[0] if self else ""))
+
+    def __repr__(self) -> str:
+        return f"<Texts: {len(self)} strings, {self.nbytes} bytes>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (bytes(self._buffer), self._ends)
+
+    @property
+    def nbytes(self) -> int:
+        """Size of all texts in UTF-8."""
+        return len(self._buffer)
+
+    def fingerprint(self) -> str:
+        """Return a digest of the texts that does not depend on their order.
+
+        SHA-256 of the sorted 128-bit BLAKE2b digests of the texts, so a text that occurs twice counts twice.
+        """
+        view = memoryview(self._buffer)
+        digests = bytearray()
+        for start, end in pairwise(self._ends):
+            digests += blake2b(view[start:end], digest_size=16).digest()
+        pairs = np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
+        order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+        return sha256(np.ascontiguousarray(pairs[order]).tobytes()).hexdigest()
+
+
+def _restore(buffer: bytes, ends: array[int]) -> Texts:
+    texts = Texts()
+    texts._buffer, texts._ends = bytearray(buffer), ends
+    return texts
+
+
+def mend(text: str) -> str:
+    """Return text with lone surrogates replaced by U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,0 +1,199 @@
+"""A corpus: documents, what is known about each, and what happened while they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from operator import index as as_index
+from typing import NamedTuple
+
+import numpy as np
+
+from grampus.errors import CorpusError
+from grampus.text._store import Texts
+
+__all__ = ["Corpus", "Document"]
+
+
+class Document(NamedTuple):
+    """One document of a corpus; a part the corpus does not have is None.
+
+    Examples
+    --------
+    >>> from grampus.text import Corpus
+    >>> document = Corpus(["whale song"], ids=["w1"], labels=["sea"])[0]
+    >>> document.id, document.label, document.title
+    ('w1', 'sea', None)
+    """
+
+    text: str
+    id: str
+    label: str | None = None
+    title: str | None = None
+    date: str | None = None
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Corpus:
+    """Documents with their ids, and labels, titles and dates where they have them.
+
+    Usually made by `read_corpus`; built from lists it checks that they fit together.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Kept as `Texts`: one buffer of UTF-8, decoded when asked for.
+    ids : sequence of str, optional
+        One per text, all different; ``"1"``, ``"2"``, … by default.
+    labels, titles, dates : sequence of str, optional
+        One per text, or None. An unknown one is the empty string. Dates are kept as they were written.
+    source : str
+        Where the documents came from.
+    skipped : mapping of str to int
+        Reason to number of files or records that were left out.
+    notes : tuple of str
+        What a reader should know: guessed encodings, replaced characters, a script without spaces.
+
+    Attributes
+    ----------
+    fingerprint : str
+        A digest of the texts as a collection: equal for the same texts in any order. Ids, labels, titles,
+        dates and the source have no part in it.
+
+    Examples
+    --------
+    >>> from grampus.text import Corpus
+    >>> corpus = Corpus(["whale song", "bird song", "whale bone"], labels=["sea", "air", "sea"])
+    >>> len(corpus), corpus[1].text, corpus.ids == ["1", "2", "3"]
+    (3, 'bird song', True)
+    >>> sea = corpus.take([2, 0])
+    >>> [document.id for document in sea]
+    ['3', '1']
+    >>> corpus.take([1, 2, 0]).fingerprint == corpus.fingerprint
+    True
+    """
+
+    texts: Texts
+    ids: Texts
+    labels: tuple[str, ...] | None = None
+    titles: Texts | None = None
+    dates: Texts | None = None
+    source: str = "memory"
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __init__(
+        self,
+        texts: Iterable[str],
+        ids: Iterable[str] | None = None,
+        labels: Iterable[str] | None = None,
+        titles: Iterable[str] | None = None,
+        dates: Iterable[str] | None = None,
+        source: str = "memory",
+        skipped: Mapping[str, int] | None = None,
+        notes: Sequence[str] = (),
+    ) -> None:
+        stored = _stored("texts", texts)
+        values = {
+            "texts": stored,
+            "ids": Texts(str(n) for n in range(1, len(stored) + 1)) if ids is None else _stored("ids", ids),
+            "labels": None if labels is None else _labels(labels),
+            "titles": None if titles is None else _stored("titles", titles),
+            "dates": None if dates is None else _stored("dates", dates),
+            "source": source,
+            "skipped": dict(skipped or {}),
+            "notes": tuple(notes),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+        for name in ("ids", "labels", "titles", "dates"):
+            column = values[name]
+            if column is not None and len(column) != len(stored):
+                raise CorpusError(f"{name} must be one per text, {len(stored)}; got {len(column)}.")
+        if ids is not None and not isinstance(ids, Texts):  # Texts come from a reader, which has checked them
+            _check_distinct(self.ids)
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __getitem__(self, index: int) -> Document:
+        place = as_index(index)
+        return Document(
+            self.texts[place],
+            self.ids[place],
+            None if self.labels is None else self.labels[place],
+            None if self.titles is None else self.titles[place],
+            None if self.dates is None else self.dates[place],
+        )
+
+    def __iter__(self) -> Iterator[Document]:
+        return (self[place] for place in range(len(self)))
+
+    def __repr__(self) -> str:
+        parts = [name for name in ("labels", "titles", "dates") if getattr(self, name) is not None]
+        left = f", {sum(self.skipped.values())} skipped" if self.skipped else ""
+        held = f" with {', '.join(parts)}" if parts else ""
+        return f"<Corpus: {len(self)} documents{held}, {self.texts.nbytes} bytes from {self.source}{left}>"
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of the texts as a collection, whatever their order."""
+        return self.texts.fingerprint()
+
+    def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
+        """Return the documents at the given places, in that order.
+
+        Parameters
+        ----------
+        index : sequence of int, or boolean mask of one value per document
+            Negative places count from the end. A place may occur once only, as ids are distinct.
+
+        Returns
+        -------
+        Corpus
+        """
+        given = np.asarray(index)
+        if given.dtype == bool:
+            if given.shape != (len(self),):
+                raise CorpusError(f"a mask must have one value per document, {len(self)}; got {given.shape}.")
+            given = np.flatnonzero(given)
+        if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
+            raise CorpusError("index must be a sequence of integers or a boolean mask.")
+        places = [int(place) for place in given]
+        if places and not (-len(self) <= min(places) and max(places) < len(self)):
+            raise CorpusError(f"index must lie between {-len(self)} and {len(self) - 1}; got {places[:3]}….")
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        for name in ("texts", "ids", "labels", "titles", "dates"):
+            column = values[name]
+            values[name] = None if column is None else [column[place] for place in places]
+        return Corpus(**values)
+
+
+def _stored(name: str, values: Iterable[str]) -> Texts:
+    if isinstance(values, Texts):
+        return values
+    if isinstance(values, str | bytes):
+        raise CorpusError(f"{name} must be a sequence of strings; got one {type(values).__name__}.")
+    return Texts(_strings(name, values))
+
+
+def _labels(values: Iterable[str]) -> tuple[str, ...]:
+    if isinstance(values, str | bytes):
+        raise CorpusError(f"labels must be a sequence of strings; got one {type(values).__name__}.")
+    return tuple(_strings("labels", values))
+
+
+def _strings(name: str, values: Iterable[str]) -> Iterator[str]:
+    for place, value in enumerate(values):
+        if not isinstance(value, str):
+            raise CorpusError(f"{name} must be strings; number {place} is {type(value).__name__}.")
+        yield value
+
+
+def _check_distinct(ids: Texts) -> None:
+    seen: set[str] = set()
+    for value in ids:
+        if value in seen:
+            raise CorpusError(f"ids must be different; {value!r} occurs more than once.")
+        seen.add(value)

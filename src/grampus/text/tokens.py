@@ -1,0 +1,301 @@
+"""Terms: from text to a matrix of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+import Stemmer
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from grampus.errors import InputError
+from grampus.text._count import WORDS, Analysis, Units, count_units, tokeniser
+from grampus.text.corpus import Corpus
+from grampus.text.stopwords import StopList, stop_words
+
+__all__ = ["Terms", "stemmers"]
+
+
+def stemmers() -> list[str]:
+    """Return the names of the stemmers: ``porter``, ``english`` and the other Snowball languages.
+
+    Examples
+    --------
+    >>> from grampus.text import stemmers
+    >>> {"porter", "english", "german"} <= set(stemmers())
+    True
+    """
+    return sorted(Stemmer.algorithms())
+
+
+class Terms(TransformerMixin, BaseEstimator):
+    r"""Turn texts into a sparse matrix of term counts, documents × terms.
+
+    One pass over the texts; each distinct word is stemmed once. Several times faster than
+    ``CountVectorizer`` with the same rules. The steps, in this order:
+
+    1. lower case, if `lowercase`;
+    2. tokens, by `tokenizer`;
+    3. tokens shorter than `min_length` or longer than `max_length` leave (their length before stemming);
+    4. tokens in `stop_words` leave (compared before stemming);
+    5. stemming;
+    6. n-grams of the tokens that are left: a stop word is stepped over, not a gap;
+    7. terms in fewer than `min_df` or more than `max_df` documents leave, then all but the
+       `max_features` most frequent.
+
+    Columns are in alphabetical order, so the matrix of a shuffled corpus is the shuffled matrix.
+
+    Parameters
+    ----------
+    tokenizer : str or callable, default=r"\b\w\w+\b"
+        A regular expression whose matches (or whose one group) are the tokens, or a function from a
+        string to its tokens.
+    lowercase : bool, default=True
+    stop_words : {"smart", "english"}, path, iterable of str or None, default="smart"
+        See `grampus.text.stop_words`.
+    stemmer : str or None, default="english"
+        ``"porter"`` (Porter's own), ``"english"`` (his later Snowball one), or another of
+        `grampus.text.stemmers`.
+    ngram_range : (int, int), default=(1, 1)
+        Smallest and largest number of tokens in a term.
+    min_df, max_df : int or float, default=1 and 1.0
+        Documents a term must be in, at least and at most: a count if an integer, a share of the
+        documents if a float.
+    min_length, max_length : int, int or None, default=1 and None
+        Characters a token must have, at least and at most.
+    max_features : int or None, default=None
+        Keep this many terms of the highest total count; ties go to the alphabetically first.
+    dtype : dtype, default=numpy.int32
+        Of the counts.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Term to column.
+    n_documents_ : int
+        Documents seen by `fit`.
+
+    See Also
+    --------
+    Weighting : from counts to weights.
+    TermVectorizer : both at once.
+
+    Examples
+    --------
+    >>> from grampus.text import Terms
+    >>> terms = Terms(stemmer="porter")
+    >>> counts = terms.fit_transform(["The whale swims.", "Whales are swimming; the whale dives."])
+    >>> terms.get_feature_names_out().tolist()
+    ['dive', 'swim', 'whale']
+    >>> counts.toarray().tolist()
+    [[0, 1, 1], [1, 1, 2]]
+    >>> terms.transform(["A diving whale"]).toarray().tolist()
+    [[1, 0, 1]]
+    """
+
+    def __init__(
+        self,
+        *,
+        tokenizer: str | Callable[[str], Iterable[str]] = WORDS,
+        lowercase: bool = True,
+        stop_words: StopList = "smart",
+        stemmer: str | None = "english",
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: float = 1,
+        max_df: float = 1.0,
+        min_length: int = 1,
+        max_length: int | None = None,
+        max_features: int | None = None,
+        dtype: Any = np.int32,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.lowercase = lowercase
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_df = max_df
+        self.min_length = min_length
+        self.max_length = max_length
+        self.max_features = max_features
+        self.dtype = dtype
+
+    def fit(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> Terms:
+        """Learn the terms of a collection.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+        y : ignored
+
+        Returns
+        -------
+        Terms
+        """
+        self.fit_transform(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> sp.csr_matrix:
+        """Learn the terms of a collection and count them, in one pass.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+        """
+        analysis, dtype = self._analysis(), _number_type(self.dtype)
+        _check_share("min_df", self.min_df)
+        _check_share("max_df", self.max_df)
+        if self.max_features is not None:
+            _check_count("max_features", self.max_features, 1)
+        units = Units()
+        counts = count_units(_texts(raw_documents), analysis, units)
+        if not counts.shape[0]:
+            raise InputError("a collection must have at least one document; got none.")
+        names = units.names()
+        chosen = self._choose(counts, names)
+        column = np.full(units.size, -1, np.int32)
+        column[chosen] = np.arange(len(chosen), dtype=np.int32)
+        self.vocabulary_ = {names[unit]: place for place, unit in enumerate(chosen.tolist())}
+        self.n_documents_ = counts.shape[0]
+        self._units, self._column = units.keep(chosen)
+        del units, names
+        return _columns(counts, column, len(chosen), dtype)
+
+    def transform(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+        """Count the learned terms in texts; other words are left out.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+        """
+        check_is_fitted(self, "vocabulary_")
+        counts = count_units(_texts(raw_documents), self._analysis(), self._units)
+        return _columns(counts, self._column, len(self.vocabulary_), _number_type(self.dtype))
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the terms in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        check_is_fitted(self, "vocabulary_")
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _analysis(self) -> Analysis:
+        """Check the parameters that shape a text's terms."""
+        _check_count("min_length", self.min_length, 1)
+        if self.max_length is not None:
+            _check_count("max_length", self.max_length, self.min_length)
+        if self.stemmer is not None and self.stemmer not in Stemmer.algorithms():
+            raise InputError(f"stemmer must be None or one of {', '.join(stemmers())}; got {self.stemmer!r}.")
+        try:
+            low, high = self.ngram_range
+        except (TypeError, ValueError):
+            low, high = 0, 0
+        if not (_is_count(low) and _is_count(high) and 1 <= low <= high):
+            raise InputError(f"ngram_range must be two integers, 1 <= smallest <= largest; got {self.ngram_range!r}.")
+        stops = stop_words(self.stop_words)
+        if self.lowercase:
+            stops = frozenset(word.lower() for word in stops)
+        # The default expression asks for two characters; its fast twin leaves that to the length.
+        least = max(self.min_length, 2) if self.tokenizer == WORDS else self.min_length
+        return Analysis(
+            tokenise=tokeniser(self.tokenizer, lowercase=self.lowercase),
+            stops=stops,
+            stemmer=self.stemmer,
+            min_length=least,
+            max_length=self.max_length,
+            ngrams=(int(low), int(high)),
+        )
+
+    def _choose(self, counts: sp.csr_matrix, names: list[str]) -> NDArray[np.intp]:
+        """Return the units that stay, in alphabetical order of their names."""
+        n, size = counts.shape
+        frequency = np.bincount(counts.indices, minlength=size)
+        low, high = (df if _is_count(df) else df * n for df in (self.min_df, self.max_df))
+        chosen = np.flatnonzero((frequency >= max(low, 1)) & (frequency <= high))
+        if not len(chosen):
+            raise InputError(
+                f"at least one term must remain; none of {np.count_nonzero(frequency)} is in {low:g} to "
+                f"{high:g} of the {n} documents. Lower min_df, raise max_df, or look at stop_words and "
+                "tokenizer."
+            )
+        order = np.fromiter(sorted(chosen.tolist(), key=names.__getitem__), np.intp, len(chosen))
+        if self.max_features is None or self.max_features >= len(order):
+            return order
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=size)[order]
+        most = np.argsort(-totals, kind="stable")[: self.max_features]
+        return order[np.sort(most)]
+
+
+def _texts(raw: Iterable[str] | Corpus) -> Iterable[str]:
+    if isinstance(raw, Corpus):
+        return raw.texts
+    if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
+        raise InputError(f"documents must be a Corpus or an iterable of strings; got {type(raw).__name__}.")
+    return raw
+
+
+def _columns(counts: sp.csr_matrix, column: NDArray[np.int32], width: int, dtype: np.dtype[Any]) -> sp.csr_matrix:
+    """Rename and select columns of `counts`, which is taken apart."""
+    index = column[counts.indices]
+    keep = index >= 0
+    running = np.concatenate([[0], np.cumsum(keep)])
+    indptr = running[counts.indptr].astype(counts.indptr.dtype)
+    del running
+    data = counts.data[keep].astype(dtype, copy=False)
+    index = index[keep].astype(counts.indices.dtype, copy=False)
+    chosen = sp.csr_matrix((data, index, indptr), shape=(counts.shape[0], width))
+    chosen.sort_indices()
+    return chosen
+
+
+def _number_type(dtype: Any) -> np.dtype[Any]:
+    try:
+        given: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        given = np.dtype(object)
+    if given.kind not in "iuf" or given == np.float16:
+        raise InputError(f"dtype must be an integer or float32 or float64 type; got {dtype!r}.")
+    return given
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if not _is_count(value) or value < least:
+        raise InputError(f"{name} must be an integer, at least {least}; got {value!r}.")
+
+
+def _check_share(name: str, value: Any) -> None:
+    count = _is_count(value) and value >= 1
+    share = isinstance(value, Real) and not isinstance(value, Integral) and 0 <= float(value) <= 1
+    if not (count or share):
+        raise InputError(f"{name} must be an integer, at least 1, or a share from 0.0 to 1.0; got {value!r}.")

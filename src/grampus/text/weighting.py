@@ -1,0 +1,315 @@
+"""Weights: TMG's family, and two more, as one table.
+
+A weighting is spelled with three letters, local, global and normalisation. The tables `LOCAL`, `GLOBAL` and
+`NORMALISATION` hold every letter's formula and function; `NAMED` gives whole weightings a name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from grampus.errors import InputError
+
+__all__ = ["GLOBAL", "LOCAL", "NAMED", "NORMALISATION", "Weighting"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass
+class Counts:
+    """A matrix of counts and what the global weights read off it."""
+
+    matrix: sp.csr_matrix
+
+    @cached_property
+    def n(self) -> int:
+        return int(self.matrix.shape[0])
+
+    @cached_property
+    def frequency(self) -> Floats:
+        """Documents each term is in: Σ_j χ_ij."""
+        return np.bincount(self.matrix.indices, minlength=self.matrix.shape[1]).astype(np.float64)
+
+    @cached_property
+    def _sorted(self) -> tuple[NDArray[np.intp], Floats]:
+        """Terms and counts, by term and then by count, so that the order of the rows does not matter."""
+        order = np.lexsort((self.matrix.data, self.matrix.indices))
+        return self.matrix.indices[order], self.matrix.data[order].astype(np.float64)
+
+    def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
+        """Add up a function of the counts over each term."""
+        term, count = self._sorted
+        return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
+
+
+def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
+    """Divide counts by the largest count of their document."""
+    lengths = np.diff(matrix.indptr)
+    if not len(f):
+        return f
+    starts = matrix.indptr[:-1][lengths > 0]
+    return np.asarray(f / np.repeat(np.maximum.reduceat(f, starts), lengths[lengths > 0]))
+
+
+def _entropy(c: Counts) -> Floats:
+    """1 + Σ_j p log₂ p / log₂ n, written as 1 + (Σ f log₂ f / F − log₂ F) / log₂ n, F the term's total."""
+    total = c.sum()
+    seen = np.where(total > 0, total, 1.0)
+    if c.n == 1:
+        return np.ones_like(total)
+    spread = c.sum(lambda f: f * np.log2(f)) / seen - np.log2(seen)
+    return np.asarray(1.0 + spread / np.log2(c.n))
+
+
+class Local(NamedTuple):
+    """A row of `LOCAL`: the weight of a count f > 0; zero counts weigh nothing."""
+
+    meaning: str
+    formula: str
+    function: Callable[[Floats, sp.csr_matrix], Floats]
+
+
+class Global(NamedTuple):
+    """A row of `GLOBAL`: one weight per term, learned from the fitted documents."""
+
+    meaning: str
+    formula: str
+    function: Callable[[Counts], Floats]
+
+
+class Normalisation(NamedTuple):
+    """A row of `NORMALISATION`: what is done to each weighted document."""
+
+    meaning: str
+    formula: str
+    function: Callable[[sp.csr_matrix], sp.csr_matrix]
+
+
+LOCAL: dict[str, Local] = {
+    "t": Local("term frequency", "f", lambda f, _: f),
+    "b": Local("binary", "χ", lambda f, _: np.ones_like(f)),
+    "l": Local("logarithmic", "log₂(1 + f)", lambda f, _: np.log2(1.0 + f)),
+    "a": Local("alternate logarithmic", "χ·(1 + log₂ f)", lambda f, _: 1.0 + np.log2(f)),
+    "n": Local("augmented", "(χ + f / max_i f_ij) / 2", lambda f, X: (1.0 + _of_largest(f, X)) / 2.0),
+    "d": Local("dominance", "χ·(1 + ln f)", lambda f, _: 1.0 + np.log(f)),
+}
+
+GLOBAL: dict[str, Global] = {
+    "x": Global("none", "1", lambda c: np.ones(c.matrix.shape[1])),
+    "e": Global("entropy", "1 + Σ_j p_ij log₂ p_ij / log₂ n", _entropy),
+    "f": Global("inverse document frequency", "log₂(n / Σ_j χ_ij)", lambda c: np.log2(c.n / c.frequency)),
+    "g": Global("gfidf", "Σ_j f_ij / Σ_j χ_ij", lambda c: c.sum() / c.frequency),
+    "n": Global("normal", "1 / √(Σ_j f_ij²)", lambda c: 1.0 / np.sqrt(c.sum(np.square))),
+    "p": Global(
+        "probabilistic inverse",
+        "log₂((n − Σ_j χ_ij) / Σ_j χ_ij)",
+        lambda c: np.log2((c.n - c.frequency) / c.frequency),
+    ),
+    "d": Global("dominance", "1 + ln(n / Σ_j χ_ij)", lambda c: 1.0 + np.log(c.n / c.frequency)),
+    "s": Global(
+        "scikit-learn's smooth idf",
+        "1 + ln((1 + n) / (1 + Σ_j χ_ij))",
+        lambda c: 1.0 + np.log((1.0 + c.n) / (1.0 + c.frequency)),
+    ),
+}
+
+NORMALISATION: dict[str, Normalisation] = {
+    "x": Normalisation("none", "1", lambda W: W),
+    "c": Normalisation("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: normalize(W, copy=False)),
+}
+
+NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
+
+
+def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
+    """Look a weighting up in the tables."""
+    code = NAMED.get(spelling, spelling) if isinstance(spelling, str) else ""
+    if len(code) == 3 and code[0] in LOCAL and code[1] in GLOBAL and code[2] in NORMALISATION:
+        return LOCAL[code[0]], GLOBAL[code[1]], NORMALISATION[code[2]]
+    raise InputError(
+        f"weighting must be three letters, a local one of {' '.join(LOCAL)}, a global one of "
+        f"{' '.join(GLOBAL)} and a normalisation of {' '.join(NORMALISATION)} (such as 'lfc'), or "
+        f"{' or '.join(NAMED)}; got {spelling!r}."
+    )
+
+
+class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    r"""Weight a matrix of counts, documents × terms.
+
+    With f the count of term i in document j, χ its indicator, p\ :sub:`ij` = f\ :sub:`ij` / Σ\ :sub:`j`
+    f\ :sub:`ij` and n the number of fitted documents, a weighting is a local weight times a global one,
+    then a normalisation:
+
+    ===== =================== ====== ========================== ==== =====================
+    local weight              global weight                     norm weight
+    ===== =================== ====== ========================== ==== =====================
+    t     f                   x      1                          x    1
+    b     χ                   e      1 + Σ p log₂ p / log₂ n    c    unit Euclidean length
+    l     log₂(1 + f)         f      log₂(n / Σχ)
+    a     χ·(1 + log₂ f)      g      Σf / Σχ
+    n     (χ + f / max f) / 2 n      1 / √(Σf²)
+    d     χ·(1 + ln f)        p      log₂((n − Σχ) / Σχ)
+    ..                        d      1 + ln(n / Σχ)
+    ..                        s      1 + ln((1 + n) / (1 + Σχ))
+    ===== =================== ====== ========================== ==== =====================
+
+    Global weights are learned by `fit` and applied to new documents by `transform`. They do not depend on
+    the order of the documents, to the last bit.
+
+    Parameters
+    ----------
+    weighting : str, default="lfc"
+        Three letters of the table, or ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, the
+        default of scikit-learn.
+    dtype : {float32, float64} or None, default=None
+        Of the weights. None keeps that of the counts if they are floats, and is float64 otherwise. Weights
+        are computed in float64 whatever is stored.
+
+    Attributes
+    ----------
+    global_weights_ : ndarray of shape (n_terms,)
+    document_frequency_ : ndarray of shape (n_terms,)
+        Fitted documents each term is in.
+    n_documents_ : int
+        Fitted documents.
+
+    Notes
+    -----
+    A global weight that is not finite becomes 0: a term of every document under p, a term of no fitted
+    document under f, g, n, p and d. The entropy weight of a single document is 1. Under p a term in more than
+    half of the documents has a negative weight, as its formula says. An empty document stays a row of zeros.
+    Entries that become 0 are not stored.
+
+    References
+    ----------
+    D. Zeimpekis and E. Gallopoulos, TMG: a MATLAB toolbox for generating term-document matrices, 2006;
+    T. G. Kolda, Limited-memory matrix methods with applications, 1997; M. W. Berry and M. Browne,
+    Understanding search engines, 1999. The letters d: D. Greene and P. Cunningham, Practical solutions to the
+    problem of diagonal dominance in kernel document clustering, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.text import Weighting
+    >>> counts = np.array([[3, 1, 0], [0, 1, 0], [1, 1, 0], [0, 1, 1]])
+    >>> Weighting("lfx").fit_transform(counts).toarray().tolist()
+    [[2.0, 0.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 2.0]]
+    >>> Weighting("lfc").fit(counts).transform([[0, 2, 5]]).toarray().tolist()
+    [[0.0, 0.0, 1.0]]
+    """
+
+    def __init__(self, weighting: str = "lfc", *, dtype: Any = None) -> None:
+        self.weighting = weighting
+        self.dtype = dtype
+
+    def fit(self, X: Any, y: object = None) -> Weighting:
+        """Learn the global weights.
+
+        Parameters
+        ----------
+        X : sparse matrix or array-like of shape (n_documents, n_terms)
+            Counts: finite and not negative.
+        y : ignored
+
+        Returns
+        -------
+        Weighting
+        """
+        self._learn(self._check(X, reset=True))
+        return self
+
+    def fit_transform(self, X: Any, y: object = None) -> sp.csr_matrix:
+        """Learn the global weights and weight the same counts.
+
+        Parameters
+        ----------
+        X : sparse matrix or array-like of shape (n_documents, n_terms)
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+        """
+        counts = self._check(X, reset=True)
+        self._learn(counts)
+        return self._weigh(counts)
+
+    def transform(self, X: Any) -> sp.csr_matrix:
+        """Weight counts with the learned global weights.
+
+        Parameters
+        ----------
+        X : sparse matrix or array-like of shape (n_documents, n_terms)
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+        """
+        check_is_fitted(self, "global_weights_")
+        return self._weigh(self._check(X, reset=False))
+
+    def check_parameters(self) -> None:
+        """Raise an `InputError` if a parameter breaks its rule, without data."""
+        _letters(self.weighting)
+        _float_type(self.dtype, np.dtype(np.float64))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.positive_only = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check(self, X: Any, *, reset: bool) -> sp.csr_matrix:
+        """Return the counts as CSR without stored zeros; the caller's matrix is never changed."""
+        checked = validate_data(self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True)
+        counts = sp.csr_matrix(checked)
+        if not counts.has_canonical_format or not counts.data.all():
+            counts = counts.copy() if counts is X or sp.issparse(checked) else counts
+            counts.sum_duplicates()
+            counts.eliminate_zeros()
+        if counts.nnz and counts.data.min() < 0:
+            raise InputError(
+                f"Negative values in data passed to Weighting: counts must be 0 or more; got {counts.data.min():g}."
+            )
+        return counts
+
+    def _learn(self, matrix: sp.csr_matrix) -> None:
+        _, weight, _ = _letters(self.weighting)
+        counts = Counts(matrix)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            weights = np.asarray(weight.function(counts), dtype=np.float64)
+        self.global_weights_ = np.where(np.isfinite(weights), weights, 0.0)
+        self.document_frequency_ = counts.frequency.astype(np.int64)
+        self.n_documents_ = counts.n
+
+    def _weigh(self, counts: sp.csr_matrix) -> sp.csr_matrix:
+        local, _, normalisation = _letters(self.weighting)
+        weights = local.function(counts.data.astype(np.float64), counts)
+        weights = weights * self.global_weights_[counts.indices]
+        dtype = _float_type(self.dtype, counts.dtype)
+        weighted = sp.csr_matrix(
+            (weights.astype(dtype, copy=False), counts.indices.copy(), counts.indptr.copy()),
+            shape=counts.shape,
+        )
+        weighted.eliminate_zeros()
+        return normalisation.function(weighted)
+
+
+def _float_type(dtype: Any, given: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype is None:
+        return given if given in (np.float32, np.float64) else np.dtype(np.float64)
+    wanted: np.dtype[Any] = np.dtype(dtype)
+    if wanted not in (np.float32, np.float64):
+        raise InputError(f"dtype must be float32, float64 or None; got {dtype!r}.")
+    return wanted

@@ -1,0 +1,304 @@
+"""Kernel k-means: what does not change the labels, bad input, the estimator's manners."""
+
+from __future__ import annotations
+
+import hashlib
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import grampus
+from grampus import KernelKMeans
+from grampus.cluster import fast, kernel_kmeans
+from grampus.errors import InputError
+from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, shift
+from grampus.kernels import parse_kernel
+
+
+def texts_like(n=150, m=60, seed=0):
+    """Sparse rows in three groups, with copies and an empty one."""
+    rng = np.random.default_rng(seed)
+    group = rng.integers(0, 3, n)
+    rate = 0.05 + 0.4 * (np.arange(m) // (m // 3) == group[:, None])
+    x = rng.poisson(rate).astype(float)
+    x[1], x[2] = x[0], 0.0
+    return sp.csr_array(x)
+
+
+def label_hash(result):
+    return hashlib.sha256(result.runs.labels.astype(np.int64).tobytes() + result.labels.tobytes()).hexdigest()
+
+
+X = texts_like()
+
+
+@pytest.mark.parametrize("adjusted", [False, True])
+@pytest.mark.parametrize("spelling", ["cosine", "cosine|shift"])
+def test_labels_depend_on_the_seed_alone(spelling, adjusted, monkeypatch):
+    kernel, dense = parse_kernel(spelling), X.toarray()
+    stored = parse_kernel(spelling.replace("cosine", "precomputed|normalise")).gram(dense @ dense.T)
+    function = FunctionGram(lambda a, b: a @ b.T, dense, lambda a: (a**2).sum(axis=1))
+    tiled = normalise(function)
+    tiled = shift(tiled) if "shift" in spelling else tiled
+    hashes = set()
+    for gram in (stored, tiled, kernel.gram(X), kernel.gram(dense)):
+        for compiled in (False, True):
+            monkeypatch.setattr(fast, "available", lambda compiled=compiled: compiled)
+            monkeypatch.setattr(fast, "WORTH_IT", 0.0)
+            for batch in (1, 7, 250):
+                for threads in (1, 2, 4):
+                    if compiled is False and threads > 1:
+                        continue
+                    budget = "1MB" if batch == 7 else None
+                    with grampus.config(memory=budget, tile=1000 if batch == 1 else None):
+                        result = kernel_kmeans(
+                            gram, 4, n_init=12, random_state=3, adjusted=adjusted, batch_size=batch, n_jobs=threads
+                        )
+                    hashes.add(label_hash(result))
+    assert len(hashes) == 1
+
+
+def test_another_seed_gives_other_starts_and_none_gives_new_ones():
+    gram = parse_kernel("cosine").gram(X)
+    first, second = (kernel_kmeans(gram, 4, n_init=3, random_state=s) for s in (0, 1))
+    assert not np.array_equal(first.runs.labels, second.runs.labels)
+    free = [kernel_kmeans(gram, 4, n_init=3) for _ in range(2)]
+    assert not np.array_equal(free[0].runs.labels, free[1].runs.labels)
+
+
+def test_more_starts_begin_with_the_same_ones():
+    gram = parse_kernel("cosine").gram(X)
+    few, many = (kernel_kmeans(gram, 4, n_init=n, random_state=0) for n in (3, 9))
+    assert np.array_equal(few.runs.labels, many.runs.labels[:3])
+
+
+def test_dominant_diagonals_freeze_and_a_shift_frees_them():
+    rng = np.random.default_rng(0)
+    x = sp.csr_array(rng.poisson(0.02, (60, 2000)).astype(float))
+    frozen, freed = (
+        kernel_kmeans(parse_kernel(s).gram(x), 2, n_init=5, random_state=0) for s in ("cosine", "cosine|shift")
+    )
+    assert np.mean([h.moves.sum() for h in freed.runs.histories]) > 3 * np.mean(
+        [h.moves.sum() for h in frozen.runs.histories]
+    )
+
+
+def test_restarts_are_ranked_without_the_shift():
+    result = kernel_kmeans(parse_kernel("cosine|shift").gram(X), 4, n_init=20, random_state=0)
+    assert result.objective == result.runs.objective.min()
+    again = [grampus.gram.objective(parse_kernel("cosine").gram(X), labels) for labels in result.runs.labels]
+    np.testing.assert_allclose(result.runs.objective, again, atol=1e-8)
+
+
+def test_indefinite_grams_are_allowed_and_their_outcome_reported():
+    K = np.array([[0.0, 1.0], [1.0, 0.0]])
+    K = np.kron(np.ones((3, 3)), K) - 0.5 * np.eye(6)
+    result = kernel_kmeans(DenseGram(K), 2, n_init=20, max_iter=40, random_state=0)
+    assert {str(outcome) for outcome in result.runs.outcomes} <= {"converged", "oscillated", "max_iter"}
+    assert "oscillated" in result.runs.outcomes
+    oscillating = result.runs.histories[result.runs.outcomes.index("oscillated")]
+    assert len(oscillating.moves) >= 6
+    assert kernel_kmeans(DenseGram(K), 2, n_init=20, max_iter=1, random_state=0).outcome == "max_iter"
+
+
+def test_k_means_plus_plus_draws_distinct_centres_and_does_better():
+    gram = parse_kernel("linear").gram(np.repeat(np.eye(5) * 9, 4, axis=0))
+    result = kernel_kmeans(gram, 5, init="k-means++", n_init=5, random_state=0)
+    assert (result.runs.objective < 1e-9).all()
+
+
+def test_given_starts():
+    start = np.arange(150) % 4
+    one = kernel_kmeans(parse_kernel("cosine").gram(X), 4, init=start)
+    assert len(one.runs) == 1
+    both = kernel_kmeans(parse_kernel("cosine").gram(X), 4, init=np.array([start, start[::-1]]), n_init=2)
+    assert len(both.runs) == 2
+    assert np.array_equal(both.runs.labels[0], one.labels)
+
+
+def test_progress_is_told():
+    seen = []
+    kernel_kmeans(parse_kernel("cosine").gram(X), 3, n_init=5, random_state=0, progress=lambda *a: seen.append(a))
+    assert seen[-1] == (5, 5)
+    assert [done for done, _ in seen] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"n_clusters": 0}, r"n_clusters must be between 1 and 150 \(the number of documents\); got 0"),
+        ({"n_clusters": 151}, r"between 1 and 150 \(the number of documents\); got 151"),
+        ({"n_clusters": 2.5}, "n_clusters must be a whole number; got 2.5"),
+        ({"n_clusters": "auto"}, "n_clusters must be a whole number"),
+        ({"n_clusters": True}, "n_clusters must be a whole number"),
+        ({"n_init": 0}, "n_init must be at least 1"),
+        ({"max_iter": 0}, "max_iter must be at least 1"),
+        ({"init": "pca"}, "init must be one of 'random', 'k-means\\+\\+' or an array"),
+        ({"init": np.zeros(3)}, "150 entries"),
+        ({"init": np.arange(150)}, "init has 150 different labels; n_clusters allows 3"),
+        ({"init": np.zeros((3, 150))}, "one partition or one for each of the 10 starts; got 3"),
+        ({"sample_weight": np.ones(3)}, "150 entries"),
+        ({"sample_weight": -np.ones(150)}, "at least 0"),
+        ({"sample_weight": np.zeros(150)}, "not zero for every"),
+        ({"sample_weight": np.full(150, np.nan)}, "finite"),
+        ({"random_state": "seed"}, "random_state"),
+    ],
+)
+def test_bad_parameters(arguments, message):
+    given = {"n_clusters": 3, **arguments}
+    with pytest.raises(InputError, match=message):
+        kernel_kmeans(parse_kernel("cosine").gram(X), given.pop("n_clusters"), **given)
+
+
+def test_fewer_distinct_documents_than_clusters():
+    for same in (np.ones((6, 2)), np.zeros((6, 2)), np.repeat([[1.0], [2.0]], 3, axis=0)):
+        distinct = len(np.unique(same, axis=0))
+        with pytest.warns(UserWarning, match=f"Only {distinct} of 4 clusters"):
+            result = kernel_kmeans(LinearGram(same), 4, n_init=3, random_state=0)
+        assert len(np.unique(result.labels)) == distinct
+        assert result.objective == pytest.approx(0, abs=1e-12)
+
+
+def test_one_cluster_and_one_document_each():
+    gram = parse_kernel("cosine").gram(X[3:20])
+    assert (kernel_kmeans(gram, 1).labels == 0).all()
+    assert sorted(kernel_kmeans(gram, 17, n_init=2, random_state=0).labels) == list(range(17))
+    assert kernel_kmeans(gram.take([0]), 1).labels.tolist() == [0]
+
+
+# -- the estimator ---------------------------------------------------------------------------------------------------
+
+
+def expected_failures(estimator):
+    if estimator.kernel != "precomputed":
+        return {}
+    return {
+        "check_clustering": "fits vectors where a precomputed kernel needs a square matrix",
+        "check_clustering(readonly_memmap=True)": "fits vectors where a precomputed kernel needs a square matrix",
+    }
+
+
+@parametrize_with_checks(
+    [
+        KernelKMeans(3, n_init=2, random_state=0),
+        KernelKMeans(3, kernel="cosine|shift", n_init=2, random_state=0),
+        KernelKMeans(3, kernel="gaussian(1.5)", n_init=2, adjusted=True, random_state=0),
+        KernelKMeans(3, kernel="precomputed", n_init=2, random_state=0),
+    ],
+    expected_failed_checks=expected_failures,
+)
+@pytest.mark.filterwarnings("ignore:Only . of . clusters")  # some checks fit fewer distinct rows than clusters
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+KERNELS = ["linear", "cosine", "cosine|shift", "polynomial(2)|normalise(1)", "gaussian(2)", "selftuning(5)|shift"]
+
+
+@pytest.mark.parametrize("kernel", [*KERNELS, "cosine|shift|map", "cosine|power(0.6)|map", "linear|centre"])
+def test_predict_is_the_nearest_centroid(kernel):
+    model = KernelKMeans(3, kernel=kernel, n_init=3, random_state=0).fit(X[:120])
+    new = X[120:]
+    gram = model.kernel_.gram(X[:120])
+    cross, own = model.kernel_.extend(new, gram)
+    dense = gram.dense()
+    expected = np.empty((30, 3))
+    for c in range(3):
+        members = np.flatnonzero(model.labels_ == c)
+        expected[:, c] = own + dense[np.ix_(members, members)].mean() - 2 * cross[:, members].mean(axis=1)
+    assert np.array_equal(model.predict(new), expected.argmin(axis=1))
+    sigma = getattr(gram, "sigma", 0.0)
+    np.testing.assert_allclose(model.transform(new) ** 2, np.maximum(expected - sigma, 0), atol=1e-8)
+    assert model.score(new) == pytest.approx(-(expected - sigma).min(axis=1).sum())
+    assert np.array_equal(model.predict(new.toarray()), model.predict(new))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "gaussian(2)", "polynomial(2)"])
+def test_converged_labels_are_predicted_again(kernel):
+    model = KernelKMeans(3, kernel=kernel, random_state=0).fit(X)
+    assert model.result_.outcome == "converged"
+    assert np.array_equal(model.predict(X), model.labels_)
+
+
+def test_precomputed_kernels_predict_from_similarities():
+    K = (X @ X.T).toarray()
+    model = KernelKMeans(3, kernel="precomputed", random_state=0).fit(K[:100, :100])
+    plain = KernelKMeans(3, kernel="linear", init=model.labels_).fit(X[:100])
+    assert np.array_equal(model.labels_, plain.labels_)
+    assert np.array_equal(model.predict(K[100:, :100]), plain.predict(X[100:]))
+    own = K.diagonal()[100:]
+    np.testing.assert_allclose(model.transform((K[100:, :100], own)), plain.transform(X[100:]), atol=1e-9)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(K[100:, :50])
+    with pytest.raises(InputError, match="must be square"):
+        KernelKMeans(3, kernel="precomputed").fit(K[:, :100])
+    K[0, 1] += 1
+    with pytest.raises(InputError, match="must be symmetric"):
+        KernelKMeans(3, kernel="precomputed").fit(K)
+
+
+def test_another_vocabulary_is_refused():
+    model = KernelKMeans(3, kernel="cosine", random_state=0).fit(X)
+    with pytest.raises(ValueError, match="60 features"):
+        model.predict(X[:, :59])
+
+
+def test_membership_and_representatives():
+    model = KernelKMeans(3, kernel="cosine", random_state=0).fit(X)
+    soft = model.membership()
+    np.testing.assert_allclose(soft.weights.sum(axis=1), 1)
+    assert np.array_equal(soft.clusters[:, 0], model.labels_)
+    assert (soft.second != model.labels_).all()
+    assert ((soft.margin >= 0) & (soft.margin <= 1)).all()
+    assert (np.diff(soft.weights, axis=1) <= 1e-12).all()
+    one = model.membership(X[:5], top=1)
+    assert one.weights.tolist() == [[1.0]] * 5
+    chosen = model.representatives(2)
+    own = model.transform(X)[np.arange(150), model.labels_]
+    for c in range(3):
+        members = np.flatnonzero(model.labels_ == c)
+        assert own[chosen.central[c][0]] == pytest.approx(own[members].min())
+        assert soft.margin[chosen.borderline[c][0]] <= np.median(soft.margin[members])
+    with pytest.raises(InputError, match="at least 2"):
+        KernelKMeans(1).fit(X).membership()
+
+
+def test_works_in_a_pipeline_a_search_and_with_frames():
+    dense = X.toarray()
+    pipe = make_pipeline(StandardScaler(), KernelKMeans(3, kernel="gaussian(5)", random_state=0))
+    assert pipe.fit_predict(dense).shape == (150,)
+    copy = clone(KernelKMeans(3, kernel=parse_kernel("cosine|shift")))
+    assert str(copy.kernel) == "cosine|shift"
+    assert KernelKMeans(3, random_state=0).fit(dense).get_feature_names_out().tolist() == [
+        "kernelkmeans0",
+        "kernelkmeans1",
+        "kernelkmeans2",
+    ]
+    with pytest.raises(InputError, match="did you mean 'cosine'"):
+        KernelKMeans(3, kernel="cosin").fit(dense)
+
+
+@pytest.mark.parametrize("init", ["random", "k-means++"])
+@pytest.mark.parametrize("kernel", ["cosine|shift", "gaussian(2)", "linear"])
+def test_the_order_of_the_documents_does_not_matter(kernel, init):
+    model = KernelKMeans(4, kernel=kernel, init=init, n_init=3, random_state=0)
+    expected = model.fit_predict(X)
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(150)
+        assert np.array_equal(model.fit_predict(X[order]), expected[order])
+    assert np.array_equal(model.fit_predict(X.toarray()), expected)
+    assert np.array_equal(model.fit_predict(X.astype(np.float32)), expected)
+
+
+def test_zero_vectors_and_nan():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert KernelKMeans(2, kernel="cosine", random_state=0).fit_predict(sp.csr_array(X)).max() == 1
+    with pytest.raises(ValueError, match="NaN"):
+        KernelKMeans(2, kernel="precomputed").fit(np.full((3, 3), np.nan))

@@ -1,0 +1,709 @@
+"""Reading: every kind of source, every rule of docs/guide/reading.md."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import os
+import pickle
+import socket
+import sqlite3
+import sys
+import threading
+import time
+import warnings
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+import grampus.text._databases as databases
+from grampus.errors import CorpusError, InputError, MissingExtraError
+from grampus.text import Corpus, CorpusWarning, Document, Progress, ReadOptions, Texts, read_corpus
+from verify.issue_02_text import write_bomb
+
+RECORDS = [
+    {"id": "w", "text": "whale song", "label": "sea", "title": "Whale", "date": "2020-01-02"},
+    {"id": "b", "text": "bird söng, \"loud\"\nand long", "label": "air", "title": "Bird", "date": "2021-03-04"},
+]  # fmt: skip
+COLUMNS = {"label": "label", "title": "title", "date": "date"}
+EXPECTED = [Document(r["text"], r["id"], r["label"], r["title"], r["date"]) for r in RECORDS]
+
+
+def csv_text(delimiter=",", end="\n"):
+    rows = [list(RECORDS[0])] + [list(record.values()) for record in RECORDS]
+    quoted = [['"' + value.replace('"', '""') + '"' for value in row] for row in rows]
+    return end.join(delimiter.join(row) for row in quoted) + end
+
+
+def jsonl_text():
+    return "".join(json.dumps(record) + "\n" for record in RECORDS)
+
+
+FILES = {
+    "x.jsonl": jsonl_text(),
+    "x.ndjson": jsonl_text().replace("\n", "\r\n\n"),
+    "x.json": json.dumps(RECORDS, indent=2),
+    "y.json": json.dumps({r["id"]: {k: v for k, v in r.items() if k != "id"} for r in RECORDS}, indent=2),
+    "lines.json": jsonl_text(),
+    "x.csv": csv_text(),
+    "semicolon.csv": csv_text(";"),
+    "mac.csv": csv_text(end="\r"),
+    "dos.csv": csv_text(end="\r\n"),
+    "x.tsv": csv_text("\t"),
+}
+PACKERS = {"": bytes, ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}
+
+
+def from_bytes(data, **options):
+    if isinstance(data, str):
+        data = data.encode()
+    return read_corpus(io.BytesIO(data), **options)
+
+
+def noted(*arguments, **options):
+    """Read with warnings caught; return the corpus after checking that notes and warnings agree."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        corpus = read_corpus(*arguments, **options)
+    assert [str(w.message) for w in caught] == list(corpus.notes)
+    assert all(w.category is CorpusWarning and w.filename == __file__ for w in caught)
+    return corpus
+
+
+# ---- sources ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", PACKERS)
+@pytest.mark.parametrize("name", FILES)
+def test_every_file_format(tmp_path, name, suffix):
+    path = tmp_path / (name + suffix)
+    path.write_bytes(PACKERS[suffix](FILES[name].encode()))
+    corpus = read_corpus(path, **COLUMNS)
+    assert list(corpus) == EXPECTED
+    assert corpus.source == str(path)
+    assert corpus.skipped == {}
+    assert corpus.notes == ()
+
+
+@pytest.mark.parametrize("mark", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("name", FILES)
+def test_byte_order_marks(tmp_path, name, mark):
+    path = tmp_path / name
+    path.write_bytes(FILES[name].encode(mark))
+    assert list(read_corpus(path, **COLUMNS)) == EXPECTED
+
+
+def test_utf_16_without_a_mark(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes("id,text\na,whale song\n".encode("utf-16-le"))
+    assert read_corpus(path)[0].text == "whale song"
+
+
+def test_several_compressed_streams_and_padding():
+    packed = gzip.compress(b'{"text": "one"}\n') + gzip.compress(b'{"text": "two"}\n') + b"\0" * 100
+    assert from_bytes(packed).texts == ["one", "two"]
+    with pytest.warns(CorpusWarning, match="bytes after the end of the gzip data"):
+        assert from_bytes(packed + b"more").texts == ["one", "two"]
+
+
+@pytest.mark.parametrize("packer", [gzip.compress, bz2.compress, lzma.compress])
+def test_damaged_compression(packer):
+    packed = packer(b'{"text": "whale song"}\n' * 1000)
+    with pytest.raises(CorpusError, match="ends too early"):
+        from_bytes(packed[: len(packed) // 2])
+    with pytest.raises(CorpusError, match=r"damaged|ends too early"):
+        from_bytes(packed[:20] + b"\xff" * 9 + packed[29:])
+
+
+def test_standard_input(monkeypatch):
+    def given(data):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        return read_corpus("-")
+
+    assert given(jsonl_text().encode()).ids == ["w", "b"]
+    assert given(json.dumps(RECORDS).encode()).ids == ["w", "b"]
+    assert given(b"one line\nanother\n").texts == ["one line", "another"]
+    assert given(gzip.compress(b"packed\n")).texts == ["packed"]
+    assert given(b'{"text": "only"}').texts == ["only"]
+
+
+def test_standard_input_that_has_no_bytes(monkeypatch):
+    for replaced in (None, io.StringIO("x")):
+        monkeypatch.setattr(sys, "stdin", replaced)
+        with pytest.raises(CorpusError, match="standard input must be open"):
+            read_corpus("-")
+
+
+def test_lines_split_at_line_feeds_only():
+    corpus = from_bytes("one\u2028still one\x0bstill\r\ntwo", format="lines")
+    assert corpus.texts == ["one\u2028still one\x0bstill", "two"]
+
+
+def test_json_strings_and_maps():
+    assert from_bytes('["one", "two"]').texts == ["one", "two"]
+    assert from_bytes('{"a": "one",\n"b": "two"}').ids == ["a", "b"]
+    assert from_bytes('"one"\n"two"\n', format="jsonl").texts == ["one", "two"]
+
+
+def test_large_json_is_read_in_pieces():
+    records = [{"id": str(n), "text": "é whale " * (n % 50), "n": n / 7} for n in range(1, 30000)]
+    data = json.dumps(records, ensure_ascii=False).encode()
+    assert len(data) > 4 * 2**18
+    corpus = from_bytes(data, options=ReadOptions(max_document_bytes=2**20, empty="keep"))
+    assert corpus.texts == [record["text"] for record in records]
+
+
+def test_numbers_cut_at_a_piece_are_whole(monkeypatch):
+    monkeypatch.setattr("grampus.text._streams._CHUNK", 64)
+    data = json.dumps([{"text": "x", "label": 123456789 + n} for n in range(300)])
+    assert from_bytes(data, label="label").labels == tuple(str(123456789 + n) for n in range(300))
+
+
+def test_sqlite(tmp_path):
+    path = tmp_path / "odd ?#%name.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (id, text, label, title, date)")
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [list(r.values()) for r in RECORDS])
+    connection.commit()
+    assert list(read_corpus(path, **COLUMNS)) == EXPECTED
+    assert read_corpus(path, query="SELECT upper(text) AS text FROM t").ids == ["1", "2"]
+    connection.execute("CREATE TABLE other (x)")
+    connection.execute("INSERT INTO other VALUES (CAST(x'c3a9ff' AS TEXT))")
+    connection.commit()
+    connection.close()
+    with pytest.raises(CorpusError, match="its tables are: other, t"):
+        read_corpus(path)
+    with pytest.warns(CorpusWarning, match="record 1"):
+        assert read_corpus(path, query="SELECT x AS text FROM other")[0].text.startswith("é")
+    assert sorted(os.listdir(tmp_path)) == [path.name]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "DELETE FROM t", "DROP TABLE t", "CREATE TABLE z (a)", "ATTACH 'new.db' AS n", "PRAGMA user_version = 3",
+        "SELECT 1 AS text; SELECT 2", "SELECT nonsense FROM t", "nonsense", "", "VACUUM INTO 'copy.db'",
+        "SELECT id, id FROM t", "SELECT load_extension('x')",
+    ],
+)  # fmt: skip
+def test_sqlite_is_only_read(tmp_path, query, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    connection = sqlite3.connect("x.db")
+    connection.execute("CREATE TABLE t (id, text)")
+    connection.execute("INSERT INTO t VALUES (1, 'whale')")
+    connection.commit()
+    connection.close()
+    before = (tmp_path / "x.db").read_bytes()
+    with pytest.raises(CorpusError) as caught:
+        read_corpus("x.db", query=query)
+    assert "\n" not in str(caught.value)
+    assert (tmp_path / "x.db").read_bytes() == before
+    assert os.listdir(tmp_path) == ["x.db"]
+
+
+def test_parquet(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "x.parquet"
+    table = [{**record, "date": datetime.fromisoformat(record["date"])} for record in RECORDS]
+    parquet.write_table(pyarrow.Table.from_pylist(table), path)
+    corpus = read_corpus(path, **COLUMNS)
+    assert corpus.texts == [record["text"] for record in RECORDS]
+    assert corpus.dates == ["2020-01-02T00:00:00", "2021-03-04T00:00:00"]
+    with pytest.raises(CorpusError, match=r"must have a column 'body'; its columns are: id, text"):
+        read_corpus(path, text="body")
+    with pytest.raises(InputError, match="query must be left out"):
+        read_corpus(path, query="SELECT 1")
+
+
+def test_duckdb(tmp_path):
+    duckdb = pytest.importorskip("duckdb")
+    path = tmp_path / "x.duckdb"
+    connection = duckdb.connect(str(path))
+    connection.execute("CREATE TABLE t (id VARCHAR, text VARCHAR, label VARCHAR, title VARCHAR, date DATE)")
+    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?)", [list(r.values()) for r in RECORDS])
+    connection.close()
+    assert list(read_corpus(path, query="SELECT * FROM t ORDER BY id DESC", **COLUMNS)) == EXPECTED
+    (tmp_path / "x.csv").write_text("text\nwhale\n", encoding="utf-8")
+    assert read_corpus("duckdb:", query=f"SELECT text FROM '{tmp_path}/x.csv'").texts == ["whale"]
+    for query in ("DROP TABLE t", "SELECT 1; SELECT 2", f"COPY t TO '{tmp_path}/out.csv'", "nonsense"):
+        with pytest.raises(CorpusError, match="query"):
+            read_corpus(path, query=query)
+    with pytest.raises(CorpusError, match="query must say what to read"):
+        read_corpus(path)
+    assert sorted(os.listdir(tmp_path)) == ["x.csv", "x.duckdb"]
+
+
+@pytest.mark.parametrize(("module", "name"), [("pyarrow", "x.parquet"), ("duckdb", "x.duckdb")])
+def test_a_missing_extra_says_how_to_get_it(tmp_path, monkeypatch, module, name):
+    (tmp_path / name).write_bytes(b"x")
+
+    def absent(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(databases, "import_module", absent)
+    with pytest.raises(MissingExtraError, match=rf"^{module} must be installed.*pip install 'grampus\[[a-z]+\]'$"):
+        read_corpus(tmp_path / name)
+
+
+# ---- folders ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder(tmp_path):
+    root = tmp_path / "docs"
+    for name, text in {"sea/deep/w.txt": "whale", "air/b.md": "bird", "top.txt": "top"}.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text, encoding="utf-8")
+    return root
+
+
+def test_a_folder_is_read_in_the_order_of_its_paths(folder):
+    corpus = noted(folder, label="folder", title="name", date="modified")
+    assert [(d.id, d.text, d.label, d.title) for d in corpus] == [
+        ("air/b.md", "bird", "air", "b.md"),
+        ("sea/deep/w.txt", "whale", "sea", "w.txt"),
+        ("top.txt", "top", "", "top.txt"),
+    ]
+    assert datetime.fromisoformat(corpus[0].date).tzinfo is not None
+    assert corpus.notes == ("1 documents have no label; theirs is the empty string.",)
+    assert read_corpus(folder).labels is None
+
+
+def test_what_a_folder_leaves_out_is_counted(folder):
+    os.mkfifo(folder / "fifo")
+    server = socket.socket(socket.AF_UNIX)
+    server.bind(os.path.relpath(folder / "socket"))
+    server.close()
+    (folder / "loop").symlink_to(folder, target_is_directory=True)
+    (folder / ".hidden").write_text("x", encoding="utf-8")
+    (folder / "empty.txt").write_text(" \n", encoding="utf-8")
+    (folder / "large.txt").write_text("x" * 2000, encoding="utf-8")
+    (folder / "paper.pdf").write_bytes(b"%PDF-1.7 text")
+    (folder / "noise.bin").write_bytes(bytes(range(256)))
+    (folder / "broken.gz").write_bytes(gzip.compress(b"x" * 100)[:-9])
+    corpus = noted(folder, options=ReadOptions(max_document_bytes=1000))
+    assert corpus.ids == ["air/b.md", "sea/deep/w.txt", "top.txt"]
+    assert corpus.skipped == {
+        "hidden (its name begins with a dot)": 1,
+        "not a regular file (device, FIFO or socket)": 2,
+        "symbolic link (follow_symlinks is off)": 1,
+        "empty text": 1,
+        "larger than 1000 bytes (max_document_bytes)": 1,
+        "not text (a PDF)": 1,
+        "not text (binary)": 1,
+        "could not be read": 1,
+    }
+    assert len(corpus.notes) == 1
+    assert "broken.gz must be whole gzip data" in corpus.notes[0]
+
+
+def test_links_are_followed_on_request_and_loops_end(folder, tmp_path):
+    (tmp_path / "outside.txt").write_text("outside", encoding="utf-8")
+    (folder / "link.txt").symlink_to(tmp_path / "outside.txt")
+    (folder / "loop").symlink_to(folder, target_is_directory=True)
+    (folder / "self").symlink_to("self")
+    (folder / "nowhere").symlink_to(tmp_path / "absent")
+    corpus = read_corpus(folder, options=ReadOptions(follow_symlinks=True))
+    assert corpus.ids == ["air/b.md", "link.txt", "sea/deep/w.txt", "top.txt"]
+    assert corpus.skipped == {
+        "folder already entered through a link": 1,
+        "symbolic link that leads nowhere or in a circle": 2,
+    }
+
+
+def test_names_with_odd_bytes_and_patterns(folder):
+    odd = os.path.join(os.fsencode(folder), b"odd\xff\n.txt")
+    with open(odd, "wb") as out:
+        out.write(b"odd")
+    corpus = read_corpus(folder, options=ReadOptions(pattern="*.txt"))
+    assert corpus.ids == ["odd\\xff\\n.txt", "sea/deep/w.txt", "top.txt"]
+    assert corpus.skipped == {"name does not match pattern": 1}
+
+
+def test_long_paths_are_not_cut(tmp_path):
+    path = tmp_path / ("d" * 150) / ("e" * 150) / ("f" * 150 + ".txt")
+    path.parent.mkdir(parents=True)
+    path.write_text("x", encoding="utf-8")
+    corpus = read_corpus(tmp_path, label="folder", title="name")
+    assert corpus[0] == Document("x", path.relative_to(tmp_path).as_posix(), "d" * 150, "f" * 150 + ".txt")
+
+
+def test_compressed_files_in_a_folder(tmp_path):
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress("größer".encode()))
+    assert read_corpus(tmp_path).texts == ["größer"]
+
+
+def test_a_very_deep_folder_does_not_recurse(tmp_path):
+    deep = tmp_path
+    for _ in range(200):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    (deep / "x.txt").write_text("deep", encoding="utf-8")
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(150)
+    try:
+        assert read_corpus(tmp_path).texts == ["deep"]
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+# ---- encodings ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"),
+    [
+        ("Les élèves étaient déjà très fatigués après l'été, où ça finira-t-il ? Le cœur a ses raisons.", "cp1252"),
+        ("El niño comió mañana; ¿dónde está el señor Núñez? ¡Qué día más bonito!", "cp1252"),
+        ("Wieloryb płynie przez ocean i śpiewa pieśń o morzu, a żółw ćwiczy.", "cp1250"),
+        ("Wieloryb płynie przez ocean i śpiewa pieśń o morzu, a żółw ćwiczy.", "iso8859_2"),
+        ("Кит плывёт в океане и поёт песню о море, а птица сидит на дереве.", "cp1251"),
+        ("Кит плывёт в океане и поёт песню о море, а птица сидит на дереве.", "koi8_r"),
+        ("Η φάλαινα κολυμπά στον ωκεανό και τραγουδά.", "cp1253"),
+    ],
+)
+def test_other_encodings_are_detected_and_named(tmp_path, text, encoding):
+    (tmp_path / "odd.txt").write_bytes(text.encode(encoding))
+    (tmp_path / "plain.txt").write_text("ascii", encoding="ascii")
+    corpus = noted(tmp_path)
+    assert corpus[0].text == text
+    assert corpus.notes == (f"not UTF-8, read as {encoding} (pass encoding= if that is wrong): odd.txt.",)
+
+
+def test_detection_begins_where_utf_8_ends(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_bytes(
+        b"id,text\n" + b"".join(b"%d,plain words\n" % n for n in range(50000)) + "z,été\n".encode("cp1252")
+    )
+    assert path.stat().st_size > 2 * 2**18
+    corpus = noted(path)
+    assert corpus[-1].text == "été"
+    assert "read as cp1252" in corpus.notes[0]
+
+
+def test_a_few_broken_bytes_in_utf_8_stay_utf_8():
+    with pytest.warns(CorpusWarning, match="bytes that are not utf-8 became U\\+FFFD"):
+        corpus = from_bytes("été où ça vögel ".encode() + b"\xff!", format="lines")
+    assert corpus[0].text == "été où ça vögel \ufffd!"
+
+
+def test_a_stated_encoding_is_used(tmp_path):
+    path = tmp_path / "x.txt"
+    path.write_bytes("größer".encode("cp437"))
+    assert read_corpus(path, encoding="cp437")[0].text == "größer"
+    path.write_bytes(b"caf\xe9")
+    with pytest.warns(CorpusWarning, match="not ascii became"):
+        assert read_corpus(path, encoding="ascii")[0].text == "caf\ufffd"
+
+
+@pytest.mark.parametrize("encoding", ["nonsense", "base64", "rot13", 3, ""])
+def test_a_wrong_encoding(tmp_path, encoding):
+    with pytest.raises(InputError, match="encoding must be a text encoding"):
+        read_corpus(tmp_path, encoding=encoding)
+
+
+def test_lone_surrogates_become_replacement_characters():
+    with pytest.warns(CorpusWarning, match="lone surrogates"):
+        corpus = from_bytes(b'{"text": "a\\ud800b \\ud83d\\ude00"}\n{"text": "c"}')
+    assert corpus[0].text == "a\ufffdb \U0001f600"
+    assert corpus.fingerprint
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [("鯨は海を泳ぎ、歌を歌う。", True), ("鲸鱼在海里游泳。", True), ("ปลาวาฬว่ายน้ำ", True), ("고래가 바다에서", False),
+     ("Кит плывёт", False), ("a 鯨 whale swims in the sea", False)],
+)  # fmt: skip
+def test_scripts_without_spaces(text, warned):
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        corpus = from_bytes(text, format="lines")
+    assert bool(caught) == warned == bool(corpus.notes)
+    assert all("string kernel" in note for note in corpus.notes)
+
+
+# ---- rules for records --------------------------------------------------------------------------------------
+
+
+def test_empty_texts():
+    data = '{"id": 1, "text": "a"}\n{"id": 2, "text": " \\n"}\n{"id": 3, "text": null}\n'
+    corpus = from_bytes(data)
+    assert corpus.ids == ["1"]
+    assert corpus.skipped == {"empty text": 2}
+    assert from_bytes(data, options=ReadOptions(empty="keep")).texts == ["a", " \n", ""]
+    with pytest.raises(CorpusError, match=r"line 2 has an empty text"):
+        from_bytes(data, options=ReadOptions(empty="error"))
+
+
+def test_duplicate_ids():
+    data = "".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in zip(["a", "a", "a#2", "a"], "wxyz", strict=True))
+    with pytest.raises(CorpusError, match=r"line 2 has the id 'a', which was seen before.*duplicate_ids='number'"):
+        from_bytes(data)
+    numbered = from_bytes(data, options=ReadOptions(duplicate_ids="number"))
+    assert numbered.ids == ["a", "a#2", "a#2#2", "a#3"]
+    skipped = from_bytes(data, options=ReadOptions(duplicate_ids="skip"))
+    assert (skipped.ids, skipped.skipped) == (["a", "a#2"], {"id seen before": 2})
+
+
+def test_ids_are_the_column_or_the_record_s_number():
+    assert from_bytes('{"text": "a"}\n\n{"text": " "}\n{"text": "b"}').ids == ["1", "3"]
+    assert from_bytes('{"text": "a", "key": 7.5}', id="key").ids == ["7.5"]
+    with pytest.raises(CorpusError, match="line 2 has no column 'id'"):
+        from_bytes('{"text": "a", "id": 1}\n{"text": "b"}')
+    with pytest.raises(CorpusError, match="has no id in column 'id'"):
+        from_bytes('{"text": "a", "id": ""}')
+
+
+def test_values_that_are_not_strings():
+    data = '{"text": "a", "label": true}\n{"text": "b", "label": 3}\n{"text": "c", "label": null}'
+    with pytest.warns(CorpusWarning, match="1 documents have no label"):
+        assert from_bytes(data, label="label").labels == ("true", "3", "")
+    for value in ("3", "[1]", "{}", "true"):
+        with pytest.raises(CorpusError, match="must have a string in column 'text'"):
+            from_bytes(f'{{"text": {value}}}')
+
+
+def test_several_text_columns():
+    assert from_bytes('{"a": "one", "b": null, "c": "two"}', text=["a", "b", "c"])[0].text == "one\n\ntwo"
+
+
+@pytest.mark.parametrize(
+    ("data", "kind", "message"),
+    [
+        ("id,body\n1,a\n", "csv", "must have a column 'text'; its columns are: id, body"),
+        ("id,text\n1\n", "csv", "line 2 must have 2 fields, as the header; it has 1"),
+        ("id,text\n1,a\n2,b,c\n", "csv", "line 3 must have 2 fields, as the header; it has 3"),
+        ('id,text\n1,"a\n2,b\n', "csv", "line 2 opens a quote that is not closed"),
+        ("text,text\na,b\n", "csv", "different column names; 'text' occurs more than once"),
+        ("", "csv", "at least one row; it is empty"),
+        ("text\n", "csv", "at least one document; none was found"),
+        ("", "jsonl", "at least one document"),
+        ("", "json", "must hold a JSON array or object"),
+        ("3", "json", "must hold a JSON array or object"),
+        ("[]", "json", "at least one document"),
+        ("[1]", "json", "record 1 must be an object or a string; it is a number"),
+        ('["a" "b"]', "json", "at record 1: ',' or ']' expected"),
+        ('["a"', "json", "the end of the file found"),
+        ('["a"] 3', "json", "more follows after record 1"),
+        ('{"a": "x", 3: 4}', "json", "expected"),
+        ("[" * 100000, "json", "nested too deeply"),
+        ('{"text": "a"}\nnonsense\n', "jsonl", "line 2 is not JSON"),
+        ('{"text": ' + "[" * 100000, "jsonl", "nested too deeply"),
+        ('{"text": ' + "9" * 5000 + "}", "jsonl", "line 1 is not JSON"),
+        ('{"body": "a"}', "jsonl", "line 1 has no column 'text'; it has body"),
+        ("[]", "jsonl", "must be an object or a string; it is an array"),
+        (" \n \n", "lines", "left out: 2 × empty text"),
+    ],
+)
+def test_bad_files_give_one_clear_line(data, kind, message):
+    with pytest.raises(CorpusError) as caught:
+        from_bytes(data, format=kind)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_bad_records_can_be_left_out():
+    data = '{"text": "a"}\nnonsense\n{"body": 3}\n[]\n{"text": "b"}\n{"text": 3}\n'
+    corpus = from_bytes(data, on_error="skip")
+    assert corpus.texts == ["a", "b"]
+    assert corpus.skipped == {
+        "not JSON": 1,
+        "missing column": 1,
+        "not an object or string": 1,
+        "not a string": 1,
+    }
+    rows = from_bytes("id,text\n1,a\n2\n3,b\n", format="csv", on_error="skip")
+    assert (rows.texts, rows.skipped) == (["a", "b"], {"wrong number of fields": 1})
+
+
+def test_csv_dialects():
+    headless = from_bytes("1,whale\n2,bird\n", format="csv", text="1", id="0", options=ReadOptions(header=False))
+    assert (headless.ids, headless.texts) == (["1", "2"], ["whale", "bird"])
+    assert from_bytes("id|text\n1|a,b\n", format="csv").texts == ["a,b"]
+    assert from_bytes("id^text\n1^a\n", format="csv", options=ReadOptions(delimiter="^")).texts == ["a"]
+    assert from_bytes("\n\n id , text \n1,a\n", format="csv").texts == ["a"]
+
+
+def test_long_csv_fields_and_the_process_wide_limit():
+    import csv
+
+    before = csv.field_size_limit()
+    text = "whale " * 50000
+    assert from_bytes(f'id,text\n1,"{text}"\n', format="csv").texts == [text]
+    assert csv.field_size_limit() == before
+    with pytest.raises(CorpusError, match="longer than 128 KiB"):
+        from_bytes('id,text\n1,"' + "whale\n" * 50000, format="csv", options=ReadOptions(max_document_bytes=2**17))
+    assert csv.field_size_limit() == before
+
+
+# ---- limits -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x.jsonl", "x.csv", "x.json", "x.txt"])
+def test_a_long_line_without_an_end_is_quick(tmp_path, name):
+    """No reader looks at a piece of the file more than a few times."""
+    path = tmp_path / name
+    path.write_bytes(b"x" * (8 << 20))
+    start = time.perf_counter()
+    with pytest.raises(CorpusError):
+        read_corpus(path, options=ReadOptions(max_document_bytes=4 << 20))
+    assert time.perf_counter() - start < 5
+
+
+@pytest.mark.parametrize("name", ["x.jsonl.gz", "x.csv.gz", "x.json.gz", "x.txt.gz"])
+def test_a_decompression_bomb_is_refused(tmp_path, name):
+    write_bomb(tmp_path / name, 1 << 30)
+    start = time.perf_counter()
+    with pytest.raises(CorpusError, match="must not grow more than 200 times when decompressed"):
+        read_corpus(tmp_path / name)
+    assert time.perf_counter() - start < 5
+
+
+def test_a_bomb_in_a_folder_is_left_out(tmp_path):
+    write_bomb(tmp_path / "bomb.gz", 1 << 30)
+    (tmp_path / "x.txt").write_text("whale", encoding="utf-8")
+    generous = noted(tmp_path, options=ReadOptions(max_document_bytes=1 << 29))
+    assert generous.skipped == {"could not be read": 1}
+    assert "max_ratio" in generous.notes[0]
+    corpus = noted(tmp_path, options=ReadOptions(max_document_bytes=1 << 20))
+    assert corpus.skipped == {"larger than 1 MiB (max_document_bytes)": 1}
+
+
+def test_repetitive_but_honest_files_pass():
+    packed = gzip.compress(b'{"text": "the same whale again"}\n' * 100000)
+    assert len(from_bytes(packed)) == 100000
+
+
+def test_total_and_record_limits():
+    data = b'{"text": "' + b"w" * 100 + b'"}\n'
+    with pytest.raises(CorpusError, match="max_total_bytes"):
+        from_bytes(data * 50, options=ReadOptions(max_total_bytes=1000))
+    long = b'{"text": "' + b"w" * 500 + b'"}\n'
+    with pytest.raises(CorpusError, match=r"line 2 is longer than 300 bytes"):
+        from_bytes(data + long, options=ReadOptions(max_document_bytes=300))
+    kept = from_bytes(data + long + data, options=ReadOptions(max_document_bytes=300), on_error="skip")
+    assert (len(kept), sum(kept.skipped.values())) == (2, 1)
+
+
+def test_a_fifo_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "x.jsonl")
+    found = []
+
+    def attempt():
+        try:
+            read_corpus(tmp_path / "x.jsonl")
+        except CorpusError as error:
+            found.append(str(error))
+
+    thread = threading.Thread(target=attempt, daemon=True)
+    thread.start()
+    thread.join(10)
+    assert found
+    assert "must be a regular file" in found[0]
+
+
+# ---- parameters and progress --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"source": 3}, "source must be a path"),
+        ({"source": b"bytes"}, "source must be a path"),
+        ({"source": "absent.csv"}, "cannot be opened"),
+        ({"source": "absent\0.csv"}, "zero byte"),
+        ({"source": "absent", "format": "folder"}, "must be a folder"),
+        ({"source": io.StringIO("x"), "format": "lines"}, "binary mode"),
+        ({"source": io.BytesIO(b"x"), "format": "sqlite"}, "for a stream"),
+        ({"source": io.BytesIO(b"x"), "query": "SELECT 1"}, "query must be left out"),
+        ({"source": "-", "format": "xml"}, "format must be one of"),
+        ({"source": "-", "on_error": "ignore"}, "on_error must be"),
+        ({"source": "-", "text": []}, "text must be a column's name"),
+        ({"source": "-", "label": 3}, "label must be a column's name"),
+    ],
+)
+def test_wrong_parameters(options, message):
+    with pytest.raises(InputError, match=message):
+        read_corpus(**options)
+
+
+def test_a_name_that_does_not_tell(tmp_path):
+    (tmp_path / "x.weird").write_text("x", encoding="utf-8")
+    with pytest.raises(CorpusError, match="format must be given"):
+        read_corpus(tmp_path / "x.weird")
+    assert read_corpus(tmp_path / "x.weird", format="lines").texts == ["x"]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"empty": "drop"}, {"duplicate_ids": "x"}, {"delimiter": "ab"}, {"delimiter": '"'}, {"pattern": 3},
+     {"max_ratio": 0}, {"max_total_bytes": -1}, {"max_document_bytes": "1"}],
+)  # fmt: skip
+def test_wrong_options(options):
+    with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
+        ReadOptions(**options)
+
+
+def test_progress(tmp_path):
+    path = tmp_path / "x.jsonl.gz"
+    path.write_bytes(gzip.compress(jsonl_text().encode()))
+    seen: list[Progress] = []
+    read_corpus(path, progress=seen.append)
+    size = path.stat().st_size
+    assert seen[-1] == Progress(2, size, size)
+    assert seen[-1].share == 1
+    streamed: list[Progress] = []
+    from_bytes(jsonl_text(), progress=streamed.append)
+    assert streamed[-1] == Progress(2, None, None)
+    assert streamed[-1].share is None
+
+
+# ---- the corpus itself --------------------------------------------------------------------------------------
+
+
+def test_corpus_checks_what_it_is_given():
+    for options, message in [
+        ({"texts": "one"}, "texts must be a sequence of strings"),
+        ({"texts": ["a", 3]}, "texts must be strings; number 1 is int"),
+        ({"texts": ["a"], "ids": ["x", "y"]}, "ids must be one per text, 1; got 2"),
+        ({"texts": ["a", "b"], "ids": ["x", "x"]}, "'x' occurs more than once"),
+        ({"texts": ["a"], "labels": "z"}, "labels must be a sequence"),
+        ({"texts": ["a"], "labels": []}, "labels must be one per text"),
+        ({"texts": ["a"], "dates": [3]}, "dates must be strings"),
+    ]:
+        with pytest.raises(CorpusError, match=message):
+            Corpus(**options)
+
+
+def test_corpus_take_index_and_pickle():
+    corpus = Corpus(["a", "b", "c"], ids=["x", "y", "z"], labels=["1", "2", "3"], titles=["A", "B", "C"])
+    part = corpus.take(np.array([2, -3]))
+    assert list(part) == [corpus[2], corpus[0]] == [Document("c", "z", "3", "C"), Document("a", "x", "1", "A")]
+    assert corpus.take([True, False, True]).ids == ["x", "z"]
+    assert len(corpus.take([])) == 0
+    assert corpus[-1] == corpus[2]
+    assert pickle.loads(pickle.dumps(corpus)) == corpus
+    assert corpus != part
+    assert repr(corpus) == "<Corpus: 3 documents with labels, titles, 3 bytes from memory>"
+    for wrong in ([3], [-4], [0.5], [[0]], [True], [0, 0]):
+        with pytest.raises(CorpusError):
+            corpus.take(wrong)
+    with pytest.raises(IndexError):
+        corpus[3]
+    with pytest.raises(AttributeError):
+        corpus.source = "x"
+
+
+def test_texts_compare_and_hash():
+    texts = Texts(["a", "é"])
+    assert texts == ["a", "é"] == texts
+    assert texts != ["a"]
+    assert texts != "aé"
+    assert hash(texts) == hash(Texts(["a", "é"]))
+    assert pickle.loads(pickle.dumps(texts)) == texts
+    assert repr(texts) == "<Texts: 2 strings, 3 bytes>"
