@@ -71,6 +71,7 @@ class Subsequence(Kernel):
     """
 
     name: ClassVar[str] = "subsequence"
+    takes: ClassVar[str] = "strings"
     length: int
     decay: float = field(default=0.5, kw_only=True)
     unit: str = field(default="characters", kw_only=True)

@@ -26,6 +26,7 @@ from .text import Text, check_unit, read_strings
 class SubstringKernel(Kernel):
     """A kernel that counts common substrings, each weighted by its length; collections are lists of strings."""
 
+    takes: ClassVar[str] = "strings"
     unit: str
 
     @property

@@ -54,6 +54,13 @@ class Text:
             return part.tobytes()
         return part.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
+    def take(self, index: NDArray[np.intp]) -> Text:
+        """Return some of the documents."""
+        lengths = np.diff(self.bounds)[index]
+        bounds = np.concatenate([[0], np.cumsum(lengths)])
+        shifts = np.repeat(self.bounds[index] - bounds[:-1], lengths)
+        return Text(self.units[np.arange(bounds[-1]) + shifts], bounds, self.unit)
+
     def join(self, other: Text) -> Text:
         """Return the documents of both."""
         units = np.concatenate([self.units, other.units])
