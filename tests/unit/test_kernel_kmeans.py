@@ -326,6 +326,33 @@ def test_strings_are_clustered_and_predicted(kernel):
         KernelKMeans(2, kernel=kernel).fit(np.eye(4))
 
 
+def test_scikit_learn_callbacks_hear_of_every_start():
+    model = KernelKMeans(3, kernel="cosine", n_init=4, random_state=0)
+    if not hasattr(model, "set_callbacks"):
+        import sklearn
+
+        assert tuple(map(int, sklearn.__version__.split(".")[:2])) < (1, 9)
+        return
+    heard = []
+
+    class Listener:
+        def setup(self, estimator, context):
+            heard.append("setup")
+
+        def on_fit_task_begin(self, estimator, context, **more):
+            pass
+
+        def on_fit_task_end(self, estimator, context, **more):
+            heard.append(context.task_name)
+
+        def teardown(self, estimator, context):
+            heard.append("teardown")
+
+    expected = clone(model).fit_predict(X)
+    assert np.array_equal(model.set_callbacks(Listener()).fit_predict(X), expected)
+    assert heard == ["setup", "start", "start", "start", "start", "fit", "teardown"]
+
+
 def test_zero_vectors_and_nan():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
