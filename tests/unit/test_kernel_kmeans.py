@@ -353,6 +353,14 @@ def test_scikit_learn_callbacks_hear_of_every_start():
     assert heard == ["setup", "start", "start", "start", "start", "fit", "teardown"]
 
 
+def test_a_gram_that_turns_out_nan_or_is_none_is_refused():
+    broken = FunctionGram(lambda a, b: np.full((len(a), len(b)), np.nan), np.ones((5, 1)), lambda a: np.ones(len(a)))
+    with pytest.raises(InputError, match="must be finite"):
+        kernel_kmeans(broken, 2, random_state=0)
+    with pytest.raises(InputError, match=r"got ndarray.*DenseGram\(K\)"):
+        kernel_kmeans(np.eye(3), 2)
+
+
 def test_zero_vectors_and_nan():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

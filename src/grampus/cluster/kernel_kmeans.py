@@ -100,6 +100,10 @@ def kernel_kmeans(
     >>> kernel_kmeans(LinearGram(points), 2, random_state=0).sizes
     array([2, 2])
     """
+    if not isinstance(gram, Gram):
+        raise InputError(
+            f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or DenseGram(K) for a matrix."
+        )
     n = len(gram)
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     n_init = check_integer(n_init, "n_init", low=1)
