@@ -102,7 +102,8 @@ def kernel_kmeans(
     """
     if not isinstance(gram, Gram):
         raise InputError(
-            f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or DenseGram(K) for a matrix."
+            f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
+            "DenseGram(K)."
         )
     n = len(gram)
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
