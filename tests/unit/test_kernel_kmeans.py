@@ -148,6 +148,10 @@ def test_progress_is_told():
         ({"sample_weight": np.zeros(150)}, "not zero for every"),
         ({"sample_weight": np.full(150, np.nan)}, "finite"),
         ({"random_state": "seed"}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
+        ({"n_jobs": "two"}, "n_jobs must be a whole number other than 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"identity": ["a"]}, "identity must have 150 entries"),
     ],
 )
 def test_bad_parameters(arguments, message):
