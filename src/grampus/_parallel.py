@@ -40,7 +40,7 @@ def blas_threads(operations: float = 0.0) -> Iterator[None]:
         yield
 
 
-def thread_count(n_jobs: int | None = None) -> int:
+def thread_count(n_jobs: Any = None) -> int:
     """Return how many threads to use: those asked for, or one for each core this process may use.
 
     As in joblib, −1 means all cores, −2 all but one. Without a number, ``OMP_NUM_THREADS`` is an upper limit.
