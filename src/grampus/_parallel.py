@@ -49,7 +49,7 @@ def thread_count(n_jobs: Any = None) -> int:
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
         return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
-    asked = int(n_jobs) if isinstance(n_jobs, Integral) and not isinstance(n_jobs, bool) else 0
+    asked = 0 if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) else int(n_jobs)
     if asked == 0:
         raise InputError(f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}.")
     return max(1, asked if asked > 0 else cores + 1 + asked)
