@@ -278,11 +278,12 @@ def _inverse_root(values: Array) -> Array:
 def _divide_by_mean(block: Array, left: Array, right: Array, order: float) -> Array:
     """Divide K_ij in place by the power mean of order t of left_i and right_j; 0 where either of them is 0.
 
-    Written as max · exp(log1p(expm1(t ln r)/2)/t), r = min/max: exact for tiny t, and never overflows for large t.
+    Written as max · exp(log1p(expm1(t ln r)/2)/t), r = min/max: exact for small t, and never overflows for large t. An
+    order so small that t ln r would lose its digits is 0.
     """
     high, low = np.maximum(left[:, None], right), np.minimum(left[:, None], right)
     mean = high
-    if order == 0:
+    if order < 1e-100:
         mean = np.sqrt(left)[:, None] * np.sqrt(right)
     elif not math.isinf(order):
         ratio = np.divide(low, high, out=np.ones_like(high), where=high > 0)
