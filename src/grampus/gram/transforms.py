@@ -112,7 +112,10 @@ class Normalised(Transformed):
             block *= self.scale[rows, None].astype(self.dtype)
             block *= self.scale[None, cols].astype(self.dtype)
             return block
-        return _divide_by_mean(block, self.self_similarity[rows], self.self_similarity[cols], self.order)
+        left, right = self.self_similarity[rows], self.self_similarity[cols]
+        for part in tiles(len(block), 48 * len(right)):
+            _divide_by_mean(block[part], left[part], right, self.order)
+        return block
 
     def _diagonal(self) -> Array:
         return (self.self_similarity > 0).astype(self.dtype)
@@ -255,7 +258,10 @@ class SelfTuned(Transformed):
         return self._similarity(self.base._block(rows, cols), self.widths[rows], self.widths[cols])
 
     def _similarity(self, distances: Array, left: Array, right: Array) -> Array:
-        return np.exp(-distances / (left[:, None] * right)).astype(self.dtype, copy=False)
+        similar = np.empty(distances.shape, dtype=self.dtype)
+        for part in tiles(len(distances), 24 * len(right)):
+            similar[part] = np.exp(-distances[part] / (left[part, None] * right))
+        return similar
 
     def _diagonal(self) -> Array:
         return np.ones(len(self), dtype=self.dtype)
