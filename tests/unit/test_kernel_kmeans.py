@@ -402,10 +402,10 @@ def test_distances_of_precomputed_documents_need_their_self_similarity():
     np.testing.assert_allclose(model.transform((K, K.diagonal())), expected, atol=1e-9)
     relative = expected**2 - (expected**2).min(axis=1, keepdims=True)
     np.testing.assert_allclose(model.transform(K[:2]) ** 2, relative[:2], atol=1e-9)
-    for method in (model.score, model.membership):
-        with pytest.raises(InputError, match=r"self-similarities K\(x, x\) of the new documents"):
-            method(K[:2])
+    with pytest.raises(InputError, match=r"self-similarities K\(x, x\) of the new documents"):
+        model.membership(K[:2])
     assert model.score((K, K.diagonal())) == pytest.approx(-model.objective_)
+    assert model.score(K) == pytest.approx(np.trace(K) - model.objective_)
     assert model.predict(K[:2]).tolist() == model.labels_[:2].tolist()
 
 

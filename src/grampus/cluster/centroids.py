@@ -58,11 +58,11 @@ class Centroids:
         base, _ = unshifted(self.gram)
         return self._squared(base @ self.coefficients, base.diagonal())
 
-    def new(self, kernel: Kernel, documents: Any, *, whole: bool) -> Iterator[Array]:
+    def new(self, kernel: Kernel, documents: Any, *, unknown: str = "refused") -> Iterator[Array]:
         """Yield the squared distances of new documents to every centroid, some rows at a time.
 
-        A self-similarity that is not known is an error if the `whole` distance is asked for. Otherwise the distances
-        are relative: the nearest centroid is at 0.
+        A self-similarity that is not known is "refused"; or "left out", so that every distance of the document lacks
+        the same number; or "relative", the number that puts the nearest centroid at 0.
         """
         if _is_linear(kernel):
             yield self._explicit(kernel, documents)
@@ -73,14 +73,17 @@ class Centroids:
         rows = max(1, min(_NEW_TILE * tile_rows(row), settings().memory // 4 // row))
         for part in kernel.source._parts(collected, rows):
             cross, diagonal = self.gram.extend(kernel.source._cross(part, fitted), kernel.source._diagonal(part))
-            if diagonal is None and whole:
+            if diagonal is None and unknown == "refused":
                 raise InputError(
                     "Distances need the self-similarities K(x, x) of the new documents; got only their similarities to "
                     "the fitted ones. Give the pair (similarities, self-similarities)."
                 )
             sums = np.asarray(dot(cross, self.coefficients))
-            nearest = (2.0 * sums - self.norms).max(axis=1)  # the self-similarity that puts it on its nearest centroid
-            yield self._squared(sums, nearest if diagonal is None else diagonal - shift)
+            if diagonal is None:
+                own = (2.0 * sums - self.norms).max(axis=1) if unknown == "relative" else np.zeros(len(sums))
+            else:
+                own = diagonal - shift
+            yield self._squared(sums, own)
 
     def _squared(self, sums: Array, diagonal: Array) -> Array:
         size = self.norms + diagonal.astype(np.float64)[:, None]

@@ -238,12 +238,11 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         finish()
         return self
 
-    def _squared(self, X: Any, *, whole: bool = True) -> Array:
-        """Return the squared distances to every centroid, (m, k); where a shift makes one negative, 0."""
+    def _squared(self, X: Any, unknown: str = "refused") -> Array:
+        """Return the squared distances to every centroid, (m, k)."""
         check_is_fitted(self, "centroids_")
-        parts = list(self.centroids_.new(self.kernel_, self._new(X), whole=whole))
-        squared = np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
-        return np.maximum(squared, 0.0) if whole else squared
+        parts = list(self.centroids_.new(self.kernel_, self._new(X), unknown=unknown))
+        return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the nearest cluster of new documents; the lowest number in a tie.
@@ -251,7 +250,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         For ``precomputed``, X holds their similarities to the fitted documents, or is the pair (similarities,
         self-similarities) where a transform needs the latter.
         """
-        return self._squared(X, whole=False).argmin(axis=1)
+        return self._squared(X, "left out").argmin(axis=1)
 
     def transform(self, X: Any) -> Array:
         """Return the distances of documents to every centroid in feature space, (m, k).
@@ -259,11 +258,17 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         With ``precomputed``, give the pair (similarities, self-similarities). From similarities alone the squared
         distances are relative, with 0 for the nearest centroid. Where a shift makes one negative, 0 is returned.
         """
-        return np.sqrt(np.maximum(self._squared(X, whole=False), 0.0))
+        return np.sqrt(np.maximum(self._squared(X, "relative"), 0.0))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the negated sum of squared distances of documents to their nearest centroid."""
-        return -float(self._squared(X).min(axis=1).sum())
+        """Return the negated sum of squared distances of documents to their nearest centroid.
+
+        From precomputed similarities alone it lacks the sum of the self-similarities: good to compare models on the
+        same documents, not an objective.
+        """
+        nearest = self._squared(X, "left out").min(axis=1)
+        known = self.kernel_.source.takes != "gram" or isinstance(X, tuple)
+        return -float((np.maximum(nearest, 0.0) if known else nearest).sum())
 
     def membership(self, X: Any = None, top: int = 3) -> Membership:
         """Return soft membership in the `top` nearest clusters, of new documents or (by default) the fitted ones.
@@ -274,7 +279,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         if self._n_features_out < 2:
             raise InputError("membership compares clusters: it needs n_clusters of at least 2; got 1.")
         top = min(check_integer(top, "top", low=1), self._n_features_out)
-        squared = np.maximum(self.centroids_.fitted(), 0.0) if X is None else self._squared(X)
+        squared = np.maximum(self.centroids_.fitted() if X is None else self._squared(X), 0.0)
         order = np.argsort(squared, axis=1, kind="stable")
         nearest = np.take_along_axis(squared, order, axis=1)
         floor = np.finfo(np.float64).tiny ** 0.5
