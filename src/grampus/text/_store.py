@@ -17,8 +17,8 @@ class Texts(Sequence[str]):
     """An immutable sequence of strings, stored compactly and decoded when asked for.
 
     A list of a million strings costs some 57 bytes a string beyond its characters; this costs 8.
-    It compares equal to any sequence of the same strings, and hashes as a tuple of them. A lone surrogate, which no encoding can
-    hold, becomes U+FFFD.
+    It compares equal to any sequence of the same strings, and hashes as a tuple of them. A lone
+    surrogate, which no encoding can hold, becomes U+FFFD.
 
     Parameters
     ----------
