@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from numbers import Real
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from grampus._check import check_number
 from grampus.errors import InputError
 from grampus.metrics.table import ContingencyTable, as_table
 
@@ -92,7 +92,7 @@ def variation_of_information(
     >>> variation_of_information([0, 0, 1, 1], ["b", "b", "a", "a"])
     0.0
     """
-    if isinstance(base, bool) or not isinstance(base, Real) or not 1.0 < base < math.inf:
+    if check_number(base, "base") <= 1.0:
         raise InputError(f"base must be a finite number above 1; got {base!r}.")
     table = as_table(labels_true, labels_pred)
     # Each term is a non-negative loss, exactly 0 where a part is whole, so equal partitions give exactly 0.

@@ -56,7 +56,7 @@ def _ascii_table() -> bytes:
 def _lowercase_words() -> Tokeniser:
     r"""Return the tokeniser for ``\b\w\w+\b`` of the lowercased text.
 
-    An ASCII text goes through a byte table and ``split``, which is several times faster than the expression;
+    An ASCII text goes through a byte table and ``split``, which spares the expression's steps;
     single characters come along and fall to the length rule.
     """
     table, findall = _ascii_table(), re.compile(WORDS).findall

@@ -60,7 +60,8 @@ class Subsequence(Kernel):
     -----
     Every pair costs length · m · n steps for strings of m and n characters, compiled where numba is installed
     (``pip install grampus[fast]``); pairs are shared out over all cores. ``python -m benchmarks strings-subsequence``
-    measures it. Memory is 8 (length + 4) n numbers a thread. Strings shorter than `length` cost nothing. For thousands of long documents, choose a substring kernel instead.
+    measures it. Memory is 8 (length + 4) n numbers a thread. Strings shorter than `length` cost nothing.
+    For thousands of long documents, choose a substring kernel instead.
 
     Examples
     --------
