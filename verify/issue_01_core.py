@@ -7,20 +7,39 @@ import numpy as np
 from verify import Figure, line
 from verify.commands import clone_and, run_tests
 
-TESTS = ("tests",)
+TESTS = ("tests", "verify/commands.py")
+BUILD = ("Makefile", "pyproject.toml", "requirements", "verify/commands.py")
 
 
-@line(1, "clean-clone", "git clone into an empty folder, then make demo and make test, both pass.", timeout=3600)
+@line(
+    1,
+    "clean-clone",
+    "git clone into an empty folder, then make demo and make test, both pass.",
+    timeout=3600,
+    watches=("tests", "docs", *BUILD),
+)
 def clean_clone() -> Figure:
     return clone_and("make demo", "make test")
 
 
-@line(1, "wheel", "The wheel, built and installed into an empty environment, runs grampus demo.", timeout=1200)
+@line(
+    1,
+    "wheel",
+    "The wheel, built and installed into an empty environment, runs grampus demo.",
+    timeout=1200,
+    watches=BUILD,
+)
 def wheel() -> Figure:
     return clone_and("make wheel-test")
 
 
-@line(1, "lowest-versions", "The lowest supported versions of the dependencies pass the tests.", timeout=3600)
+@line(
+    1,
+    "lowest-versions",
+    "The lowest supported versions of the dependencies pass the tests.",
+    timeout=3600,
+    watches=("tests", *BUILD),
+)
 def lowest() -> Figure:
     return clone_and("make test-lowest")
 

@@ -17,6 +17,7 @@ from verify import Figure, corpora, line
 
 HERE = Path(__file__).parents[1]
 NAIVE = ("tests/reference/naive_strings.py",)
+MEMORY = ("tests/memory.py",)
 CLASSES = ("crude", "interest", "coffee")
 
 
@@ -115,7 +116,13 @@ def _rise(kernel: str, name: str, labels: tuple[str, ...] | None) -> int:
     return memory.rise(setup, work)["rise"]
 
 
-@line(issue=3, name="constant-memory", text="`constant` on all of bbcsport under 500 MB.", needs_data=True)
+@line(
+    issue=3,
+    name="constant-memory",
+    text="`constant` on all of bbcsport under 500 MB.",
+    needs_data=True,
+    watches=MEMORY,
+)
 def constant_memory() -> Figure:
     rise = _rise("constant", "bbcsport", None)
     return Figure(f"{rise / 1e6:.0f} MB", rise < 500e6)
@@ -126,6 +133,7 @@ def constant_memory() -> Figure:
     name="boundrange-memory",
     text="`boundrange(25)` of the 757 crude, interest and coffee documents under 500 MB.",
     needs_data=True,
+    watches=MEMORY,
 )
 def boundrange_memory() -> Figure:
     rise = _rise("boundrange(25)", "r52_stemmed", CLASSES)
@@ -169,6 +177,7 @@ def new_strings() -> Figure:
     issue=3,
     name="strings-large",
     text="One document of 10 MB, and a million documents of one character, each within two minutes and 2 GB.",
+    watches=MEMORY,
 )
 def large() -> Figure:
     setup = "import numpy as np, grampus, random; input_bytes = 1; grampus.parse_kernel('constant').gram(['ab', 'b'])"

@@ -18,7 +18,7 @@ from verify.registry import Line
 
 ROOT = Path(__file__).parents[1]
 STORE = ROOT / ".verify"
-VERSIONS = ("numpy", "scipy", "scikit-learn")
+VERSIONS = ("numpy", "scipy", "scikit-learn", "PyStemmer", "charset-normalizer", "numba", "pyarrow", "duckdb")
 
 
 @dataclass
@@ -42,7 +42,7 @@ class Result:
 def key_of(line: Line, root: Path = ROOT) -> str:
     """Return a hash of all that the line's figure depends on."""
     digest = hashlib.sha256()
-    digest.update(" ".join([platform.python_version(), *map(metadata.version, VERSIONS)]).encode())
+    digest.update(" ".join([platform.python_version(), *map(_version, VERSIONS)]).encode())
     for watched in ("src", line.module.replace(".", "/") + ".py", *line.watches):
         path = root / watched
         files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
@@ -51,6 +51,13 @@ def key_of(line: Line, root: Path = ROOT) -> str:
                 digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
                 digest.update(file.read_bytes())
     return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return f"{package}={metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return f"{package} absent"
 
 
 def held_back(line: Line) -> bool:

@@ -198,7 +198,7 @@ def test_vi_base():
     a, b = [0, 0, 1, 1], [0, 1, 0, 1]
     assert metrics.variation_of_information(a, b) == 2.0
     assert metrics.variation_of_information(a, b, base=math.e) == pytest.approx(2 * math.log(2))
-    for base in (1, 0.5, 0, -2, math.inf, math.nan):
+    for base in (1, 0.5, 0, -2, math.inf, math.nan, "x", None, True, [2]):
         with pytest.raises(InputError, match="base must be"):
             metrics.variation_of_information(a, b, base=base)
 

@@ -6,15 +6,17 @@ import gzip
 import json
 import pickle
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from grampus.errors import InputError, KernelSpellingError
+from grampus.errors import InputError, KernelSpellingError, MemoryBudgetError
 from grampus.gram import LinearGram, factor
-from grampus.kernels import BoundRange, Spectrum, Subsequence, parse_kernel, telling_substrings
+from grampus.kernels import BoundRange, FullString, Spectrum, String, Subsequence, parse_kernel, telling_substrings
 from grampus.kernels.string import dynamic, matching
+from grampus.text import Corpus
 from tests import memory
 from tests.reference import naive_strings as naive
 
@@ -116,6 +118,58 @@ class TestBadDocuments:
         assert (gram @ np.ones(3)).tolist() == [0, gram.dense()[1, 1], 0]
 
 
+DOCUMENTS = ["abc", "abd", "", "abcabc"]
+
+
+@pytest.mark.parametrize("length", [7, 2**40, 10**20, 10**400])
+def test_lengths_beyond_every_document(length):
+    """Exact lengths find nothing; bounds bound nothing; neither takes time or memory."""
+    start = time.perf_counter()
+    for kernel in (Spectrum(length), String(length, decay=1.0), Subsequence(length)):
+        gram = kernel.gram(DOCUMENTS)
+        assert not gram.dense().any()
+        cross, own = kernel.extend(["abcab"], gram)
+        assert not cross.any()
+        assert not own.any()
+    for kernel, same in ((BoundRange(length), BoundRange(6)), (FullString(length), FullString(6))):
+        np.testing.assert_array_equal(kernel.gram(DOCUMENTS).dense(), same.gram(DOCUMENTS).dense())
+    assert time.perf_counter() - start < 5
+
+
+def test_a_new_string_longer_than_the_fitted_ones():
+    for length in (6, 7, 50):
+        kernel = Spectrum(length)
+        cross, own = kernel.extend(["abcabcabc"], kernel.gram(DOCUMENTS))
+        assert cross.tolist() == [[0, 0, 0, 2.0 if length == 6 else 0]]
+        assert own == pytest.approx([{6: 6.0, 7: 3.0, 50: 0.0}[length]])
+
+
+def test_strings_too_short_for_a_subsequence_are_left_out():
+    strings = ["abcde", "ab", "abcdf", "", "abc"]
+    for length in (3, 4):
+        kernel = Subsequence(length, decay=0.6)
+        codes = [np.array([ord(c) for c in s]) for s in strings]
+        wanted = [[naive.plain_subsequence(x, y, length, 0.6) for y in codes] for x in codes]
+        gram = kernel.gram(strings)
+        np.testing.assert_allclose(gram.dense(), wanted, rtol=1e-12)
+        np.testing.assert_allclose(gram.diagonal(), np.diag(wanted), rtol=1e-12)
+        np.testing.assert_allclose(kernel.cross(strings[1:], strings), wanted[1:], rtol=1e-12)
+
+
+def test_a_subsequence_table_beyond_the_memory_is_refused():
+    with pytest.raises(MemoryBudgetError, match=r"subsequence\(50000\) of strings of up to 100000 characters needs"):
+        Subsequence(50000).gram(["ab" * 50000]).dense()
+    with pytest.raises(InputError, match="decay must leave"):
+        String(10**400)
+
+
+@pytest.mark.parametrize("kernel", [Spectrum(2), Subsequence(2)])
+def test_a_corpus_is_its_texts(kernel):
+    texts = ["abc", "abd"]
+    np.testing.assert_array_equal(kernel.gram(Corpus(texts)).dense(), kernel.gram(texts).dense())
+    np.testing.assert_array_equal(kernel.cross(Corpus(texts), texts), kernel.gram(texts).dense())
+
+
 def test_weights_that_overflow_are_refused():
     with pytest.raises(InputError, match="decay makes long substrings weigh more"):
         parse_kernel("exponential(0.5)").gram(["ab" * 2000])
@@ -211,8 +265,8 @@ def test_telling_substrings():
     texts = ["the cat sat", "a cat ran", "my dog sat", "a dog ran", "one dog"]
     for kernel in ("boundrange(3)", "boundrange(3)|normalise|shift", "spectrum(3)|normalise(1)"):
         cats, dogs = telling_substrings(parse_kernel(kernel).gram(texts), [7, 7, 9, 9, 9], top=2)
-        assert cats[0].substring.strip() in "cat "
-        assert dogs[0].substring.strip() in "dog "
+        assert cats[0].substring in (" ca", "cat", "at ")
+        assert dogs[0].substring in (" do", "dog", "og ")
         assert cats[0].contrast > 0
     told = telling_substrings(parse_kernel("constant(unit=bytes)").gram(texts), [0, 0, 1, 1, 1])
     assert told[1][0].substring == b" dog"
@@ -225,11 +279,45 @@ def test_telling_contrast_is_the_difference_of_means():
     assert first == ("ab", 1.0)
 
 
+def test_telling_looks_on_until_there_are_enough():
+    texts = ["a" * 200 + "|wine", "a" * 200 + "#wine", "zz", "zz"]  # the parts of the run come first, 200 of them
+    for top in (2, 4, 10):
+        found = telling_substrings(parse_kernel("constant").gram(texts), [0, 0, 1, 1], top=top)[0]
+        assert [told.substring for told in found] == ["a", "wine"]
+
+
+def test_telling_substrings_are_spread_over_the_cluster():
+    """The cluster has i most often, but all documents have it."""
+    texts = ["eieio eieio wine", "eieio eieie wine", "i e beer", "e i beer"]
+    wine, beer = telling_substrings(parse_kernel("spectrum(1)").gram(texts), [0, 0, 1, 1], top=2)
+    assert [told.substring for told in wine] == ["o", "n"]
+    assert [told.substring for told in beer] == ["b", "r"]
+
+
+def test_telling_takes_one_cluster_at_a_time():
+    texts = [f"document {i} of {i % 7} kinds" for i in range(200)]
+    gram = parse_kernel("constant").gram(texts)
+    found = telling_substrings(gram, np.arange(200) // 2, top=1)
+    assert len(found) == 100
+    _, peak = _traced(lambda: telling_substrings(gram, np.arange(200) // 2, top=1))
+    assert peak < 100 * gram.features.shape[1] * 8  # less than clusters × features
+
+
+def _traced(work):
+    tracemalloc.start()
+    try:
+        return work(), tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
 def test_telling_of_a_part_and_its_limits():
     texts = ["the cat sat", "a cat ran", "my dog sat", "a dog ran"]
     gram = BoundRange(3).gram(texts)
     part = gram.take([1, 3, 0])
-    assert telling_substrings(part, [0, 1, 0])[0][0].substring.strip() in "cat "
+    assert telling_substrings(part, [0, 1, 0])[0][0].substring == "t"  # in both cats, and not in "a dog ran"
+    part = Spectrum(3).gram(texts).take([1, 3, 0])
+    assert telling_substrings(part, [0, 1, 0])[0][0].substring in (" ca", "cat", "at ")
     assert telling_substrings(BoundRange(3).gram(["", ""]), [0, 1]) == [[], []]
     assert telling_substrings(gram, [0, 0, 0, 0], top=1)[0][0].contrast > 0
     with pytest.raises(InputError, match="labels must be one-dimensional with 4 entries"):
@@ -275,6 +363,19 @@ def test_spectrum_equals_counted_substrings(corpora):
     counts = CountVectorizer(analyzer=lambda s: [s[i : i + 4] for i in range(len(s) - 3)]).fit_transform(texts)
     ours = parse_kernel("spectrum(4)|normalise").gram(texts).dense()
     np.testing.assert_allclose(ours, cosine_similarity(counts), rtol=0, atol=1e-12)
+
+
+@pytest.mark.corpus
+def test_telling_substrings_of_real_documents_are_words(corpora):
+    labels = ("athletics", "cricket", "football", "rugby", "tennis")
+    parts = [read(corpora, "bbcsport", (label,)) for label in labels]
+    gram = parse_kernel("boundrange(12)|normalise").gram([text for part in parts for text in part])
+    told = telling_substrings(gram, np.repeat(np.arange(5), [len(part) for part in parts]), top=4)
+    words = ("Olympi", "icket", "Chelsea", "Six Nations", "Open")
+    for cluster, word in zip(told, words, strict=True):
+        found = [telling.substring for telling in cluster]
+        assert word in found
+        assert min(map(len, found)) > 1
 
 
 @pytest.mark.corpus

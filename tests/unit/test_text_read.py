@@ -23,6 +23,7 @@ import pytest
 import grampus.text._databases as databases
 from grampus.errors import CorpusError, InputError, MissingExtraError
 from grampus.text import Corpus, CorpusWarning, Document, Progress, ReadOptions, Texts, read_corpus
+from grampus.text._folder import _when
 from verify.issue_02_text import write_bomb
 
 RECORDS = [
@@ -325,6 +326,19 @@ def test_names_with_odd_bytes_and_patterns(folder):
     assert corpus.skipped == {"name does not match pattern": 1}
 
 
+def test_a_byte_and_its_spelling_are_different_names(folder):
+    for name in (b"x\xff.txt", b"x\\xff.txt"):
+        with open(os.path.join(os.fsencode(folder), name), "wb") as out:
+            out.write(b"odd")
+    assert read_corpus(folder).ids[-2:] == ["x\\\\xff.txt", "x\\xff.txt"]
+
+
+def test_a_date_beyond_all_calendars(folder):
+    os.utime(folder / "top.txt", (1e12, 1e12))  # some file systems keep it, some take the latest they know
+    assert len(read_corpus(folder)) == 3
+    assert [_when(seconds) for seconds in (0, 1e12, -1e12, 1e300)] == ["1970-01-01T00:00:00+00:00", "", "", ""]
+
+
 def test_long_paths_are_not_cut(tmp_path):
     path = tmp_path / ("d" * 150) / ("e" * 150) / ("f" * 150 + ".txt")
     path.parent.mkdir(parents=True)
@@ -401,6 +415,78 @@ def test_a_stated_encoding_is_used(tmp_path):
         assert read_corpus(path, encoding="ascii")[0].text == "caf\ufffd"
 
 
+def values(tmp_path, *rows):
+    """Return a SQLite file whose texts are the given bytes."""
+    path = tmp_path / "values.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE t (text TEXT)")
+    connection.executemany("INSERT INTO t VALUES (CAST(? AS TEXT))", [(row,) for row in rows])
+    connection.commit()
+    connection.close()
+    return path
+
+
+def test_a_zero_byte_in_a_short_text_is_not_utf_16(tmp_path):
+    assert from_bytes(b"ab\0\n", format="lines").texts == ["ab\0"]
+    assert from_bytes(b"ab\0\ncd\0\n" + b"plain words\n" * 9, format="lines")[0].text == "ab\0"
+    assert read_corpus(values(tmp_path, b"ab\0", b"a\0b\0c\0d\0e\0")).texts == ["ab\0", "a\0b\0c\0d\0e\0"]
+
+
+def test_values_with_a_mark_are_read_by_it(tmp_path):
+    assert (
+        read_corpus(values(tmp_path, "größer".encode("utf-16"), "größer".encode("utf-8-sig"))).texts == ["größer"] * 2
+    )
+
+
+def test_one_accent_is_not_chinese(tmp_path):
+    for text in ("São Paulo", "Genève", "ÄÖÜ", "Málaga, España"):
+        (tmp_path / "x.txt").write_bytes(text.encode("cp1252"))
+        assert noted(tmp_path)[0].text == text
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "euc_jp"])
+def test_several_pairs_are(tmp_path, encoding):
+    text = "鯨は海を泳ぎ、歌を歌う。日本語のテキストです。"
+    (tmp_path / "x.txt").write_bytes(text.encode(encoding))
+    assert noted(tmp_path)[0].text == text
+
+
+def test_the_values_of_a_database_share_an_encoding(tmp_path):
+    texts = ["São Paulo", "Les élèves étaient déjà très fatigués après l'été", "plain", "crème brûlée", "naïve", "où"]
+    corpus = noted(values(tmp_path, *(text.encode("cp1252") for text in texts)))
+    assert corpus.texts == texts
+    assert len(corpus.notes) == 1
+    assert "read as cp1252" in corpus.notes[0]
+    (tmp_path / "other").mkdir()
+    japanese = ["鯨は海を泳ぎ、歌を歌う。日本語のテキストです。", "鯨", "海"]
+    assert noted(values(tmp_path / "other", *(text.encode("shift_jis") for text in japanese))).texts == japanese
+
+
+@pytest.mark.parametrize("order", ["le", "be"])
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
+def test_a_stated_byte_order_outlives_a_broken_unit(tmp_path, encoding, order):
+    text = "größer\n" * 40_000
+    half = f"\ufeff{text}".encode(f"{encoding}-{order}")
+    lone = "\ud800".encode(f"{encoding}-{order}", "surrogatepass")
+    path = tmp_path / "x.txt"
+    path.write_bytes(half + lone + text.encode(f"{encoding}-{order}"))
+    with pytest.warns(CorpusWarning, match="became U\\+FFFD"):
+        corpus = read_corpus(path, encoding=encoding)
+    assert corpus[-1].text == "größer"
+    assert len(corpus) == 80_000
+    path.write_bytes("größer".encode(f"{encoding}-le"))
+    assert read_corpus(path, encoding=encoding)[0].text == "größer"
+
+
+def test_a_stated_encoding_with_shifts_keeps_its_state(monkeypatch):
+    monkeypatch.setattr("grampus.text._streams._CHUNK", 64)
+    data = ("鯨" * 100).encode("iso2022_jp")
+    stream = io.BytesIO(data[:131] + b"\xff\xff" + data[131:])
+    corpus = noted(stream, encoding="iso2022_jp", format="lines")
+    assert "became U+FFFD" in corpus.notes[0]
+    assert corpus[0].text.count("鯨") >= 98
+
+
 @pytest.mark.parametrize("encoding", ["nonsense", "base64", "rot13", 3, ""])
 def test_a_wrong_encoding(tmp_path, encoding):
     with pytest.raises(InputError, match="encoding must be a text encoding"):
@@ -466,6 +552,28 @@ def test_values_that_are_not_strings():
     for value in ("3", "[1]", "{}", "true"):
         with pytest.raises(CorpusError, match="must have a string in column 'text'"):
             from_bytes(f'{{"text": {value}}}')
+
+
+def test_an_absent_label_is_as_a_null_one():
+    data = '{"text": "a", "kind": "x"}\n{"text": "b", "kind": null}\n{"text": "c"}'
+    with pytest.warns(CorpusWarning, match="2 documents have no label"):
+        assert from_bytes(data, label="kind").labels == ("x", "", "")
+    assert from_bytes(data, title="kind").titles == ["x", "", ""]
+    with pytest.raises(CorpusError, match="must have a column 'knid'; no record has it"):
+        from_bytes(data, label="knid")
+
+
+def test_an_id_within_a_member_comes_before_its_key():
+    members = {"a": {"id": "w", "text": "one"}, "b": {"id": "v", "text": "two"}}
+    assert from_bytes(json.dumps(members), format="json").ids == ["w", "v"]
+
+
+def test_a_stream_of_json_lines_may_begin_with_a_broken_one():
+    broken = '{"text": "a\n\n{"text": "b"}\n{"text": "c"}\n'
+    assert from_bytes(broken, on_error="skip").texts == ["b", "c"]
+    with pytest.raises(CorpusError, match="line 1 is not JSON"):
+        from_bytes(broken)
+    assert from_bytes('{"a":\n{"text": "one"}\n}').ids == ["a"]
 
 
 def test_several_text_columns():
@@ -590,6 +698,39 @@ def test_total_and_record_limits():
     assert (len(kept), sum(kept.skipped.values())) == (2, 1)
 
 
+def test_a_record_is_as_long_as_its_utf_8(tmp_path):
+    options = ReadOptions(max_document_bytes=10)
+    corpus = from_bytes("é\nééééééé\nb\n", format="lines", options=options, on_error="skip")
+    assert (corpus.texts, corpus.skipped) == (["é", "b"], {"record too long": 1})
+    with pytest.raises(CorpusError, match=r"line 2 is longer than 10 bytes \(max_document_bytes\)"):
+        from_bytes("é\nééééééé\nb\n", format="lines", options=options)
+    data = b"a,b\naaaaaa,bbbbbb\na,b\n"
+    corpus = from_bytes(data, format="csv", text=["a", "b"], options=options, on_error="skip")
+    assert (corpus.texts, corpus.skipped) == (["a\n\nb"], {"record too long": 1})
+    (tmp_path / "long.txt").write_bytes("éàéàéà".encode("cp1252"))
+    (tmp_path / "short.txt").write_bytes(b"whale")
+    corpus = noted(tmp_path, options=options)
+    assert (corpus.ids, corpus.skipped) == (["short.txt"], {"larger than 10 bytes (max_document_bytes)": 1})
+
+
+@pytest.mark.parametrize("limit", [float("inf"), 2**70, 10**400])
+def test_limits_that_limit_nothing(tmp_path, limit):
+    options = ReadOptions(max_document_bytes=limit, max_total_bytes=limit)
+    for kind in ("csv", "lines", "jsonl", "json"):
+        data = {"csv": "text\nwhale\n", "lines": "whale", "jsonl": '"whale"', "json": '["whale"]'}[kind]
+        assert from_bytes(data, format=kind, options=options).texts == ["whale"]
+    assert read_corpus(values(tmp_path, b"whale"), options=options).texts == ["whale"]
+
+
+@pytest.mark.parametrize(("packer", "opener"), [(gzip.compress, gzip.GzipFile), (lzma.compress, lzma.LZMAFile)])
+def test_an_open_file_that_turns_out_damaged(packer, opener):
+    packed = packer(b'{"text": "whale song"}\n' * 1000 + os.urandom(1000))
+    for damaged in (packed[: len(packed) // 2], packed[:40] + b"\xff" * 9 + packed[49:]):
+        stream = opener(fileobj=io.BytesIO(damaged)) if opener is gzip.GzipFile else opener(io.BytesIO(damaged))
+        with pytest.raises(CorpusError, match="must be readable to its end"):
+            read_corpus(stream, format="lines")
+
+
 def test_a_fifo_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "x.jsonl")
     found = []
@@ -624,12 +765,20 @@ def test_a_fifo_is_not_waited_for(tmp_path):
         ({"source": "-", "format": "xml"}, "format must be one of"),
         ({"source": "-", "on_error": "ignore"}, "on_error must be"),
         ({"source": "-", "text": []}, "text must be a column's name"),
+        ({"source": "-", "text": 5}, "text must be a column's name"),
+        ({"source": "-", "query": 5}, "query must be a string of SQL"),
+        ({"source": "-", "options": 5}, "options must be a ReadOptions"),
+        ({"source": "-", "progress": 5}, "progress must be a function"),
         ({"source": "-", "label": 3}, "label must be a column's name"),
     ],
 )
 def test_wrong_parameters(options, message):
     with pytest.raises(InputError, match=message):
         read_corpus(**options)
+
+
+def test_no_options_are_the_default_ones():
+    assert from_bytes("whale", format="lines", options=None).texts == ["whale"]
 
 
 def test_a_name_that_does_not_tell(tmp_path):
@@ -670,6 +819,9 @@ def test_corpus_checks_what_it_is_given():
     for options, message in [
         ({"texts": "one"}, "texts must be a sequence of strings"),
         ({"texts": ["a", 3]}, "texts must be strings; number 1 is int"),
+        ({"texts": 5}, "texts must be a sequence of strings; got one int"),
+        ({"texts": ["a"], "labels": 5}, "labels must be a sequence of strings; got one int"),
+        ({"texts": ["a", "b"], "ids": Texts(["x", "x"])}, "'x' occurs more than once"),
         ({"texts": ["a"], "ids": ["x", "y"]}, "ids must be one per text, 1; got 2"),
         ({"texts": ["a", "b"], "ids": ["x", "x"]}, "'x' occurs more than once"),
         ({"texts": ["a"], "labels": "z"}, "labels must be a sequence"),
@@ -690,7 +842,7 @@ def test_corpus_take_index_and_pickle():
     assert pickle.loads(pickle.dumps(corpus)) == corpus
     assert corpus != part
     assert repr(corpus) == "<Corpus: 3 documents with labels, titles, 3 bytes from memory>"
-    for wrong in ([3], [-4], [0.5], [[0]], [True], [0, 0]):
+    for wrong in ([3], [-4], [0.5], [[0]], [True], [0, 0], [[0], [0, 0]], 5, None):
         with pytest.raises(CorpusError):
             corpus.take(wrong)
     with pytest.raises(IndexError):
@@ -704,6 +856,7 @@ def test_texts_compare_and_hash():
     assert texts == ["a", "é"] == texts
     assert texts != ["a"]
     assert texts != "aé"
-    assert hash(texts) == hash(Texts(["a", "é"]))
+    assert hash(texts) == hash(Texts(["a", "é"])) == hash(("a", "é"))
+    assert len({texts, ("a", "é")}) == 1
     assert pickle.loads(pickle.dumps(texts)) == texts
     assert repr(texts) == "<Texts: 2 strings, 3 bytes>"

@@ -96,6 +96,49 @@ def test_transform_of_n_grams_whose_parts_were_left_out():
     assert (terms.transform(texts) != counts).nnz == 0
 
 
+def test_a_token_and_an_n_gram_of_one_name_are_one_term():
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    def split(text):
+        return text.split("|")
+
+    texts, new = ["a|b|a b", "a|b|c"], ["b|c|c", "a b|a|b", "a|b", "x|a b|c"]
+    terms = Terms(tokenizer=split, ngram_range=(1, 2), stemmer=None, stop_words=None)
+    theirs = CountVectorizer(tokenizer=split, token_pattern=None, ngram_range=(1, 2))
+    assert np.array_equal(terms.fit_transform(texts).toarray(), theirs.fit_transform(texts).toarray())
+    assert terms.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
+    found = terms.transform(new)
+    assert np.array_equal(found.toarray(), theirs.transform(new).toarray())
+    assert found.has_canonical_format
+    both = TermVectorizer(tokenizer=split, ngram_range=(1, 2), stemmer=None, stop_words=None).fit(texts)
+    assert both.transform(new).shape == (4, 6)
+
+
+def test_merged_terms_are_counted_once_a_document():
+    def split(text):
+        return text.split("|")
+
+    options = {"tokenizer": split, "ngram_range": (1, 2), "stemmer": None, "stop_words": None}
+    assert table(["a|b|a b", "c"], **options)["a b"] == [2, 0]
+    with pytest.raises(InputError, match="at least one term must remain"):
+        Terms(min_df=2, **options).fit(["a|b|a b", "c"])
+
+
+def test_counts_that_do_not_fit_their_type_are_refused():
+    with pytest.raises(InputError, match="dtype must hold the largest count, 300; uint8 does not"):
+        Terms(dtype=np.uint8).fit(["whale " * 300])
+    assert Terms(dtype=np.uint8).fit_transform(["whale " * 200]).data.tolist() == [200]
+
+
+def test_a_stop_list_that_one_reading_uses_up_is_refused():
+    with pytest.raises(InputError, match="can be read more than once"):
+        Terms(stop_words=(word for word in ["the"])).fit(TEXTS)
+
+
+def test_a_lone_surrogate_in_a_token_has_no_stem_and_does_no_harm():
+    assert sorted(table(["whales x\ud800s"], tokenizer=str.split)) == ["whale", "x\ud800s"]
+
+
 def test_document_frequency_counts_and_shares():
     texts = ["aa bb cc", "aa bb", "aa", "aa dd"]
     assert list(table(texts, min_df=2)) == ["aa", "bb"]

@@ -170,6 +170,13 @@ def test_stored_zeros_and_duplicates_do_not_count():
     assert twice.nnz == 3
 
 
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, bool, np.int64])
+def test_duplicates_of_small_integers_do_not_wrap_around(dtype):
+    most = {np.uint8: 200, np.int8: 100, bool: 1, np.int64: 200}[dtype]
+    twice = sp.csr_matrix((np.array([most, most], dtype), np.array([0, 0]), np.array([0, 2])), shape=(1, 1))
+    assert Weighting("txx").fit_transform(twice).toarray().tolist() == [[2 * most]]
+
+
 @pytest.mark.parametrize("code", ["", "xyz", "lf", "lfcc", "LFC", "qfc", "lqc", "lfq", None, 3, ("l", "f", "c")])
 def test_a_wrong_spelling_says_what_is_allowed(code):
     with pytest.raises(InputError, match=r"three letters.*dominance or tfidf; got"):
@@ -184,6 +191,9 @@ def test_negative_counts_are_refused():
 def test_wrong_dtype_is_refused():
     with pytest.raises(InputError, match="float32, float64 or None"):
         Weighting(dtype=np.int32).fit_transform(COUNTS)
+    for wrong in ("flaot32", np.int32, 3):
+        with pytest.raises(InputError, match="float32, float64 or None"):
+            Weighting(dtype=wrong).fit(COUNTS)
 
 
 def test_clone_pickle_and_names():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ import verify
 from verify import __main__ as command
 from verify import registry, report
 from verify.registry import Line, discover
-from verify.run import Result, key_of, run, stored
+from verify.run import ROOT, Result, key_of, run, stored
 
 SOURCE = """
 import os, subprocess, sys, time
@@ -154,6 +155,34 @@ def test_the_key_follows_what_the_figure_depends_on(tmp_path):
     assert key_of(line, tmp_path) == keys[-1]
     assert key_of(watching, tmp_path) != before
     assert len(set(keys)) == 3
+
+
+def test_the_key_follows_the_versions_of_what_is_installed(tmp_path, monkeypatch):
+    line = Line(1, "x", "", "m", "f")
+    (tmp_path / "m.py").write_text("1")
+    known = metadata.version
+    keys = set()
+    for numba in ("1", "2", None):
+
+        def version(package, numba=numba):
+            if package == "numba":
+                if numba is None:
+                    raise metadata.PackageNotFoundError(package)
+                return numba
+            return known(package)
+
+        monkeypatch.setattr(metadata, "version", version)
+        keys.add(key_of(line, tmp_path))
+    assert len(keys) == 3
+
+
+def test_lines_watch_what_they_measure_with():
+    watched = {line.id: line.watches for line in discover()}
+    assert "benchmarks/text_pipeline.py" in watched["2.text-speed"]
+    for name in ("3.constant-memory", "3.boundrange-memory", "3.strings-large"):
+        assert "tests/memory.py" in watched[name]
+    for name, watches in watched.items():
+        assert all((ROOT / path).exists() for path in watches), name
 
 
 @pytest.fixture

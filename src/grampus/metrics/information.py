@@ -7,6 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from grampus._check import check_number
 from grampus.errors import InputError
 from grampus.metrics.table import ContingencyTable, as_table
 
@@ -91,8 +92,8 @@ def variation_of_information(
     >>> variation_of_information([0, 0, 1, 1], ["b", "b", "a", "a"])
     0.0
     """
-    if not 1.0 < base < math.inf:
-        raise InputError(f"base must be a finite number above 1; got {base}.")
+    if check_number(base, "base") <= 1.0:
+        raise InputError(f"base must be a finite number above 1; got {base!r}.")
     table = as_table(labels_true, labels_pred)
     # Each term is a non-negative loss, exactly 0 where a part is whole, so equal partitions give exactly 0.
     loss = np.log(table.class_sizes[table.rows] / table.counts)

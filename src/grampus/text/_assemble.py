@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 
 from grampus.errors import CorpusError
-from grampus.text._decode import decode
+from grampus.text._decode import Values
 from grampus.text._options import ReadOptions
 from grampus.text._report import Log, said, size
 from grampus.text._rows import Bad, Row, Table
@@ -33,9 +34,13 @@ class Columns:
     title: str | None
     date: str | None
 
+    def extras(self) -> tuple[str | None, str | None, str | None]:
+        """Return the columns that a record may lack: label, title and date."""
+        return self.label, self.title, self.date
+
     def named(self) -> list[str]:
         """Return every column that was asked for."""
-        return [*self.text, *(c for c in (self.id, self.label, self.title, self.date) if c is not None)]
+        return [*self.text, *(column for column in (self.id, *self.extras()) if column is not None)]
 
 
 class _UnusableError(Exception):
@@ -49,7 +54,7 @@ class _Builder:
     table: Table
     columns: Columns
     options: ReadOptions
-    encoding: str | None
+    values: Values
     log: Log
     texts: Texts = field(default_factory=Texts)
     ids: Texts = field(default_factory=Texts)
@@ -57,6 +62,7 @@ class _Builder:
     titles: Texts = field(default_factory=Texts)
     dates: Texts = field(default_factory=Texts)
     seen: set[str] = field(default_factory=set)
+    met: set[str] = field(default_factory=set)
     numbers: dict[str, int] = field(default_factory=dict)
     interned: dict[str, str] = field(default_factory=dict)
     id_column: str | None = None
@@ -72,23 +78,23 @@ class _Builder:
             self.id_column = self.columns.id or ("id" if "id" in row.values else None)
             self.started = True
         text = self._text(row)
+        if len(self.columns.text) > 1:
+            self._fitting(text)
         if not text or text.isspace():
             if self.options.empty == "error":
                 raise _UnusableError("empty text", "has an empty text (empty='skip' leaves such documents out)")
             if self.options.empty == "skip":
                 self.log.skip("empty text")
                 return
-        label = self._value(row, self.columns.label)
-        title = self._value(row, self.columns.title)
-        when = self._value(row, self.columns.date)
+        label, title, when = map(partial(self._extra, row), self.columns.extras())
         identity = self._identity(row)
         if identity is None:
             return
         self._keep(text, identity, label, title, when)
 
     def _keep(self, text: str, identity: str, label: str | None, title: str | None, when: str | None) -> None:
-        taken = self.texts._append(text)
-        if taken > self.options.max_document_bytes or self.texts.nbytes > self.options.max_total_bytes:
+        self.texts._append(text)
+        if self.texts.nbytes > self.options.max_total_bytes:
             limit = self.options.max_total_bytes
             raise CorpusError(f"{self.table.name} must hold at most {size(limit)} of text (max_total_bytes).")
         self.ids._append(identity)
@@ -107,6 +113,13 @@ class _Builder:
         letters = sum(map(str.isalpha, text))
         self.unspaced += len(_UNSPACED.findall(text)) * 10 > letters * 3
 
+    def _extra(self, row: Row, column: str | None) -> str | None:
+        """Return a label, title or date; None where the record does not have it, as where it is null."""
+        if column is None or column not in row.values:
+            return None
+        self.met.add(column)
+        return self._value(row, column)
+
     def _text(self, row: Row) -> str:
         parts = [self._value(row, column, text=True) or "" for column in self.columns.text]
         return parts[0] if len(parts) == 1 else "\n\n".join(part for part in parts if part)
@@ -121,21 +134,25 @@ class _Builder:
             found: str | None = value
         elif isinstance(value, bytes):
             place = f"{self.table.name} {self.table.unit} {row.place}"
-            found = decode(value, place, self.encoding, self.log)
+            found = self.values.decode(value, place)
         else:
             found = _spelled(value, column, text)
-        if found is not None and len(found) > self.options.max_document_bytes:
+        return None if found is None else self._fitting(found)
+
+    def _fitting(self, value: str) -> str:
+        """Return a value that has a UTF-8 form of at most `max_document_bytes`."""
+        length = len(value)
+        if not value.isascii():
+            try:
+                length = len(value.encode("utf-8"))
+            except UnicodeEncodeError:
+                self.log.note("lone surrogates, which are not characters, became U+FFFD", self.table.name)
+                value = mend(value)
+                length = len(value.encode("utf-8"))
+        if length > self.options.max_document_bytes:
             raise _UnusableError(
                 "record too long", f"is longer than {size(self.options.max_document_bytes)} (max_document_bytes)"
             )
-        return self._whole(found) if found is not None and not found.isascii() else found
-
-    def _whole(self, value: str) -> str:
-        try:
-            value.encode("utf-8")
-        except UnicodeEncodeError:
-            self.log.note("lone surrogates, which are not characters, became U+FFFD", self.table.name)
-            return mend(value)
         return value
 
     def _identity(self, row: Row) -> str | None:
@@ -176,6 +193,9 @@ class _Builder:
             raise CorpusError(
                 f"{source} must hold at least one document; none was found (left out: {left or 'nothing'})."
             )
+        absent = next((c for c in self.columns.extras() if c is not None and c not in self.met), None)
+        if absent is not None:
+            raise CorpusError(f"{source} must have a column {said(absent)!r}; no record has it.")
         if self.unlabelled:
             log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
         if self.unspaced * 10 >= len(self.texts):
@@ -185,6 +205,7 @@ class _Builder:
                 "texts, not terms"
             )
         self.seen.clear()
+        self.ids._distinct = True
         return Corpus(
             texts=self.texts,
             ids=self.ids,
@@ -224,7 +245,7 @@ def assemble(
             if column not in table.columns:
                 have = said(", ".join(table.columns), 300)
                 raise CorpusError(f"{table.name} must have a column {said(column)!r}; its columns are: {have}.")
-    builder = _Builder(table, columns, options, encoding, log)
+    builder = _Builder(table, columns, options, Values(encoding, log), log)
     for item in table.rows:
         bad = item if isinstance(item, Bad) else None
         if isinstance(item, Row):

@@ -56,7 +56,7 @@ def _ascii_table() -> bytes:
 def _lowercase_words() -> Tokeniser:
     r"""Return the tokeniser for ``\b\w\w+\b`` of the lowercased text.
 
-    An ASCII text goes through a byte table and ``split``, which is several times faster than the expression;
+    An ASCII text goes through a byte table and ``split``, which spares the expression's steps;
     single characters come along and fall to the length rule.
     """
     table, findall = _ascii_table(), re.compile(WORDS).findall
@@ -145,9 +145,19 @@ class Units:
             spelled[unit] = f"{spelled[key >> 32]} {spelled[key & 0xFFFFFFFF]}"
         return spelled
 
-    def keep(self, units: NDArray[np.intp]) -> tuple[Units, Integers]:
-        """Return a frozen numbering of `units` and what they are built from, and each one's column or −1."""
-        column = {unit: place for place, unit in enumerate(units.tolist())}
+    def namesakes(self, names: list[str]) -> Integers | None:
+        """Return, for every unit, the first of the same name; None if names differ, as they do without blanks."""
+        if not self.grams or not any(" " in token for token in self.tokens):
+            return None
+        first: dict[str, int] = {}
+        return np.fromiter((first.setdefault(name, unit) for unit, name in enumerate(names)), np.int32, len(names))
+
+    def keep(self, columns: Integers) -> tuple[Units, Integers]:
+        """Return a frozen numbering of the units with a column and what they are built from, and the column of each.
+
+        A unit that is left out has column −1.
+        """
+        column = {unit: int(columns[unit]) for unit in np.flatnonzero(columns >= 0).tolist()}
         parts = {unit: (key >> 32, key & 0xFFFFFFFF) for key, unit in self.grams.items()}
         needed, stack = set(column), [unit for unit in column if unit in parts]
         while stack:
@@ -163,8 +173,21 @@ class Units:
             for key, unit in self.grams.items()
             if unit in fresh
         }
-        columns = np.fromiter((column.get(unit, -1) for unit in fresh), np.int32, len(fresh))
-        return Units(False, tokens, grams), columns
+        kept = np.fromiter((column.get(unit, -1) for unit in fresh), np.int32, len(fresh))
+        return Units(False, tokens, grams), kept
+
+
+def _stemming(name: str) -> Callable[[list[str]], list[str]]:
+    """Return a function from words to stems; a word with a lone surrogate, which has no UTF-8 form, is its own."""
+    stem = Stemmer.Stemmer(name, 0).stemWords
+
+    def each(words: list[str]) -> list[str]:
+        try:
+            return list(stem(words))
+        except UnicodeEncodeError:
+            return [word if re.search("[\ud800-\udfff]", word) else stem([word])[0] for word in words]
+
+    return each
 
 
 class _Lexicon:
@@ -172,7 +195,7 @@ class _Lexicon:
 
     def __init__(self, analysis: Analysis, units: Units) -> None:
         self.analysis, self.units = analysis, units
-        self.stem = Stemmer.Stemmer(analysis.stemmer, 0).stemWords if analysis.stemmer else list
+        self.stem = _stemming(analysis.stemmer) if analysis.stemmer else list
         self.clear()
 
     def clear(self) -> None:

@@ -17,6 +17,7 @@ from grampus.text._rows import Bad, Row, Table
 
 __all__ = ["csv_table", "wide_fields"]
 
+_LONGEST = 2**31 - 1  # what the csv module takes on every system
 _LINE_END = re.compile(r"\r\n?|\n")
 
 # The csv module has one limit for the whole process. It is raised while a file is read and put back when the
@@ -27,14 +28,14 @@ _before = 0
 
 
 @contextmanager
-def wide_fields(limit: int) -> Iterator[None]:
+def wide_fields(limit: float) -> Iterator[None]:
     """Let the csv module read fields of up to `limit` characters."""
     global _readers, _before  # noqa: PLW0603
     with _lock:
         if not _readers:
             _before = csv.field_size_limit()
         _readers += 1
-        csv.field_size_limit(max(limit, csv.field_size_limit()))
+        csv.field_size_limit(max(int(min(limit, _LONGEST)), csv.field_size_limit()))
     try:
         yield
     finally:

@@ -30,19 +30,26 @@ def folder_table(folder: str, options: ReadOptions, encoding: str | None, log: L
             text = _document(path, name, options, encoding, log)
             if text is None:
                 continue
-            whole = said(relative, _PATH)
+            whole = said(relative.replace("\\", r"\\"), _PATH)  # so that the byte ff and the text \xff differ
             parts = whole.split("/")
-            modified = datetime.fromtimestamp(status.st_mtime, UTC).isoformat(timespec="seconds")
             values = {
                 "text": text,
                 "path": whole,
                 "name": parts[-1],
                 "folder": parts[0] if len(parts) > 1 else "",
-                "modified": modified,
+                "modified": _when(status.st_mtime),
             }
             yield Row(place, values)
 
     return Table(said(folder, _PATH), "file", COLUMNS, rows())
+
+
+def _when(seconds: float) -> str:
+    """Return a time of the file system as ISO 8601; empty if it is beyond what dates can say."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def _document(path: str, name: str, options: ReadOptions, encoding: str | None, log: Log) -> str | None:
@@ -63,7 +70,11 @@ def _document(path: str, name: str, options: ReadOptions, encoding: str | None, 
         log.skip("could not be read")
         log.note("files that could not be read were left out", f"{name} ({error})")
         return None
-    return decode(bytes(data), name, encoding, log)
+    text = decode(bytes(data), name, encoding, log)
+    if 3 * len(data) > limit and len(text.encode("utf-8", "surrogatepass")) > limit:  # other encodings take less room
+        log.skip(f"larger than {size(limit)} (max_document_bytes)")
+        return None
+    return text
 
 
 def _files(folder: str, options: ReadOptions, log: Log) -> Iterator[tuple[str, str, os.stat_result]]:

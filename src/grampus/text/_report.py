@@ -33,6 +33,7 @@ def size(count: float) -> str:
     >>> size(64 * 2**20)
     '64 MiB'
     """
+    count = min(count, 1e30)
     for unit in ("bytes", "KiB", "MiB", "GiB"):
         if count < 1024 or unit == "GiB":
             break

@@ -126,27 +126,35 @@ def _record(place: int, value: object, key: str | None = None) -> Row | Bad:
 def sniff(pieces: Iterator[str], limit: int, one: str) -> tuple[str, Iterator[str]]:
     """Tell ``json``, ``jsonl`` and ``lines`` apart by the beginning; give the stream back whole.
 
-    `one` is the answer for a single object on a single line.
+    `one` is the answer for a single object on a single line. Where the first line is broken, the second one tells
+    whether it is a line of many or the beginning of one large object.
     """
     held: list[str] = []
-    length, opening, broken = 0, "", False
+    length, opening = 0, ""
     for piece in pieces:
         held.append(piece)
         length += len(piece)
         opening = opening or piece.lstrip()[:1]
         if (opening and opening != "{") or length > limit:
             break
-        if broken and piece.strip():
-            break
-        broken = broken or bool(opening and "\n" in piece)
-        if broken and "".join(held).lstrip().partition("\n")[2].strip():
+        if opening and "\n" in piece and piece.strip() and len(_first_lines("".join(held))) == 3:
             break
     head = "".join(held)
     kind = {"[": "json", "{": "jsonl"}.get(opening, "lines")
     if kind == "jsonl":
-        first, _, rest = head.lstrip().partition("\n")
-        kind = "json" if not _is_json(first) else "jsonl" if rest.strip() else one
+        first, second = (*_first_lines(head), "")[:2]
+        if _is_json(first):
+            kind = "jsonl" if second else one
+        elif not (second.startswith("{") and _is_json(second)) or first.endswith(("{", "[", ",", ":")):
+            kind = "json"
     return kind, _again(head, pieces)
+
+
+def _first_lines(text: str) -> list[str]:
+    """Return the first two lines that are not blank, and one more part if the second has ended."""
+    first, _, rest = text.lstrip().partition("\n")
+    second, end, _ = rest.lstrip().partition("\n")
+    return [first.rstrip(), second.rstrip(), *([""] if end else [])]
 
 
 def _is_json(text: str) -> bool:

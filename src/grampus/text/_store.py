@@ -17,8 +17,8 @@ class Texts(Sequence[str]):
     """An immutable sequence of strings, stored compactly and decoded when asked for.
 
     A list of a million strings costs some 57 bytes a string beyond its characters; this costs 8.
-    It compares equal to any sequence of the same strings. A lone surrogate, which no encoding can
-    hold, becomes U+FFFD.
+    It compares equal to any sequence of the same strings, and hashes as a tuple of them. A lone
+    surrogate, which no encoding can hold, becomes U+FFFD.
 
     Parameters
     ----------
@@ -32,11 +32,12 @@ class Texts(Sequence[str]):
     ('drei', 3, True)
     """
 
-    __slots__ = ("_buffer", "_ends")
+    __slots__ = ("_buffer", "_distinct", "_ends")
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._buffer = bytearray()
         self._ends = array("q", [0])
+        self._distinct = False  # True once a reader has seen that all are different
         for text in texts:
             self._append(text)
 
@@ -78,7 +79,7 @@ class Texts(Sequence[str]):
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash((len(self), self.nbytes, self[0] if self else ""))
+        return hash(tuple(self))  # as a tuple of the same strings, to which it is equal
 
     def __repr__(self) -> str:
         return f"<Texts: {len(self)} strings, {self.nbytes} bytes>"

@@ -105,7 +105,7 @@ def _raw(stream: IO[bytes], name: str, log: Log) -> Iterator[bytes]:
     while True:
         try:
             piece = stream.read(_CHUNK)
-        except (OSError, ValueError) as error:
+        except Exception as error:  # an open file may raise anything, gzip and lzma errors of their own
             raise CorpusError(f"{name} must be readable to its end; reading failed ({said(error)}).") from error
         if not isinstance(piece, bytes):
             raise CorpusError(f"{name} must be opened in binary mode; it gave {type(piece).__name__}.")

@@ -111,7 +111,7 @@ class Corpus:
             column = values[name]
             if column is not None and len(column) != len(stored):
                 raise CorpusError(f"{name} must be one per text, {len(stored)}; got {len(column)}.")
-        if ids is not None and not isinstance(ids, Texts):  # Texts come from a reader, which has checked them
+        if ids is not None and not self.ids._distinct:
             _check_distinct(self.ids)
 
     def __len__(self) -> int:
@@ -153,7 +153,10 @@ class Corpus:
         -------
         Corpus
         """
-        given = np.asarray(index)
+        try:
+            given = np.asarray(index)
+        except ValueError:  # rows of different lengths
+            given = np.empty((0, 0))
         if given.dtype == bool:
             if given.shape != (len(self),):
                 raise CorpusError(f"a mask must have one value per document, {len(self)}; got {given.shape}.")
@@ -173,18 +176,16 @@ class Corpus:
 def _stored(name: str, values: Iterable[str]) -> Texts:
     if isinstance(values, Texts):
         return values
-    if isinstance(values, str | bytes):
-        raise CorpusError(f"{name} must be a sequence of strings; got one {type(values).__name__}.")
     return Texts(_strings(name, values))
 
 
 def _labels(values: Iterable[str]) -> tuple[str, ...]:
-    if isinstance(values, str | bytes):
-        raise CorpusError(f"labels must be a sequence of strings; got one {type(values).__name__}.")
     return tuple(_strings("labels", values))
 
 
 def _strings(name: str, values: Iterable[str]) -> Iterator[str]:
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise CorpusError(f"{name} must be a sequence of strings; got one {type(values).__name__}.")
     for place, value in enumerate(values):
         if not isinstance(value, str):
             raise CorpusError(f"{name} must be strings; number {place} is {type(value).__name__}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
@@ -29,7 +29,6 @@ _SUFFIXES = {
 }  # fmt: skip
 _FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
 _PACKED = (".gz", ".bz2", ".xz")
-_DEFAULT = ReadOptions()
 
 
 def read_corpus(
@@ -44,7 +43,7 @@ def read_corpus(
     format: str | None = None,  # noqa: A002
     encoding: str | None = None,
     on_error: str = "raise",
-    options: ReadOptions = _DEFAULT,
+    options: ReadOptions | None = None,
     progress: Callable[[Progress], object] | None = None,
 ) -> Corpus:
     r"""Read documents from a folder, a file, a database or a stream.
@@ -75,7 +74,7 @@ def read_corpus(
         By default a byte order mark decides, then UTF-8, then detection with a warning.
     on_error : {"raise", "skip"}, default="raise"
         What to do about a record that cannot be used: raise, or leave it out and count it.
-    options : ReadOptions
+    options : ReadOptions, optional
         Limits, and rules for empty texts, repeated ids, links and CSV dialects.
     progress : callable, optional
         Called with a `Progress` a few times a second and once at the end.
@@ -104,11 +103,18 @@ def read_corpus(
         raise InputError(f"on_error must be 'raise' or 'skip'; got {on_error!r}.")
     if format is not None and format not in _FORMATS:
         raise InputError(f"format must be one of {', '.join(_FORMATS)}; got {format!r}.")
+    if query is not None and not isinstance(query, str):
+        raise InputError(f"query must be a string of SQL; got {query!r}.")
+    options = ReadOptions() if options is None else options
+    if not isinstance(options, ReadOptions):
+        raise InputError(f"options must be a ReadOptions; got {options!r}.")
+    if progress is not None and not callable(progress):
+        raise InputError(f"progress must be a function of a Progress; got {progress!r}.")
     columns = _columns(text, id, label, title, date)
     known = check_encoding(encoding)
     log = Log(progress)
     with ExitStack() as stack:
-        stack.enter_context(wide_fields(int(options.max_document_bytes)))
+        stack.enter_context(wide_fields(options.max_document_bytes))
         kind, table = _open(source, format, query, columns, options, known, log, stack)
         if kind == "folder" and columns.id is None:
             columns = Columns(columns.text, "path", columns.label, columns.title, columns.date)
@@ -124,7 +130,9 @@ def _columns(
     title: str | None,
     date: str | None,
 ) -> Columns:
-    texts = ("text",) if text is None else (text,) if isinstance(text, str) else tuple(text)
+    texts: tuple[str, ...] = ("text",) if text is None else (text,) if isinstance(text, str) else ()
+    if isinstance(text, Iterable) and not isinstance(text, str):
+        texts = tuple(text)
     if not texts or not all(isinstance(column, str) for column in texts):
         raise InputError(f"text must be a column's name or several; got {text!r}.")
     for name, column in (("id", identity), ("label", label), ("title", title), ("date", date)):

@@ -225,6 +225,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         Weighting
         """
+        self.check_parameters()
         self._learn(self._check(X, reset=True))
         return self
 
@@ -240,6 +241,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         scipy.sparse.csr_matrix of shape (n_documents, n_terms)
         """
+        self.check_parameters()
         counts = self._check(X, reset=True)
         self._learn(counts)
         return self._weigh(counts)
@@ -275,7 +277,10 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         checked = validate_data(self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True)
         counts = sp.csr_matrix(checked)
         if not counts.has_canonical_format or not counts.data.all():
-            counts = counts.copy() if counts is X or sp.issparse(checked) else counts
+            if counts.dtype.kind in "biu":
+                counts = counts.astype(np.int64)  # sums of small integers would wrap around
+            elif counts is X or sp.issparse(checked):
+                counts = counts.copy()
             counts.sum_duplicates()
             counts.eliminate_zeros()
         if counts.nnz and counts.data.min() < 0:
@@ -309,7 +314,10 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 def _float_type(dtype: Any, given: np.dtype[Any]) -> np.dtype[Any]:
     if dtype is None:
         return given if given in (np.float32, np.float64) else np.dtype(np.float64)
-    wanted: np.dtype[Any] = np.dtype(dtype)
+    try:
+        wanted: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        wanted = np.dtype(object)
     if wanted not in (np.float32, np.float64):
         raise InputError(f"dtype must be float32, float64 or None; got {dtype!r}.")
     return wanted

@@ -24,6 +24,7 @@ from typing import TypeAlias
 import numpy as np
 
 from ..._array import Array
+from ..._config import require_memory
 from .compiled import LANES
 
 Strings: TypeAlias = tuple[Array, Array, Array]  # units, starts and ends of the documents
@@ -39,6 +40,14 @@ def has_numba() -> bool:
 
 def pairwise(one: Strings, other: Strings, length: int, decay: float, *, symmetric: bool = False) -> Array:
     """Return the similarities of all pairs; where both sides are the same, each pair is computed once."""
+    left, right = _long_enough(one, length), _long_enough(other, length)
+    if len(left) < len(one[1]) or len(right) < len(other[1]):
+        whole = np.zeros((len(one[1]), len(other[1])))
+        if len(left) and len(right):
+            few = pairwise(_some(one, left), _some(other, right), length, decay, symmetric=symmetric)
+            whole[np.ix_(left, right)] = few
+        return whole
+    _check_room(one, other, length)
     programme = _programme()
     rows, columns = _by_size(one), _by_size(other)
     spare = -len(columns) % LANES  # the group that is not full is that of the shortest strings
@@ -61,9 +70,13 @@ def pairwise(one: Strings, other: Strings, length: int, decay: float, *, symmetr
 
 def selfwise(strings: Strings, length: int, decay: float) -> Array:
     """Return the similarity of every string to itself."""
+    out = np.zeros(len(strings[1]))
+    long = _long_enough(strings, length)
+    if not len(long):
+        return out
+    _check_room(strings, strings, length)
     programme = _programme()
-    order = _by_size(strings)
-    out = np.zeros(len(order))
+    order = long[_by_size(_some(strings, long))]
 
     def work(g: int) -> None:
         group = order[g * LANES : (g + 1) * LANES]
@@ -72,6 +85,28 @@ def selfwise(strings: Strings, length: int, decay: float) -> Array:
 
     _share_out(work, -(-len(order) // LANES))
     return out
+
+
+def _long_enough(strings: Strings, length: int) -> Array:
+    """Return the strings that have a subsequence of the length at all."""
+    return np.flatnonzero(strings[2] - strings[1] >= length)
+
+
+def _some(strings: Strings, index: Array) -> Strings:
+    units, starts, ends = strings
+    return units, starts[index], ends[index]
+
+
+def _check_room(one: Strings, other: Strings, length: int) -> None:
+    """Refuse a programme whose table, of a row for each length, does not fit in memory."""
+    if len(one[1]) and len(other[1]):
+        longest = int((other[2] - other[1]).max())
+        threads = min(_cores(), max(len(one[1]), len(other[1])))
+        require_memory(
+            8 * LANES * (length + 4) * (longest + 1) * threads,
+            f"subsequence({length}) of strings of up to {longest} characters",
+            "Use a smaller length or shorter strings",
+        )
 
 
 def _by_size(strings: Strings) -> Array:
@@ -88,9 +123,13 @@ def _interleave(strings: Strings, group: Array, fill: int) -> Array:
     return out
 
 
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _share_out(work: Callable[[int], None], count: int) -> None:
     """Run the parts on all cores that this process may use."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = _cores()
     if cores == 1 or count <= 1:
         for i in range(count):
             work(i)

@@ -9,7 +9,7 @@ feature for each document.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +32,11 @@ class Lengths:
     last: float = math.inf
     rate: float = 0.0
     scale: float = 1.0
+
+    def within(self, longest: int) -> Lengths:
+        """Return the same weights for strings of at most `longest` units; lengths beyond them are all alike."""
+        last = self.last if self.last == math.inf else min(self.last, longest + 1)
+        return replace(self, first=min(self.first, longest + 1), last=last)
 
     def between(self, above: Array, depth: Array) -> Array:
         """Return the summed weight of the lengths above + 1, …, depth; 0 if there are none."""
@@ -93,6 +98,7 @@ class Index:
 
 def build_index(text: Text, weights: Lengths) -> Index:
     """Return the features of a collection of strings."""
+    weights = weights.within(text.longest)  # what is longer than every document is in none, and no new string finds it
     suffixes = sort_suffixes(text, weights.last)
     lcp = suffixes.lcp
     if weights.first > 1:

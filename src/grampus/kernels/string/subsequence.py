@@ -58,9 +58,10 @@ class Subsequence(Kernel):
 
     Notes
     -----
-    Every pair costs length · m · n steps for strings of m and n characters, about 1 ns each where numba is installed
-    (``pip install grampus[fast]``) and ten times as much where it is not; pairs are shared out over all cores.
-    Memory is 8 (length + 4) n numbers a thread. For thousands of long documents, choose a substring kernel instead.
+    Every pair costs length · m · n steps for strings of m and n characters, compiled where numba is installed
+    (``pip install grampus[fast]``); pairs are shared out over all cores. ``python -m benchmarks strings-subsequence``
+    measures it. Memory is 8 (length + 4) n numbers a thread. Strings shorter than `length` cost nothing.
+    For thousands of long documents, choose a substring kernel instead.
 
     Examples
     --------

@@ -221,16 +221,21 @@ class String(SubstringKernel):
 
     def __post_init__(self) -> None:
         self._check()
-        if abs(2.0 * (self.length + 1) * math.log(self.decay)) > 600.0:
+        if abs(self._power * math.log(self.decay)) > 600.0:
             raise InputError(
                 f"decay must leave decay^(2(length + 1)) within the range of numbers; got {self.decay:g} with length "
                 f"{self.length}. 'spectrum({self.length})' has the same similarities without the factor."
             )
 
     @property
+    def _power(self) -> float:
+        """2(length + 1), as far as a float goes."""
+        return 2.0 * min(self.length + 1, 2**63)
+
+    @property
     def weights(self) -> Lengths:
         """decay^(2(length + 1)) at `length`."""
-        return Lengths(self.length, self.length, scale=self.decay ** (2 * (self.length + 1)))
+        return Lengths(self.length, self.length, scale=self.decay**self._power)
 
 
 @register

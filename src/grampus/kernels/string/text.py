@@ -37,6 +37,11 @@ class Text:
         return len(self.bounds) - 1
 
     @property
+    def longest(self) -> int:
+        """Units of the longest document."""
+        return int(np.diff(self.bounds).max(initial=0))
+
+    @property
     def documents(self) -> NDArray[np.int32]:
         """The document of every unit."""
         return np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.bounds))
@@ -75,7 +80,7 @@ def check_unit(unit: Any) -> str:
 
 
 def read_strings(documents: Any, unit: str, name: str = "documents", *, rows: int = 1) -> Text:
-    """Check a collection of strings and lay them end to end.
+    """Check a collection of strings, or anything that has them as ``texts``, and lay them end to end.
 
     Characters are Unicode code points; a lone surrogate is one like any other. In bytes mode a document is its UTF-8
     bytes, or ``bytes`` as they are; a lone surrogate has no UTF-8 form and is refused.
@@ -99,6 +104,7 @@ def read_strings(documents: Any, unit: str, name: str = "documents", *, rows: in
 
 
 def _as_list(documents: Any, name: str) -> list[Any]:
+    documents = getattr(documents, "texts", documents)
     if isinstance(documents, (str, bytes)):
         kind = type(documents).__name__
         raise InputError(f"{name} must be a list of strings; got one {kind}. Write [text] for a single document.")
