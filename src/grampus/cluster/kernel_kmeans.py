@@ -61,8 +61,9 @@ def kernel_kmeans(
         Eqn 12).
     polish : bool
         After convergence, move single documents, also in chains, while that lowers the objective.
-    init : "random", "k-means++", or array of shape (n,) or (n_init, n)
-        Random partitions (the papers'), greedy k-means++ in feature space, or given labels.
+    init : "random", "k-means++", "pddp", or array of shape (n,) or (n_init, n)
+        Random partitions (the papers'), greedy k-means++ in feature space, the leaves of a PDDP tree (one start,
+        always the same), or given labels.
     n_init : int
         Number of starts; the one with the smallest unshifted objective is returned.
     max_iter : int
@@ -114,7 +115,7 @@ def kernel_kmeans(
     problem = Problem(k, weights, diagonal, rule, max_iter)
 
     rngs = generators(random_state, n_init)
-    if not isinstance(init, str) and np.ndim(init) == 1:
+    if (isinstance(init, str) and init == "pddp") or (not isinstance(init, str) and np.ndim(init) == 1):
         rngs = rngs[:1]  # one given start leaves nothing to repeat
     step = batch_size or _batch(n, k)
     finished: list[Finished] = []

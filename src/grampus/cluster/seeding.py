@@ -12,9 +12,10 @@ from .._array import Array, is_sparse
 from .._check import check_labels
 from ..errors import InputError
 from ..gram import Gram
+from .grow import start_partition
 from .sums import Labels
 
-STARTS = ("random", "k-means++")
+STARTS = ("random", "k-means++", "pddp")
 
 
 def generators(random_state: Any, count: int) -> list[np.random.Generator]:
@@ -36,7 +37,7 @@ def start_labels(
 
     Parameters
     ----------
-    init : "random", "k-means++" or array of labels
+    init : "random", "k-means++", "pddp" or array of labels
     gram : Gram
         Without its trailing shift: seeding needs true distances.
     identity : array of shape (n,), optional
@@ -47,6 +48,8 @@ def start_labels(
     if init not in STARTS:
         raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
     heavy = np.flatnonzero(weights > 0)
+    if init == "pddp":  # deterministic: every start is the same one
+        return np.tile(start_partition(gram, min(k, len(heavy)), heavy).astype(np.int32), (len(rngs), 1))
     names = np.arange(len(gram)) if identity is None else np.asarray(identity)
     if names.shape != (len(gram),):
         raise InputError(f"identity must have {len(gram)} entries, one for each document; got shape {names.shape}.")
