@@ -14,7 +14,8 @@ extensions = [
     "numpydoc",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_templates"]
+templates_path = ["_templates"]
 default_role = "py:obj"
 
 myst_enable_extensions = ["deflist", "colon_fence"]

@@ -29,9 +29,14 @@ def available() -> bool:
     return Path("/proc/self/clear_refs").exists()
 
 
-def rise(setup: str, work: str) -> dict[str, int]:
-    """Return the bytes that `work` adds to the resident memory at its peak; `setup` must define `input_bytes`."""
+def rise(setup: str, work: str) -> dict[str, float]:
+    """Return the bytes that `work` adds to the resident memory at its peak, and the numbers it prints by name.
+
+    `setup` must define `input_bytes`.
+    """
     script = _HARNESS.format(setup=textwrap.dedent(setup), work=textwrap.dedent(work))
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
-    return json.loads(run.stdout.splitlines()[-1])
+    *said, measured = run.stdout.splitlines()
+    numbers = {name: float(value) for name, value in (text.split() for text in said)}
+    return {**numbers, **json.loads(measured)}

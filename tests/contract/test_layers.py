@@ -66,7 +66,9 @@ def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
             if node.level:
                 up = package.split(".")[: len(package.split(".")) - (node.level - 1)] if package else []
                 base = ".".join(["grampus", *[p for p in up if p], *([node.module] if node.module else [])])
-            found |= {f"{base}.{alias.name}" for alias in node.names} | {base}
+            for alias in node.names:  # a module of the package, or a name inside one
+                whole = f"{base}.{alias.name}"
+                found.add(whole if whole.removeprefix("grampus").lstrip(".") in known else base)
     inside = {target.removeprefix("grampus").lstrip(".") for target in found if target.split(".")[0] == "grampus"}
     return {target for target in inside if target in known and target not in ("", name)}
 

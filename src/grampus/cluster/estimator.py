@@ -15,6 +15,7 @@ from .._check import FLOATS, check_integer
 from ..errors import InputError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
+from ._callbacks import CallbackSupportMixin, start_reporter, with_callbacks
 from .centroids import Centroids
 from .kernel_kmeans import check_weights, kernel_kmeans
 from .results import Clustering
@@ -119,7 +120,7 @@ class Representatives:
     borderline: tuple[NDArray[np.intp], ...]
 
 
-class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Kernel k-means, with the remedies for a dominant diagonal.
 
     Parameters
@@ -160,6 +161,8 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEsti
 
     Notes
     -----
+    With scikit-learn 1.9, ``set_callbacks(sklearn.callback.ProgressBar())`` shows a bar of the starts.
+
     A fitted document shown again as new may get another cluster under ``shift``, ``map`` or ``adjusted``: its
     self-similarity is among the similarities of a new document, but was changed or left out in fitting.
 
@@ -198,6 +201,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEsti
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
         """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
@@ -209,6 +213,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEsti
             How much each document counts.
         """
         gram = self._gram(X)
+        progress, finish = start_reporter(self, X, self.n_init)
         self.result_: Clustering = kernel_kmeans(
             gram,
             self.n_clusters,
@@ -221,6 +226,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEsti
             random_state=self.random_state,
             identity=self._identity(X),
             n_jobs=self.n_jobs,
+            progress=progress,
         )
         self.labels_ = self.result_.labels
         self.objective_ = self.inertia_ = self.result_.objective
@@ -228,6 +234,7 @@ class KernelKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEsti
         weights = check_weights(sample_weight, len(gram))
         self.centroids_ = Centroids.of(gram, self.labels_, self.n_clusters, weights)
         self._n_features_out = self.n_clusters
+        finish()
         return self
 
     def _squared(self, X: Any) -> Array:

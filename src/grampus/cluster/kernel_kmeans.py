@@ -128,7 +128,8 @@ def kernel_kmeans(
             if progress is not None:
                 progress(len(finished), len(rngs))
     runs = gather(finished)
-    best = int(runs.objective.argmin())
+    # The first of equals: which of them rounding favours must not matter.
+    best = int((runs.objective <= runs.objective.min() + rule.tolerance * n).argmax())
     labels, gain = runs.labels[best], 0.0
     if polish:
         labels, gain = polish_labels(base, diagonal, labels, k, weights, rule.tolerance)

@@ -6,12 +6,27 @@ gram)`` compares new documents with it.
 
 from .base import Kernel, Piped, Transform
 from .spelling import known_names, parse_kernel, register
+from .string import (
+    BoundRange,
+    Constant,
+    Exponential,
+    FullString,
+    Spectrum,
+    String,
+    Subsequence,
+    Telling,
+    telling_substrings,
+)
 from .transforms import Centre, Map, Normalise, Power, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
 
 __all__ = [
+    "BoundRange",
     "Centre",
+    "Constant",
     "Cosine",
+    "Exponential",
+    "FullString",
     "Gaussian",
     "Kernel",
     "Linear",
@@ -23,8 +38,13 @@ __all__ = [
     "Precomputed",
     "SelfTuning",
     "Shift",
+    "Spectrum",
+    "String",
+    "Subsequence",
+    "Telling",
     "Transform",
     "known_names",
     "parse_kernel",
     "register",
+    "telling_substrings",
 ]

@@ -1,0 +1,35 @@
+"""scikit-learn's callbacks (1.9 and later), or nothing where they are not there yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn below 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """An estimator without callbacks."""
+
+    def with_callbacks(method: Any) -> Any:
+        """Return the method as it is."""
+        return method
+
+
+__all__ = ["CallbackSupportMixin", "start_reporter", "with_callbacks"]
+
+
+def start_reporter(estimator: Any, X: Any, starts: int) -> tuple[Callable[[int, int], None] | None, Callable[[], None]]:
+    """Return what tells the estimator's callbacks of each finished start, and what tells them of the end."""
+    if not hasattr(estimator, "_init_callback_context"):
+        return None, lambda: None
+    root = estimator._init_callback_context(task_name="fit", max_subtasks=starts)
+    root.call_on_fit_task_begin(estimator=estimator, X=X)
+
+    def progress(done: int, total: int) -> None:
+        task = root.subcontext(task_name="start")
+        task.call_on_fit_task_begin(estimator=estimator, X=X)
+        task.call_on_fit_task_end(estimator=estimator, X=X)
+
+    return progress, lambda: root.call_on_fit_task_end(estimator=estimator, X=X)

@@ -1,0 +1,218 @@
+"""Substring kernels as explicit features: one column for each node of the suffix tree that two documents share.
+
+A substring kernel is K(x, y) = Σ_u w(|u|) c_x(u) c_y(u), c_x(u) the number of times that u occurs in x. All substrings
+on one edge of the suffix tree occur at the same places, so an edge is one feature with the summed weight of its
+lengths: at most 2N features, however long the substrings are. What occurs in one document only is its private mass, one
+feature for each document.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from ..._array import Array, row_squares
+from ...errors import InputError
+from .suffix import Suffixes, sort_suffixes
+from .text import Text
+from .tree import NONE, Tree, build_tree
+
+_LARGEST = 1e150  # a weighted count whose square, summed, is still a number
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """The weight of a substring by its length: scale · exp(rate · length) from `first` to `last`, 0 elsewhere."""
+
+    first: int = 1
+    last: float = math.inf
+    rate: float = 0.0
+    scale: float = 1.0
+
+    def between(self, above: Array, depth: Array) -> Array:
+        """Return the summed weight of the lengths above + 1, …, depth; 0 if there are none."""
+        low, high = (np.clip(ends, self.first - 1, self.last).astype(np.float64) for ends in (above, depth))
+        count = np.maximum(high - low, 0.0)
+        if self.rate == 0:
+            return self.scale * count
+        # Σ r^l = r^low (r^count − 1) / (1 − 1/r), r = exp(rate), without cancellation
+        with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+            total = np.exp(self.rate * low) * (np.expm1(self.rate * count) / -math.expm1(-self.rate))
+        return np.where(count > 0, self.scale * total, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Index:
+    """A fitted collection of strings: its features, its private mass, and its suffixes to compare new strings with.
+
+    Attributes
+    ----------
+    document : array of shape (N,)
+        The document of every sorted suffix.
+    edge : array of shape (nodes,)
+        Summed weight of the lengths that a node stands for.
+    features : CSR array of shape (n, columns)
+        Weighted counts, columns by falling number of documents; then, for each document that has some, the root of
+        its private mass in a column of its own.
+    transposed : CSR array of shape (columns, n)
+        The same, by column.
+    node : array
+        The tree's node of every column of shared substrings; they come before those of private mass.
+    column : array of shape (nodes,)
+        The column of every node; −1 for those in one document.
+    """
+
+    suffixes: Suffixes
+    tree: Tree
+    weights: Lengths
+    document: NDArray[np.int32]
+    edge: NDArray[np.float64]
+    features: sp.csr_array
+    transposed: sp.csr_array
+    node: NDArray[np.int32]
+    column: NDArray[np.int32]
+
+    @property
+    def text(self) -> Text:
+        """The strings."""
+        return self.suffixes.text
+
+    def diagonal(self) -> Array:
+        """Return the self-similarity of every document."""
+        return row_squares(self.features)
+
+    def substring(self, column: int) -> str | bytes:
+        """Read the longest substring of a column back."""
+        node = self.node[column]
+        return self.text.read(int(self.suffixes.order[self.tree.low[node]]), int(self.tree.depth[node]))
+
+
+def build_index(text: Text, weights: Lengths) -> Index:
+    """Return the features of a collection of strings."""
+    suffixes = sort_suffixes(text, weights.last)
+    lcp = suffixes.lcp
+    if weights.first > 1:
+        lcp = np.where(lcp < weights.first, 0, lcp)
+    tree = build_tree(lcp)
+    document = text.documents[suffixes.order]
+    shared = _shared(tree, document)
+    edge = weights.between(tree.above, tree.depth)
+    private = _private(suffixes, tree, weights, document, shared, edge)
+    found = _incidences(tree, document, shared, len(text))
+    own = np.flatnonzero(private > 0).astype(np.int32)
+    found.append((own, np.arange(len(edge), len(edge) + len(own), dtype=np.int32), np.ones(len(own), dtype=np.int32)))
+    features, transposed, node = _assemble(found, np.concatenate([edge, private[own]]), len(text))
+    node = node[node < len(edge)]
+    if not features.data.max(initial=0.0) < _LARGEST:
+        raise InputError(
+            "decay makes long substrings weigh more than short ones, and the weights of these documents overflow; "
+            "use a decay that lets them fall with length, or a bounded kernel."
+        )
+    column = np.full(len(edge), NONE, dtype=np.int32)
+    column[node] = np.arange(len(node), dtype=np.int32)
+    return Index(suffixes, tree, weights, document, edge, features, transposed, node, column)
+
+
+def _shared(tree: Tree, document: Array) -> Array:
+    """Say which nodes have suffixes of two documents or more."""
+    changes = np.zeros(len(document), dtype=np.int32)
+    np.cumsum(document[1:] != document[:-1], out=changes[1:])
+    return np.asarray(changes[tree.high] > changes[tree.low])
+
+
+def _private(
+    suffixes: Suffixes, tree: Tree, weights: Lengths, document: Array, shared: Array, edge: Array
+) -> NDArray[np.float64]:
+    """Sum w c² over what only one document has: single suffixes, and nodes with one document."""
+    n = len(suffixes.text)
+    leaf = weights.between(tree.leaf_above, suffixes.left[suffixes.order])
+    out: NDArray[np.float64] = np.bincount(document, weights=leaf, minlength=n).astype(np.float64)
+    own = np.flatnonzero(~shared)
+    size = (tree.high[own] - tree.low[own] + 1).astype(np.float64)
+    with np.errstate(over="ignore"):  # what overflows is refused by the caller
+        out += np.bincount(document[tree.low[own]], weights=edge[own] * size**2, minlength=n)
+    return out
+
+
+def _incidences(tree: Tree, document: Array, shared: Array, n: int) -> list[tuple[Array, Array, Array]]:
+    """Return (documents, nodes, counts) for every shared node and every document in it, in parts.
+
+    A document enters a node with its first suffix there. So each suffix climbs from its leaf as long as the document's
+    previous suffix lies outside of the node; the steps of all climbs together are the entries returned.
+    """
+    size = len(document)
+    dtype = np.uint16 if n <= 2**16 else np.int32
+    by_document = np.argsort(document.astype(dtype), kind="stable").astype(np.int32)
+    sorted_document = document[by_document]
+    first = np.ones(size, dtype=bool)
+    np.not_equal(sorted_document[1:], sorted_document[:-1], out=first[1:])
+    previous = np.full(size, NONE, dtype=np.int32)  # in the order of by_document, as all that follows
+    previous[1:] = np.where(first[1:], NONE, by_document[:-1])
+    following = np.full(size, size, dtype=np.int32)
+    following[:-1] = np.where(first[1:], size, by_document[1:])
+    place = sorted_document.astype(np.int64) * size + by_document
+
+    node = _lowest_shared(tree, shared)[by_document]
+    climber = np.flatnonzero(node != NONE).astype(np.int32)
+    node = node[climber]
+    found: list[tuple[Array, Array, Array]] = []
+    while len(climber):
+        inside = previous[climber] < tree.low[node]
+        climber, node = climber[inside], node[inside]
+        count = np.ones(len(climber), dtype=np.int32)
+        last = tree.high[node]
+        more = np.flatnonzero(following[climber] <= last)
+        ends = sorted_document[climber[more]].astype(np.int64) * size + last[more]
+        count[more] = np.searchsorted(place, ends, side="right") - climber[more]
+        found.append((sorted_document[climber], node, count))
+        node = tree.parent[node]
+        up = node != NONE
+        climber, node = climber[up], node[up]
+    return found
+
+
+def _lowest_shared(tree: Tree, shared: Array) -> Array:
+    """Return the lowest shared node above every sorted suffix (−1 for the root)."""
+    up = np.where(shared, np.arange(len(shared), dtype=np.int32), tree.parent)
+    active = np.flatnonzero(~shared & (up != NONE))
+    while len(active):
+        onward = up[up[active]]
+        moved = onward != up[active]
+        up[active] = onward
+        active = active[moved & (onward != NONE)]
+    leaf = tree.leaf_parent
+    return np.where(leaf == NONE, NONE, up[leaf]) if len(up) else leaf
+
+
+def _assemble(
+    found: list[tuple[Array, Array, Array]], edge: Array, n: int
+) -> tuple[sp.csr_array, sp.csr_array, NDArray[np.int32]]:
+    """Return the weighted counts by row and by column, and the node of every column; empties `found` to save memory."""
+    empty = np.zeros(0, dtype=np.int32)
+    rows, nodes, counts = (np.concatenate([empty, *(part[i] for part in found)]) for i in range(3))
+    found.clear()
+    documents = np.bincount(nodes, minlength=len(edge))
+    columns = np.argsort(-documents, kind="stable")[: np.count_nonzero(documents)].astype(np.int32)
+    column = np.zeros(len(edge), dtype=np.int32)
+    column[columns] = np.arange(len(columns), dtype=np.int32)
+    width = max(len(columns), 1)  # a matrix has at least one column, if only of zeros
+    bounds = np.zeros(n + 1, dtype=np.int64 if len(rows) >= 2**31 else np.int32)
+    np.cumsum(np.bincount(rows, minlength=n), out=bounds[1:])
+    order = np.argsort(rows.astype(np.uint16 if n <= 2**16 else np.int32), kind="stable")
+    del rows
+    nodes = nodes[order]
+    values = np.sqrt(edge)[nodes]
+    values *= counts[order]
+    del order, counts
+    by_row = sp.csr_array((values, column[nodes], bounds), shape=(n, width))
+    del values, nodes
+    transposed = sp.csr_array(by_row.T.tocsr())
+    del by_row
+    features = sp.csr_array(transposed.T.tocsr())  # there and back again: the columns of each row come out sorted
+    for matrix in (features, transposed):
+        matrix.has_canonical_format = True
+    return features, transposed, columns
