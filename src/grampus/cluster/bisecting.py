@@ -124,7 +124,7 @@ class BisectingKernelKMeans(TreeEstimator):
 
     Attributes
     ----------
-    tree_, labels_, objective_, gram_, kernel_
+    tree_, labels_, objective_, n_iter_, gram_, kernel_
         As of ``PDDP``.
 
     Examples

@@ -107,7 +107,7 @@ class _Lanczos:
         self.size = min(max(_BASIS, 6 * count), n - 1)
         self.kept = min(count + 16, self.size - 2)
         self.basis, self.small = np.empty((self.size + 1, n)), np.zeros((self.size + 1, self.size + 1))
-        self.used, self.fresh = 0, 0
+        self.used, self.fresh, self.scale = 0, 0, 0.0
         self.rng = np.random.default_rng(n)
         first = start - start.mean()
         length = np.sqrt(first @ first)
@@ -146,11 +146,14 @@ class _Lanczos:
         self.small[j, first:j] = self.small[first:j, j] = coupling
         self.small[j, j] = alpha = rest @ basis[j]
         rest -= alpha * basis[j]
-        rest -= (basis[: j + 1] @ rest) @ basis[: j + 1]  # against rounding
-        beta = float(np.sqrt(rest @ rest))
+        before, beta = np.inf, float(np.sqrt(rest @ rest))
+        while beta < 0.7 * before:  # against rounding: once is enough, except near the end of what there is
+            rest -= (basis[: j + 1] @ rest) @ basis[: j + 1]
+            rest -= rest.mean()
+            before, beta = beta, float(np.sqrt(rest @ rest))
         self.used = j + 1
-        scale = np.abs(self.small[: j + 1, j]).max()
-        if beta > max(_BREAKDOWN * scale, 1e-3 * self.floor):
+        self.scale = max(self.scale, abs(alpha), beta)
+        if beta > max(_BREAKDOWN * self.scale, 1e-3 * self.floor):
             return rest / beta, beta
         # The start has no more to give. What it did not contain, such as a multiple eigenvalue, a new one finds.
         self.fresh += 1

@@ -140,6 +140,7 @@ class TreeEstimator(KernelEstimator):
         """Read labels and objective off the fitted tree, and prepare to route new documents."""
         self.labels_ = self.tree_.labels
         self.objective_ = self.inertia_ = self.tree_.objective
+        self.n_iter_ = max(1, len(self.tree_.splits))
         self.router_ = Router(self.tree_, gram, self.kernel_, inputs)
 
     def predict(self, X: Any, n_clusters: int | None = None) -> NDArray[np.intp]:
@@ -195,6 +196,8 @@ class PDDP(TreeEstimator):
         The leaf of every document, numbered from left to right.
     objective_ : float
         The k-means objective of the leaves; ``inertia_`` is the same.
+    n_iter_ : int
+        The number of splits, at least 1.
     gram_ : Gram
         The fitted Gram.
     kernel_ : Kernel

@@ -58,7 +58,7 @@ class Space(ABC):
 
     @abstractmethod
     def dense(self) -> Array:
-        """Return K in float64."""
+        """Return K in float64, up to a centring."""
 
     @abstractmethod
     def sums(self) -> Array:
@@ -83,6 +83,7 @@ class FeatureSpace(Space):
     def __init__(self, features: Any, members: Members, start: Array, rounding: float) -> None:
         self.features, self.members, self.start, self.rounding = features, members, start, rounding
         self._columns = features.T
+        self._scatter: float | None = None
         self.diagonal = row_squares(features)
 
     @classmethod
@@ -106,15 +107,30 @@ class FeatureSpace(Space):
         return np.asarray(self.features @ (self._columns @ v))
 
     def dense(self) -> Array:
-        """Return XXᵀ."""
-        return dot(self.features, self._columns)
+        """Return XXᵀ, of dense rows less their mean: the components are the same, and nothing cancels."""
+        if is_sparse(self.features):
+            return dot(self.features, self._columns)
+        centred = self.features - self.features.mean(axis=0)
+        return centred @ centred.T
 
     def sums(self) -> Array:
         """Return X(Xᵀe)."""
         return np.asarray(self.features @ column_sums(self.features))
 
+    @property
+    def floor(self) -> float:
+        """What rounding can make of 0; less for dense rows, whose scatter is exact."""
+        if is_sparse(self.features):
+            return super().floor
+        return self.rounding * float(np.sqrt(self.diagonal.sum() * self.scatter()))
+
     def scatter(self) -> float:
         """Return Σ‖x‖² − ‖Σx‖²/n; dense rows are centred first, which keeps small differences of large numbers."""
+        if self._scatter is None:
+            self._scatter = self._sum_of_squares()
+        return self._scatter
+
+    def _sum_of_squares(self) -> float:
         total = column_sums(self.features)
         if is_sparse(self.features):
             return float(self.diagonal.sum() - total @ total / len(self))
