@@ -167,7 +167,8 @@ def test_the_number_of_leaves(seed, n, directions, k):
     k = min(k, n)
     tree = pddp(LinearGram(points(seed, n)), k, directions=directions)
     assert len(tree.leaves) >= k
-    assert len(tree.leaves) < k + 2**directions - 1 or directions == 1
+    step = 2**directions - 1
+    assert len(tree.leaves) <= -(-(k - 1) // step) * step + 1  # `pddp`, Table 1
     assert all(leaf.size for leaf in tree.leaves)
     assert sorted(np.concatenate([leaf.members for leaf in tree.leaves]).tolist()) == list(range(n))
     for node in tree.splits:

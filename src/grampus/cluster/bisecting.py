@@ -28,8 +28,8 @@ class Halving:
     source: np.random.RandomState
     identity: Array | None
 
-    def __call__(self, node: Space) -> Proposal | None:
-        """Divide a node."""
+    def __call__(self, node: Space, directions: int) -> Proposal | None:
+        """Divide a node in two."""
         gram = shift(node.gram, self.sigma) if self.sigma else node.gram
         names = None if self.identity is None else self.identity[node.members]
         seed = int(self.source.randint(2**31 - 1))

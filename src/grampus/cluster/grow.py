@@ -32,7 +32,7 @@ class Proposal:
     split: Split
 
 
-Divide = Callable[[Space], Proposal | None]
+Divide = Callable[[Space, int], Proposal | None]
 
 
 @dataclass
@@ -43,12 +43,17 @@ class _Leaf:
     space: Space
     scatter: float
     proposal: Proposal | None = None
+    directions: int = 0
     children: tuple[_Leaf, ...] = ()
     hopeless: bool = False
 
 
-def grow(root: Space, n_clusters: int, divide: Divide, choose: str = "scatter") -> Tree:
+def grow(root: Space, n_clusters: int, divide: Divide, choose: str = "scatter", directions: int = 1) -> Tree:
     """Divide leaves until there are at least `n_clusters` of them, or none can be divided.
+
+    With l directions there are ⌈(k−1)/(2^l−1)⌉ splits (`pddp`, Table 1). Where empty sign patterns have left them
+    short of k leaves, more splits follow, with as few directions as are needed: there are never more leaves than
+    ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1.
 
     Parameters
     ----------
@@ -57,20 +62,24 @@ def grow(root: Space, n_clusters: int, divide: Divide, choose: str = "scatter") 
     n_clusters : int
         k.
     divide : callable
-        Proposes how to divide a node, or returns None if its documents cannot be told apart.
+        Proposes how to divide a node along so many directions, or returns None if its documents cannot be told apart.
     choose : "scatter", "size" or "gain"
         Which leaf is next: the one with the largest scatter (the paper's), with most documents, or whose division
         gains most (every leaf is divided in advance: about twice the work).
+    directions : int
+        l.
     """
     if choose not in CHOICES:
         raise InputError(f"choose must be one of {', '.join(map(repr, CHOICES))}; got {choose!r}.")
     top = _Leaf(0, root, root.scatter())
     leaves = [top]
     nodes = [_node(top, -1, 0)]
-    order = 0
+    order, planned = 0, -(-(n_clusters - 1) // (2**directions - 1))
     with blas_threads():
         while len(leaves) < n_clusters:
-            leaf = _next(leaves, divide, choose)
+            room = n_clusters - len(leaves)
+            now = directions if order < planned else min(directions, (room + 1).bit_length() - 1)
+            leaf = _next(leaves, divide, choose, now)
             if leaf is None:
                 break
             nodes.extend(_split(leaf, nodes, order))
@@ -82,17 +91,17 @@ def grow(root: Space, n_clusters: int, divide: Divide, choose: str = "scatter") 
     return Tree(tuple(nodes), n_clusters, len(leaves) >= n_clusters)
 
 
-def _next(leaves: list[_Leaf], divide: Divide, choose: str) -> _Leaf | None:
+def _next(leaves: list[_Leaf], divide: Divide, choose: str, directions: int) -> _Leaf | None:
     """Return the leaf to divide, with its proposal; None when no leaf can be divided."""
     while True:
         if choose == "gain":
             for leaf in leaves:
-                _try(leaf, divide)
+                _try(leaf, divide, directions)
         able = [leaf for leaf in leaves if not leaf.hopeless]
         if not able:
             return None
         best = max(able, key=lambda leaf: _merit(leaf, choose))
-        _try(best, divide)
+        _try(best, divide, directions)
         if not best.hopeless:
             return best
 
@@ -103,12 +112,12 @@ def _merit(leaf: _Leaf, choose: str) -> float:
     return leaf.scatter if choose == "scatter" else float(len(leaf.space))
 
 
-def _try(leaf: _Leaf, divide: Divide) -> None:
+def _try(leaf: _Leaf, divide: Divide, directions: int) -> None:
     """Fill in a leaf's proposal and the parts it would have."""
-    if leaf.proposal is not None or leaf.hopeless:
+    if leaf.hopeless or (leaf.proposal is not None and leaf.directions == directions):
         return
     able = len(leaf.space) > 1 and leaf.scatter > leaf.space.floor
-    leaf.proposal = divide(leaf.space) if able else None
+    leaf.proposal, leaf.directions = divide(leaf.space, directions) if able else None, directions
     if leaf.proposal is None:
         leaf.hopeless = True
         return
@@ -138,25 +147,22 @@ def _node(leaf: _Leaf, parent: int, depth: int) -> Node:
 
 @dataclass(frozen=True)
 class Cutting:
-    """Division along principal components: one row of the table directions × cut × centring.
+    """Division along principal components: one row of the table cut × centring.
 
     Attributes
     ----------
-    directions : int
-        l; up to 2^l parts.
     cut : "zero", "full" or "projection"
     inputs : InputCentred, optional
         For polynomial kernels whose nodes are centred in the input space.
     """
 
-    directions: int
     cut: str
     inputs: InputCentred | None = None
 
-    def __call__(self, node: Space) -> Proposal | None:
-        """Divide by the sign pattern of the projections, each less its threshold."""
+    def __call__(self, node: Space, directions: int) -> Proposal | None:
+        """Divide by the sign pattern of the projections on `directions` components, each less its threshold."""
         seen = node if self.inputs is None else self.inputs.space(node)
-        found = leading_components(seen.product, self.directions, seen.start, dense=seen.dense, floor=seen.floor)
+        found = leading_components(seen.product, directions, seen.start, dense=seen.dense, floor=seen.floor)
         count = len(found.values)
         if count == 0:
             return None
@@ -201,7 +207,7 @@ def start_partition(gram: Gram, n_clusters: int, documents: Array) -> NDArray[np
     """Return k parts of some documents by plain PDDP, as a start for kernel k-means; the others are in part 0."""
     labels = np.zeros(len(gram), dtype=np.intp)
     part = gram if len(documents) == len(gram) else gram.take(documents)
-    labels[documents] = grow(space(unshifted(part)[0]), n_clusters, Cutting(1, "zero")).labels
+    labels[documents] = grow(space(unshifted(part)[0]), n_clusters, Cutting("zero")).labels
     return labels
 
 

@@ -35,9 +35,9 @@ class Refined:
     sigma: float
     max_iter: int
 
-    def __call__(self, node: Space) -> Proposal | None:
+    def __call__(self, node: Space, directions: int) -> Proposal | None:
         """Divide a node."""
-        begun = self.cutting(node)
+        begun = self.cutting(node, directions)
         if begun is None:
             return None
         gram = shift(node.gram, self.sigma) if self.sigma else node.gram
@@ -68,7 +68,7 @@ def pddp(
     gram : Gram
         A trailing shift changes no direction and is left out of the scatter; it acts in ``refine``.
     n_clusters : int
-        k, from 1 to the number of documents. With l directions a split makes up to 2^l leaves, so there may be more.
+        k, from 1 to the number of documents. With l directions there are up to ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1 leaves.
     directions : int
         l, the number of principal components that a node is divided along.
     cut : "zero", "full" or "projection"
@@ -103,9 +103,9 @@ def pddp(
     if cut not in CUTS:
         raise InputError(f"cut must be one of {', '.join(map(repr, CUTS))}; got {cut!r}.")
     base, sigma = unshifted(gram)
-    cutting = Cutting(directions, cut, inputs)
+    cutting = Cutting(cut, inputs)
     divide = Refined(cutting, sigma, max_iter) if refine else cutting
-    tree = grow(space(base, seed_of(random_state)), k, divide, choose)
+    tree = grow(space(base, seed_of(random_state)), k, divide, choose, directions)
     return warned(tree)
 
 
