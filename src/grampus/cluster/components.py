@@ -140,7 +140,7 @@ class _Lanczos:
         """
         j, basis = self.used, self.basis
         rest = self.product(basis[j])
-        rest = rest - rest.mean()
+        rest = rest - np.add.reduce(rest) / len(rest)
         first = j - len(coupling)
         rest -= coupling @ basis[first:j]
         self.small[j, first:j] = self.small[first:j, j] = coupling
@@ -149,7 +149,7 @@ class _Lanczos:
         before, beta = np.inf, float(np.sqrt(rest @ rest))
         while beta < 0.7 * before:  # against rounding: once is enough, except near the end of what there is
             rest -= (basis[: j + 1] @ rest) @ basis[: j + 1]
-            rest -= rest.mean()
+            rest -= np.add.reduce(rest) / len(rest)
             before, beta = beta, float(np.sqrt(rest @ rest))
         self.used = j + 1
         self.scale = max(self.scale, abs(alpha), beta)

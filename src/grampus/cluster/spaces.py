@@ -80,11 +80,13 @@ class Space(ABC):
 class FeatureSpace(Space):
     """Explicit features, dense or CSR, in float64: products are X(Xᵀv)."""
 
-    def __init__(self, features: Any, members: Members, start: Array, rounding: float) -> None:
-        self.features, self.members, self.start, self.rounding = features, members, start, rounding
+    rounding = _ROUNDING["float64"]
+
+    def __init__(self, features: Any, members: Members, start: Array, diagonal: Array) -> None:
+        self.features, self.members, self.start, self.diagonal = features, members, start, diagonal
         self._columns = features.T
+        self._total = np.asarray(self._columns @ np.ones(len(members)))
         self._scatter: float | None = None
-        self.diagonal = row_squares(features)
 
     @classmethod
     def of(cls, explicit: Factor, seed: int) -> FeatureSpace:
@@ -95,7 +97,7 @@ class FeatureSpace(Space):
         if is_sparse(features):
             members = np.argsort(start, kind="stable")
             features, start = features[members], start[members]
-        return cls(features, members, start, _ROUNDING["float64"])
+        return cls(features, members, start, row_squares(features))
 
     @property
     def gram(self) -> Gram:
@@ -115,7 +117,7 @@ class FeatureSpace(Space):
 
     def sums(self) -> Array:
         """Return X(Xᵀe)."""
-        return np.asarray(self.features @ column_sums(self.features))
+        return np.asarray(self.features @ self._total)
 
     @property
     def floor(self) -> float:
@@ -131,10 +133,9 @@ class FeatureSpace(Space):
         return self._scatter
 
     def _sum_of_squares(self) -> float:
-        total = column_sums(self.features)
         if is_sparse(self.features):
-            return float(self.diagonal.sum() - total @ total / len(self))
-        mean = total / len(self)
+            return float(self.diagonal.sum() - self._total @ self._total / len(self))
+        mean = self._total / len(self)
         return float(sum(np.square(self.features[rows] - mean).sum() for rows in tiles(len(self), 16 * len(mean))))
 
     def earlier_sums(self, order: Members) -> Array:
@@ -149,7 +150,7 @@ class FeatureSpace(Space):
 
     def take(self, index: Members) -> FeatureSpace:
         """Copy the rows."""
-        return FeatureSpace(self.features[index], self.members[index], self.start[index], self.rounding)
+        return FeatureSpace(self.features[index], self.members[index], self.start[index], self.diagonal[index])
 
 
 class GramSpace(Space):
