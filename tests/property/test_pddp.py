@@ -80,7 +80,7 @@ def test_the_cut_of_the_documents_is_the_best_of_all(seed, n, negative):
 
 
 def test_the_cut_of_many_documents_crosses_blocks():
-    x = np.abs(points(3, 700, m=30))
+    x = np.abs(points(3, 300, m=30))
     p = x @ np.arange(30.0)
     for gram in (LinearGram(x), LinearGram(sp.csr_array(x)), DenseGram(x @ x.T)):
         whole = space(gram)
