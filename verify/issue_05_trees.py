@@ -193,7 +193,7 @@ def reuters() -> Figure:
         x, labels = reut(number)
         found = {
             f"{name}({count})": scored(x, labels, name, k, count, kernel=kernel)
-            for name, count in itertools.product(("KPDDP", "KPDDP_2MEANS", "KPDDP_OCPC"), (1, 2, 3))
+            for name, count in itertools.product(("KPDDP", "KPDDP_2MEANS", "KPDDP_OC", "KPDDP_OCPC"), (1, 2, 3))
         }
         start = time.perf_counter()
         runs = KernelKMeans(k, kernel=kernel, n_init=10, random_state=0).fit(x).result_.runs

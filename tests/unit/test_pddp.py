@@ -267,7 +267,7 @@ def test_memory_is_that_of_the_stored_entries():
         from grampus.cluster import pddp
         from grampus.gram import LinearGram
         rng = np.random.default_rng(0)
-        pddp(LinearGram(sp.random_array((200, 50), density=0.1, rng=rng, format="csr")), 3)
+        pddp(LinearGram(sp.csr_array(rng.poisson(0.1, (200, 50)).astype(float))), 3)
         n, m, row = 30000, 20000, 40
         x = sp.csr_array((rng.random(n * row), rng.integers(0, m, n * row), np.arange(n + 1) * row), shape=(n, m))
         x.sum_duplicates()
@@ -362,6 +362,22 @@ def test_new_documents_go_where_their_projections_say(kernel, refine):
     assert np.array_equal(side[labels], expected)
     assert np.array_equal(model.predict(new.toarray()), labels)
     assert np.array_equal(model.predict(new, n_clusters=2), expected)
+
+
+def test_directions_over_the_terms():
+    model = PDDP(4, kernel="cosine", directions=2).fit(X)
+    u = model.direction()
+    np.testing.assert_allclose(u.T @ u, np.eye(2), atol=1e-8)
+    x = X.toarray() / np.maximum(np.linalg.norm(X.toarray(), axis=1), 1e-300)[:, None]
+    basis = np.linalg.svd(x - x.mean(axis=0))[2][:2].T
+    np.testing.assert_allclose(np.abs(basis.T @ u), np.eye(2), atol=1e-7)
+    refined = PDDP(2, kernel="cosine", refine=True).fit(X)
+    for column, child in zip(refined.direction().T, refined.tree_.root.children, strict=True):
+        np.testing.assert_allclose(column, x[refined.tree_.nodes[child].members].mean(axis=0), atol=1e-12)
+    with pytest.raises(InputError, match="Only linear and cosine kernels"):
+        PDDP(2, kernel="gaussian(4)").fit(X).direction()
+    with pytest.raises(InputError, match="is a leaf"):
+        model.direction(len(model.tree_) - 1)
 
 
 def test_unseen_sign_patterns_go_to_the_child_they_miss_by_least():

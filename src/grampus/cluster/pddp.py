@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from .._array import Array
 from .._check import check_integer
 from ..errors import InputError
 from ..gram import Gram, shift, unshifted
@@ -42,8 +43,9 @@ class Refined:
             return None
         gram = shift(node.gram, self.sigma) if self.sigma else node.gram
         count = int(begun.parts.max()) + 1
-        parts = kernel_kmeans(gram, count, init=begun.parts, max_iter=self.max_iter).labels
-        return Proposal(parts, by_centroids(node, parts, begun.split))
+        labels = kernel_kmeans(gram, count, init=begun.parts, max_iter=self.max_iter).labels
+        parts = np.unique(labels, return_inverse=True)[1].reshape(-1).astype(np.intp)
+        return Proposal(parts, by_centroids(node, parts, begun.split)) if parts.any() else begun
 
 
 def pddp(
@@ -142,6 +144,20 @@ class TreeEstimator(KernelEstimator):
         self.objective_ = self.inertia_ = self.tree_.objective
         self.n_iter_ = max(1, len(self.tree_.splits))
         self.router_ = Router(self.tree_, gram, self.kernel_, inputs)
+
+    def direction(self, node: int = 0) -> Array:
+        """Return what divides a node as vectors over the columns of X, (m, c); for linear and cosine kernels.
+
+        Principal directions of unit length where the node was cut, centroids where it was divided by 2-means. Large
+        entries name the terms that tell the parts apart.
+
+        Parameters
+        ----------
+        node : int
+            Its place in ``tree_.nodes``; the root by default.
+        """
+        check_is_fitted(self)
+        return self.router_.direction(self.tree_.nodes[check_integer(node, "node", low=0, high=len(self.tree_) - 1)])
 
     def predict(self, X: Any, n_clusters: int | None = None) -> NDArray[np.intp]:
         """Return the leaf that new documents come to, going down the tree.

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from .._array import Array, dot, row_squares, take_rows
 from .._config import tile_rows
+from ..errors import InputError
 from ..gram import Gram, factor, unshifted
-from ..gram.factor import Factor
 from ..kernels import Kernel, Normalise
 from .centroids import _is_linear
 from .spaces import InputCentred, Members
@@ -72,14 +72,24 @@ class Router:
         fitted = self.gram.source.collection if explicit is None else explicit.features  # type: ignore[attr-defined]
         new = source._collect_new(documents, fitted)
         if explicit is not None:
-            return descend(self.tree, new.shape[0], self._explicit(new, explicit), parts)
+            return descend(self.tree, new.shape[0], self._explicit(new), parts)
         found = [np.empty(0, dtype=np.intp)]
         for part in source._parts(new, _NEW_TILE * tile_rows(8 * len(self.gram))):
             cross, _ = self.gram.extend(source._cross(part, fitted), source._diagonal(part))
             found.append(descend(self.tree, len(cross), self._compared(part, cross), parts))
         return np.concatenate(found)
 
-    def _explicit(self, new: Any, explicit: Factor) -> Scores:
+    def direction(self, node: Node) -> Array:
+        """Return a split's functionals as vectors over the features, (m, c)."""
+        explicit = factor(unshifted(self.gram)[0])
+        if explicit is None or not _is_linear(self.kernel):
+            raise InputError(f"Only linear and cosine kernels have directions over terms; got '{self.kernel}'.")
+        if node.split is None:
+            raise InputError(f"Node {node.index} is a leaf: nothing divides it.")
+        weights = node.split.coefficients * explicit.scale[node.members, None]
+        return dot(explicit.features[node.members].T, weights)
+
+    def _explicit(self, new: Any) -> Scores:
         """Use the directions themselves: O(stored entries), no block of similarities."""
         scale = np.ones(new.shape[0])
         if Normalise() in self.kernel.transforms:
@@ -87,10 +97,7 @@ class Router:
             scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
 
         def scores(node: Node, rows: Members) -> Array:
-            assert node.split is not None
-            weights = node.split.coefficients * explicit.scale[node.members, None]
-            direction = dot(explicit.features[node.members].T, weights)
-            return dot(new[rows], direction) * scale[rows, None]
+            return dot(new[rows], self.direction(node)) * scale[rows, None]
 
         return scores
 
