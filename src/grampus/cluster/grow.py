@@ -35,7 +35,7 @@ class Proposal:
 Divide = Callable[[Space, int], Proposal | None]
 
 
-@dataclass
+@dataclass(eq=False)
 class _Leaf:
     """A node that is still whole."""
 

@@ -18,7 +18,7 @@ from .drawing import graphviz, json_text, linkage, newick, render, to_dict
 CLOSE = 1e-6  # relative eigengap below which another machine, or another order, may split otherwise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Split:
     """How a node was divided.
 
@@ -86,7 +86,7 @@ class Split:
         return np.asarray(missed.sum(axis=2).argmin(axis=1))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Node:
     """A set of documents, and its parts if it was split.
 
@@ -149,7 +149,7 @@ class Node:
         return self.split.eigengap if self.split else float("nan")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tree:
     """A hierarchy of clusters, from all documents down.
 
