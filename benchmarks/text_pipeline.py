@@ -42,7 +42,7 @@ class Comparison:
 def data_folder() -> Path:
     value = os.environ.get("GRAMPUS_DATA")
     if not value:
-        raise SystemExit("GRAMPUS_DATA must name the folder of corpora.")
+        raise FileNotFoundError("GRAMPUS_DATA must name the folder of corpora.")
     return Path(value)
 
 

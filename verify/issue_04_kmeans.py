@@ -81,14 +81,14 @@ def freeze() -> Figure:
     found = freezing()
     plain, shifted = found["plain"], found["shift"]
     text = (
-        f"plain: {plain['iterations']:.1f} iterations, {plain['later']:.1f} moves after the first; "
-        f"shift: {shifted['iterations']:.1f} and {shifted['later']:.1f}"
+        f"plain: documents move in {plain['iterations']:.1f} iterations, {plain['moves']:.1f} moves in all; "
+        f"shift: {shifted['iterations']:.1f} and {shifted['moves']:.1f} (40 documents, mean of 50 starts)"
     )
-    return Figure(text, plain["iterations"] <= 4 and shifted["later"] > 3 * plain["later"])
+    return Figure(text, plain["iterations"] <= 3 and shifted["moves"] > 5 * plain["moves"])
 
 
 def freezing() -> dict[str, dict[str, float]]:
-    """Return the mean iterations and the mean moves after the first iteration, plain and shifted."""
+    """Return the mean number of iterations in which a document moves, and of moves, plain and shifted."""
     import gzip
 
     from grampus.cluster import kernel_kmeans
@@ -104,8 +104,8 @@ def freezing() -> dict[str, dict[str, float]]:
         gram = parse_kernel(spelling).gram(texts["acq"] + texts["crude"])
         histories = kernel_kmeans(gram, 2, n_init=50, random_state=0).runs.histories
         found[name] = {
-            "iterations": float(np.mean([len(history.moves) for history in histories])),
-            "later": float(np.mean([history.moves[1:].sum() for history in histories])),
+            "iterations": float(np.mean([np.count_nonzero(history.moves) for history in histories])),
+            "moves": float(np.mean([history.moves.sum() for history in histories])),
         }
     return found
 
@@ -177,15 +177,15 @@ def sparse_growth() -> Figure:
         seconds.append(found["seconds"])
         rises.append(found["rise"] / found["input"])
     growth = seconds[1] / seconds[0]
-    text = f"{seconds[0]:.3f} and {seconds[1]:.3f} s an iteration ({growth:.2f} × for 2 ×); rise {max(rises):.2f} × the input"
-    return Figure(text, growth < 2.5 and max(rises) < 3)
+    times = f"{seconds[0]:.3f} and {seconds[1]:.3f} s an iteration ({growth:.2f} × for 2 ×)"
+    return Figure(f"{times}; rise {max(rises):.2f} × the input", growth < 2.5 and max(rises) < 3)
 
 
 @line(
     4,
     "correct",
-    "Same objective as scikit-learn's KMeans to 1e-10; brute force for n ≤ 9; the objective never rises; AA and DS equal "
-    "a naive twin document by document; k labels for k distinct documents; weights are copies.",
+    "Same objective as scikit-learn's KMeans to 1e-10; brute force for n ≤ 9; the objective never rises; AA and DS "
+    "equal a naive twin document by document; k labels for k distinct documents; weights are copies.",
     watches=TESTS,
 )
 def correct() -> Figure:
@@ -195,7 +195,8 @@ def correct() -> Figure:
 @line(
     4,
     "estimator",
-    "scikit-learn's checks with at most the two declared failures for precomputed; predict under every transform; bad input.",
+    "scikit-learn's checks with at most the two declared failures for precomputed; predict under every transform; "
+    "bad input.",
     watches=TESTS,
 )
 def estimator() -> Figure:

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.io import mmread
 
 from benchmarks.registry import Agreement, Arrays, Side, equal_share, row
+from benchmarks.text_pipeline import data_folder, load
 from grampus.kernels import parse_kernel
 from grampus.text import TermVectorizer, Weighting
 
@@ -19,16 +15,9 @@ STARTS, FEW = 250, 5
 PACKAGES = ("numpy", "scipy", "grampus")
 
 
-def _folder() -> Path:
-    folder = os.environ.get("GRAMPUS_DATA")
-    if not folder:
-        raise FileNotFoundError("this row needs the research corpora: set GRAMPUS_DATA to their folder")
-    return Path(folder)
-
-
 def _bbc(quick: bool) -> Arrays:
     """The cosine Gram of bbc in float32, and random partitions to start from."""
-    counts = sp.csr_array(mmread(_folder() / "bbc.mtx.gz"))
+    counts = sp.csr_array(mmread(data_folder() / "bbc.mtx.gz"))
     if quick:
         counts = counts[::4]
     matrix = parse_kernel("cosine").gram(Weighting("dominance").fit_transform(counts)).dense().astype(np.float32)
@@ -99,10 +88,7 @@ def tslearn(quick: bool) -> Arrays:
 
 def _newsgroups(quick: bool) -> Arrays:
     """Unit rows of weighted terms of 20ng in float64, and one random partition."""
-    with gzip.open(_folder() / "20ng.jsonl.gz", "rt", encoding="utf-8") as file:
-        texts = [json.loads(text)["text"] for text in file]
-    if quick:
-        texts = texts[::20]
+    texts = load(data_folder())[:: 20 if quick else 1]
     x = TermVectorizer("lfc", min_df=3, dtype=np.float64).fit_transform(texts)
     start = np.random.default_rng(0).integers(0, 20, x.shape[0])
     shape = np.array(x.shape)

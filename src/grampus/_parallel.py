@@ -12,7 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
+from numbers import Integral
 from typing import Any
+
+from .errors import InputError
 
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
 
@@ -37,12 +40,19 @@ def blas_threads(operations: float = 0.0) -> Iterator[None]:
         yield
 
 
-def thread_count(n_jobs: int | None = None) -> int:
-    """Return how many threads to use: those asked for, or one for each core this process may use."""
+def thread_count(n_jobs: Any = None) -> int:
+    """Return how many threads to use: those asked for, or one for each core this process may use.
+
+    As in joblib, −1 means all cores, −2 all but one. Without a number, ``OMP_NUM_THREADS`` is an upper limit.
+    """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
-        return max(1, min(cores, int(os.environ.get("OMP_NUM_THREADS", "") or cores)))
-    return max(1, n_jobs if n_jobs > 0 else cores + 1 + n_jobs)
+        limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
+        return min(cores, int(limit)) if limit.isdigit() and int(limit) > 0 else cores
+    asked = 0 if isinstance(n_jobs, bool) or not isinstance(n_jobs, Integral) else int(n_jobs)
+    if asked == 0:
+        raise InputError(f"n_jobs must be a whole number other than 0, or None; got {n_jobs!r}.")
+    return max(1, asked if asked > 0 else cores + 1 + asked)
 
 
 def in_threads(function: Callable[[int, int], object], n: int, n_jobs: int | None = None, least: int = 1) -> None:

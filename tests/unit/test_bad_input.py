@@ -215,3 +215,14 @@ def test_blas_is_held_to_one_thread_and_given_back():
         with blas_threads(LARGE_PRODUCT):
             assert threads() == before
         assert threads() == before
+
+
+def test_threads_come_from_the_caller_the_environment_or_the_machine(monkeypatch):
+    from grampus._parallel import thread_count
+
+    cores = thread_count(-1)
+    for value, expected in (("1", 1), ("1,4", 1), ("", cores), ("many", cores), ("0", cores), ("999", cores)):
+        monkeypatch.setenv("OMP_NUM_THREADS", value)
+        assert thread_count() == expected
+    assert thread_count(3) == 3
+    assert thread_count(-1000) == 1

@@ -148,6 +148,10 @@ def test_progress_is_told():
         ({"sample_weight": np.zeros(150)}, "not zero for every"),
         ({"sample_weight": np.full(150, np.nan)}, "finite"),
         ({"random_state": "seed"}, "random_state"),
+        ({"n_jobs": 0}, "n_jobs must be a whole number other than 0"),
+        ({"n_jobs": "two"}, "n_jobs must be a whole number other than 0"),
+        ({"batch_size": 0}, "batch_size must be at least 1"),
+        ({"identity": ["a"]}, "identity must have 150 entries"),
     ],
 )
 def test_bad_parameters(arguments, message):
@@ -351,6 +355,14 @@ def test_scikit_learn_callbacks_hear_of_every_start():
     expected = clone(model).fit_predict(X)
     assert np.array_equal(model.set_callbacks(Listener()).fit_predict(X), expected)
     assert heard == ["setup", "start", "start", "start", "start", "fit", "teardown"]
+
+
+def test_a_gram_that_turns_out_nan_or_is_none_is_refused():
+    broken = FunctionGram(lambda a, b: np.full((len(a), len(b)), np.nan), np.ones((5, 1)), lambda a: np.ones(len(a)))
+    with pytest.raises(InputError, match="must be finite"):
+        kernel_kmeans(broken, 2, random_state=0)
+    with pytest.raises(InputError, match=r"got ndarray.*DenseGram\(K\)"):
+        kernel_kmeans(np.eye(3), 2)
 
 
 def test_zero_vectors_and_nan():

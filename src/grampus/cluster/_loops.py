@@ -11,6 +11,7 @@ from typing import Any
 import numba
 import numpy as np
 
+_DOCUMENTS = 256  # assigned at a time
 _COLUMNS = 2048  # of the matrix at a time: a cluster's sums and four rows then stay in the first-level cache
 
 
@@ -113,30 +114,69 @@ def choose(distance, own, current, adjusted, tolerance):  # type: ignore[no-unty
 def assign_held(  # type: ignore[no-untyped-def]
     sums, labels, sizes, within, squares, norms, diagonal, weights, adjusted, tolerance, shift, new, chosen, start, stop
 ):
-    """Assign every document of partitions start … stop."""
+    """Assign every document of partitions start … stop, some at a time so that each step is a straight loop."""
     k, n = sums.shape[1], sums.shape[2]
-    distance = np.empty(k)
+    best, own = np.empty(_DOCUMENTS), np.empty(_DOCUMENTS)
     for p in range(start, stop):
-        for i in range(n):
-            current = labels[p, i]
+        for first in range(0, n, _DOCUMENTS):
+            many = min(_DOCUMENTS, n - first)
+            own_distances(
+                sums[p],
+                labels[p],
+                sizes[p],
+                within[p],
+                squares[p],
+                norms[p],
+                diagonal,
+                weights,
+                adjusted,
+                shift,
+                first,
+                many,
+                own,
+            )
+            best[:many] = np.inf
             for c in range(k):
-                distance[c] = norms[p, c] if sizes[p, c] <= 0 else norms[p, c] - 2.0 * sums[p, c, i] / sizes[p, c]
-            own = 0.0
-            if current >= 0:
-                own = distance[current] - 2.0 * shift * min(weights[i], 1.0) / sizes[p, current]
-                if adjusted:
-                    own = left_out(
-                        sums[p, current, i],
-                        sizes[p, current],
-                        within[p, current],
-                        squares[p, current],
-                        diagonal[i],
-                        weights[i],
-                        shift,
-                    )
-            c = choose(distance, own, current, adjusted, tolerance)
-            new[p, i] = c
-            chosen[p, i] = sums[p, c, i]
+                slope, norm, row = slope_of(sizes[p, c]), norms[p, c], sums[p, c, first : first + many]
+                mine = labels[p, first : first + many]
+                for i in range(many):
+                    d = own[i] if mine[i] == c else norm + slope * row[i]
+                    best[i] = d if d < best[i] else best[i]
+            for i in range(many):
+                best[i] += tolerance
+                new[p, first + i] = -1
+                if adjusted and labels[p, first + i] >= 0 and own[i] <= best[i]:
+                    new[p, first + i] = labels[p, first + i]
+            for c in range(k):
+                slope, norm, row = slope_of(sizes[p, c]), norms[p, c], sums[p, c, first : first + many]
+                mine = labels[p, first : first + many]
+                found = new[p, first : first + many]
+                for i in range(many):
+                    d = own[i] if mine[i] == c else norm + slope * row[i]
+                    found[i] = c if found[i] < 0 and d <= best[i] else found[i]
+            for i in range(first, first + many):
+                chosen[p, i] = sums[p, new[p, i], i]
+
+
+@_compiled
+def slope_of(size):  # type: ignore[no-untyped-def]
+    """Return the factor of S in a distance; an empty cluster's norm is infinite and needs none."""
+    return -2.0 / size if size > 0 else 0.0
+
+
+@_compiled
+def own_distances(  # type: ignore[no-untyped-def]
+    sums, labels, sizes, within, squares, norms, diagonal, weights, adjusted, shift, first, many, out
+):
+    """Distances of documents to the clusters they are in; infinite for those in none."""
+    for i in range(many):
+        at = first + i
+        c = labels[at]
+        out[i] = np.inf
+        if c >= 0 and adjusted:
+            out[i] = left_out(sums[c, at], sizes[c], within[c], squares[c], diagonal[at], weights[at], shift)
+        elif c >= 0:
+            out[i] = norms[c] + slope_of(sizes[c]) * (sums[c, at] + shift * min(weights[at], 1.0))
 
 
 @_compiled

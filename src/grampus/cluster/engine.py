@@ -9,6 +9,7 @@ import numpy as np
 
 from .._array import Array
 from .._parallel import blas_threads
+from ..errors import InputError
 from .results import History, Outcome, Runs
 from .sums import Labels, Rule, State, Sums, centroid_norms, group_sums
 
@@ -86,6 +87,8 @@ def _lockstep(problem: Problem, sums: Sums, starts: Labels) -> Iterator[Finished
     for iteration in range(1, problem.max_iter + 1):
         state = sums.state(labels)
         objective = problem.objective(state)
+        if not np.isfinite(objective).all():
+            raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")
         predicted, chosen = sums.assign(state, problem.rule)
         new = np.where(inside, predicted, -1).astype(np.int32)
         fill_empty_clusters(problem, state, new, chosen)

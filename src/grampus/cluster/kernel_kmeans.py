@@ -13,6 +13,7 @@ import numpy as np
 from .._array import Array
 from .._check import check_integer
 from .._config import settings
+from .._parallel import thread_count
 from ..errors import InputError
 from ..gram import DenseGram, Gram, factor, unshifted
 from .engine import Finished, Problem, gather, lockstep
@@ -101,10 +102,17 @@ def kernel_kmeans(
     >>> kernel_kmeans(LinearGram(points), 2, random_state=0).sizes
     array([2, 2])
     """
+    if not isinstance(gram, Gram):
+        raise InputError(
+            f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
+            "DenseGram(K)."
+        )
     n = len(gram)
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     n_init = check_integer(n_init, "n_init", low=1)
     max_iter = check_integer(max_iter, "max_iter", low=1)
+    batch_size = None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
+    n_jobs = thread_count(n_jobs)
     weights = check_weights(sample_weight, n)
     base, sigma = unshifted(gram)
     diagonal = base.diagonal().astype(np.float64)
