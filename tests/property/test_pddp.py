@@ -108,11 +108,12 @@ def test_scatter_is_the_explicit_sum_of_squares(seed, n, spelling):
 
 
 @settings(max_examples=25)
-@given(seeds, st.integers(SMALL + 1, 400), st.integers(1, 4))
-def test_components_are_those_of_the_whole_matrix(seed, n, count):
+@given(seeds, st.integers(SMALL + 1, 400), st.integers(1, 4), st.booleans())
+def test_components_are_those_of_the_whole_matrix(seed, n, count, probe):
     x = points(seed, n, m=40)
     K = x @ x.T
-    found = leading_components(lambda v: K @ v, count, np.random.default_rng(0).standard_normal(n), dense=lambda: K)
+    start = np.random.default_rng(0).standard_normal(n)
+    found = leading_components(lambda v: K @ v, count, start, dense=lambda: K, probe=probe)
     values, vectors = naive_pddp.components(K, count + 1)
     np.testing.assert_allclose(found.values, values[:count], rtol=1e-10)
     for j in range(count):
@@ -136,11 +137,36 @@ def test_components_stop_at_the_rank(rank):
     np.testing.assert_allclose(found.vectors.T @ found.vectors, np.eye(rank), atol=1e-8)
 
 
+def test_a_probe_finds_what_the_start_missed():
+    rng = np.random.default_rng(0)
+    Q = np.linalg.qr(np.hstack([np.ones((200, 1)), rng.standard_normal((200, 40))]))[0][:, 1:]
+    values = np.linspace(2, 1, 40)
+    K = (Q * values) @ Q.T
+    start = Q[:, 1:] @ rng.standard_normal(39)  # nothing of the first component
+    blind, seeing = (
+        leading_components(lambda v: K @ v, 1, start, dense=lambda: K, probe=probe) for probe in (False, True)
+    )
+    assert blind.values[0] == pytest.approx(values[1])
+    assert seeing.values[0] == pytest.approx(values[0])
+    assert seeing.gap == pytest.approx(1 - values[1] / values[0], rel=0.3)
+
+
 def test_multiple_eigenvalues_of_few_kinds_of_documents_are_seen():
     """Four orthogonal groups of the same size: the leading eigenvalue is threefold."""
     tree = pddp(LinearGram(np.repeat(np.eye(4), 50, axis=0)), 2)
     assert tree.root.eigengap < 1e-6
     assert tree.close_calls == (tree.root,)
+
+
+@pytest.mark.parametrize("copies", [2, 3, 4])
+def test_mirror_images_are_a_close_call(copies):
+    """Copies that are similar to nothing but themselves: the leading eigenvalue is (copies − 1)-fold."""
+    x = points(0, 60, m=30)
+    K = np.kron(np.eye(copies), x @ x.T)
+    tree = pddp(DenseGram(K), 2)
+    values, _ = naive_pddp.components(K, 2)
+    assert (tree.root.eigengap < 1e-6) == (copies > 2)
+    assert tree.root.eigengap == pytest.approx(1 - values[1] / values[0], abs=1e-7)
 
 
 @settings(max_examples=30)

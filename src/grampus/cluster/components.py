@@ -55,6 +55,7 @@ def leading_components(
     *,
     dense: Callable[[], Array],
     floor: float = 0.0,
+    probe: bool = False,
     max_products: int = 3000,
 ) -> Components:
     """Return up to `count` components of the centred Gram.
@@ -71,6 +72,9 @@ def leading_components(
         Returns K itself; asked for only when n is at most `SMALL`.
     floor : float
         Eigenvalues up to here are rounding, and left out.
+    probe : bool
+        Once the components are found, look from another start for an eigenvalue that the first one missed, as it
+        misses all but one copy of a multiple eigenvalue. Costs about half as many products again.
     max_products : int
         After so many products without an answer a `ConvergenceError` is raised.
     """
@@ -78,7 +82,7 @@ def leading_components(
     if n <= SMALL:
         values, vectors = _exact(dense())
     else:
-        values, vectors = _Lanczos(product, n, count, start, floor).run(max_products)
+        values, vectors = _Lanczos(product, n, count, start, floor).run(max_products, probe)
     real = min(count, int((values > floor).sum()))
     following = max(float(values[real]), 0.0) if real < len(values) and real == count else 0.0
     return Components(values[:real], _signed(vectors[:, :real]), following)
@@ -113,19 +117,24 @@ class _Lanczos:
         length = np.sqrt(first @ first)
         self.basis[0] = first / length if length > 0 else self._fresh()
 
-    def run(self, max_products: int) -> tuple[Array, Array]:
+    def run(self, max_products: int, probe: bool) -> tuple[Array, Array]:
         """Return Ritz values, largest first, and the vectors of those that were asked for."""
-        coupling = np.empty(0)
+        coupling, probing, known = np.empty(0), False, 0.0
         for _ in range(max_products):
             following, beta = self._step(coupling)
-            complete = following is None
-            if complete or self.used == self.size or (self.used % _CHECK == 0 and self.used >= 2 * _CHECK):
+            coupling = np.array([beta])
+            if following is None or self.used == self.size or (self.used % _CHECK == 0 and self.used >= 2 * _CHECK):
                 values, vectors = np.linalg.eigh(self.small[: self.used, : self.used])
-                values, vectors = values[::-1], vectors[:, ::-1]
-                if complete or self._converged(values, beta * vectors[-1]):
-                    return values, (vectors[:, : self.count].T @ self.basis[: self.used]).T
-            coupling = self._restart(values, vectors, beta) if self.used == self.size else np.array([beta])
-            self.basis[self.used] = following
+                values, vectors = values[::-1].copy(), vectors[:, ::-1]
+                if following is None or self._converged(values, beta * vectors[-1], probing):
+                    if following is None or probing or not probe:
+                        values[self.count :] = np.maximum(values[self.count :], known)
+                        return values, (vectors[:, : self.count].T @ self.basis[: self.used]).T
+                    probing, known = True, float(values[self.count])
+                    following, coupling = None, self._keep(self.count, values, vectors, 0.0)
+                elif self.used == self.size:
+                    coupling = self._keep(self.kept, values, vectors, beta)
+            self.basis[self.used] = self._fresh() if following is None else following
         raise ConvergenceError(
             f"{self.count} principal components of a node of {self.basis.shape[1]} documents were not found to "
             f"{TOLERANCE:g} in {max_products} products. Ask for fewer directions, or use a kernel with a clearer "
@@ -167,17 +176,24 @@ class _Lanczos:
             vector -= (self.basis[: self.used] @ vector) @ self.basis[: self.used]
         return vector / np.sqrt(vector @ vector)
 
-    def _converged(self, values: Array, residuals: Array) -> bool:
-        """Say whether the leading pairs are found; those at the floor need not be exact."""
+    def _converged(self, values: Array, residuals: Array, probing: bool) -> bool:
+        """Say whether the leading pairs are found; those at the floor need not be exact.
+
+        While probing, the next pair must be known well enough to tell it from the last of them.
+        """
         if len(values) <= self.count:
             return False
-        limit = TOLERANCE * np.maximum(values[: self.count], self.floor)
-        return bool((np.abs(residuals[: self.count]) <= np.maximum(limit, 1e-3 * self.floor)).all())
+        limit = np.maximum(TOLERANCE * values[: self.count], 1e-3 * self.floor)
+        found = bool((np.abs(residuals[: self.count]) <= limit).all())
+        if not probing:
+            return found
+        apart = max(0.1 * (values[self.count - 1] - values[self.count]), 1e-8 * values[0])
+        return found and abs(residuals[self.count]) <= max(apart, 1e-3 * self.floor)
 
-    def _restart(self, values: Array, vectors: Array, beta: float) -> Array:
-        """Keep the leading Ritz vectors; return their couplings to the next vector."""
-        self.basis[: self.kept] = vectors[:, : self.kept].T @ self.basis[: self.used]
+    def _keep(self, kept: int, values: Array, vectors: Array, beta: float) -> Array:
+        """Go on with the leading Ritz vectors alone; return their couplings to the next vector."""
+        self.basis[:kept] = vectors[:, :kept].T @ self.basis[: self.used]
         self.small[:] = 0.0
-        self.small[np.arange(self.kept), np.arange(self.kept)] = values[: self.kept]
-        self.used = self.kept
-        return beta * vectors[-1, : self.kept]
+        self.small[np.arange(kept), np.arange(kept)] = values[:kept]
+        self.used = kept
+        return beta * vectors[-1, :kept]

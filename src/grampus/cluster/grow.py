@@ -162,7 +162,9 @@ class Cutting:
     def __call__(self, node: Space, directions: int) -> Proposal | None:
         """Divide by the sign pattern of the projections on `directions` components, each less its threshold."""
         seen = node if self.inputs is None else self.inputs.space(node)
-        found = leading_components(seen.product, directions, seen.start, dense=seen.dense, floor=seen.floor)
+        found = leading_components(
+            seen.product, directions, seen.start, dense=seen.dense, floor=seen.floor, probe=seen.probe
+        )
         count = len(found.values)
         if count == 0:
             return None

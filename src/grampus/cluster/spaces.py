@@ -32,12 +32,16 @@ class Space(ABC):
         Where the search for components starts. It depends on the documents' content, not on their order.
     rounding : float
         Relative to the trace; scatter and eigenvalues below it are 0.
+    probe : bool
+        Whether the start may depend on the order after all, where documents are mirror images of each other: then
+        multiple eigenvalues must be looked for.
     """
 
     members: Members
     diagonal: Array
     start: Array
     rounding: float
+    probe = False
 
     def __len__(self) -> int:
         return len(self.members)
@@ -155,6 +159,8 @@ class FeatureSpace(Space):
 
 class GramSpace(Space):
     """Any Gram: held as a matrix in float64 where that fits, otherwise through its products."""
+
+    probe = True
 
     def __init__(self, gram: Gram, members: Members, seeds: Array, rounding: float) -> None:
         self._gram, self.members, self.seeds, self.rounding = gram, members, seeds, rounding
