@@ -171,6 +171,14 @@ def test_indefinite_grams_are_divided_along_their_positive_directions():
         assert all((node.split.eigenvalues > 0).all() for node in tree.splits)
 
 
+def test_directions_without_positive_variance_are_left_out():
+    rng = np.random.default_rng(0)
+    a, b = rng.standard_normal((150, 1)), rng.standard_normal((150, 150))
+    tree = pddp(DenseGram(400 * a @ a.T - b @ b.T), 2, directions=3)
+    assert len(tree.root.split.eigenvalues) == 1
+    assert len(tree.root.children) == 2
+
+
 def test_far_from_the_origin():
     x = np.random.default_rng(0).standard_normal((200, 5))
     near, far = pddp(LinearGram(x), 6), pddp(LinearGram(x + 1e5), 6)

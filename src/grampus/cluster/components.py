@@ -177,18 +177,19 @@ class _Lanczos:
         return vector / np.sqrt(vector @ vector)
 
     def _converged(self, values: Array, residuals: Array, probing: bool) -> bool:
-        """Say whether the leading pairs are found; those at the floor need not be exact.
+        """Say whether the leading pairs are found; those that will be left out need not be exact.
 
         While probing, the next pair must be known well enough to tell it from the last of them.
         """
         if len(values) <= self.count:
             return False
-        limit = np.maximum(TOLERANCE * values[: self.count], 1e-3 * self.floor)
-        found = bool((np.abs(residuals[: self.count]) <= limit).all())
-        if not probing:
-            return found
-        apart = max(0.1 * (values[self.count - 1] - values[self.count]), 1e-8 * values[0])
-        return found and abs(residuals[self.count]) <= max(apart, 1e-3 * self.floor)
+        residuals, near = np.abs(residuals[: self.count + 1]), 1e-3 * self.floor
+        exact = residuals <= np.maximum(TOLERANCE * values[: self.count + 1], near)
+        exact |= values[: self.count + 1] + residuals <= self.floor
+        if not exact[: self.count].all():
+            return False
+        apart = max(0.1 * (values[self.count - 1] - values[self.count]), 1e-8 * values[0], near)
+        return not probing or bool(exact[self.count] or residuals[self.count] <= apart)
 
     def _keep(self, kept: int, values: Array, vectors: Array, beta: float) -> Array:
         """Go on with the leading Ritz vectors alone; return their couplings to the next vector."""
