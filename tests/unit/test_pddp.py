@@ -152,6 +152,25 @@ def test_ties_at_the_cut_go_left_together():
         assert labels[1] == labels[2] == labels[3]
 
 
+@pytest.mark.parametrize("form", [LinearGram, lambda x: LinearGram(sp.csr_array(x)), lambda x: DenseGram(x @ x.T)])
+@pytest.mark.parametrize("n", [20, 60])
+def test_documents_on_the_cut_go_left_whatever_rounding_says(n, form):
+    rng = np.random.default_rng(n)
+    spread = np.zeros((n, 6))
+    spread[:, 0] = 5 + rng.random(n)  # far along the first axis, in pairs of opposites
+    flat = np.hstack([np.zeros((n, 1)), rng.standard_normal((n, 5)) / 10])  # beside it, in pairs too
+    centre_of_all = 10 * rng.random(6)
+    x = np.vstack([spread, -spread, flat, -flat]) + centre_of_all
+    tree = pddp(form(x), 2)
+    left = tree.nodes[tree.root.children[0]].members
+    assert set(range(2 * n, 4 * n)) <= set(left.tolist())
+    assert len(left) == 3 * n
+    if form is LinearGram:
+        model = PDDP(2).fit(x)
+        assert (model.predict(x[2 * n :]) == model.labels_[-1]).all()
+        assert (model.labels_[2 * n :] == model.labels_[-1]).all()
+
+
 @pytest.mark.parametrize("n", [30, 300])
 def test_no_variance_in_feature_space(n):
     flat = DenseGram(np.ones((n, n)))
@@ -173,8 +192,13 @@ def test_indefinite_grams_are_divided_along_their_positive_directions():
 
 def test_directions_without_positive_variance_are_left_out():
     rng = np.random.default_rng(0)
-    a, b = rng.standard_normal((150, 1)), rng.standard_normal((150, 150))
-    tree = pddp(DenseGram(400 * a @ a.T - b @ b.T), 2, directions=3)
+    a, Q = rng.standard_normal((300, 1)), np.linalg.qr(rng.standard_normal((300, 300)))[0]
+    K = 400 * a @ a.T - (Q * np.linspace(1, 2, 300)) @ Q.T
+    found = components.leading_components(
+        lambda v: K @ v, 3, rng.standard_normal(300), dense=lambda: K, floor=1e-8, max_products=40
+    )
+    assert len(found.values) == 1
+    tree = pddp(DenseGram(K), 2, directions=3)
     assert len(tree.root.split.eigenvalues) == 1
     assert len(tree.root.children) == 2
 
@@ -228,6 +252,10 @@ def test_runs_and_orders_of_the_documents_give_one_tree(kernel, cut):
         order = np.random.default_rng(seed).permutation(300)
         labels = model.fit_predict(X[order])
         assert np.array_equal(labels, expected.labels[order])
+        if kernel == "linear":  # sparse rows: the same to the last bit
+            for a, b in zip(expected.nodes, model.tree_.nodes, strict=True):
+                assert a.scatter == b.scatter
+                assert a.split is None or np.array_equal(a.split.eigenvalues, b.split.eigenvalues)
 
 
 @pytest.mark.parametrize("kernel", ["cosine", "gaussian(4)"])
@@ -508,6 +536,10 @@ def test_linkage_is_what_scipy_reads():
         flat = hierarchy.fcluster(full, k, "maxclust")
         pairs = set(zip(flat.tolist(), tree.cut(k).tolist(), strict=True))
         assert len(pairs) == k
+    for choose in ("size", "gain"):  # not in the order of scatter
+        other = pddp(LinearGram(X), 40, choose=choose).linkage()
+        assert hierarchy.is_valid_linkage(other)
+        assert hierarchy.is_monotonic(other)
     wide = pddp(LinearGram(X), 8, directions=2).linkage()
     assert hierarchy.is_valid_linkage(wide)
     assert pddp(LinearGram(X), 1).linkage().shape == (0, 4)
