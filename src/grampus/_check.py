@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ._array import Array, Index, is_sparse, tiles
+from ._config import require_memory
 from .errors import InputError
 
 FLOATS = (np.float64, np.float32)
@@ -55,6 +56,9 @@ def check_gram_matrix(k: Any, name: str = "the Gram matrix") -> Array:
     Symmetry is asked up to rounding: |K_ij − K_ji| ≤ 1e-8 max|K| (1e-4 for float32).
     """
     if is_sparse(k):
+        require_memory(
+            8 * k.shape[0] * k.shape[1], "A dense copy of the sparse Gram matrix", "Give its features instead"
+        )
         k = k.toarray()
     k = check_matrix(k, name)
     n, m = k.shape
@@ -83,7 +87,10 @@ def check_index(index: Any, n: int, name: str = "index") -> Index:
     if isinstance(index, slice):
         start, stop, step = index.indices(n)
         return slice(start, max(start, stop)) if step == 1 else np.arange(start, stop, step)
-    array = np.atleast_1d(np.asarray(index))
+    try:
+        array = np.atleast_1d(np.asarray(index))
+    except ValueError:
+        raise InputError(f"{name} must be one-dimensional; got rows of unequal length.") from None
     if array.ndim != 1:
         raise InputError(f"{name} must be one-dimensional; got {array.ndim} dimensions.")
     if array.dtype == bool:
@@ -121,13 +128,27 @@ def check_operand(v: Any, n: int) -> Any:
     return v
 
 
+def _real(values: Any, name: str) -> Array:
+    """Return finite real numbers as floats."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} must be an array of numbers: {error}.") from None
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must be real numbers; got {array.dtype}.")
+    array = array if array.dtype in FLOATS else array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite; it holds NaN or infinity.")
+    return array
+
+
 def check_extension(cross: Any, diagonal: Any, n: int) -> tuple[Array, Array | None]:
     """Return the similarities of new documents to n fitted ones, and their self-similarities if given."""
-    cross = np.asarray(cross)
+    cross = _real(cross, "cross")
     if cross.ndim != 2 or cross.shape[1] != n:
         raise InputError(f"cross must have shape (new documents, {n}); got {cross.shape}.")
     if diagonal is not None:
-        diagonal = np.asarray(diagonal)
+        diagonal = _real(diagonal, "diagonal")
         if diagonal.shape != cross.shape[:1]:
             raise InputError(f"diagonal must have shape ({cross.shape[0]},); got {diagonal.shape}.")
     return cross, diagonal
@@ -135,10 +156,14 @@ def check_extension(cross: Any, diagonal: Any, n: int) -> tuple[Array, Array | N
 
 def check_labels(labels: Any, n: int) -> NDArray[np.intp]:
     """Return one cluster number for each document, renumbered 0 … k−1 in the order of the labels' values."""
-    array = np.asarray(labels)
+    try:
+        array = np.asarray(labels)
+        found = np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.intp)
+    except (TypeError, ValueError):
+        raise InputError("labels must be one-dimensional and of one kind, numbers or strings.") from None
     if array.ndim != 1 or len(array) != n:
         raise InputError(f"labels must be one-dimensional with {n} entries, one for each document; got {array.shape}.")
-    return np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.intp)
+    return found
 
 
 def check_number(
@@ -154,9 +179,18 @@ def check_number(
         number = float(value)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a number; got {value!r}.") from None
+    except OverflowError:
+        raise InputError(f"{name} must be {rule}; got a number with too many digits.") from None
     if not math.isfinite(number) or not low <= number <= high or (above is not None and number <= above):
         raise InputError(f"{name} must be {rule}; got {value!r}.")
     return number
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return True or False, and nothing that merely looks like one."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InputError(f"{name} must be True or False; got {value!r}.")
+    return bool(value)
 
 
 def check_integer(value: Any, name: str, *, low: int, high: int | None = None, of: str = "") -> int:

@@ -6,7 +6,7 @@ import os
 import re
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .errors import InputError, MemoryBudgetError
 
@@ -28,7 +28,7 @@ class Settings(NamedTuple):
     tile: int
 
 
-def parse_size(size: int | float | str) -> int:
+def parse_size(size: Any) -> int:
     """Turn ``"4GB"``, ``"512 MiB"`` or a number of bytes into bytes."""
     if isinstance(size, str):
         match = _SIZE.fullmatch(size)
@@ -36,7 +36,7 @@ def parse_size(size: int | float | str) -> int:
         if match is None or unit not in _UNITS:
             raise InputError(f"memory must be bytes or a size like '4GB' or '512MiB'; got {size!r}.")
         size = float(match[1]) * _UNITS[unit]
-    if isinstance(size, bool) or not size >= _SMALLEST or size == float("inf"):
+    if isinstance(size, bool) or not isinstance(size, (int, float)) or not _SMALLEST <= size < float("inf"):
         raise InputError(f"memory must be a finite size of at least 1MB; got {size!r}.")
     return int(size)
 
@@ -95,8 +95,8 @@ class config:  # noqa: N801  (read and used as a function)
     ----------
     memory : int or str, optional
         Bytes, or a size like ``"4GB"``. Left out, the budget stays as it is.
-    tile : int or str, optional
-        The size of one tile of a Gram matrix; the default suits all but experiments.
+    tile : int, optional
+        The size in bytes of one tile of a Gram matrix; the default suits all but experiments.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class config:  # noqa: N801  (read and used as a function)
     2000000000
     """
 
-    def __init__(self, *, memory: int | str | None = None, tile: int | str | None = None) -> None:
+    def __init__(self, *, memory: int | str | None = None, tile: int | None = None) -> None:
         global _settings  # noqa: PLW0603
         self._before = settings()
         now = self._before
@@ -134,12 +134,10 @@ class config:  # noqa: N801  (read and used as a function)
         _settings = self._before
 
 
-def _parse_tile(tile: int | str) -> int:
-    if isinstance(tile, str):
-        return parse_size(tile)
-    if isinstance(tile, bool) or tile < 1:
-        raise InputError(f"tile must be a positive number of bytes; got {tile!r}.")
-    return int(tile)
+def _parse_tile(tile: Any) -> int:
+    if isinstance(tile, int) and not isinstance(tile, bool) and tile >= 1:
+        return tile
+    raise InputError(f"tile must be a positive whole number of bytes; got {tile!r}.")
 
 
 def require_memory(size: float, what: str, instead: str) -> None:

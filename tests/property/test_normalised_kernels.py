@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -93,7 +93,9 @@ def test_other_orders_are_refused(t):
         normalise(LinearGram(np.eye(2)), t)
 
 
-@given(st.floats(0, 200), st.floats(-250, 250), st.floats(-250, 250))
+@given(st.floats(0, 200) | st.floats(0, 1e-290), st.floats(-250, 250), st.floats(-250, 250))
+@example(5e-324, 0.0, 100.0)
+@example(1e-310, -100.0, 100.0)
 def test_no_overflow_at_extreme_scales(t, a, b):
     x = np.array([[10.0 ** (a / 2)], [10.0 ** (b / 2)]])
     K = of(x, t)

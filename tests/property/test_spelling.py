@@ -28,12 +28,13 @@ from grampus.kernels import (
 )
 
 POSITIVE = st.floats(1e-300, 1e300, exclude_min=True) | st.integers(1, 10**6)
+WIDTHS = st.floats(1e-100, 1e100) | st.integers(1, 10**6)
 SOURCES = st.one_of(
     st.sampled_from([Linear(), Cosine(), Precomputed()]),
     st.builds(Polynomial, st.integers(1, 50), coef0=st.floats(0, 1e6)),
-    st.builds(Gaussian, POSITIVE),
-    st.builds(lambda s: Gaussian(sigma=s), POSITIVE),
-    st.builds(lambda g: Gaussian(gamma=g), POSITIVE),
+    st.builds(Gaussian, WIDTHS),
+    st.builds(lambda s: Gaussian(sigma=s), WIDTHS),
+    st.builds(lambda g: Gaussian(gamma=g), WIDTHS),
     st.builds(SelfTuning, st.integers(1, 99)),
 )
 TRANSFORMS = st.one_of(

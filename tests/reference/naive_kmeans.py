@@ -13,7 +13,7 @@ def distance(K, i, members):
     return K[i, i] + K[np.ix_(members, members)].sum() / m**2 - 2 * K[i, members].sum() / m
 
 
-def step(K, labels, k, *, adjusted=False, sigma=0.0, tie=1e-10, filled=None):
+def step(K, labels, k, *, adjusted=False, sigma=0.0, tie=1e-12, filled=None):
     """Return the labels after one batch update; `filled` notes the empty clusters that got a document."""
     n = len(K)
     groups = [np.flatnonzero(labels == c) for c in range(k)]
@@ -28,20 +28,26 @@ def step(K, labels, k, *, adjusted=False, sigma=0.0, tie=1e-10, filled=None):
                 d[c] = distance(K, i, members) if len(members) else -np.inf
             elif len(members):
                 d[c] = distance(K, i, members)
-        if not adjusted or d[own] > d.min() + tie:
-            new[i] = np.flatnonzero(d <= d.min() + tie)[0]
+        nearest = groups[int(d.argmin())]
+        limit = d.min() + tie * (abs(K[i, i] - sigma) + abs(K[np.ix_(nearest, nearest)].mean()))
+        if not adjusted or d[own] > limit:
+            new[i] = np.flatnonzero(d <= limit)[0]
     # an empty cluster takes the document farthest, without the shift, from the centroid it was assigned to
     plain = K - sigma * np.eye(n)
-    far = np.array([distance(plain, i, groups[new[i]]) for i in range(n)])
+    joined = [groups[c] for c in new]
+    far = np.array([distance(plain, i, g) for i, g in enumerate(joined)])
+    least = np.array([tie * (abs(plain[i, i]) + abs(plain[np.ix_(g, g)].mean())) for i, g in enumerate(joined)])
+    movable = np.abs(far) > least
     for c in range(k):
         if (new == c).any():
             continue
         counts = np.bincount(new, minlength=k)
-        usable = np.where(counts[new] > 1, far, -np.inf)
-        i = int(np.flatnonzero(usable >= usable.max() - tie)[0])
-        if usable[i] > tie:
+        usable = np.where(movable & (counts[new] > 1), far, -np.inf)
+        best = int(usable.argmax())
+        if usable[best] > -np.inf:
+            i = int(np.flatnonzero(usable >= usable[best] - least[best])[0])
             new[i] = c
-            far[i] = -np.inf
+            movable[i] = False
             if filled is not None:
                 filled.append(c)
     return new

@@ -226,3 +226,58 @@ def test_threads_come_from_the_caller_the_environment_or_the_machine(monkeypatch
         assert thread_count() == expected
     assert thread_count(3) == 3
     assert thread_count(-1000) == 1
+
+
+def test_copies_are_at_distance_0_under_self_tuning():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        copies = np.r_[np.repeat(rng.normal(size=(1, 37)) * 10, 12, 0), rng.normal(size=(60, 37))]
+        block = parse_kernel("selftuning(7)").gram(copies).block(slice(0, 12), slice(0, 12))
+        assert (block == 1).all()
+
+
+def test_new_documents_may_be_whole_numbers_but_must_be_real_and_finite():
+    from grampus.gram import empirical_map
+
+    gram = empirical_map(DenseGram(np.array([[2.0, 1], [1, 2]])))
+    np.testing.assert_allclose(gram.extend([[1, 2]])[0], [[0.8, 1.0]])
+    for bad in ([[1j, 2]], [[np.nan, 1]], [["a", "b"]], [[1], [1, 2]]):
+        with pytest.raises(InputError, match="cross must be"):
+            gram.extend(bad)
+
+
+def test_scales_that_would_vanish_are_refused():
+    tiny = np.full((2, 2), 1e-22, dtype=np.float32)
+    with pytest.raises(InputError, match=r"between 1e-30 and 1e\+30 in float32; got"):
+        normalise(LinearGram(tiny))
+    assert normalise(LinearGram(tiny.astype(float))).dense()[0, 1] == pytest.approx(1)
+    with pytest.raises(InputError, match="between 1e-290"):
+        normalise(LinearGram(np.full((2, 2), 1e160)))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: parse_kernel("linear|shift(1" + "0" * 400 + ")"),
+        lambda: parse_kernel("linear|normalise(1" + "0" * 400 + ")"),
+        lambda: parse_kernel("gaussian(1e-200)"),
+        lambda: parse_kernel("gaussian(1e200)"),
+        lambda: objective(LinearGram(X), [None, "a", 1, 2, 3, 4]),
+        lambda: LinearGram(X).block([[1], [2, 3]]),
+        lambda: parse_kernel("precomputed").extend((X, X, X), DenseGram(np.eye(3))),
+        lambda: parse_kernel("linear").extend(X, DenseGram(np.eye(6))),
+        lambda: FunctionGram(lambda a, b: np.ones(3), X, lambda a: np.ones(len(a))).dense(),
+        lambda: self_tune(DenseGram(-np.ones((3, 3))), 1),
+    ],
+)
+def test_odd_values_never_give_another_error(call):
+    with pytest.raises(InputError):
+        call()
+
+
+def test_a_sparse_precomputed_matrix_is_not_silently_made_dense():
+    import grampus
+    from grampus.errors import MemoryBudgetError
+
+    with grampus.config(memory="10MB"), pytest.raises(MemoryBudgetError, match="dense copy"):
+        DenseGram(sp.csr_array((3000, 3000)))

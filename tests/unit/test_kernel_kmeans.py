@@ -365,6 +365,131 @@ def test_a_gram_that_turns_out_nan_or_is_none_is_refused():
         kernel_kmeans(np.eye(3), 2)
 
 
+def test_clusters_far_from_the_origin_and_beside_a_huge_document_are_found():
+    assert len(set(KernelKMeans(2, random_state=0).fit_predict([[1e6], [1e6 + 1], [1e6 + 10], [1e6 + 11]]))) == 2
+    rng = np.random.default_rng(0)
+    blobs = np.r_[rng.normal(0, 0.1, (20, 2)), rng.normal(3, 0.1, (20, 2)), [[1e7, 0]]]
+    assert KernelKMeans(3, random_state=0).fit(blobs).objective_ < 1.0
+    single = np.r_[rng.normal(1000, 0.05, (20, 2)), rng.normal(1000.5, 0.05, (20, 2))].astype(np.float32)
+    labels = KernelKMeans(2, random_state=0).fit_predict(single)
+    assert len(set(labels[:20])) == len(set(labels[20:])) == 1
+    assert labels[0] != labels[20]
+
+
+def test_indefinite_grams_fill_their_clusters_too():
+    for seed in range(60):
+        A = np.random.default_rng(seed).standard_normal((10, 10))
+        result = kernel_kmeans(DenseGram(A + A.T), 5, n_init=1, random_state=seed)
+        assert (result.sizes > 0).all()
+
+
+@pytest.mark.parametrize("kind", ["binary", "points"])
+def test_k_means_plus_plus_does_not_depend_on_the_form_of_the_gram(kind):
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        x = (rng.random((40, 6)) < 0.35) * 1.0 if kind == "binary" else rng.random((40, 6))
+        gram = parse_kernel("cosine").gram(x)
+        forms = [gram, DenseGram(gram.dense()), parse_kernel("cosine").gram(sp.csr_array(x))]
+        found = [kernel_kmeans(form, 5, init="k-means++", n_init=3, random_state=0) for form in forms]
+        assert len({label_hash(result) for result in found}) == 1
+
+
+def test_distances_of_precomputed_documents_need_their_self_similarity():
+    points = np.array([[0.0, 0], [0, 1], [4, 0], [4, 1]])
+    K = points @ points.T
+    model = KernelKMeans(2, kernel="precomputed", random_state=0).fit(K)
+    expected = KernelKMeans(2, init=model.labels_).fit(points).transform(points)
+    np.testing.assert_allclose(model.transform((K, K.diagonal())), expected, atol=1e-9)
+    relative = expected**2 - (expected**2).min(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.transform(K[:2]) ** 2, relative[:2], atol=1e-9)
+    with pytest.raises(InputError, match=r"self-similarities K\(x, x\) of the new documents"):
+        model.membership(K[:2])
+    assert model.score((K, K.diagonal())) == pytest.approx(-model.objective_)
+    assert model.score(K) == pytest.approx(np.trace(K) - model.objective_)
+    assert model.predict(K[:2]).tolist() == model.labels_[:2].tolist()
+
+
+def test_a_score_is_never_positive():
+    x = np.random.default_rng(0).random((12, 4))
+    assert KernelKMeans(6, kernel="cosine|shift", random_state=0).fit(x).score(x) <= 0
+
+
+def test_weights_of_any_scale():
+    x = np.random.default_rng(0).random((300, 3)).astype(np.float32)
+    plain = kernel_kmeans(LinearGram(x), 6, n_init=5, random_state=0, polish=True)
+    for scale in (1 / 2000, 1e-9, 1e-90):
+        light = kernel_kmeans(
+            LinearGram(x), 6, n_init=5, random_state=0, polish=True, sample_weight=np.full(300, scale)
+        )
+        assert np.array_equal(light.labels, plain.labels)
+        assert light.objective / scale == pytest.approx(plain.objective, rel=1e-9)
+        assert light.polish_gain / scale == pytest.approx(plain.polish_gain, rel=1e-6)
+    with pytest.raises(InputError, match="must reach 1e-100"):
+        kernel_kmeans(LinearGram(x), 6, sample_weight=np.full(300, 1e-170))
+
+
+def test_documents_without_weight_follow_the_polished_centroids():
+    x = np.random.default_rng(3).random((60, 3))
+    weights = (np.arange(60) % 4 > 0).astype(float)
+    result = kernel_kmeans(LinearGram(x), 5, n_init=1, random_state=1, polish=True, sample_weight=weights)
+    assert result.polish_gain > 0
+    heavy = weights > 0
+    centres = np.array([x[heavy & (result.labels == c)].mean(axis=0) for c in range(5)])
+    nearest = ((x[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+    assert np.array_equal(result.labels[~heavy], nearest[~heavy])
+
+
+def test_given_starts_are_the_same_in_every_batch():
+    starts = np.random.default_rng(0).integers(0, 4, (10, 150))
+    whole = kernel_kmeans(parse_kernel("cosine").gram(X), 4, init=starts)
+    assert label_hash(kernel_kmeans(parse_kernel("cosine").gram(X), 4, init=starts, batch_size=3)) == label_hash(whole)
+    assert len(kernel_kmeans(parse_kernel("cosine").gram(X), 4, init=starts[:1], batch_size=3).runs) == 1
+
+
+def test_wide_features_stay_within_the_budget():
+    import tracemalloc
+
+    rng = np.random.default_rng(0)
+    wide = sp.csr_array(
+        (rng.random(20_000), rng.integers(0, 2**18, 20_000), np.arange(0, 20_001, 10)), shape=(2000, 2**18)
+    )
+    gram = parse_kernel("cosine").gram(wide)
+    with grampus.config(memory="200MB"):
+        tracemalloc.start()
+        kernel_kmeans(gram, 5, n_init=10, random_state=0, max_iter=3)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 200e6
+
+
+def test_the_fitted_k_is_kept_and_a_failed_fit_is_no_fit():
+    from sklearn.exceptions import NotFittedError
+
+    model = KernelKMeans(2.0, random_state=0).fit(np.eye(4))
+    assert len(model.set_params(n_clusters=9).representatives().central) == 2
+    broken = KernelKMeans(99, kernel="linear")
+    with pytest.raises(InputError):
+        broken.fit(np.eye(4))
+    with pytest.raises(NotFittedError):
+        broken.predict(np.eye(4))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"adjusted": "no"},
+        {"polish": 1},
+        {"init": [[0, 1], [0]]},
+        {"init": [None] * 150},
+        {"sample_weight": "abc"},
+        {"sample_weight": [[1], [1, 2]]},
+    ],
+)
+def test_odd_values_are_refused_in_our_own_words(arguments):
+    with pytest.raises(InputError):
+        kernel_kmeans(parse_kernel("cosine").gram(X), 3, **arguments)
+
+
 def test_zero_vectors_and_nan():
     with warnings.catch_warnings():
         warnings.simplefilter("error")

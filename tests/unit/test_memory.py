@@ -61,7 +61,13 @@ def test_the_budget_is_set_for_good_or_for_a_while():
     assert grampus.config().memory == before
 
 
-@pytest.mark.parametrize("size", ["", "GB", "4 apples", "-1GB", "12", 0, -5, 10, float("nan"), float("inf"), True])
+@pytest.mark.parametrize("tile", [0, -1, 1.5, float("nan"), "x", [1], True])
+def test_odd_tiles_are_refused(tile):
+    with pytest.raises(InputError, match="tile must be"):
+        grampus.config(tile=tile)
+
+
+@pytest.mark.parametrize("size", [[1], "", "GB", "4 apples", "-1GB", "12", 0, -5, 10, float("nan"), float("inf"), True])
 def test_odd_budgets_are_refused(size):
     with pytest.raises(InputError, match="memory must be"):
         grampus.config(memory=size)

@@ -59,6 +59,7 @@ def sets(tree):
         ({"directions": 40}, "directions must be between 1 and 16; got 40"),
         ({"cut": "half"}, "cut must be one of 'zero', 'full', 'projection'; got 'half'"),
         ({"choose": "depth"}, "choose must be one of 'scatter', 'size', 'gain'; got 'depth'"),
+        ({"refine": "yes"}, "refine must be"),
         ({"refine": True, "max_iter": 0}, "max_iter must be at least 1"),
         ({"random_state": "seed"}, "random_state"),
     ],

@@ -93,15 +93,16 @@ def left_out(similar, size, within, squares, diagonal, weight, shift):  # type: 
 
 
 @_compiled
-def choose(distance, own, current, adjusted, tolerance):  # type: ignore[no-untyped-def]
+def choose(distance, norms, own, current, adjusted, tolerance, diagonal):  # type: ignore[no-untyped-def]
     """Apply the tie rule to one document's distances."""
     k = distance.shape[0]
     if current >= 0:
         distance[current] = own
-    best = distance[0]
+    least = 0
     for c in range(1, k):
-        best = min(best, distance[c])
-    limit = best + tolerance
+        if distance[c] < distance[least]:
+            least = c
+    limit = distance[least] + tolerance * (abs(diagonal) + abs(norms[least]))
     if adjusted and current >= 0 and own <= limit:
         return current
     for c in range(k):
@@ -116,7 +117,7 @@ def assign_held(  # type: ignore[no-untyped-def]
 ):
     """Assign every document of partitions start … stop, some at a time so that each step is a straight loop."""
     k, n = sums.shape[1], sums.shape[2]
-    best, own = np.empty(_DOCUMENTS), np.empty(_DOCUMENTS)
+    best, own, size = np.empty(_DOCUMENTS), np.empty(_DOCUMENTS), np.empty(_DOCUMENTS)
     for p in range(start, stop):
         for first in range(0, n, _DOCUMENTS):
             many = min(_DOCUMENTS, n - first)
@@ -141,9 +142,10 @@ def assign_held(  # type: ignore[no-untyped-def]
                 mine = labels[p, first : first + many]
                 for i in range(many):
                     d = own[i] if mine[i] == c else norm + slope * row[i]
+                    size[i] = norm if d < best[i] else size[i]
                     best[i] = d if d < best[i] else best[i]
             for i in range(many):
-                best[i] += tolerance
+                best[i] += tolerance * (abs(diagonal[first + i]) + abs(size[i]))
                 new[p, first + i] = -1
                 if adjusted and labels[p, first + i] >= 0 and own[i] <= best[i]:
                     new[p, first + i] = labels[p, first + i]
@@ -230,7 +232,7 @@ def assign_sparse(  # type: ignore[no-untyped-def]
                         weights[i],
                         shift,
                     )
-            c = choose(distance, own, current, adjusted, tolerance)
+            c = choose(distance, norms[p], own, current, adjusted, tolerance, diagonal[i])
             new[p, i] = c
             chosen[p, i] = sums[p * k + c]
 

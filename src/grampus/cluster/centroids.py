@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, row_squares
-from .._config import tile_rows
+from .._config import settings, tile_rows
+from ..errors import InputError
 from ..gram import Gram, factor, indicator, unshifted
 from ..kernels import Kernel, Linear, Normalise
 
@@ -57,18 +58,32 @@ class Centroids:
         base, _ = unshifted(self.gram)
         return self._squared(base @ self.coefficients, base.diagonal())
 
-    def new(self, kernel: Kernel, documents: Any) -> Iterator[Array]:
-        """Yield the squared distances of new documents to every centroid, some rows at a time."""
+    def new(self, kernel: Kernel, documents: Any, *, unknown: str = "refused") -> Iterator[Array]:
+        """Yield the squared distances of new documents to every centroid, some rows at a time.
+
+        A self-similarity that is not known is "refused"; or "left out", so that every distance of the document lacks
+        the same number; or "relative", the number that puts the nearest centroid at 0.
+        """
         if _is_linear(kernel):
             yield self._explicit(kernel, documents)
             return
         fitted = self.gram.source.collection  # type: ignore[attr-defined]
         collected = kernel.source._collect_new(documents, fitted)
-        for part in kernel.source._parts(collected, _NEW_TILE * tile_rows(8 * len(self.gram))):
+        shift, row = unshifted(self.gram)[1], 24 * len(self.gram)  # bytes: the block, and copies that transforms make
+        rows = max(1, min(_NEW_TILE * tile_rows(row), settings().memory // 4 // row))
+        for part in kernel.source._parts(collected, rows):
             cross, diagonal = self.gram.extend(kernel.source._cross(part, fitted), kernel.source._diagonal(part))
-            shift = unshifted(self.gram)[1]
-            own = np.zeros(len(cross)) if diagonal is None else diagonal - shift
-            yield self._squared(np.asarray(dot(cross, self.coefficients)), own)
+            if diagonal is None and unknown == "refused":
+                raise InputError(
+                    "Distances need the self-similarities K(x, x) of the new documents; got only their similarities to "
+                    "the fitted ones. Give the pair (similarities, self-similarities)."
+                )
+            sums = np.asarray(dot(cross, self.coefficients))
+            if diagonal is None:
+                own = (2.0 * sums - self.norms).max(axis=1) if unknown == "relative" else np.zeros(len(sums))
+            else:
+                own = diagonal - shift
+            yield self._squared(sums, own)
 
     def _squared(self, sums: Array, diagonal: Array) -> Array:
         size = self.norms + diagonal.astype(np.float64)[:, None]

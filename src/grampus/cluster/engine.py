@@ -42,13 +42,17 @@ class Problem:
         filled = state.sizes > 0
         return total - np.divide(state.within, state.sizes, out=np.zeros_like(state.within), where=filled).sum(axis=1)
 
-    def distances(self, state: State, new: Labels, chosen: Array) -> Array:
-        """Return the squared distance of every document to the centroid it was assigned to, without the shift."""
+    def distances(self, state: State, new: Labels, chosen: Array) -> tuple[Array, Array]:
+        """Return the squared distance of every document to the centroid it was assigned to, without the shift.
+
+        Beside it stands the least difference that is no tie.
+        """
         norms, sizes = (
             np.take_along_axis(values, new.astype(np.intp), axis=1)
             for values in (centroid_norms(state, 0.0), state.sizes)
         )
-        return self.diagonal + norms - 2.0 * chosen / sizes
+        distances = self.diagonal + norms - 2.0 * chosen / sizes
+        return distances, self.rule.tolerance * (np.abs(self.diagonal) + np.abs(norms))
 
 
 @dataclass
@@ -140,17 +144,18 @@ def fill_empty_clusters(problem: Problem, state: State, new: Labels, chosen: Arr
     for p in np.flatnonzero((counts == 0).any(axis=1)):
         inside = new[p] >= 0
         target = np.where(inside, new[p], 0)[None]
-        far = problem.distances(state.part(slice(p, p + 1)), target, chosen[p : p + 1])[0]
-        far[~inside] = -np.inf
+        far, least = (part[0] for part in problem.distances(state.part(slice(p, p + 1)), target, chosen[p : p + 1]))
+        movable = inside & (np.abs(far) > least)
         for cluster in np.flatnonzero(counts[p] == 0):
-            usable = np.where(inside & (counts[p, target[0]] > 1), far, -np.inf)
-            document = int((usable >= usable.max() - problem.rule.tolerance).argmax())
-            if not usable[document] > problem.rule.tolerance:
+            usable = np.where(movable & (counts[p, target[0]] > 1), far, -np.inf)
+            farthest = int(usable.argmax())
+            if np.isneginf(usable[farthest]):
                 break
+            document = int((usable >= usable[farthest] - least[farthest]).argmax())
             counts[p, new[p, document]] -= 1
             new[p, document] = target[0, document] = cluster
             counts[p, cluster] = 1
-            far[document] = -np.inf
+            movable[document] = False
 
 
 def gather(finished: list[Finished]) -> Runs:

@@ -70,9 +70,9 @@ class Membership:
 
     Attributes
     ----------
-    clusters : array of shape (n, m)
-        The nearest clusters, nearest first; at least two.
-    weights : array of shape (n, m)
+    clusters : array of shape (n, max(top, 2))
+        The nearest clusters, nearest first; at least two, so that there is a second choice.
+    weights : array of shape (n, top)
         Shares in proportion to 1/d²; each row sums to 1.
     margin : array of shape (n,)
         1 − d₁²/d₂² for the two nearest: 0 on the border, 1 on a centroid.
@@ -232,16 +232,17 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         self.objective_ = self.inertia_ = self.result_.objective
         self.n_iter_ = self.result_.n_iter
         weights = check_weights(sample_weight, len(gram))
-        self.centroids_ = Centroids.of(gram, self.labels_, self.n_clusters, weights)
-        self._n_features_out = self.n_clusters
+        k = self.result_.n_clusters
+        self.centroids_ = Centroids.of(gram, self.labels_, k, weights)
+        self._n_features_out = k
         finish()
         return self
 
-    def _squared(self, X: Any) -> Array:
+    def _squared(self, X: Any, unknown: str = "refused") -> Array:
         """Return the squared distances to every centroid, (m, k)."""
-        check_is_fitted(self)
-        parts = list(self.centroids_.new(self.kernel_, self._new(X)))
-        return np.concatenate(parts) if parts else np.empty((0, self.n_clusters))
+        check_is_fitted(self, "centroids_")
+        parts = list(self.centroids_.new(self.kernel_, self._new(X), unknown=unknown))
+        return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the nearest cluster of new documents; the lowest number in a tie.
@@ -249,29 +250,35 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         For ``precomputed``, X holds their similarities to the fitted documents, or is the pair (similarities,
         self-similarities) where a transform needs the latter.
         """
-        return self._squared(X).argmin(axis=1)
+        return self._squared(X, "left out").argmin(axis=1)
 
     def transform(self, X: Any) -> Array:
         """Return the distances of documents to every centroid in feature space, (m, k).
 
-        With a precomputed kernel whose self-similarities were not given, they are relative: 0 stands for the
-        document's own length. Where a shift makes a squared distance negative, 0 is returned.
+        With ``precomputed``, give the pair (similarities, self-similarities). From similarities alone the squared
+        distances are relative, with 0 for the nearest centroid. Where a shift makes one negative, 0 is returned.
         """
-        return np.sqrt(np.maximum(self._squared(X), 0.0))
+        return np.sqrt(np.maximum(self._squared(X, "relative"), 0.0))
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the negated sum of squared distances of documents to their nearest centroid."""
-        return -float(self._squared(X).min(axis=1).sum())
+        """Return the negated sum of squared distances of documents to their nearest centroid.
+
+        From precomputed similarities alone it lacks the sum of the self-similarities: good to compare models on the
+        same documents, not an objective.
+        """
+        nearest = self._squared(X, "left out").min(axis=1)
+        known = self.kernel_.source.takes != "gram" or isinstance(X, tuple)
+        return -float((np.maximum(nearest, 0.0) if known else nearest).sum())
 
     def membership(self, X: Any = None, top: int = 3) -> Membership:
         """Return soft membership in the `top` nearest clusters, of new documents or (by default) the fitted ones.
 
         A document's share in a cluster is in proportion to 1/d², as in fuzzy c-means with exponent 2.
         """
-        check_is_fitted(self)
-        if self.n_clusters < 2:
+        check_is_fitted(self, "centroids_")
+        if self._n_features_out < 2:
             raise InputError("membership compares clusters: it needs n_clusters of at least 2; got 1.")
-        top = min(check_integer(top, "top", low=1), self.n_clusters)
+        top = min(check_integer(top, "top", low=1), self._n_features_out)
         squared = np.maximum(self.centroids_.fitted() if X is None else self._squared(X), 0.0)
         order = np.argsort(squared, axis=1, kind="stable")
         nearest = np.take_along_axis(squared, order, axis=1)
@@ -284,7 +291,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
 
     def representatives(self, n: int = 3) -> Representatives:
         """Return the `n` most central and the `n` most borderline fitted documents of every cluster."""
-        check_is_fitted(self)
+        check_is_fitted(self, "centroids_")
         n = check_integer(n, "n", low=1)
         squared = self.centroids_.fitted()
         own = squared[np.arange(len(squared)), self.labels_]
@@ -292,7 +299,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         others[np.arange(len(squared)), self.labels_] = np.inf
         gap = others.min(axis=1) - own
         central, borderline = [], []
-        for cluster in range(self.n_clusters):
+        for cluster in range(self._n_features_out):
             members = np.flatnonzero(self.labels_ == cluster)
             central.append(members[np.argsort(own[members], kind="stable")[:n]])
             borderline.append(members[np.argsort(gap[members], kind="stable")[:n]])

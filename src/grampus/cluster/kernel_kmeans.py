@@ -11,22 +11,23 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._check import check_integer
+from .._check import check_flag, check_integer
 from .._config import settings
 from .._parallel import thread_count
 from ..errors import InputError
 from ..gram import DenseGram, Gram, factor, unshifted
+from .centroids import Centroids
 from .engine import Finished, Problem, gather, lockstep
 from .fast import factored, held
 from .polish import polish_labels
 from .results import Clustering
-from .seeding import generators, start_labels
+from .seeding import generators, given_starts, start_labels
 from .sums import Rule, Sums, stored_entries
 
 logger = logging.getLogger(__name__)
 
-# Relative to the mean self-similarity; below it two distances are a tie, whatever order they were summed in.
-_TIE = {"float64": 1e-10, "float32": 1e-7}
+# Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
+_TIE = 1e-12
 
 
 def kernel_kmeans(
@@ -118,32 +119,38 @@ def kernel_kmeans(
     diagonal = base.diagonal().astype(np.float64)
     if not np.isfinite(diagonal).all():
         raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-    scale = float(np.abs(diagonal).mean()) or 1.0
-    rule = Rule(adjusted, _TIE[gram.dtype.name] * scale, sigma)
+    rule = Rule(check_flag(adjusted, "adjusted"), _TIE, sigma)
     problem = Problem(k, weights, diagonal, rule, max_iter)
 
     rngs = generators(random_state, n_init)
-    if (isinstance(init, str) and init == "pddp") or (not isinstance(init, str) and np.ndim(init) == 1):
-        rngs = rngs[:1]  # one given start leaves nothing to repeat
-    step = batch_size or _batch(n, k)
+    given = None if isinstance(init, str) else given_starts(init, n, k, n_init)
+    if isinstance(init, str) and init == "pddp":
+        rngs = rngs[:1]  # always the same start
+    total = len(rngs) if given is None else len(given)
+    sums = choose_sums(base, diagonal, weights, k, total, n_jobs)
+    step = batch_size or max(1, min(settings().memory // 16, 2**28) // sums.bytes_per_start)
     finished: list[Finished] = []
-    sums = choose_sums(base, diagonal, weights, k, len(rngs), n_jobs)
-    for start in range(0, len(rngs), step):
-        starts = start_labels(init, base, k, weights, rngs[start : start + step], identity)
+    for start in range(0, total, step):
+        part = slice(start, start + step)
+        starts = start_labels(init, base, k, weights, rngs[part], identity) if given is None else given[part].copy()
         starts[:, weights == 0] = -1
         for run in lockstep(problem, sums, starts):
             finished.append(_placed(run, start))
             if progress is not None:
-                progress(len(finished), len(rngs))
+                progress(len(finished), total)
     runs = gather(finished)
     # The first of equals: which of them rounding favours must not matter.
-    best = int((runs.objective <= runs.objective.min() + rule.tolerance * n).argmax())
+    size = float(weights @ np.abs(diagonal))
+    best = int((runs.objective <= runs.objective.min() + _TIE * size).argmax())
     labels, gain = runs.labels[best], 0.0
-    if polish:
-        labels, gain = polish_labels(base, diagonal, labels, k, weights, rule.tolerance)
+    if check_flag(polish, "polish"):
+        labels, gain = polish_labels(base, diagonal, labels, k, weights, _TIE * size)
+        if gain and weights.min() == 0:  # those without weight follow the centroids
+            nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
+            labels = np.where(weights > 0, labels, nearest)
     found = len(np.unique(labels))
     if found < k:
-        warnings.warn(f"Only {found} of {k} clusters: there are no more distinct documents.", stacklevel=2)
+        warnings.warn(f"Only {found} of {k} clusters: no more documents are distinct.", stacklevel=2)
     logger.debug("kernel k-means: %d starts, best objective %g", len(runs), runs.objective[best])
     return Clustering(
         labels=labels,
@@ -167,19 +174,19 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     """Return one weight for each document, 1 by default; at least 0 and not all 0."""
     if sample_weight is None:
         return np.ones(n)
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"sample_weight must be {n} numbers, one for each document.") from None
     if weights.ndim == 0:
         weights = np.full(n, float(weights))
     if weights.shape != (n,):
         raise InputError(f"sample_weight must have {n} entries, one for each document; got shape {weights.shape}.")
     if not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum() > 0:
         raise InputError("sample_weight must be finite, at least 0, and not zero for every document.")
+    if weights.max() < 1e-100:
+        raise InputError(f"sample_weight must reach 1e-100; the largest is {weights.max():g}. Scale the weights up.")
     return weights
-
-
-def _batch(n: int, k: int) -> int:
-    """Return how many starts run together: their sums should stay within a sixteenth of the memory budget."""
-    return max(1, min(settings().memory // 16, 2**28) // (8 * n * k))
 
 
 def choose_sums(base: Gram, diagonal: Array, weights: Array, k: int, starts: int, n_jobs: int | None) -> Sums:

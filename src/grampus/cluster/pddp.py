@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
-from .._check import check_integer
+from .._check import check_flag, check_integer
 from ..errors import InputError
 from ..gram import Gram, shift, unshifted
 from ..kernels import Kernel
@@ -106,7 +106,7 @@ def pddp(
         raise InputError(f"cut must be one of {', '.join(map(repr, CUTS))}; got {cut!r}.")
     base, sigma = unshifted(gram)
     cutting = Cutting(cut, inputs)
-    divide = Refined(cutting, sigma, max_iter) if refine else cutting
+    divide = Refined(cutting, sigma, max_iter) if check_flag(refine, "refine") else cutting
     tree = grow(space(base, seed_of(random_state)), k, divide, choose, directions)
     return warned(tree)
 

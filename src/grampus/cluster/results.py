@@ -41,8 +41,8 @@ class History:
 
     Examples
     --------
-    >>> History(np.array([5, 1, 0]), np.array([9.0, 4.0, 3.5])).moves.sum()
-    np.int64(6)
+    >>> int(History(np.array([5, 1, 0]), np.array([9.0, 4.0, 3.5])).moves.sum())
+    6
     """
 
     moves: NDArray[np.int64]

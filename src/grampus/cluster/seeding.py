@@ -16,6 +16,7 @@ from .grow import start_partition
 from .sums import Labels
 
 STARTS = ("random", "k-means++", "pddp")
+_NOISE = 1e-12  # what rounding may make of equal distances, relative to their size
 
 
 def generators(random_state: Any, count: int) -> list[np.random.Generator]:
@@ -37,14 +38,12 @@ def start_labels(
 
     Parameters
     ----------
-    init : "random", "k-means++", "pddp" or array of labels
+    init : "random", "k-means++" or "pddp"
     gram : Gram
         Without its trailing shift: seeding needs true distances.
     identity : array of shape (n,), optional
         Documents with equal values start together; documents without weight have no say.
     """
-    if not isinstance(init, str):
-        return _given(init, len(gram), k, len(rngs))
     if init not in STARTS:
         raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
     heavy = np.flatnonzero(weights > 0)
@@ -64,8 +63,14 @@ def start_labels(
     return starts
 
 
-def _given(init: Any, n: int, k: int, starts: int) -> Labels:
-    given = np.atleast_2d(np.asarray(init))
+def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
+    """Return labels that were given, one partition or one for each start, shape (partitions, n)."""
+    try:
+        given = np.atleast_2d(np.asarray(init))
+    except ValueError:
+        raise InputError(
+            f"init must be labels of shape ({n},) or ({starts}, {n}); got rows of unequal length."
+        ) from None
     labels = np.array([check_labels(row, n) for row in given], dtype=np.int32)
     if labels.max() >= k:
         raise InputError(f"init has {labels.max() + 1} different labels; n_clusters allows {k}.")
@@ -103,6 +108,7 @@ def plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, m
         The weight that each of them stands for.
     """
     diagonal = gram.diagonal().astype(np.float64)
+    size = float(mass @ np.abs(diagonal[candidates]))
     trials = 2 + int(np.log(k))
     drawn = _draw(mass, 1, rng)
     nearest = _distances(gram, diagonal, candidates[drawn])[0]
@@ -113,8 +119,9 @@ def plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, m
             break  # every document equals a centre
         centres = candidates[_draw(pull, trials, rng)]
         distances = _distances(gram, diagonal, centres)
-        best = int((np.minimum(distances, nearest)[:, candidates] @ mass).argmin())
-        closer = distances[best] < nearest
+        left = np.minimum(distances, nearest)[:, candidates] @ mass
+        best = int((left <= left.min() + _NOISE * size).argmax())  # the first of equals
+        closer = distances[best] < nearest - _NOISE * (diagonal + diagonal[centres[best]])
         closer[centres[best]] = True
         labels[closer] = cluster
         nearest = np.minimum(nearest, distances[best])
@@ -131,7 +138,9 @@ def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
 def _distances(gram: Gram, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
     block = gram.block(centres).astype(np.float64, copy=False)
-    return np.maximum(diagonal[centres][:, None] + diagonal - 2.0 * block, 0.0)
+    size = diagonal[centres][:, None] + diagonal
+    squared = size - 2.0 * block
+    return np.where(squared > _NOISE * np.abs(size), squared, 0.0)
 
 
 def content_names(documents: Any) -> Array:

@@ -39,8 +39,9 @@ class Rule:
     adjusted : bool
         Leave-one-out distances (`dominance`, Eqn 12) instead of plain ones (Eqn 4).
     tolerance : float
-        Distances that differ by no more are a tie. The lowest cluster number wins, so that equal documents end up
-        together; with `adjusted`, a document stays unless another cluster gains it something (Eqn 12).
+        Distances that differ by no more than this share of K_ii + ‖μ_c‖², c the nearest cluster, are a tie. The lowest
+        cluster number wins, so that equal documents end up together; with `adjusted`, a document stays unless another
+        cluster gains it something (Eqn 12).
     shift : float
         The trailing shift σ of the Gram. Sums are those of the Gram below it, which keeps objectives comparable and
         lets a stored matrix be used as it is; σ enters where distances are made.
@@ -88,6 +89,11 @@ class Sums(ABC):
         self.diagonal, self.weights, self.k = diagonal, weights, k
         self.units = np.minimum(weights, 1.0)
 
+    @property
+    @abstractmethod
+    def bytes_per_start(self) -> int:
+        """How much memory one partition takes."""
+
     @abstractmethod
     def start(self, labels: Labels) -> None:
         """Begin with these partitions."""
@@ -132,6 +138,10 @@ class HeldSums(Sums):
         super().__init__(diagonal, weights, k)
         self.gram, self.matrix = gram, matrix
         self.sums = np.empty((0, k, len(diagonal)))
+
+    @property
+    def bytes_per_start(self) -> int:
+        return 8 * self.k * len(self.diagonal)
 
     def start(self, labels: Labels) -> None:
         self.sums = np.zeros((len(labels), self.k, labels.shape[1]))
@@ -184,6 +194,10 @@ class FactorSums(Sums):
         super().__init__(diagonal, weights, k)
         self.factor = factor
         self.centroids = np.empty((factor.features.shape[1], 0))
+
+    @property
+    def bytes_per_start(self) -> int:
+        return 8 * self.k * max(len(self.diagonal), 3 * self.factor.features.shape[1])  # with the copies of a change
 
     def _collect(self, coefficients: sp.csr_array) -> Array:
         """Return coefficients · S X, transposed to (features, partitions·k)."""
@@ -264,7 +278,9 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
         one = np.minimum(weights, 1.0)
         own -= np.where(inside, 2.0 * rule.shift * one * take(inverse), 0.0)  # K_ii + σ is among its own sums
     np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
-    limit = distance.min(axis=1) + rule.tolerance
+    least = distance.argmin(axis=1)
+    size = np.abs(diagonal) + np.abs(np.take_along_axis(norms, least, axis=1))
+    limit = np.take_along_axis(distance, least[:, None], axis=1)[:, 0] + rule.tolerance * size
     nearest = (distance <= limit[:, None]).argmax(axis=1)
     labels = np.where(inside & (own <= limit), current, nearest) if rule.adjusted else nearest
     return labels.astype(np.int32), np.take_along_axis(sums, labels[:, None], axis=1)[:, 0]

@@ -32,7 +32,10 @@ def check_shift(sigma: Any) -> float | str | None:
 def check_order(order: Any) -> float:
     """Return the order t of a normalisation in its one form, or raise."""
     if not isinstance(order, (bool, str)) and isinstance(order, (int, float, np.number)) and order >= 0:
-        return float(order)
+        try:
+            return float(order)
+        except OverflowError:
+            raise InputError(f"{ORDER_RULE}; got a number with too many digits.") from None
     raise InputError(f"{ORDER_RULE}; got {order!r}.")
 
 
@@ -155,8 +158,11 @@ def self_tune(gram: Gram, neighbours: int = 7) -> Gram:
         )
     widths = np.empty(n)
     for rows in tiles(n, 16 * n):
+        block = gram.block(rows)
+        if block.min() < 0:
+            raise InputError(f"self_tune needs squared distances of at least 0; an entry is {block.min():g}.")
         # The document itself is there at distance 0, so the p-th neighbour is at position p.
-        widths[rows] = np.sqrt(np.partition(gram.block(rows), neighbours, axis=1)[:, neighbours])
+        widths[rows] = np.sqrt(np.partition(block, neighbours, axis=1)[:, neighbours])
     smallest = widths[widths > 0].min(initial=np.inf)
     widths[widths == 0] = smallest if math.isfinite(smallest) else 1.0
     return SelfTuned(gram, neighbours, widths)
@@ -169,6 +175,14 @@ def _require_self_similarity(gram: Gram, diagonal: Array) -> None:
         raise InputError(
             f"normalise needs self-similarities of at least 0; document {low} has {diagonal[low]:g}. "
             "Put normalise before shift."
+        )
+    limit = 1e-30 if gram.dtype == np.float32 else 1e-290
+    positive = diagonal[diagonal > 0]
+    if positive.size and not (positive.min() >= limit and positive.max() <= 1 / limit):
+        odd = positive.min() if positive.min() < limit else positive.max()
+        raise InputError(
+            f"normalise needs self-similarities between {limit:g} and {1 / limit:g} in {gram.dtype}; got {odd:g}. "
+            "Scale the data, or use float64."
         )
     empty = np.flatnonzero(diagonal == 0)
     for part in tiles(len(empty), 16 * len(gram)):

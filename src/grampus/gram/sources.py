@@ -12,6 +12,7 @@ from .._array import (
     Array,
     Index,
     dot,
+    index_length,
     is_sparse,
     matches,
     mean_row_size,
@@ -121,7 +122,7 @@ class LinearGram(Source):
         return dot(self.features[rows], self._columns(cols))
 
     def _diagonal(self) -> Array:
-        return row_squares(self.features).astype(self.dtype, copy=False)
+        return row_squares(self.features)  # float64: squares of small float32 numbers would vanish
 
     def _matmul(self, v: Any) -> Array:
         x, columns = self.features, v.shape[1]
@@ -203,6 +204,11 @@ class FunctionGram(Source):
     def _block(self, rows: Index, cols: Index) -> Array:
         values = self.function(take_rows(self.collection, rows), take_rows(self.collection, cols))
         block = np.array(values, dtype=self.dtype, ndmin=2)
+        if block.shape != (index_length(rows), index_length(cols)):
+            raise InputError(
+                f"function must return shape {(index_length(rows), index_length(cols))}, a row for each document of "
+                f"its first argument and a column for each of its second; got {block.shape}."
+            )
         # A document meets itself here: rounding inside the function must not make it differ from the diagonal.
         i, j = matches(rows, cols)
         block[i, j] = self._self[rows][i]

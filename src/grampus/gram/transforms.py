@@ -112,7 +112,10 @@ class Normalised(Transformed):
             block *= self.scale[rows, None].astype(self.dtype)
             block *= self.scale[None, cols].astype(self.dtype)
             return block
-        return _divide_by_mean(block, self.self_similarity[rows], self.self_similarity[cols], self.order)
+        left, right = self.self_similarity[rows], self.self_similarity[cols]
+        for part in tiles(len(block), 48 * len(right)):
+            _divide_by_mean(block[part], left[part], right, self.order)
+        return block
 
     def _diagonal(self) -> Array:
         return (self.self_similarity > 0).astype(self.dtype)
@@ -255,7 +258,10 @@ class SelfTuned(Transformed):
         return self._similarity(self.base._block(rows, cols), self.widths[rows], self.widths[cols])
 
     def _similarity(self, distances: Array, left: Array, right: Array) -> Array:
-        return np.exp(-distances / (left[:, None] * right)).astype(self.dtype, copy=False)
+        similar = np.empty(distances.shape, dtype=self.dtype)
+        for part in tiles(len(distances), 24 * len(right)):
+            similar[part] = np.exp(-distances[part] / (left[part, None] * right))
+        return similar
 
     def _diagonal(self) -> Array:
         return np.ones(len(self), dtype=self.dtype)
@@ -278,11 +284,12 @@ def _inverse_root(values: Array) -> Array:
 def _divide_by_mean(block: Array, left: Array, right: Array, order: float) -> Array:
     """Divide K_ij in place by the power mean of order t of left_i and right_j; 0 where either of them is 0.
 
-    Written as max · exp(log1p(expm1(t ln r)/2)/t), r = min/max: exact for tiny t, and never overflows for large t.
+    Written as max · exp(log1p(expm1(t ln r)/2)/t), r = min/max: exact for small t, and never overflows for large t. An
+    order so small that t ln r would lose its digits is 0.
     """
     high, low = np.maximum(left[:, None], right), np.minimum(left[:, None], right)
     mean = high
-    if order == 0:
+    if order < 1e-100:
         mean = np.sqrt(left)[:, None] * np.sqrt(right)
     elif not math.isinf(order):
         ratio = np.divide(low, high, out=np.ones_like(high), where=high > 0)

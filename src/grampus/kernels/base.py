@@ -165,7 +165,11 @@ class Kernel(Spelled, ABC):
         cross : array of shape (m, n)
         diagonal : array of shape (m,), or None if it is unknown (a precomputed kernel without it)
         """
-        fitted = gram.source.collection  # type: ignore[attr-defined]
+        fitted = getattr(gram.source, "collection", None)
+        if fitted is None and self.source.takes != "gram":
+            raise InputError(
+                f"gram must have been made by this kernel, '{self}'; it keeps no documents to compare with."
+            )
         new = self.source._collect_new(new, fitted)
         return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
 

@@ -48,7 +48,7 @@ def register(cls: _Class) -> _Class:
     >>> str(parse_kernel("overlap|normalise(1)"))
     'overlap|normalise(1)'
     """
-    if not issubclass(cls, (Kernel, Transform)):
+    if not isinstance(cls, type) or not issubclass(cls, (Kernel, Transform)):  # type: ignore[redundant-expr]
         raise InputError(f"register takes a Kernel or Transform class; got {cls!r}.")
     name = getattr(cls, "name", None)
     if not isinstance(name, str) or not re.fullmatch(_NAME, name):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 
-from .._array import Array, dot, row_squares
+from .._array import Array, dot, row_squares, tiles
 from .._check import check_integer, check_matrix, check_number
 from ..errors import InputError
 from ..gram import DenseGram, Gram, LinearGram, self_tune
@@ -36,7 +37,7 @@ class Linear(Kernel):
         return dot(new, fitted.T)
 
     def _diagonal(self, new: Any) -> Array:
-        return row_squares(new).astype(new.dtype, copy=False)
+        return row_squares(new)
 
     def _gram(self, fitted: Any) -> Gram:
         return LinearGram(fitted)
@@ -95,14 +96,20 @@ class Polynomial(Kernel):
         return np.asarray((row_squares(new) + self.coef0) ** self.degree, dtype=new.dtype)
 
 
+_ROUNDING = 1e-14
+
+
 def squared_distances(new: Any, fitted: Any) -> Array:
-    """Return ‖x − y‖² = ‖x‖² − 2 x·y + ‖y‖² for every pair of rows, in float64; rounding below 0 becomes 0."""
+    """Return ‖x − y‖² = ‖x‖² − 2 x·y + ‖y‖² for every pair of rows, in float64; what may be rounding becomes 0."""
     double = np.float64
     distances = dot(new.astype(double, copy=False), fitted.astype(double, copy=False).T)
     distances *= -2.0
-    distances += row_squares(new)[:, None]
-    distances += row_squares(fitted)
-    return np.maximum(distances, 0.0, out=distances)
+    left, right = row_squares(new), row_squares(fitted)
+    for part in tiles(len(left), 32 * max(len(right), 1)):
+        size = left[part, None] + right
+        distances[part] += size
+        distances[part][distances[part] < _ROUNDING * size] = 0.0  # copies are at distance 0
+    return distances
 
 
 @register
@@ -135,13 +142,17 @@ class Gaussian(Kernel):
             )
         ((name, value),) = given.items()
         self._set(**{name: check_number(value, name, above=0)})
+        if not 1e-300 < self.rate < 1e300:
+            raise InputError(f"{name} must give a rate of d² between 1e-300 and 1e300; got {value!r}.")
 
     @property
     def rate(self) -> float:
         """The factor of d² in the exponent, whichever convention was used."""
         if self.gamma is not None:
             return self.gamma
-        return 1.0 / self.width**2 if self.width is not None else 0.5 / (self.sigma or 1.0) ** 2
+        one, divisor = (1.0, self.width) if self.width is not None else (0.5, self.sigma)
+        assert divisor is not None
+        return one / divisor / divisor if divisor > 1e-300 else math.inf
 
     def _cross(self, new: Any, fitted: Any) -> Array:
         distances = squared_distances(new, fitted)
@@ -239,6 +250,10 @@ class Precomputed(Kernel):
         return fitted
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:
+        if isinstance(new, tuple) and len(new) != 2:
+            raise InputError(
+                f"New documents must be similarities or the pair (similarities, self-similarities); got {len(new)}."
+            )
         cross, diagonal = new if isinstance(new, tuple) else (new, None)
         if diagonal is not None:
             diagonal = check_matrix(np.reshape(diagonal, (-1, 1)), "the self-similarities", rows=0)[:, 0]
