@@ -13,12 +13,18 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import KernelKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans
     from .kernels import parse_kernel
 
-__all__ = ["KernelKMeans", "__version__", "config", "parse_kernel"]
+__all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
 
-_HOMES = {"KernelKMeans": ".cluster", "config": "._config", "parse_kernel": ".kernels"}
+_HOMES = {
+    "PDDP": ".cluster",
+    "BisectingKernelKMeans": ".cluster",
+    "KernelKMeans": ".cluster",
+    "config": "._config",
+    "parse_kernel": ".kernels",
+}
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
 

@@ -139,7 +139,7 @@ def test_progress_is_told():
         ({"n_clusters": True}, "n_clusters must be a whole number"),
         ({"n_init": 0}, "n_init must be at least 1"),
         ({"max_iter": 0}, "max_iter must be at least 1"),
-        ({"init": "pca"}, "init must be one of 'random', 'k-means\\+\\+' or an array"),
+        ({"init": "pca"}, "init must be one of 'random', 'k-means\\+\\+', 'pddp' or an array"),
         ({"init": np.zeros(3)}, "150 entries"),
         ({"init": np.arange(150)}, "init has 150 different labels; n_clusters allows 3"),
         ({"init": np.zeros((3, 150))}, "one partition or one for each of the 10 starts; got 3"),

@@ -18,7 +18,7 @@ MODULES = [
     "grampus.text",
 ]
 PUBLIC = {
-    "grampus": {"KernelKMeans", "__version__", "config", "parse_kernel"},
+    "grampus": {"PDDP", "BisectingKernelKMeans", "KernelKMeans", "__version__", "config", "parse_kernel"},
 }
 
 

@@ -133,8 +133,8 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         Leave-one-out distances (`dominance`, Eqn 12).
     polish : bool
         Single moves after convergence, while they lower the objective.
-    init : "random", "k-means++" or array of labels
-        Where to start.
+    init : "random", "k-means++", "pddp" or array of labels
+        Where to start; "pddp" is one start, always the same.
     n_init : int
         Number of starts; the best by the unshifted objective is kept.
     max_iter : int

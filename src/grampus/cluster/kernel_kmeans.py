@@ -63,8 +63,9 @@ def kernel_kmeans(
         Eqn 12).
     polish : bool
         After convergence, move single documents, also in chains, while that lowers the objective.
-    init : "random", "k-means++", or array of shape (n,) or (n_init, n)
-        Random partitions (the papers'), greedy k-means++ in feature space, or given labels.
+    init : "random", "k-means++", "pddp", or array of shape (n,) or (n_init, n)
+        Random partitions (the papers'), greedy k-means++ in feature space, the leaves of a PDDP tree (one start,
+        always the same), or given labels.
     n_init : int
         Number of starts; the one with the smallest unshifted objective is returned.
     max_iter : int
@@ -123,7 +124,9 @@ def kernel_kmeans(
 
     rngs = generators(random_state, n_init)
     given = None if isinstance(init, str) else given_starts(init, n, k, n_init)
-    total = n_init if given is None else len(given)
+    if isinstance(init, str) and init == "pddp":
+        rngs = rngs[:1]  # always the same start
+    total = len(rngs) if given is None else len(given)
     sums = choose_sums(base, diagonal, weights, k, total, n_jobs)
     step = batch_size or max(1, min(settings().memory // 16, 2**28) // sums.bytes_per_start)
     finished: list[Finished] = []

@@ -12,9 +12,10 @@ from .._array import Array, is_sparse
 from .._check import check_labels
 from ..errors import InputError
 from ..gram import Gram
+from .grow import start_partition
 from .sums import Labels
 
-STARTS = ("random", "k-means++")
+STARTS = ("random", "k-means++", "pddp")
 _NOISE = 1e-12  # what rounding may make of equal distances, relative to their size
 
 
@@ -37,7 +38,7 @@ def start_labels(
 
     Parameters
     ----------
-    init : "random" or "k-means++"
+    init : "random", "k-means++" or "pddp"
     gram : Gram
         Without its trailing shift: seeding needs true distances.
     identity : array of shape (n,), optional
@@ -46,6 +47,8 @@ def start_labels(
     if init not in STARTS:
         raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
     heavy = np.flatnonzero(weights > 0)
+    if init == "pddp":  # deterministic: every start is the same one
+        return np.tile(start_partition(gram, min(k, len(heavy)), heavy).astype(np.int32), (len(rngs), 1))
     names = np.arange(len(gram)) if identity is None else np.asarray(identity)
     if names.shape != (len(gram),):
         raise InputError(f"identity must have {len(gram)} entries, one for each document; got shape {names.shape}.")

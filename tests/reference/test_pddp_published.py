@@ -1,0 +1,77 @@
+"""`pddp`, table 4: CLASSIC3 by PDDP and PDDP_OCPC; its first split against SciPy's svds."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from grampus import PDDP
+from grampus.text import TermVectorizer, read_corpus
+
+PUBLISHED = {
+    ("PDDP", 3): [[12, 6, 1015], [1364, 14, 20], [2, 1392, 66]],
+    ("PDDP", 4): [[12, 1015, 4, 2], [1364, 20, 8, 6], [2, 66, 788, 604]],
+    ("PDDP_OCPC", 3): [[0, 9, 1024], [1253, 29, 116], [0, 1431, 29]],
+    ("PDDP_OCPC", 4): [[0, 1024, 7, 2], [1253, 116, 23, 6], [0, 29, 917, 514]],
+}
+
+
+@pytest.fixture(scope="module")
+def classic3(corpora):
+    corpus = read_corpus(corpora / "classic4.jsonl.gz", text="text", id="id", label="label")
+    labels = np.array(corpus.labels)
+    kept = np.flatnonzero(labels != "cacm")
+    texts = [corpus.texts[int(i)] for i in kept]
+    return sp.csr_array(TermVectorizer("lfc", min_df=2, dtype=np.float64).fit_transform(texts)), labels[kept]
+
+
+@pytest.mark.corpus
+@pytest.mark.parametrize(("name", "k"), PUBLISHED)
+def test_confusion_matrices_of_classic3(classic3, name, k):
+    x, labels = classic3
+    clusters = PDDP.variant(name, n_clusters=k).fit(x).labels_
+    ours = np.array([[((labels == c) & (clusters == j)).sum() for j in range(k)] for c in ("med", "cran", "cisi")])
+    published = np.array(PUBLISHED[name, k])
+    assert published.sum() == len(labels)
+    apart = min(np.abs(ours[:, order] - published).sum() // 2 for order in itertools.permutations(range(k)))
+    assert apart <= 0.01 * len(labels)
+
+
+@pytest.mark.corpus
+def test_trees_of_classic3_do_not_depend_on_the_order(classic3):
+    x, _ = classic3
+    model = PDDP(12)
+    expected = model.fit(x).tree_
+    assert not expected.close_calls
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(x.shape[0])
+        found = model.fit(x[order]).tree_
+        for a, b in zip(expected.nodes, found.nodes, strict=True):
+            assert np.array_equal(a.members, np.sort(order[b.members]))
+            assert a.scatter == b.scatter
+            assert a.split is None or np.array_equal(a.split.eigenvalues, b.split.eigenvalues)
+
+
+@pytest.mark.corpus
+def test_the_first_split_of_classic3_is_scipys(classic3):
+    from scipy.sparse.linalg import LinearOperator, svds
+
+    x, _ = classic3
+    mean = np.asarray(x.mean(axis=0)).ravel()
+    centred = LinearOperator(
+        x.shape,
+        matvec=lambda v: x @ v.ravel() - mean @ v.ravel(),
+        rmatvec=lambda w: x.T @ w.ravel() - mean * w.sum(),
+        dtype=np.float64,
+    )
+    u, s, _ = svds(centred, k=2, tol=1e-12, v0=np.ones(x.shape[0]) + np.arange(x.shape[0]) % 7)
+    order = np.argsort(-s)
+    tree = PDDP(2).fit(x).tree_
+    split = tree.root.split
+    assert split.eigenvalues[0] == pytest.approx(s[order[0]] ** 2, rel=1e-9)
+    assert split.eigengap == pytest.approx(1 - (s[order[1]] / s[order[0]]) ** 2, rel=1e-3)
+    sides = {frozenset(np.flatnonzero(side).tolist()) for side in (u[:, order[0]] <= 0, u[:, order[0]] > 0)}
+    assert {frozenset(leaf.members.tolist()) for leaf in tree.leaves} == sides
