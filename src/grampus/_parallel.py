@@ -66,6 +66,15 @@ def in_threads(function: Callable[[int, int], object], n: int, n_jobs: int | Non
         return
     pieces = 4 * threads  # more pieces than threads even out unequal work
     bounds = [n * i // pieces for i in range(pieces + 1)]
-    with ThreadPoolExecutor(threads) as pool:
-        for done in [pool.submit(function, a, b) for a, b in pairwise(bounds) if b > a]:
-            done.result()
+    for done in [_pool(threads).submit(function, a, b) for a, b in pairwise(bounds) if b > a]:
+        done.result()
+
+
+@lru_cache(maxsize=4)
+def _pool(threads: int) -> ThreadPoolExecutor:
+    """Return the pool of so many threads; making one anew costs more than many a piece of work."""
+    return ThreadPoolExecutor(threads, thread_name_prefix="grampus")
+
+
+if hasattr(os, "register_at_fork"):  # a child process has none of its parent's threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)

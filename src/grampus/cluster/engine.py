@@ -11,7 +11,7 @@ from .._array import Array
 from .._parallel import blas_threads
 from ..errors import InputError
 from .results import History, Outcome, Runs
-from .sums import Labels, Rule, State, Sums, centroid_norms, group_sums
+from .sums import Labels, Rule, State, Sums, centroid_norms, group_counts
 
 TWO_CYCLES = 5  # consecutive ones end a run (`dominance`, §4)
 
@@ -140,7 +140,9 @@ def fill_empty_clusters(problem: Problem, state: State, new: Labels, chosen: Arr
     among equals. A cluster stays empty only when every document lies on its centroid: there are fewer distinct
     documents than clusters. For a positive semi-definite Gram this lowers the objective.
     """
-    counts = group_sums(np.ones(new.shape), new, problem.k)
+    counts = group_counts(new, problem.k)
+    if counts.all():
+        return
     for p in np.flatnonzero((counts == 0).any(axis=1)):
         inside = new[p] >= 0
         target = np.where(inside, new[p], 0)[None]

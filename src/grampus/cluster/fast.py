@@ -65,9 +65,13 @@ class FastHeldSums(HeldSums):
         self._move(old, new, anew)
 
     def _move(self, old: Labels, new: Labels, anew: Array) -> None:
-        lists = self._loops.list_moves(old, new, self.weights, anew, self.k)
-        flat, loop = self.sums.reshape(-1, self.sums.shape[2]), self._loops.add_rows
-        in_threads(lambda a, b: loop(self.matrix, flat, *lists, a, b), len(flat), self._n_jobs)
+        flat, k = self.sums.reshape(-1, self.sums.shape[2]), self.k
+
+        def follow(a: int, b: int) -> None:
+            lists = self._loops.list_moves(old[a:b], new[a:b], self.weights, anew[a:b], k)
+            self._loops.add_rows(self.matrix, flat[a * k : b * k], *lists, 0, (b - a) * k)
+
+        in_threads(follow, len(new), self._n_jobs)
 
     def state(self, labels: Labels) -> State:
         sizes, within, squares = np.zeros((3, len(labels), self.k))

@@ -240,6 +240,12 @@ def group_sums(values: Array, labels: Labels, k: int) -> Array:
     return np.ascontiguousarray(sums.reshape(-1, k + 1)[:, 1:])
 
 
+def group_counts(labels: Labels, k: int) -> NDArray[np.intp]:
+    """Return how many members each cluster has: (partitions, k)."""
+    cells = np.arange(len(labels))[:, None] * (k + 1) + (labels + 1)  # the first cell of each row is for −1
+    return np.bincount(cells.ravel(), minlength=len(labels) * (k + 1)).reshape(-1, k + 1)[:, 1:].copy()
+
+
 def centroid_norms(state: State, shift: float) -> Array:
     """Return ‖μ_c‖² = (W + σ Σ w min(w, 1))/n_c², infinite for an empty cluster: (partitions, k)."""
     filled = state.sizes > 0
