@@ -16,6 +16,7 @@ help:  ## list the targets
 setup: $(STAMP)  ## create .venv with the pinned development tools and Grampus itself
 
 $(STAMP): requirements/dev.lock pyproject.toml
+	@echo "Setting up $(VENV) with the pinned tools; the first time this takes a minute or two."
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --require-hashes -r requirements/dev.lock
 	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
