@@ -37,6 +37,6 @@ def reproduction(paper: str, table: str, text: str) -> Callable[[Callable[[bool]
 def discover() -> list[Reproduction]:
     """Import every module beside this one and return what they registered."""
     for module in pkgutil.iter_modules([str(Path(__file__).parent)]):
-        if module.name not in ("__main__", "registry"):
+        if module.name not in ("__main__", "data", "registry"):
             importlib.import_module(f"reproductions.{module.name}")
     return list(REPRODUCTIONS.values())
