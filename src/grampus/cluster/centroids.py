@@ -11,9 +11,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, row_squares
+from .._check import check_extension
 from .._config import settings, tile_rows
 from ..errors import InputError
-from ..gram import Gram, factor, indicator, unshifted
+from ..gram import Gram, NystromGram, factor, indicator, unshifted
+from ..gram.lowrank import new_features
 from ..kernels import Kernel, Linear, Normalise
 
 _ROUNDING = 1e-14
@@ -64,8 +66,11 @@ class Centroids:
         A self-similarity that is not known is "refused"; or "left out", so that every distance of the document lacks
         the same number; or "relative", the number that puts the nearest centroid at 0.
         """
-        if _is_linear(kernel):
-            yield self._explicit(kernel, documents)
+        explicit = new_parts(kernel, self.gram, documents)
+        if explicit is not None:
+            centroids = self._explicit()
+            for new, scale in explicit:
+                yield self._squared(dot(new, centroids) * scale[:, None], row_squares(new) * scale**2)
             return
         fitted = self.gram.source.collection  # type: ignore[attr-defined]
         collected = kernel.source._collect_new(documents, fitted)
@@ -91,18 +96,45 @@ class Centroids:
         squared[np.abs(squared) < _ROUNDING * np.abs(size)] = 0.0  # a document on its centroid is at distance 0
         return np.where(np.isinf(self.norms), np.inf, squared)
 
-    def _explicit(self, kernel: Kernel, documents: Any) -> Array:
-        """Use the centroids themselves where the kernel has explicit features: O(entries · k), no cross block."""
-        base, _ = unshifted(self.gram)
-        explicit = factor(base)
+    def _explicit(self) -> Array:
+        """Return the centroids themselves, where there are features: (features, k)."""
+        explicit = factor(unshifted(self.gram)[0])
         assert explicit is not None
-        new = kernel.source._collect_new(documents, explicit.features)
-        centroids = dot(explicit.features.T, sp.diags_array(explicit.scale) @ self.coefficients)
-        squares = row_squares(new)
-        if Normalise() in kernel.transforms:
-            scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
-            return self._squared(dot(new, centroids) * scale[:, None], (squares > 0).astype(np.float64))
-        return self._squared(dot(new, centroids), squares)
+        return dot(explicit.features.T, sp.diags_array(explicit.scale) @ self.coefficients)
+
+
+def new_parts(kernel: Kernel, gram: Gram, documents: Any) -> Iterator[tuple[Any, Array]] | None:
+    """Return new documents as features beside those of ``factor``, in parts, each with the scale of its rows.
+
+    Nothing is compared with all fitted documents: a linear kernel has its features at once, a low-rank Gram from the
+    landmarks. None where there is no such way.
+    """
+    base, _ = unshifted(gram)
+    explicit = factor(base)
+    if explicit is None:
+        return None
+    if isinstance(base.source, NystromGram):
+        return _embedded(kernel, base, documents)
+    return iter([_as_they_are(kernel, explicit.features, documents)]) if _is_linear(kernel) else None
+
+
+def _as_they_are(kernel: Kernel, features: Any, documents: Any) -> tuple[Any, Array]:
+    new = kernel.source._collect_new(documents, features)
+    if Normalise() not in kernel.transforms:
+        return new, np.ones(new.shape[0])
+    squares = row_squares(new)
+    return new, np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+
+
+def _embedded(kernel: Kernel, base: Gram, documents: Any) -> Iterator[tuple[Any, Array]]:
+    source, plain = base.source, kernel.source
+    assert isinstance(source, NystromGram)
+    new = plain._collect_new(documents, source.collection)
+    for part in plain._parts(new, _NEW_TILE * tile_rows(24 * max(source.widths))):
+        compared = plain._cross(part, source.collection), plain._diagonal(part)
+        features = new_features(base, *check_extension(*compared, source.widths))
+        assert features is not None
+        yield features, np.ones(len(features))
 
 
 def _is_linear(kernel: Kernel) -> bool:
