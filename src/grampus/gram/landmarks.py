@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
 
 from .._array import Array, is_sparse, tiles
 from .._content import content_names
@@ -87,11 +88,9 @@ def spread(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.r
 
 
 def _similarities(gram: Gram, document: int) -> Array:
-    """Return one column of the Gram."""
-    out, column = np.empty(len(gram)), np.array([document])
-    for rows in tiles(len(gram), 256):
-        out[rows] = gram._block(rows, column)[:, 0]
-    return out
+    """Return one column of the Gram, as a product: a linear Gram needs one pass over its entries."""
+    one = csr_array((np.ones(1), (np.array([document]), np.zeros(1, dtype=np.intp))), shape=(len(gram), 1))
+    return gram._matmul(one)[:, 0]
 
 
 def by_leverage(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
