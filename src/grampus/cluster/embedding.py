@@ -92,8 +92,8 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
     lost = int((asked < -limit).sum())
     if lost:
         warnings.warn(
-            f"{lost} of {count} eigenvalues are negative (the smallest is {asked.min():g}): the Gram is indefinite, and "
-            "they are dropped. Use fewer components, or make it positive semi-definite with shift(psd).",
+            f"{lost} of {count} eigenvalues are negative (the smallest is {asked.min():g}): the Gram is indefinite, "
+            "and they are dropped. Use fewer components, or make it positive semi-definite with shift(psd).",
             stacklevel=3,
         )
     roots = np.sqrt(np.where(positive, pairs.values, 0.0))

@@ -61,9 +61,7 @@ def spectral_kmeans(
     array([2, 2])
     """
     k = check_fewer(n_clusters, len(check_gram(gram)))
-    placed = spectral_embedding(
-        gram, k, laplacian=laplacian, neighbours=neighbours, loops=loops, n_jobs=n_jobs
-    )
+    placed = spectral_embedding(gram, k, laplacian=laplacian, neighbours=neighbours, loops=loops, n_jobs=n_jobs)
     weights = (placed.degrees > 0).astype(np.float64) if len(placed.isolated) else None
     return cluster_embedded(
         placed,

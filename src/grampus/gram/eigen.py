@@ -118,7 +118,7 @@ def eigenpairs(
     with blas_threads():
         chosen = method or _choose(held, count)
         if chosen != "randomised":
-            held = held.stored()
+            held = held.whole() if chosen == "lapack" else held.stored()
         if which == "smallest":
             held = held.negated()
         held.size = _norm(held, seed)
@@ -129,7 +129,7 @@ def eigenpairs(
         except ConvergenceError:
             if method is not None or chosen == "lapack" or not held.fits:
                 raise
-        return _solved(held, count, "lapack", seed, which)
+        return _solved(held.whole(), count, "lapack", seed, which)
 
 
 def _choose(held: Operator, count: int) -> str:
@@ -180,8 +180,8 @@ def fixed_signs(vectors: Array) -> Array:
 
 
 def _lapack(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
-    matrix, n = held.dense(), held.n
-    values, vectors = eigh(matrix, subset_by_index=[n - count, n - 1], check_finite=False)
+    n = held.n
+    values, vectors = eigh(held.dense(), subset_by_index=[n - count, n - 1], check_finite=False)
     return values[::-1].copy(), vectors[:, ::-1]
 
 
@@ -222,9 +222,7 @@ def _lanczos(
     basis = min(held.n, max(2 * count + 1, 20))
     try:
         linear = LinearOperator((held.n, held.n), product, dtype=np.float64)
-        values, vectors = eigsh(
-            linear, k=count, which="LA", v0=start, ncv=basis, maxiter=_MAX_RESTARTS, tol=tolerance
-        )
+        values, vectors = eigsh(linear, k=count, which="LA", v0=start, ncv=basis, maxiter=_MAX_RESTARTS, tol=tolerance)
     except ArpackNoConvergence as error:
         found = len(error.eigenvalues)
         raise _not_converged(held, count, f"{found} were found in {_MAX_RESTARTS} restarts") from error

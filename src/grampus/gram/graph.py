@@ -115,8 +115,8 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
     gram : Gram
     neighbours : int
         p, from 1 to n − 1. Two documents stay linked, by their similarity, if either is among the p most similar of
-        the other; of equally similar ones, the first come first. A document is no neighbour of its own, and
-        similarities of 0 and below are no links.
+        the other; of those equally similar up to rounding, the first come first. A document is no neighbour of its
+        own, and similarities of 0 and below are no links.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -145,6 +145,8 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
         for part in tiles(stop - start, 24 * n):
             rows = slice(start + part.start, start + part.stop)
             block = gram._block(rows, slice(0, n))
+            if not np.isfinite(block).all():
+                raise InputError("The similarities must be finite; some are NaN or infinite.")
             block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
             index[rows], values[rows] = nearest(block, neighbours)
 
@@ -152,8 +154,6 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
         gram._block(slice(0, 1), slice(0, n))  # makes the transposed features once, before threads ask for them
     in_threads(piece, n, n_jobs, least=256)
     kept = values > 0
-    if np.isnan(values).any() or np.isposinf(values).any():
-        raise InputError("The similarities must be finite; some are NaN or infinite.")
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     graph = sp.csr_array((values[kept], index[kept], starts), shape=(n, n))
     return SparseGram(graph.maximum(graph.T))
@@ -162,11 +162,12 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
 def nearest(block: Array, neighbours: int) -> tuple[NDArray[np.intp], Array]:
     """Return the columns and values of the largest entries of every row, columns in rising order.
 
-    Of equal entries the first are taken.
+    Of entries that are equal up to rounding the first are taken.
     """
     limit = np.partition(block, block.shape[1] - neighbours, axis=1)[:, [block.shape[1] - neighbours]]
-    above = block > limit
-    level = block == limit
+    tie = (1e-12 if block.dtype == np.float64 else 1e-6) * np.abs(limit)
+    above = block > limit + tie
+    level = ~above & (block >= limit - tie)
     missing = neighbours - above.sum(axis=1)
     if (level.sum(axis=1) > missing).any():
         level &= np.cumsum(level, axis=1) <= missing[:, None]

@@ -47,7 +47,7 @@ class Operator:
         return out if self._sign > 0 else -out
 
     def dense(self) -> Array:
-        """Return a matrix of its own in float64, symmetric to the last bit."""
+        """Return the matrix in float64, symmetric to the last bit."""
         n = self.n
         require_memory(16 * n * n, f"The full {n} × {n} matrix in float64", "Use method='arpack' or 'randomised'")
         matrix = self._sign * self._matrix()
@@ -62,8 +62,10 @@ class Operator:
 
     def stored(self) -> Operator:
         """Return the operator with its matrix kept in memory, where products would compute it each time."""
-        if self.cheap or not self.fits:
-            return self
+        return self if self.cheap or not self.fits else self.whole()
+
+    def whole(self) -> Operator:
+        """Return the operator as its matrix."""
         matrix = self.dense()
         return Operator(self.n, lambda v: matrix @ v, lambda: matrix, True, self._name)
 
@@ -90,7 +92,9 @@ def operator(given: Any) -> Operator:
     if is_sparse(given) and given.shape[0] == given.shape[1]:
         return _from_linear_operator(_aslinear(given))
     matrix = check_gram_matrix(given, "gram").astype(np.float64, copy=False)
-    return Operator(len(matrix), lambda v: matrix @ v, lambda: matrix, True, f"a matrix of {len(matrix)} × {len(matrix)}")
+    return Operator(
+        len(matrix), lambda v: matrix @ v, lambda: matrix, True, f"a matrix of {len(matrix)} × {len(matrix)}"
+    )
 
 
 def _aslinear(matrix: Any) -> Any:
