@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from sklearn.kernel_approximation import Nystroem
 
 import grampus
-from grampus import PDDP, BisectingKernelKMeans, KernelKMeans, parse_kernel
+from grampus import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans, parse_kernel
 from grampus.cluster import kernel_kmeans
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import (
@@ -304,7 +304,7 @@ def test_fitting_reads_n_times_landmarks(choose, passes, tail):
     assert count <= passes * 1000 * 20 + 3 * 20 * 20
 
 
-@pytest.mark.parametrize("estimator", [KernelKMeans, PDDP, BisectingKernelKMeans])
+@pytest.mark.parametrize("estimator", [KernelKMeans, PDDP, BisectingKernelKMeans, SpectralKMeans, KernelPCAKMeans])
 @pytest.mark.parametrize("tail", ["", "|shift", "|normalise|shift"])
 def test_new_documents_meet_the_landmarks_only(estimator, tail):
     x, _ = blobs(1000)
@@ -399,6 +399,11 @@ def test_clusters_of_blobs(choose):
     exact = KernelKMeans(4, kernel="gaussian(3)", random_state=0).fit(x)
     low = KernelKMeans(4, kernel=kernel, random_state=0).fit(x)
     assert nmi(labels, low.labels_) > nmi(labels, exact.labels_) - 0.02
+    cut = SpectralKMeans(4, kernel=kernel, random_state=0).fit(x)
+    assert (
+        nmi(labels, cut.labels_)
+        > nmi(labels, SpectralKMeans(4, kernel="gaussian(3)", random_state=0).fit(x).labels_) - 0.02
+    )
     tree = PDDP(4, kernel=kernel).fit(x)
     assert nmi(labels, tree.labels_) > nmi(labels, PDDP(4, kernel="gaussian(3)").fit(x).labels_) - 0.05
 

@@ -11,15 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, row_squares
-from .._check import check_extension
-from .._config import settings, tile_rows
 from ..errors import InputError
-from ..gram import Gram, NystromGram, factor, indicator, unshifted
-from ..gram.lowrank import new_features
-from ..kernels import Kernel, Linear, Normalise
+from ..gram import Gram, factor, indicator, unshifted
+from ..kernels import Kernel
+from .crossing import new_blocks, new_parts
 
 _ROUNDING = 1e-14
-_NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents are held at a time
 
 
 @dataclass(frozen=True)
@@ -72,12 +69,8 @@ class Centroids:
             for new, scale in explicit:
                 yield self._squared(dot(new, centroids) * scale[:, None], row_squares(new) * scale**2)
             return
-        fitted = self.gram.source.collection  # type: ignore[attr-defined]
-        collected = kernel.source._collect_new(documents, fitted)
-        shift, row = unshifted(self.gram)[1], 24 * len(self.gram)  # bytes: the block, and copies that transforms make
-        rows = max(1, min(_NEW_TILE * tile_rows(row), settings().memory // 4 // row))
-        for part in kernel.source._parts(collected, rows):
-            cross, diagonal = self.gram.extend(kernel.source._cross(part, fitted), kernel.source._diagonal(part))
+        shift = unshifted(self.gram)[1]
+        for cross, diagonal in new_blocks(kernel, self.gram, documents):
             if diagonal is None and unknown == "refused":
                 raise InputError(
                     "Distances need the self-similarities K(x, x) of the new documents; got only their similarities to "
@@ -101,44 +94,3 @@ class Centroids:
         explicit = factor(unshifted(self.gram)[0])
         assert explicit is not None
         return dot(explicit.features.T, sp.diags_array(explicit.scale) @ self.coefficients)
-
-
-def new_parts(kernel: Kernel, gram: Gram, documents: Any) -> Iterator[tuple[Any, Array]] | None:
-    """Return new documents as features beside those of ``factor``, in parts, each with the scale of its rows.
-
-    Nothing is compared with all fitted documents: a linear kernel has its features at once, a low-rank Gram from the
-    landmarks. None where there is no such way.
-    """
-    base, _ = unshifted(gram)
-    explicit = factor(base)
-    if explicit is None:
-        return None
-    if isinstance(base.source, NystromGram):
-        return _embedded(kernel, base, documents)
-    return iter([_as_they_are(kernel, explicit.features, documents)]) if _is_linear(kernel) else None
-
-
-def _as_they_are(kernel: Kernel, features: Any, documents: Any) -> tuple[Any, Array]:
-    new = kernel.source._collect_new(documents, features)
-    if Normalise() not in kernel.transforms:
-        return new, np.ones(new.shape[0])
-    squares = row_squares(new)
-    return new, np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
-
-
-def _embedded(kernel: Kernel, base: Gram, documents: Any) -> Iterator[tuple[Any, Array]]:
-    source, plain = base.source, kernel.source
-    assert isinstance(source, NystromGram)
-    new = plain._collect_new(documents, source.collection)
-    for part in plain._parts(new, _NEW_TILE * tile_rows(24 * max(source.widths))):
-        compared = plain._cross(part, source.collection), plain._diagonal(part)
-        features = new_features(base, *check_extension(*compared, source.widths))
-        assert features is not None
-        yield features, np.ones(len(features))
-
-
-def _is_linear(kernel: Kernel) -> bool:
-    """Say whether a kernel is linear or cosine, with nothing but shifts after that."""
-    names = [str(transform.name) for transform in kernel.transforms]
-    plain = names[1:] if kernel.transforms[:1] == (Normalise(),) else names
-    return type(kernel.source) is Linear and all(name == "shift" for name in plain)

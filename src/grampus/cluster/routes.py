@@ -14,7 +14,7 @@ from .._config import tile_rows
 from ..errors import InputError
 from ..gram import Gram, factor, unshifted
 from ..kernels import Kernel
-from .centroids import _is_linear, new_parts
+from .crossing import is_linear, new_parts
 from .spaces import InputCentred, Members
 from .tree import Node, Tree
 
@@ -82,7 +82,7 @@ class Router:
 
     def direction(self, node: Node) -> Array:
         """Return a split's functionals as vectors over the features, (m, c)."""
-        if not _is_linear(self.kernel):
+        if not is_linear(self.kernel):
             raise InputError(f"Only linear and cosine kernels have directions over terms; got '{self.kernel}'.")
         if node.split is None:
             raise InputError(f"Node {node.index} is a leaf: nothing divides it.")
