@@ -140,8 +140,8 @@ def nystrom(
 ) -> NystromGram:
     """Approximate a Gram by one of low rank, from the similarities to some landmark documents.
 
-    Costs n × landmarks similarities (three times as many for ``"leverage"``, twice with `rank`) and as much memory;
-    n × n is never formed. Exact, for a positive semi-definite Gram, when the landmarks span all documents: with as many
+    Costs n × landmarks similarities, as many again if they are not chosen uniformly, and again with `rank`; memory is
+    n × landmarks numbers. Exact, for a positive semi-definite Gram, when the landmarks span all documents: with as many
     landmarks as distinct documents, or as many as a linear kernel has features.
 
     Parameters
