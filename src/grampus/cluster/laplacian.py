@@ -125,7 +125,7 @@ def spectral_embedding(
     loops: bool = False,
     n_jobs: int | None = None,
 ) -> SpectralEmbedding:
-    """Place documents by the smallest eigenvectors of a Laplacian of their similarities (`strings`, §2.4).
+    """Place documents by the smallest eigenvectors of a graph Laplacian (`strings`, "Spectral clustering").
 
     With explicit features that are nowhere negative (terms) nothing of size n × n is formed.
 

@@ -1,4 +1,4 @@
-"""Spectral clustering: k-means on the eigenvectors of a graph Laplacian (`strings`, §2.4)."""
+"""Spectral clustering: k-means on the eigenvectors of a graph Laplacian (`strings`, "Spectral clustering")."""
 
 from __future__ import annotations
 

@@ -236,6 +236,15 @@ def non_negative(gram: Gram) -> bool:
 
 def _through_terms(features: Any, scale: Array) -> NDArray[np.intp]:
     n, m = features.shape
+    reached = np.zeros(n)
+    reached[:1] = 1.0
+    for _ in range(8):  # documents are mostly all linked, which a few products tell sooner than a search does
+        further = (features @ (features.T @ (scale * reached)) * scale > 0).astype(np.float64)
+        if further.all():
+            return np.zeros(n, dtype=np.intp)
+        if np.array_equal(further, reached):
+            break
+        reached = further
     stored = (features.data != 0) & (np.repeat(scale, np.diff(features.indptr)) > 0)
     rows = np.repeat(np.arange(n), np.diff(features.indptr))[stored]
     links = sp.coo_array((np.ones(len(rows), dtype=np.int8), (rows, n + features.indices[stored])), (n + m, n + m))
