@@ -105,7 +105,7 @@ def strings_table1() -> Figure:
         for s, value in PUBLISHED["kernel k-means"].items()
     )
     detail = (
-        f"published in brackets; kernel k-means: {apart} of 10 means beyond 0.03; largest cluster of ours {largest:.0f} "
-        f"of 757. Mean VI by length: {curves}"
+        f"published in brackets; kernel k-means: {apart} of 10 means beyond 0.03; largest cluster of ours "
+        f"{largest:.0f} of 757. Mean VI by length: {curves}"
     )
     return Figure("; ".join(words), near and largest < 0.9 * 757, detail)
