@@ -399,7 +399,8 @@ def test_clusters_of_blobs(choose):
     exact = KernelKMeans(4, kernel="gaussian(3)", random_state=0).fit(x)
     low = KernelKMeans(4, kernel=kernel, random_state=0).fit(x)
     assert nmi(labels, low.labels_) > nmi(labels, exact.labels_) - 0.02
-    cut = SpectralKMeans(4, kernel=kernel, random_state=0).fit(x)
+    cut = SpectralKMeans(4, kernel=kernel, loops=True, random_state=0).fit(x)
+    np.testing.assert_allclose(cut.transform(x[:50]), cut.embedding_[:50], atol=1e-6)  # the same rule for new documents
     assert (
         nmi(labels, cut.labels_)
         > nmi(labels, SpectralKMeans(4, kernel="gaussian(3)", random_state=0).fit(x).labels_) - 0.02

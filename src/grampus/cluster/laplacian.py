@@ -226,9 +226,15 @@ def _links(gram: Gram, neighbours: int | None, loops: bool, n_jobs: int | None) 
         return base, 0.0
     if non_negative(base):
         return stored_gram(base), 0.0
-    if isinstance(base.source, NystromGram) and factor(base) is not None:
-        return base, 0.0  # negative values are what the approximation left of small ones: kept, and nothing is read
+    if is_low_rank(base):
+        return base, 0.0
     return _without_negatives(stored_gram(base))
+
+
+def is_low_rank(gram: Gram) -> bool:
+    """Say whether negative similarities stay: they are what the approximation left of small ones; nothing is read."""
+    base, _ = unshifted(gram)
+    return isinstance(base.source, NystromGram) and factor(base) is not None
 
 
 def _without_negatives(gram: Gram) -> tuple[Gram, float]:
