@@ -134,6 +134,8 @@ def test_the_cost_rule():
     assert found.method == "randomised"
     np.testing.assert_allclose(found.values, held.values, rtol=1e-10)
     np.testing.assert_allclose(found.vectors, held.vectors, atol=1e-7)
+    for method in METHODS:  # no room for an iteration
+        assert eigenpairs(LinearGram(x[:4]), 3, method=method).method == "lapack"
     tail = eigenpairs(parse_kernel("gaussian(1)").gram(x), 3, which="smallest")  # too many near 0 for an iteration
     assert tail.method == "lapack"
 

@@ -33,6 +33,7 @@ from grampus.gram import (
     normalise,
     nystrom,
     relative_error,
+    shift,
 )
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
@@ -272,13 +273,26 @@ def test_documents_that_low_rank_leaves_with_negative_degrees_have_no_links(lapl
         np.testing.assert_allclose(model.transform(signed_points())[linked], points, atol=1e-10)
 
 
-def test_negative_self_similarities_as_loops_leave_no_wrong_eigenvectors():
+def test_negative_self_similarities_as_loops_count_as_0():
     matrix = np.array([[-5.0, 1.0, 1.0, 0.0], [1.0, 2.0, 1.0, 0.0], [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 1.0, 2.0]])
+    for neighbours in (None, 3):
+        found = spectral_embedding(DenseGram(matrix), 2, loops=True, neighbours=neighbours)
+        plain = spectral_embedding(DenseGram(np.maximum(matrix, 0.0)), 2, loops=True, neighbours=neighbours)
+        np.testing.assert_allclose(found.coordinates, plain.coordinates, atol=1e-12)
+    lowered = shift(LinearGram(np.array([[3.0, 0.1], [1.0, 0.1], [1.0, 1.0], [0.5, 1.0], [0.2, 0.1]])), -4.0)
     with pytest.warns(UserWarning, match="The links of 1 documents sum to less than 0"):
-        found = spectral_embedding(DenseGram(matrix), 2, loops=True)
-    alone = spectral_embedding(DenseGram(matrix[1:, 1:]), 2, loops=True)
-    assert found.isolated.tolist() == [0]
-    np.testing.assert_allclose(found.coordinates[1:], alone.coordinates, atol=1e-12)
+        found = spectral_embedding(lowered, 2, loops=True)
+    assert found.isolated.tolist() == [4]
+    np.testing.assert_allclose(
+        found.coordinates[:4], spectral_embedding(lowered.take(range(4)), 2, loops=True).coordinates
+    )
+
+
+def test_copies_are_told_apart_by_eigenvalues_above_1_only():
+    copies = np.repeat(np.array([[4.0, 1.0, 0.0], [0.0, 4.0, 1.0], [1.0, 0.0, 4.0]]), 4, axis=0)
+    assert same_partition(SpectralKMeans(3, random_state=0).fit(copies).labels_, np.repeat([0, 1, 2], 4))
+    values = SpectralKMeans(5, random_state=0).fit(copies).eigenvalues_
+    assert values[2] < 1 < values[3]
 
 
 @pytest.mark.filterwarnings("ignore:The links of .* documents")

@@ -218,7 +218,8 @@ def _links(gram: Gram, neighbours: int | None, loops: bool, n_jobs: int | None) 
     if neighbours is not None:
         graph = neighbour_graph(base, neighbours, n_jobs=n_jobs)
         if loops:
-            graph = SparseGram(graph.matrix + sp.diags_array(base.diagonal().astype(np.float64)).tocsr())
+            own = np.maximum(base.diagonal(), 0.0).astype(np.float64)
+            graph = SparseGram(graph.matrix + sp.diags_array(own).tocsr())
         return graph, 0.0
     if isinstance(base, SparseGram):
         if base.matrix.nnz and base.matrix.data.min() < 0:
@@ -261,7 +262,7 @@ def _without_negatives(gram: Gram) -> tuple[Gram, float]:
             "budget. Use neighbours=…, which keeps the nearest documents only, or raise the budget with grampus.config."
         )
     matrix = gram.dense()
-    own = matrix.diagonal().copy()
+    own = np.maximum(matrix.diagonal(), 0.0)
     matrix[matrix < _NOISE[gram.dtype.name] * largest] = 0.0
     np.fill_diagonal(matrix, own)
     return DenseGram._trusted(matrix), _said(count / n**2)
@@ -280,15 +281,15 @@ def _said(share: float) -> float:
 def _positive_degrees(graph: Gram, loops: bool) -> Array:
     """Return the degrees, 0 for documents whose links sum to less than 0, and to which nothing is linked then.
 
-    Only what a low-rank Gram leaves of small similarities, and negative self-similarities as loops, can be negative.
+    Only what a low-rank Gram leaves of small similarities, and loops of a matrix-free one after a shift, are negative.
     """
     linked = np.ones(len(graph))
     while ((degree := linked * degrees(graph, loops=loops, among=linked)) < 0).any():
         linked[degree < 0] = 0.0
     if not linked.all() and linked.any():
         warnings.warn(
-            f"The links of {int((linked == 0).sum())} documents sum to less than 0; they count as linked to nothing. Use "
-            "more landmarks, neighbours=…, or a kernel without negative values.",
+            f"The links of {int((linked == 0).sum())} documents sum to less than 0; they count as linked to nothing. "
+            "Use more landmarks, neighbours=…, or a kernel without negative values.",
             stacklevel=4,
         )
     return degree

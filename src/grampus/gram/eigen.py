@@ -82,7 +82,8 @@ def eigenpairs(
         Chosen by cost if left out: LAPACK up to 600 documents or when more than a quarter of the spectrum is wanted;
         ARPACK where products are cheap (features, a stored matrix, or one that fits in a quarter of the memory
         budget); the randomised block method where each product is a pass over n² similarities that must be computed
-        anew, because a pass serves a whole block. Where the choice does not converge, LAPACK if the matrix fits.
+        anew, because a pass serves a whole block. Where the choice does not converge, LAPACK if the matrix fits; also
+        where there are too few documents for the basis of an iteration.
     seed : int
         Of the vectors that the iterations start from.
 
@@ -118,6 +119,8 @@ def eigenpairs(
     count = check_integer(count, "count", low=1, high=held.n, of=" (the number of documents)")
     with blas_threads():
         chosen = method or _choose(held, count)
+        if held.n <= {"arpack": count + 1, "randomised": _DEPTH * (count + _EXTRA)}.get(chosen, 0):
+            chosen = "lapack"
         if chosen != "randomised":
             held = held.whole() if chosen == "lapack" else held.stored()
         if which == "smallest":
@@ -183,15 +186,14 @@ def fixed_signs(vectors: Array) -> Array:
 
 def _lapack(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
     n = held.n
-    values, vectors = eigh(held.dense(), subset_by_index=[n - count, n - 1], check_finite=False)
+    matrix = held.dense().T  # symmetric, and in LAPACK's order: no copy
+    values, vectors = eigh(matrix, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False)
     return values[::-1].copy(), vectors[:, ::-1]
 
 
 def _arpack(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
     """Find the pairs from one start, then look for what it missed until there is nothing."""
-    n, rng = held.n, np.random.default_rng(seed)
-    if count >= n - 1:
-        return _lapack(held, count, seed)
+    rng = np.random.default_rng(seed)
     values, vectors = _lanczos(held, count, rng, None)
     held.size = max(held.size, float(np.abs(values).max()))
     for _ in range(count):
@@ -238,8 +240,6 @@ def _randomised(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
     """Block Krylov iteration: each pass multiplies a block; the basis restarts from its Ritz vectors."""
     n = held.n
     width, least = count + _EXTRA, _ROUNDING * (_SINGLE if held.single else 1.0)
-    if n <= _DEPTH * width:
-        return _lapack(held, count, seed)
     block = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, width)))[0]
     basis, images = block, held.product(block)
     residual = np.inf

@@ -58,10 +58,12 @@ class Operator:
         """Return the matrix in float64, symmetric to the last bit."""
         n = self.n
         require_memory(16 * n * n, f"The full {n} × {n} matrix in float64", "Use method='arpack' or 'randomised'")
-        matrix = self._sign * self._matrix()
+        matrix = self._matrix()
         if not np.isfinite(matrix).all():
             raise InputError("The similarities must be finite; some are NaN or infinite.")
-        return (matrix + matrix.T) / 2.0
+        matrix = matrix + matrix.T
+        matrix *= self._sign / 2.0
+        return matrix
 
     @property
     def fits(self) -> bool:
