@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ._array import dot
-from ._check import check_integer, check_labels, check_matrix
-from .errors import InputError
-from .gram import indicator
+from .._array import dot
+from .._check import check_integer, check_labels, check_matrix
+from ..errors import InputError
+from ..gram import indicator
 
 __all__ = ["keywords"]
 
