@@ -44,10 +44,10 @@ def main(arguments: Sequence[str] | None = None, *, store: Path = STORE, results
     for line in lines:
         key = key_of(line)
         known = None if options.fresh and line in selected else stored(line, key, store)
-        if known is None and line in selected:
+        if (known is None or known.older) and line in selected:
             console.print(f"measuring {line.id} …", highlight=False)
             known = run(line, key, store)
-        results[line] = known or Result("not run", detail="no figure for this state of the source")
+        results[line] = known or Result("not run", detail="no figure yet")
     write(results_file, markdown(results))
     chosen = {line: results[line] for line in selected}
     console.print(terminal(chosen))

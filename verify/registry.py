@@ -24,7 +24,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Line:
-    """One promise and the function that measures it. `watches` are paths whose change makes it run again."""
+    """One promise and the function that measures it.
+
+    A change of `sources` (the part of src/ it rests on) or of `watches` (paths beside it) makes it run again.
+    """
 
     issue: int
     name: str
@@ -33,6 +36,7 @@ class Line:
     function: str
     needs_data: bool = False
     timeout: float = 3600.0
+    sources: tuple[str, ...] = ("src",)
     watches: tuple[str, ...] = ()
 
     @property
@@ -50,18 +54,20 @@ def line(
     *,
     needs_data: bool = False,
     timeout: float = 3600.0,
+    sources: tuple[str, ...] = ("src",),
     watches: tuple[str, ...] = (),
 ) -> Callable[[Callable[[], Figure]], Callable[[], Figure]]:
     """Register the decorated function as an acceptance line; the function itself is unchanged.
 
     `issue` is the part, from 1 to 11; `needs_data` holds the line back without the corpora (`GRAMPUS_DATA`);
-    `timeout` is in seconds. A line runs again when src/, its own module or a path in `watches` changed.
+    `timeout` is in seconds. A line runs again when a path in `sources` (all of src/ unless a line rests on a part),
+    its own module or a path in `watches` changed.
     """
     if not 1 <= issue <= PARTS:
         raise ValueError(f"issue must be between 1 and {PARTS}; got {issue}")
 
     def register(function: Callable[[], Figure]) -> Callable[[], Figure]:
-        made = Line(issue, name, text, function.__module__, function.__name__, needs_data, timeout, watches)
+        made = Line(issue, name, text, function.__module__, function.__name__, needs_data, timeout, sources, watches)
         if made.id in LINES:
             raise ValueError(f"line names must differ; {made.id!r} is there already")
         LINES[made.id] = made

@@ -15,6 +15,7 @@ from verify.registry import PARTS, Line
 from verify.run import VERSIONS, Result
 
 COLUMNS = ("part", "line", "figure", "result", "time", "peak memory", "measured")
+OLDER = " (the source changed since)"
 
 
 def cells(line: Line, result: Result) -> list[str]:
@@ -26,7 +27,7 @@ def cells(line: Line, result: Result) -> list[str]:
         result.status + (f": {result.detail}" if result.detail else ""),
         "–" if result.seconds is None else f"{result.seconds:.1f} s",
         "–" if result.peak_mb is None else f"{result.peak_mb:.0f} MB",
-        f"{result.date}, {result.commit}" if result.date else "–",
+        (f"{result.date}, {result.commit}" + (OLDER if result.older else "")) if result.date else "–",
     ]
 
 
@@ -34,7 +35,13 @@ def summary(results: Mapping[Line, Result]) -> str:
     """Count the results: ``3 lines: 2 passed, 1 not run``."""
     counts = Counter(result.status for result in results.values())
     order = ("passed", "failed", "crashed", "timed out", "not run")
-    return f"{len(results)} lines: " + ", ".join(f"{counts[status]} {status}" for status in order if counts[status])
+    said = [f"{counts[status]} {status}" for status in order if counts[status]]
+    older = sum(result.older for result in results.values())
+    return (
+        f"{len(results)} lines: "
+        + ", ".join(said)
+        + (f" ({older} before later changes of the source)" if older else "")
+    )
 
 
 def terminal(results: Mapping[Line, Result]) -> Table:

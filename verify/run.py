@@ -33,6 +33,7 @@ class Result:
     date: str = ""
     commit: str = ""
     key: str = ""
+    older: bool = False  # measured before a later change of what it rests on
 
     @property
     def bad(self) -> bool:
@@ -43,7 +44,7 @@ def key_of(line: Line, root: Path = ROOT) -> str:
     """Return a hash of all that the line's figure depends on."""
     digest = hashlib.sha256()
     digest.update(" ".join([platform.python_version(), *map(_version, VERSIONS)]).encode())
-    for watched in ("src", line.module.replace(".", "/") + ".py", *line.watches):
+    for watched in (*line.sources, line.module.replace(".", "/") + ".py", *line.watches):
         path = root / watched
         files = [path] if path.is_file() else sorted(file for file in path.rglob("*") if file.is_file())
         for file in files:
@@ -66,14 +67,15 @@ def held_back(line: Line) -> bool:
 
 
 def stored(line: Line, key: str, store: Path = STORE) -> Result | None:
-    """Return the line's figure for this key, if there is one; a crash or a timeout is run again."""
+    """Return the line's last figure, marked `older` if it was measured for another key; none after a crash."""
     if held_back(line):
         return None
     try:
         result = Result(**json.loads((store / f"{line.id}.json").read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         return None
-    return result if result.key == key and result.status in ("passed", "failed") else None
+    result.older = result.key != key
+    return result if result.status in ("passed", "failed") else None
 
 
 def run(line: Line, key: str, store: Path = STORE, root: Path = ROOT) -> Result:

@@ -11,6 +11,7 @@ import os
 import pickle
 import socket
 import sqlite3
+import subprocess
 import sys
 import threading
 import time
@@ -860,3 +861,15 @@ def test_texts_compare_and_hash():
     assert len({texts, ("a", "é")}) == 1
     assert pickle.loads(pickle.dumps(texts)) == texts
     assert repr(texts) == "<Texts: 2 strings, 3 bytes>"
+
+
+def test_reading_imports_no_heavy_library(tmp_path):
+    """scikit-learn (with pandas and pyarrow where they are installed) would take more memory than a bomb may."""
+    path = tmp_path / "x.jsonl"
+    path.write_text('{"text": "whales sing"}\n', encoding="utf-8")
+    program = (
+        "import sys; from grampus.text import read_corpus; read_corpus(sys.argv[1]);"
+        "print(*({'sklearn', 'scipy', 'pandas', 'pyarrow', 'duckdb'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""

@@ -115,7 +115,8 @@ def test_resuming(example, store):
     assert stored(line, "key", store) is None
     first = run(line, "key", store)
     assert stored(line, "key", store) == first
-    assert stored(line, "another key", store) is None
+    assert stored(line, "key", store).older is False
+    assert stored(line, "another key", store).older is True
     failed = run(example("short"), "key", store)
     assert stored(example("short"), "key", store) == failed
     run(example("broken"), "key", store)
