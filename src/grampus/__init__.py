@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from ._config import config
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans
     from .kernels import parse_kernel
+    from .select import choose_k
 
-__all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
+__all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "choose_k", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
     "KernelKMeans": ".cluster",
+    "choose_k": ".select",
     "config": "._config",
     "parse_kernel": ".kernels",
 }

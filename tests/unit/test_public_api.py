@@ -14,11 +14,12 @@ MODULES = [
     "grampus.gram",
     "grampus.kernels",
     "grampus.metrics",
+    "grampus.select",
     "grampus.testing",
     "grampus.text",
 ]
 PUBLIC = {
-    "grampus": {"PDDP", "BisectingKernelKMeans", "KernelKMeans", "__version__", "config", "parse_kernel"},
+    "grampus": {"PDDP", "BisectingKernelKMeans", "KernelKMeans", "__version__", "choose_k", "config", "parse_kernel"},
 }
 
 
