@@ -143,17 +143,15 @@ def choice_table(rows: Sequence[Row]) -> str:
         f"| decision | candidate | {' | '.join(names)} | mean NMI | mean ARI |",
         f"|---|---|{'---|' * (len(names) + 2)}",
     ]
-    first = f"lfc, random, 10, polish; {DEFAULT}"
+    first, bar = f"lfc, random, 10, polish; {DEFAULT}", chr(92) + "|"
     for decision, candidate in dict.fromkeys((row.decision, row.candidate) for row in rows):
         found = {row.name: row for row in rows if (row.decision, row.candidate) == (decision, candidate)}
         cells = [
             f"{found[n].nmi:.3f} / {found[n].ari:.3f} / {found[n].seconds:.1f} s" if n in found else "–" for n in names
         ]
         means = [f"{np.mean([getattr(row, score) for row in found.values()]):.3f}" for score in ("nmi", "ari")]
-        shown = f"**{first}**" if candidate == DEFAULT else f"`{candidate}`".replace("|", "\\|")
-        lines.append(
-            f"| {decision} | {shown.replace(DEFAULT, DEFAULT.replace('|', chr(92) + '|'))} | {' | '.join([*cells, *means])} |"
-        )
+        shown = f"**{first}**" if candidate == DEFAULT else candidate
+        lines.append(f"| {decision} | {shown.replace('|', bar)} | {' | '.join([*cells, *means])} |")
     return "\n".join(lines)
 
 
