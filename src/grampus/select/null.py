@@ -24,7 +24,7 @@ from .schemes import Scheme
 from .splits import ONE_RANDOM, Entropy, Starts, null_generator
 from .strength import chance_strength, corrected, tables
 
-DRAWS, SPLITS, DOCUMENTS = 19, 10, 500
+DRAWS, SPLITS, DOCUMENTS = 19, 5, 500
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def null_test(
     threads: int = 1,
     tell: Callable[[float], None] | None = None,
 ) -> NullTest:
-    """Compare the documents (at most 500, drawn at random) with reference clouds, on 10 splits each.
+    """Compare the documents (at most 500, drawn at random) with reference clouds, on 5 splits each.
 
     Each half gets one start, of k-means++ where `starts` leaves the choice.
 
