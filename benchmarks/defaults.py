@@ -143,7 +143,10 @@ def choice_table(rows: Sequence[Row]) -> str:
         cells = [
             f"{found[n].nmi:.3f} / {found[n].ari:.3f} / {found[n].seconds:.1f} s" if n in found else "–" for n in names
         ]
-        means = [f"{np.mean([getattr(row, score) for row in found.values()]):.3f}" for score in ("nmi", "ari")]
+        means = [
+            f"{np.mean([getattr(row, score) for row in found.values()]):.3f}" if len(found) == len(names) else "–"
+            for score in ("nmi", "ari")
+        ]
         shown = f"**{first}**" if decision == "–" else candidate
         lines.append(f"| {decision} | {shown.replace('|', bar)} | {' | '.join([*cells, *means])} |")
     return "\n".join(lines)
