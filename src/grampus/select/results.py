@@ -81,9 +81,9 @@ class NullTest:
     p_value : float
         Share of reference draws, the documents among them, that do as well as the documents.
     statistic : float
-        Largest excess over k of the documents' score, in standard deviations of the draws.
+        Largest excess over k of the documents' score, in standard deviations of all sets.
     reference_mean, reference_sd : array of shape (ks,)
-        Scores of the draws at each k.
+        Scores of the draws at each k: adjusted Rand indices of clusterings and predictions.
     observed : array of shape (ks,)
         The documents' scores on the same number of splits and documents.
     n_draws, n_splits, n_documents : int
