@@ -13,17 +13,35 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
     from .kernels import parse_kernel
     from .select import choose_k
 
+<<<<<<< HEAD
 __all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "choose_k", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
+=======
+__all__ = [  # noqa: RUF022  (plainly sorted)
+    "BisectingKernelKMeans",
+    "KernelKMeans",
+    "KernelPCAKMeans",
+    "PDDP",
+    "SpectralKMeans",
+    "__version__",
+    "config",
+    "parse_kernel",
+]
+>>>>>>> main
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
     "KernelKMeans": ".cluster",
+<<<<<<< HEAD
     "choose_k": ".select",
+=======
+    "KernelPCAKMeans": ".cluster",
+    "SpectralKMeans": ".cluster",
+>>>>>>> main
     "config": "._config",
     "parse_kernel": ".kernels",
 }

@@ -19,7 +19,17 @@ MODULES = [
     "grampus.text",
 ]
 PUBLIC = {
-    "grampus": {"PDDP", "BisectingKernelKMeans", "KernelKMeans", "__version__", "choose_k", "config", "parse_kernel"},
+    "grampus": {
+        "PDDP",
+        "BisectingKernelKMeans",
+        "KernelKMeans",
+        "KernelPCAKMeans",
+        "SpectralKMeans",
+        "__version__",
+        "choose_k",
+        "config",
+        "parse_kernel",
+    },
 }
 
 
