@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from .kernels import parse_kernel
     from .select import choose_k
 
-<<<<<<< HEAD
-__all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "choose_k", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
-=======
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
     "KernelKMeans",
@@ -27,21 +24,18 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "PDDP",
     "SpectralKMeans",
     "__version__",
+    "choose_k",
     "config",
     "parse_kernel",
 ]
->>>>>>> main
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
     "KernelKMeans": ".cluster",
-<<<<<<< HEAD
-    "choose_k": ".select",
-=======
     "KernelPCAKMeans": ".cluster",
     "SpectralKMeans": ".cluster",
->>>>>>> main
+    "choose_k": ".select",
     "config": "._config",
     "parse_kernel": ".kernels",
 }

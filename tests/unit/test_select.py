@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from sklearn.metrics import silhouette_samples
 
 from grampus import choose_k
-from grampus.cluster.seeding import content_names
+from grampus._content import content_names
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, LinearGram, shift
 from grampus.select import (

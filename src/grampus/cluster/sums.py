@@ -302,16 +302,6 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
     def take(values: Array) -> Array:
         return np.take_along_axis(values, current, axis=1)
 
-<<<<<<< HEAD
-    own = np.take_along_axis(distance, current[:, None], axis=1)[:, 0]
-    if rule.adjusted:
-        similar = np.take_along_axis(sums, current[:, None], axis=1)[:, 0]
-        own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
-    elif rule.shift:
-        one = np.minimum(weights, 1.0)
-        own += np.where(inside, rule.shift * one * take(slope), 0.0)  # K_ii + σ is among its own sums
-    np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
-=======
     own = distance[:, 0]
     if rule.adjusted or rule.shift:
         own = np.take_along_axis(distance, current[:, None], axis=1)[:, 0]
@@ -320,9 +310,8 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
             own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
         else:
             one = np.minimum(weights, 1.0)
-            own -= np.where(inside, 2.0 * rule.shift * one * take(inverse), 0.0)  # K_ii + σ is among its own sums
+            own += np.where(inside, rule.shift * one * take(slope), 0.0)  # K_ii + σ is among its own sums
         np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
->>>>>>> main
     least = distance.argmin(axis=1)
     size = rule.extent(diagonal) + np.take_along_axis(extent, least, axis=1)
     limit = np.take_along_axis(distance, least[:, None], axis=1)[:, 0] + rule.tolerance * size

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_flag, check_integer
+from .._content import content_names
 from .._parallel import blas_threads, thread_count
-from ..cluster.seeding import content_names
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..gram.transforms import Shifted
