@@ -51,6 +51,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "power": ("raise every similarity to a power: below 1, small ones gain", "K(x, y)^exponent"),
     "centre": ("move the mean of the collection to the origin", "H K H, H = I − 11ᵀ/n"),
+    "nystrom": (
+        "a matrix of low rank from the similarities to some documents, the landmarks",
+        "C W⁺ Cᵀ, C the similarities to the landmarks and W those among them",
+    ),
     "principal": (
         "keep the leading `rank` components, what many documents share (latent semantic analysis)",
         "V_r Λ_r V_rᵀ, the best approximation of rank r",

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from .._array import Array, is_sparse, row_squares, take_rows
 from .._check import check_matrix
-from ..cluster.seeding import content_names
+from .._content import content_names
 from ..errors import InputError
 from ..kernels import Kernel
 from ..text import Corpus, TermVectorizer, Texts

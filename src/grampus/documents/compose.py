@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._content import content_names
 from .._version import __version__
 from ..cluster import Clustering, nested_tree
 from ..cluster.crossing import is_linear
-from ..cluster.seeding import content_names
 from ..describe import Cluster, Evidence, describe, evidence, spellings
 from ..errors import InputError
 from ..gram import Gram, unshifted

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_flag, check_integer
+from .._content import content_names
 from .._parallel import blas_threads, thread_count
-from ..cluster.seeding import content_names
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..gram.transforms import Shifted
@@ -79,9 +79,10 @@ def choose_k(
         ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
     neighbours : int
         p, neighbours averaged into a prototype (RED-S).
-    init : "auto", "random" or "k-means++"
+    init : "auto", "random", "k-means++" or "documents"
         Where halves start: a random partition (the paper's, good for texts), k documents drawn apart from each other
         (good for well-separated clouds), or the first start random and the others by k-means++.
+        ``"documents"`` draws k documents at random, as R's kmeans does.
     n_init : int
         Starts of each half; the one with the smallest objective is kept. The paper has one random start.
     null : bool
@@ -147,7 +148,7 @@ def choose_k(
     job = Job(splitter, way, n_splits, entropy, n_jobs, batch_size)
     columns = _score_all(job, values, kept, timings, progress)
     scored = {name: np.stack([column[name] for column in columns], axis=-1) for name in columns[0]}
-    tested = _null(job, gram, values, kept, timings, progress) if null else None
+    tested = _null(job, documents, values, kept, timings, progress) if null else None
     others = other_indices(gram, values, random_state=entropy[0]) if indices else None
     timings["total"] = time.perf_counter() - began
     return Selection(
@@ -385,7 +386,7 @@ def _reduce(
 
 def _null(
     job: Job,
-    gram: Gram,
+    documents: Documents,
     ks: tuple[int, ...],
     kept: Checkpoint | None,
     timings: dict[str, float],
@@ -399,9 +400,17 @@ def _null(
         return NullTest(**plain)
     began = time.perf_counter()
     meter = Meter("null", DRAWS + 1.0, progress)
-    threads = thread_count(job.n_jobs)
-    sigma, starts = job.splitter.rule.shift, job.splitter.starts
-    found = null_test(gram, sigma, job.scheme, ks, job.entropy, starts, threads, meter.add)
+    spherical = job.scheme.spherical
+    found = null_test(
+        documents.gram,
+        0.0 if spherical else documents.sigma(documents.gram),
+        ks,
+        job.entropy,
+        spherical=spherical,
+        starts=job.splitter.starts,
+        threads=thread_count(job.n_jobs),
+        tell=meter.add,
+    )
     timings["null"] = time.perf_counter() - began
     if kept is not None:
         kept.save(name, {key: np.asarray(value) for key, value in vars(found).items()})

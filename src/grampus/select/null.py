@@ -20,9 +20,8 @@ from .._parallel import blas_threads
 from ..gram import DenseGram, Gram
 from .halves import Splitter
 from .results import NullTest
-from .schemes import Scheme
 from .splits import ONE_RANDOM, Entropy, Starts, null_generator
-from .strength import chance_strength, corrected, tables
+from .strength import adjusted_rand, tables
 
 DRAWS, SPLITS, DOCUMENTS = 19, 5, 500
 
@@ -70,9 +69,10 @@ class Cloud:
 def null_test(
     gram: Gram,
     sigma: float,
-    scheme: Scheme,
     ks: Sequence[int],
     entropy: Entropy,
+    *,
+    spherical: bool = False,
     starts: Starts = ONE_RANDOM,
     threads: int = 1,
     tell: Callable[[float], None] | None = None,
@@ -81,9 +81,12 @@ def null_test(
 
     Each half gets one start, of k-means++ where `starts` leaves the choice.
 
-    Every set gets the mean score at each k. Scores are put in standard deviations from the mean over all sets, the
-    documents among them, and the largest over k is a set's statistic; its rank is the test. Under the null all sets are
-    alike, so the level is exact but for the spectrum, which is estimated.
+    Documents, not prototypes: averages of neighbours form lumps also where the documents have none. Every set gets, at
+    each k, the mean adjusted Rand index of clusterings and predictions; prediction strength would not do, as it rewards
+    a large cluster beside a few odd documents, which sparse texts have and the reference has not. Scores are taken as
+    −log(1 − score + 1/n), put in standard deviations from the mean over all sets, the documents among them, and the
+    largest over k is a set's statistic; its rank is the test. Under the null all sets are alike, so the level is exact
+    but for the spectrum, which is estimated.
     """
     if len(gram) > DOCUMENTS:
         gram = gram.take(np.sort(null_generator(entropy, 0).permutation(len(gram))[:DOCUMENTS]))
@@ -92,11 +95,12 @@ def null_test(
     found = np.empty((DRAWS + 1, len(ks)))
     for draw in range(DRAWS + 1):
         drawn = gram if draw == 0 else cloud.draw(len(gram), null_generator(entropy, draw))
-        found[draw] = _mean_scores(drawn, sigma, scheme, ks, entropy, starts, threads)
+        found[draw] = _mean_scores(drawn, sigma, ks, entropy, spherical, starts, threads)
         if tell is not None:
             tell(1.0)
-    spread = found.std(axis=0)
-    excess = np.divide(found - found.mean(axis=0), spread, out=np.zeros_like(found), where=spread > 0).max(axis=1)
+    errors = -np.log(np.maximum(1.0 - found, 0.0) + 1.0 / len(gram))  # tells 1 from 0.95 as it tells 0.5 from 0
+    spread = errors.std(axis=0)
+    excess = np.divide(errors - errors.mean(axis=0), spread, out=np.zeros_like(found), where=spread > 0).max(axis=1)
     return NullTest(
         p_value=float((excess >= excess[0]).mean()),
         statistic=float(excess[0]),
@@ -110,16 +114,13 @@ def null_test(
 
 
 def _mean_scores(
-    gram: Gram, sigma: float, scheme: Scheme, ks: Sequence[int], entropy: Entropy, starts: Starts, threads: int
+    gram: Gram, sigma: float, ks: Sequence[int], entropy: Entropy, spherical: bool, starts: Starts, threads: int
 ) -> Array:
-    """Return the mean score at every k over a few splits."""
+    """Return the mean adjusted Rand index at every k over a few splits."""
     gram = DenseGram._trusted(gram.dense())
-    splitter = Splitter.of(gram, sigma, ks, SPLITS, starts=starts, spherical=scheme.spherical, times=DRAWS + 1)
+    splitter = Splitter.of(gram, sigma, ks, SPLITS, starts=starts, spherical=spherical, times=DRAWS + 1)
     means = []
     for k in ks:
         counts = tables(*splitter.halves(k, range(SPLITS), entropy, threads).crossed(), k)
-        values = scheme.score(counts).values
-        if scheme.corrected:
-            values = corrected(values, np.array([chance_strength(int(size), k).mean for size in counts.sum((1, 2))]))
-        means.append(values.mean())
+        means.append(adjusted_rand(counts).mean())
     return np.array(means)

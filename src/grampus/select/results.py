@@ -17,6 +17,7 @@ from .reduce import Reduction
 
 LEVEL = 0.05  # of every test here
 _BAR = 30
+_MOST = 2.0 / 3.0  # of the splits a winner must win to be called separated
 
 
 @dataclass(frozen=True)
@@ -34,8 +35,8 @@ class Contest:
     wins : float
         Share of the splits on which the winner scores higher; ties count half.
     p_value : float
-        One-sided, of the corrected resampled t-test (Nadeau & Bengio 2003): splits of one corpus overlap, so that the
-        variance of the mean is (1/τ + 1) times that of a difference for halves, not 1/τ times.
+        One-sided, of the paired t-test over the splits. It speaks of other splits of this collection, not of other
+        collections: splits overlap (Nadeau & Bengio 2003).
 
     Examples
     --------
@@ -63,13 +64,13 @@ class Contest:
         if spread == 0.0:
             p_value = 0.0 if mean > 0 else 0.5
         else:
-            p_value = float(special.stdtr(max(count - 1, 1), -mean / (spread * np.sqrt(1.0 / count + 1.0))))
+            p_value = float(special.stdtr(max(count - 1, 1), -mean / (spread / np.sqrt(count))))
         return cls(winner, other, mean, spread / np.sqrt(count), wins, p_value)
 
     @property
     def separated(self) -> bool:
-        """Whether the winner is better at the 5 % level."""
-        return self.p_value <= LEVEL
+        """Whether the winner is better: at the 5 % level on average, and on at least two thirds of the splits."""
+        return self.p_value <= LEVEL and self.wins >= _MOST
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,9 @@ class NullTest:
     p_value : float
         Share of reference draws, the documents among them, that do as well as the documents.
     statistic : float
-        Largest excess over k of the documents' score, in standard deviations of the draws.
+        Largest excess over k of the documents' score, in standard deviations of all sets.
     reference_mean, reference_sd : array of shape (ks,)
-        Scores of the draws at each k.
+        Scores of the draws at each k: adjusted Rand indices of clusterings and predictions.
     observed : array of shape (ks,)
         The documents' scores on the same number of splits and documents.
     n_draws, n_splits, n_documents : int
@@ -257,7 +258,7 @@ class Selection:
 
     @property
     def close(self) -> tuple[int, ...]:
-        """Values of k that are not separated from the first of the ranking, best first."""
+        """Values of k that are not separated from the first of the ranking, best first; see `Contest.separated`."""
         return tuple(k for k in self.ranking[1:] if not self.contest(k).separated)
 
     @property
@@ -271,8 +272,8 @@ class Selection:
             verdict = "separated" if contest.separated else "not separated"
             words.append(
                 f"The runner-up, k = {contest.other}, is {contest.difference:.2f} lower and loses on "
-                f"{100 * contest.wins:.0f} % of the {self.n_splits} splits: {verdict} (corrected resampled t-test, "
-                f"p = {contest.p_value:.2g})."
+                f"{100 * contest.wins:.0f} % of the {self.n_splits} splits: {verdict} (paired t-test, p = "
+                f"{contest.p_value:.2g})."
             )
         if self.close:
             words.append(f"Close to it: {', '.join(map(str, self.close))}.")

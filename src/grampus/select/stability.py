@@ -9,8 +9,8 @@ import numpy as np
 
 from .._array import Array
 from .._check import check_integer, check_labels
+from .._content import content_names
 from .._parallel import thread_count
-from ..cluster.seeding import content_names
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from .halves import Splitter

@@ -91,6 +91,23 @@ def partition_similarity(counts: NDArray[np.int64]) -> Scored:
     return Scored(values, (counts.sum(axis=2) < 2).any(axis=1))
 
 
+def adjusted_rand(counts: NDArray[np.int64]) -> Array:
+    """Return the adjusted Rand index of every table (Hubert & Arabie 1985), shape (runs,); 0 where it is undefined.
+
+    Chance is corrected for with the sizes of the clusters as they are, so that one large cluster beside a few odd
+    documents earns nothing.
+    """
+    counts = counts.astype(np.float64)
+
+    def pairs(sizes: Array) -> Array:
+        return np.asarray((sizes * (sizes - 1.0)).reshape(len(sizes), -1).sum(axis=1) / 2.0)
+
+    together, rows, columns = pairs(counts), pairs(counts.sum(axis=2)), pairs(counts.sum(axis=1))
+    expected = rows * columns / np.maximum(pairs(counts.sum(axis=(1, 2))[:, None]), 1.0)
+    room = (rows + columns) / 2.0 - expected
+    return np.divide(together - expected, room, out=np.zeros(len(counts)), where=room > 1e-12)
+
+
 class Chance(NamedTuple):
     """The mean strength of random partitions, and its standard error."""
 
