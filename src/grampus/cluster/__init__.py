@@ -3,6 +3,7 @@
 from .bisecting import BisectingKernelKMeans, bisecting_kernel_kmeans
 from .estimator import KernelKMeans, Membership, Representatives
 from .kernel_kmeans import kernel_kmeans
+from .nested import nested_tree
 from .pddp import PDDP, pddp
 from .results import Clustering, History, Outcome, Runs
 from .tree import Node, Split, Tree
@@ -22,5 +23,6 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "Tree",
     "bisecting_kernel_kmeans",
     "kernel_kmeans",
+    "nested_tree",
     "pddp",
 ]
