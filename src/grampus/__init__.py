@@ -14,15 +14,27 @@ from ._version import __version__
 if TYPE_CHECKING:
     from ._config import config
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans
+    from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
 
-__all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
+__all__ = [
+    "PDDP",
+    "BisectingKernelKMeans",
+    "DocumentClusterer",
+    "KernelKMeans",
+    "__version__",
+    "config",
+    "load",
+    "parse_kernel",
+]
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
+    "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
     "config": "._config",
+    "load": ".documents",
     "parse_kernel": ".kernels",
 }
 

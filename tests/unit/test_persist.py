@@ -89,7 +89,7 @@ def test_a_changed_byte_is_refused_wherever_it_is(tmp_path, name):
         with pytest.raises(RunError):
             Run.load(place)
     (place / name).unlink()
-    with pytest.raises(RunError, match="must be a run folder|is missing"):
+    with pytest.raises(RunError, match=r"must be a run folder|is missing"):
         Run.load(place)
 
 
@@ -155,7 +155,7 @@ def test_other_folders_and_files_are_not_overwritten(tmp_path):
     (tmp_path / "empty").mkdir()
     small_run().save(tmp_path / "empty")
     assert Run.load(tmp_path / "empty").seed == 7
-    with pytest.raises(RunError, match="must be a run folder"):
+    with pytest.raises(RunError, match=r"must be a run folder"):
         Run.load(tmp_path / "nothing")
 
 
@@ -203,6 +203,6 @@ def test_what_killed_processes_left_is_removed_after_an_hour(tmp_path):
 
 
 def test_nothing_is_pickled(tmp_path):
-    with pytest.raises(ValueError, match="pickle|Object arrays"):
+    with pytest.raises(ValueError, match=r"pickle|Object arrays"):
         small_run(model={"x": np.array([object()])}).save(tmp_path / "run")
     assert os.listdir(tmp_path) == []

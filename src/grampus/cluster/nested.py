@@ -22,11 +22,11 @@ SMALLEST = 10  # documents a part of a cluster should have on average
 def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     """Put the clusters of a partition into a tree: ``tree.cut(k)`` is the partition.
 
-    Above the clusters, the two whose union costs the objective least are merged, again and again: Ward's rule in feature
-    space, n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖². Below, each cluster is divided along its principal direction where that lowers
-    the objective of the projections most (PDDP_OCPC, `pddp`), into at most `parts` parts of 10 documents or more on
-    average. Splits are numbered from the top: merges first, then the parts by what they gain. Costs one product and the
-    splits; deterministic.
+    Above the clusters, the two whose union costs the objective least are merged, again and again: Ward's rule in
+    feature space, n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖². Below, each cluster is divided along its principal direction
+    where that lowers the objective of the projections most (PDDP_OCPC, `pddp`), into at most `parts` parts of 10
+    documents or more on average. Splits are numbered from the top: merges first, then the parts by what they gain.
+    Costs one product and the splits; deterministic.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:
 def _assemble(
     clusters: NDArray[np.intp], scatter: list[float], joins: list[tuple[int, int]], subtrees: list[Tree]
 ) -> Tree:
-    """Number the nodes from the root down and the splits in the order in which they divide."""
+    """Give numbers to the nodes from the root down and the splits in the order in which they divide."""
     k = len(subtrees)
     below: list[list[int]] = [[c] for c in range(k)]
     for a, b in joins:

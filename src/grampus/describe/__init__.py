@@ -4,7 +4,7 @@ from .build import describe, short_label
 from .card import Cluster, Term
 from .duplicates import near_duplicates
 from .evidence import Evidence, evidence
-from .phrases import phrases
+from .phrases import phrases, spellings
 from .terms import describing_terms, distinguishing_terms, keywords
 
 __all__ = [
@@ -19,4 +19,5 @@ __all__ = [
     "near_duplicates",
     "phrases",
     "short_label",
+    "spellings",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from ..kernels.string.gram import SubstringGram
 from ..kernels.string.telling import telling_substrings
 from .card import Cluster, Term
 from .evidence import Evidence, evidence
-from .phrases import phrases, spelled_out
+from .phrases import phrases
 from .terms import describing_terms, distinguishing_terms
 
-READ = 100  # central documents of a cluster that are read for phrases and spellings
+READ = 60  # central documents of a cluster that are read for phrases
 WORDS = 3  # in a label
 STRONG = 0.1  # a phrase this much more frequent inside than outside may stand in a label
 
@@ -29,7 +29,7 @@ def describe(
     terms: Sequence[str] | None = None,
     texts: Sequence[str] | None = None,
     stop_words: frozenset[str] = frozenset(),
-    stem: Callable[[list[str]], list[str]] | None = None,
+    spelling: Mapping[str, str] | None = None,
     counts: Any = None,
     found: Evidence | None = None,
     top: int = 10,
@@ -47,12 +47,11 @@ def describe(
     terms : sequence of m strings, optional
         What the columns of `weights` stand for.
     texts : sequence of n strings, optional
-        The documents, for phrases (see ``phrases``) and for the spelling of stems. The 100 most central of each cluster
-        are read.
+        The documents, for phrases (see ``phrases``). The 60 most central of each cluster are read.
     stop_words : frozenset of str
         For phrases.
-    stem : callable, optional
-        How the terms were made from words; the most frequent word of each is shown.
+    spelling : mapping of str to str, optional
+        What to show in place of a term: the word that a stem stands for, see ``spellings``.
     counts : array of shape (n,), optional
         How many equal documents each row stands for.
     found : Evidence, optional
@@ -80,10 +79,9 @@ def describe(
     telling, describing = _terms(gram, clusters, weights, terms, counts, top)
     spoken: list[list[Term]] = [[] for _ in range(k)]
     if texts is not None and not isinstance(gram.source, SubstringGram):
-        groups = [[texts[i] for i in found.central(c, READ)] for c in range(k)]
-        spoken = phrases(groups, stop_words)
-        if stem is not None:
-            telling, describing = _spelled([telling, describing], groups, stem)
+        spoken = phrases([[texts[i] for i in found.central(c, READ)] for c in range(k)], stop_words)
+    if spelling:
+        telling, describing = ([spelled(group, spelling) for group in kind] for kind in (telling, describing))
     return tuple(
         Cluster(
             c,
@@ -124,17 +122,9 @@ def _text(substring: str | bytes) -> str:
     return substring if isinstance(substring, str) else substring.decode("utf-8", "replace")
 
 
-def _spelled(
-    kinds: list[list[list[Term]]], groups: list[list[str]], stem: Callable[[list[str]], list[str]]
-) -> list[list[list[Term]]]:
-    """Show words in place of stems: in each cluster, the one that its documents use most."""
-    shown = []
-    for kind in kinds:
-        shown.append([])
-        for cluster, texts in zip(kind, groups, strict=True):
-            words = spelled_out([term.text for term in cluster], texts, stem)
-            shown[-1].append([Term(words[term.text], term.score) for term in cluster])
-    return shown
+def spelled(terms: Sequence[Term], spelling: Mapping[str, str]) -> list[Term]:
+    """Show words in place of stems."""
+    return [Term(spelling.get(term.text, term.text), term.score) for term in terms]
 
 
 def short_label(terms: Sequence[Term], phrases: Sequence[Term] = ()) -> str:

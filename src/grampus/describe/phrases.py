@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
 from .card import Term
 
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 LONGEST = 3  # words of a phrase
-READ = 4000  # characters of a document that are read
+READ = 2000  # characters of a document that are read
 LEAST = 0.04  # share of the documents that a phrase must be in
 
 
 def phrases(groups: Sequence[Sequence[str]], stops: frozenset[str] = frozenset(), top: int = 5) -> list[list[Term]]:
     """Return the phrases that set every group of texts apart, best first.
 
-    A phrase is two or three words that follow each other with nothing but blanks between, begins and ends with a word that
-    is no stop word and no number, and is in at least two texts and 4 % of its group. Its score is the share of the group's
-    texts that have it less the share of the other texts. A phrase that is in a better one, or holds it, is left out. The
-    first 4,000 characters of each text are read.
+    A phrase is two or three words that follow each other with nothing but blanks between, begins and ends with a word
+    that is no stop word and no number, and is in at least two texts and 4 % of its group. Its score is the share of
+    the group's texts that have it less the share of the other texts. A phrase that is in a better one, or holds it,
+    is left out. The first 2,000 characters of each text are read.
 
     Parameters
     ----------
@@ -92,26 +92,25 @@ def _inside(one: str, other: str) -> bool:
     return f" {one} " in f" {other} "
 
 
-def spelled_out(stems: Sequence[str], texts: Sequence[str], stem: Callable[[list[str]], list[str]]) -> dict[str, str]:
-    """Return, for every stem, the word of some texts that it stands for most often; itself if there is none.
+def spellings(texts: Sequence[str], stem: Callable[[list[str]], list[str]]) -> dict[str, str]:
+    """Return, for every stem in some texts, the word that it stands for most often; the first of equals.
 
     Parameters
     ----------
-    stems : sequence of str
     texts : sequence of str
-        Where to look; the first 4,000 characters of each.
+        The first 2,000 characters of each are read.
     stem : callable
         From words to stems.
 
     Examples
     --------
-    >>> from grampus.describe.phrases import spelled_out
-    >>> spelled_out(["whal"], ["Whales and whales", "a whale"], lambda words: [word[:4] for word in words])
-    {'whal': 'whales'}
+    >>> from grampus.describe import spellings
+    >>> spellings(["Whales and whales", "a whale"], lambda words: [word[:4] for word in words])["whal"]
+    'whales'
     """
     counts = Counter(match[0] for text in texts for match in WORD.finditer(text[:READ].lower()))
-    words = list(counts)
-    spellings: defaultdict[str, list[str]] = defaultdict(list)
+    words = sorted(counts, key=lambda word: (-counts[word], word))
+    found: dict[str, str] = {}
     for word, short in zip(words, stem(words), strict=True):
-        spellings[short].append(word)
-    return {short: min(spellings.get(short, [short]), key=lambda word: (-counts[word], word)) for short in stems}
+        found.setdefault(short, word)
+    return found

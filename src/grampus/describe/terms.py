@@ -42,9 +42,9 @@ def distinguishing_terms(
 ) -> list[list[Term]]:
     """Return the terms that set every cluster apart, with their contrast, best first.
 
-    The contrast of a term is its mean weight in the cluster less that in all other documents, μ_t − ν_t. Its square is the
-    term's share of the distance between the two means, which is how CLUTO orders discriminating features (its manual,
-    Karypis 2003); only terms that are more frequent inside are named.
+    The contrast of a term is its mean weight in the cluster less that in all other documents, μ_t − ν_t. Its square
+    is the term's share of the distance between the two means, which is how CLUTO orders discriminating features (its
+    manual, Karypis 2003); only terms that are more frequent inside are named.
 
     Parameters
     ----------
@@ -69,8 +69,8 @@ def describing_terms(
 ) -> list[list[Term]]:
     """Return the terms that make up every cluster, with their share, largest first.
 
-    The share of a term is μ_t² / ‖μ‖², its part in the squared length of the cluster's mean: the descriptive features of
-    CLUTO (its manual, Karypis 2003). Terms that are frequent everywhere can be among them.
+    The share of a term is μ_t² / ‖μ‖², its part in the squared length of the cluster's mean: the descriptive features
+    of CLUTO (its manual, Karypis 2003). Terms that are frequent everywhere can be among them.
 
     Parameters
     ----------

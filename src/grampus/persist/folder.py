@@ -1,9 +1,9 @@
 """The run folder: ``manifest.json`` and arrays as ``.npy``, each file with its SHA-256.
 
-Arrays are named after their content (``labels-0f3a….npy``), so a new run can be written into the folder of an old one: the
-new files come first, then one rename puts the new manifest in place of the old, then the old files go. Whenever that is
-interrupted there is one manifest, and every file it names. The manifest holds a hash of itself and must be written exactly
-as this module writes it, so that no byte of a run can change unseen.
+Arrays are named after their content (``labels-0f3a….npy``), so a new run can be written into the folder of an old
+one: the new files come first, then one rename puts the new manifest in place of the old, then the old files go.
+Whenever that is interrupted there is one manifest, and every file it names. The manifest holds a hash of itself and
+must be written exactly as this module writes it, so that no byte of a run can change unseen.
 """
 
 from __future__ import annotations

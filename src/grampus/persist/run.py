@@ -119,9 +119,9 @@ class Branch:
 class Run:
     """What one clustering of n documents into k clusters found; row i is the i-th document as it was given.
 
-    Plain data: strings, numbers, tuples of small records and arrays. ``DocumentClusterer`` makes one, the report is drawn
-    from one, and ``save`` and ``load`` keep one in a folder: ``manifest.json`` and ``.npy`` files, nothing pickled, a
-    SHA-256 of every file. A folder appears whole or not at all, and one with a changed byte is refused.
+    Plain data: strings, numbers, tuples of small records and arrays. ``DocumentClusterer`` makes one, the report is
+    drawn from one, and ``save`` and ``load`` keep one in a folder: ``manifest.json`` and ``.npy`` files, nothing
+    pickled, a SHA-256 of every file. A folder appears whole or not at all, and one with a changed byte is refused.
 
     Attributes
     ----------

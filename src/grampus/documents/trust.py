@@ -1,0 +1,49 @@
+"""How far the answer can be trusted: the choice of k, stability, and the map."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .._array import Array
+from ..cluster.components import leading_components
+from ..cluster.spaces import space
+from ..gram import unshifted
+
+if TYPE_CHECKING:
+    from .compose import Partition
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often clusters and documents came back when the documents were drawn anew.
+
+    Attributes
+    ----------
+    clusters : tuple of float or None
+    documents : array of shape (m,)
+        NaN where not measured.
+    """
+
+    clusters: tuple[float | None, ...]
+    documents: Array
+
+
+def choose(model: Any, gram: Any, collection: Any, seed: int, notes: list[str], tell: Any) -> Any:
+    raise NotImplementedError
+
+
+def stability(model: Any, found: Partition, tell: Any) -> Stability | None:
+    return None
+
+
+def coordinates(found: Partition) -> Array:
+    """Return two coordinates for every distinct document: the leading principal components."""
+    base, _ = unshifted(found.gram)
+    whole = space(base)
+    parts = leading_components(whole.product, 2, whole.start, dense=whole.dense, floor=whole.floor, probe=whole.probe)
+    out = np.zeros((len(base), 2))
+    out[whole.members, : len(parts.values)] = parts.vectors * np.sqrt(parts.values)
+    return out
