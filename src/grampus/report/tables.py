@@ -5,9 +5,9 @@ Everything is built as elements and serialised at the end, so that text can neve
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
@@ -195,8 +195,8 @@ def facts(page: Page) -> Element:
         ("Outcome", f"{run.outcome}, objective {run.objective:.6g}"),
         ("Placed again alike", f"{run.agreement:.1%} of the documents"),
         ("Made", f"{run.created}, in {run.seconds:.1f} s"),
-        *((f"Parameter {name}", str(value)) for name, value in run.parameters.items()),
-        ("Versions", ", ".join(f"{name} {version}" for name, version in run.versions.items()) or platform.python_version()),
+        ("Parameters", _listed(run.parameters)),
+        ("Versions", _listed(run.versions)),
     ]
     body = Element("dl", {"class": "facts"})
     for name, value in given:
@@ -217,6 +217,12 @@ def _short_name(page: Page, place: int) -> str:
     title = page.run.titles[place] if page.run.titles is not None else ""
     text = page.texts[place][:80] if page.texts is not None else ""
     return " · ".join(part for part in (page.run.ids[place], title or text) if part)
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    """Return names and values in one line; mappings inside in brackets."""
+    words = (f"{name} {f'({_listed(value)})' if isinstance(value, Mapping) else value}" for name, value in values.items())
+    return ", ".join(words)
 
 
 def _figure(value: float | None) -> str:

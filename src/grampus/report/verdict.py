@@ -73,10 +73,10 @@ def _classes(run: Run) -> list[Statement]:
     if len(set(classes)) < 2:
         return []
     table = metrics.contingency_table(classes, run.labels[known])
-    name = run.columns.get("label", "the labels")
+    name = f"the {len(set(classes))} values of “{run.columns['label']}”" if "label" in run.columns else "the labels"
     left = "" if known.all() else f" ({len(known) - len(classes):,} documents have none)"
     score = f"NMI {metrics.nmi(table):.2f}, ARI {metrics.ari(table):.2f}"
-    return [Statement(f"Agreement with the {len(set(classes))} values of “{name}”: {score}{left}.")]
+    return [Statement(f"Agreement with {name}: {score}{left}.")]
 
 
 def _shape(run: Run) -> list[Statement]:

@@ -13,7 +13,7 @@ function choiceChart() {
   const known = ks.map((k, i) => ({ k, mean: mean[i], error: error[i] ?? 0 })).filter((point) => point.mean !== null);
   byId("choice-note").textContent = `${scheme}: how well a clustering of one half predicts that of the other, mean of ${splits} splits; bars are one standard error. Higher is better.`;
   if (!known.length) return;
-  const [width, height, left, right, top, bottom] = [460, 250, 44, 14, 16, 36];
+  const [width, height, left, right, top, bottom] = [460, 262, 44, 14, 16, 46];
   const low = Math.min(...known.map((point) => point.mean - point.error));
   const high = Math.max(...known.map((point) => point.mean + point.error));
   const pad = (high - low || 0.1) * 0.08;

@@ -37,14 +37,17 @@ function labelCounts() {
 function periods(low, high) {
   const span = high - low + 1;
   const day = (value) => new Date(value * 864e5);
-  if (span > 365 * 6) {
+  if (span > 365 * 16) {
     const step = Math.max(1, Math.ceil(span / 365.25 / 60));
     const first = Math.floor(day(low).getUTCFullYear() / step) * step;
     return { word: step === 1 ? "year" : `${step} years`, index: (d) => Math.floor((day(d).getUTCFullYear() - first) / step), name: (i) => String(first + i * step) };
   }
   if (span > 31 * 6) {
-    const first = day(low).getUTCFullYear() * 12 + day(low).getUTCMonth();
-    return { word: "month", index: (d) => day(d).getUTCFullYear() * 12 + day(d).getUTCMonth() - first, name: (i) => `${Math.floor((first + i) / 12)}-${String(((first + i) % 12) + 1).padStart(2, "0")}` };
+    const step = span > 365 * 5 ? 3 : 1;
+    const month = (d) => Math.floor((day(d).getUTCFullYear() * 12 + day(d).getUTCMonth()) / step);
+    const first = month(low);
+    const name = (i) => `${Math.floor(((first + i) * step) / 12)}-${String((((first + i) * step) % 12) + 1).padStart(2, "0")}`;
+    return { word: step === 1 ? "month" : "quarter", index: (d) => month(d) - first, name };
   }
   const step = span > 60 ? 7 : 1;
   return { word: step === 7 ? "week" : "day", index: (d) => Math.floor((d - low) / step), name: (i) => day(low + i * step).toISOString().slice(0, 10) };

@@ -31,6 +31,9 @@ function startTabs() {
   }
 }
 
+// Texts that were cut when the page was made end in dots.
+const excerptOf = (text) => (text.length > 160 || (text.length === 160 && !data.whole) ? `${text.slice(0, 160)}…` : text);
+
 // One document as a line that can be pressed; it rings the mark on the map.
 function documentLine(i, extra = null) {
   const words = documentWords(i);
@@ -39,7 +42,7 @@ function documentLine(i, extra = null) {
     glyph(group.mark, 11),
     el("span", { class: "document-words" },
       el("span", { class: "document-title", dir: "auto" }, shorten(words.title || words.id, 140)),
-      words.text ? el("span", { class: "document-text", dir: "auto" }, shorten(words.text, 160)) : null,
+      words.text ? el("span", { class: "document-text", dir: "auto" }, excerptOf(words.text)) : null,
       extra),
   );
   line.addEventListener("pointerenter", () => ring(i));
@@ -60,7 +63,7 @@ function wholeDocument(i) {
   return el("article", { class: "opened", "aria-label": "Document", tabindex: -1, id: "opened" },
     el("button", { type: "button", class: "close", "aria-label": "Close the document", onclick: () => { listing.open = -1; showDocuments(); ring(-1); } }, "×"),
     el("h3", { dir: "auto" }, words.title || words.id),
-    words.text ? el("p", { dir: "auto", class: "opened-text" }, words.text, words.text && !data.whole && words.text.length >= 160 ? " …" : "") : el("p", { class: "quiet" }, "This page holds no texts."),
+    words.text ? el("p", { dir: "auto", class: "opened-text" }, data.whole ? words.text : excerptOf(words.text)) : el("p", { class: "quiet" }, "This page holds no texts."),
     el("dl", {}, facts.filter(Boolean).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" }, value)))),
   );
 }

@@ -46,7 +46,7 @@ function showTip(i, x, y) {
   const group = groupOfDocument(i);
   tip.replaceChildren(
     el("strong", { dir: "auto" }, shorten(words.title || words.id, 90)),
-    words.text ? el("span", { dir: "auto" }, shorten(words.text, 160)) : null,
+    words.text ? el("span", { dir: "auto" }, excerptOf(words.text)) : null,
     el("span", { class: "quiet" }, glyph(group.mark, 9), ` ${shorten(group.name, 40)} · certainty ${(certainty[i] / 255).toFixed(2)}`),
   );
   const [left, top] = [x / view.ratio, y / view.ratio];

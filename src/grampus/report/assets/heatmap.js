@@ -7,7 +7,7 @@ function startHeatmap() {
   }
   const { size, bounds, order, low, high, sampled } = data.heatmap;
   const values = unpack(data.heatmap.values, "u8");
-  byId("heatmap-note").textContent = `Similarity of ${sampled < data.n ? `${whole.format(sampled)} of ${whole.format(data.n)} documents` : "all documents"} under the kernel, in the order of their clusters. Bright blocks on the diagonal hold together; bright blocks beside it are clusters that are alike.`;
+  byId("heatmap-note").textContent = `Similarity of ${sampled < data.n ? `${whole.format(sampled)} of ${whole.format(data.n)} documents` : "all documents"} under the kernel, in the order of their clusters. A block that stands out on the diagonal is a cluster that holds together; one beside it, two clusters that are alike.`;
   const canvas = el("canvas", { width: size, height: size, id: "heatmap-canvas", role: "img", "aria-label": "Heatmap of similarities; the table below says the same in numbers" });
   const pen = canvas.getContext("2d");
   const readout = el("p", { class: "quiet readout", id: "heatmap-readout" }, "Point at a block to read it.");
@@ -60,8 +60,8 @@ function startHeatmap() {
       el("tbody", {}, order.map((_, a) => el("tr", {}, el("th", { scope: "row" }, nameOfBlock(a)), order.map((__, b) => el("td", { class: "number" }, say(means[a][b]))))))));
   };
   const scale = el("div", { class: "scale" }, el("span", {}, low.toFixed(2)), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, `${high.toFixed(2)} and more`));
-  byId("heatmap").append(el("div", { class: "heat" }, sides, el("div", { class: "heat-canvas" }, canvas, lines)), el("div", { class: "heat-foot" }, scale, readout),
-    el("details", {}, el("summary", {}, "The means as a table"), table));
+  byId("heatmap").append(el("div", { class: "heat" }, sides, el("div", { class: "heat-canvas" }, canvas, lines),
+    el("div", { class: "heat-foot" }, scale, readout, el("details", {}, el("summary", {}, "The means as a table"), table))));
   paint();
   listen("theme", paint);
   listen("groups", name);

@@ -10,11 +10,14 @@ function refresh() {
   waiting = true;
   requestAnimationFrame(() => {
     waiting = false;
-    if (view.width === 0 && !resize()) return;
-    paintPoints();
-    paintOverlay();
-    points.dataset.drawn = String(Number(points.dataset.drawn ?? 0) + 1);
+    if (view.width > 0 || resize()) paint();
   });
+}
+
+function paint() {
+  paintPoints();
+  paintOverlay();
+  points.dataset.drawn = String(Number(points.dataset.drawn ?? 0) + 1);
 }
 
 const median = (values) => values.sort()[values.length >> 1];
@@ -126,7 +129,7 @@ function startMap() {
   listen("theme", () => { stamps = null; refresh(); });
   listen("colour", () => { stamps = null; findCentres(); refresh(); });
   listen("selection matches", () => { shownNow = active(); refresh(); });
-  new ResizeObserver(() => { if (resize()) refresh(); }).observe(points);
+  new ResizeObserver(() => { if (resize()) paint(); }) .observe(points); // paints at once, for a resized canvas is blank
   for (const [id, action] of [["zoom-in", () => zoom(1.6)], ["zoom-out", () => zoom(1 / 1.6)], ["zoom-all", () => { showAll(); refresh(); }]]) {
     byId(id).addEventListener("click", action);
   }
