@@ -49,7 +49,7 @@ def small_run(**changes) -> Run:
         "excerpts": Texts(" ".join(text.split())[:160] for text in DOCUMENTS),
         "labels": labels,
         "clusters": clusters,
-        "choice": Choice(2, "RED-S", (2, 3), (0.5, None), (0.125, None), (2, 3), (2,), 20),
+        "choice": Choice(2, "RED-S", (2, 3), (0.5, None), (0.125, None), (2, 3), (2,), 20, 0.0625, "Two groups."),
         "tree": tree,
         "leaves": np.array([2, 2, 3, 3, 4], dtype=np.int32),
         "second": np.array([0, 0, 1, 1, 1], dtype=np.int32),

@@ -5,11 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from reproductions import data
 from verify import Figure, line
 from verify.commands import run_tests
 from verify.registry import corpora
@@ -26,30 +25,16 @@ COLUMNS = (
 )
 
 
-def weighted(name: str) -> tuple[Any, Any]:
-    """Return the weighted terms and the classes of bbc (Greene's counts) or bbcsport (its texts)."""
-    from scipy.io import mmread
-
-    from grampus.text import TermVectorizer, Weighting, read_corpus
-
-    if name == "bbc":
-        labels = (corpora() / "bbc.labels.txt").read_text(encoding="utf-8").split()
-        return Weighting("dominance").fit_transform(sp.csr_array(mmread(corpora() / "bbc.mtx.gz"))), labels
-    corpus = read_corpus(corpora() / f"{name}.jsonl.gz", text="text", id="id", label="label")
-    terms = TermVectorizer("dominance", min_df=3, stemmer="porter", dtype=np.float64)
-    return terms.fit_transform(corpus.texts), corpus.labels
-
-
 def mean_nmi(name: str, starts: int) -> dict[str, tuple[float, float]]:
     """Return ours and the published mean NMI for every column."""
     from grampus.cluster import kernel_kmeans
     from grampus.kernels import parse_kernel
     from grampus.metrics import nmi
 
-    x, labels = weighted(name)
-    found = {}
+    documents, found = data.documents(name), {}
+    labels = documents.labels
     for (column, spelling, adjusted), published in zip(COLUMNS, PUBLISHED[name], strict=True):
-        gram = parse_kernel(spelling).gram(x)
+        gram = parse_kernel(spelling).gram(documents.x)
         runs = kernel_kmeans(gram, 5, n_init=starts, adjusted=adjusted, random_state=0).runs
         found[column] = (float(np.mean([nmi(labels, run) for run in runs.labels])), published)
     return found
@@ -121,7 +106,7 @@ def same_labels() -> Figure:
     from grampus.gram import FunctionGram, normalise, shift
     from grampus.kernels import parse_kernel
 
-    x, _ = weighted("bbcsport")
+    x = data.documents("bbcsport").x
     dense = x.toarray()
     tiled = FunctionGram(lambda a, b: a @ b.T, dense, lambda a: (a**2).sum(axis=1))
     grams = {

@@ -9,21 +9,14 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from reproductions import data
+from reproductions.pddp import CONFUSION
 from verify import Figure, line
 from verify.commands import run_tests
-from verify.registry import corpora
 
 TESTS = ("tests",)
-# `pddp`, table 4: rows MED, CRAN, CISI.
-PUBLISHED = {
-    ("PDDP", 3): [[12, 6, 1015], [1364, 14, 20], [2, 1392, 66]],
-    ("PDDP", 4): [[12, 1015, 4, 2], [1364, 20, 8, 6], [2, 66, 788, 604]],
-    ("PDDP_OCPC", 3): [[0, 9, 1024], [1253, 29, 116], [0, 1431, 29]],
-    ("PDDP_OCPC", 4): [[0, 1024, 7, 2], [1253, 116, 23, 6], [0, 29, 917, 514]],
-}
 STEERED = ("PDDP_2MEANS", "PDDP_OC", "PDDP_OC_2MEANS", "PDDP_OCPC")
 # k = 4:3:… serves l = 1, 2 and k = 8:7:… serves l = 1, 3 (`pddp`, §5)
 SIZES = {1: (4, 8, 10, 15, 22, 29, 34, 43, 52, 57, 60), 2: (4, 10, 22, 34, 43, 52, 58), 3: (8, 15, 22, 29, 43, 57)}
@@ -32,33 +25,15 @@ KERNELS = ("polynomial(2)", "gaussian(1)")
 
 @cache
 def terms(name: str) -> tuple[Any, NDArray[Any]]:
-    """Return a corpus as TMG weights it (log, IDF, unit length; terms in one document removed) and its classes."""
-    from grampus.text import TermVectorizer, read_corpus
-
-    corpus = read_corpus(corpora() / f"{name}.jsonl.gz", text="text", id="id", label="label")
-    labels = np.array(corpus.labels)
-    kept = np.flatnonzero(labels != "cacm")  # classic3 is classic4 without it
-    texts = [corpus.texts[int(i)] for i in kept]
-    x = TermVectorizer("lfc", min_df=2, dtype=np.float64).fit_transform(texts)
-    return sp.csr_array(x), labels[kept]
+    """Return MODAPTE or CLASSIC3, as TMG weights them, and the classes."""
+    found = {"r52_raw_9052": data.modapte, "classic4": data.classic3_tmg}[name]()
+    return found.x, found.labels
 
 
 def reut(number: int) -> tuple[Any, NDArray[Any]]:
     """Return REUT1 … REUT4, drawn from MODAPTE and weighted by themselves."""
-    from grampus.text import TermVectorizer, read_corpus
-
-    corpus = read_corpus(corpora() / "r52_raw_9052.jsonl.gz", text="text", id="id", label="label")
-    labels = np.array(corpus.labels)
-    classes, counts = np.unique(labels, return_counts=True)
-    if number == 4:
-        chosen, most = classes[np.argsort(-counts, kind="stable")[:25]], 300
-    else:
-        most = (40, 100, 200)[number - 1]
-        chosen = classes[counts >= most]
-    rng = np.random.default_rng(number)
-    kept = np.concatenate([np.sort(rng.permutation(np.flatnonzero(labels == name))[:most]) for name in chosen])
-    x = TermVectorizer("lfc", min_df=2, dtype=np.float64).fit_transform([corpus.texts[int(i)] for i in kept])
-    return sp.csr_array(x), labels[kept]
+    found = data.reut(number)
+    return found.x, found.labels
 
 
 def confusion(labels: Iterable[Any], clusters: NDArray[np.intp], k: int) -> NDArray[np.intp]:
@@ -71,7 +46,7 @@ def classic3(name: str, k: int) -> tuple[NDArray[np.intp], int]:
     from grampus import PDDP
 
     x, labels = terms("classic4")
-    published = np.array(PUBLISHED[name, k])
+    published = np.array(CONFUSION[name, k])
     found = confusion(labels, PDDP.variant(name, n_clusters=k).fit(x).labels_, k)
     order = min(itertools.permutations(range(k)), key=lambda order: np.abs(found[:, order] - published).sum())
     ours = found[:, order]
@@ -87,7 +62,7 @@ def classic3(name: str, k: int) -> tuple[NDArray[np.intp], int]:
 )
 def published_tables() -> Figure:
     words, worst = [], 0
-    for name, k in PUBLISHED:
+    for name, k in CONFUSION:
         ours, apart = classic3(name, k)
         worst = max(worst, apart)
         words.append(f"{name} k={k}: {apart} apart, {' / '.join(' '.join(map(str, row)) for row in ours)}")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from .card import Term
 
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
+TOKEN = re.compile(r"\w\w+")  # as the terms are made
 LONGEST = 3  # words of a phrase
 READ = 2000  # characters of a document that are read
 LEAST = 0.04  # share of the documents that a phrase must be in
@@ -108,7 +109,7 @@ def spellings(texts: Sequence[str], stem: Callable[[list[str]], list[str]]) -> d
     >>> spellings(["Whales and whales", "a whale"], lambda words: [word[:4] for word in words])["whal"]
     'whales'
     """
-    counts = Counter(match[0] for text in texts for match in WORD.finditer(text[:READ].lower()))
+    counts = Counter(word for text in texts for word in TOKEN.findall(text[:READ].lower()))
     words = sorted(counts, key=lambda word: (-counts[word], word))
     found: dict[str, str] = {}
     for word, short in zip(words, stem(words), strict=True):

@@ -55,6 +55,10 @@ class Choice:
         Those whose mean is within one standard error of the best, rising.
     n_splits : int
         Splits of the documents that were scored.
+    p_value : float or None
+        Of the hypothesis that there are no groups at all; None if it was not tested.
+    verdict : str
+        What this means, in plain words.
 
     Examples
     --------
@@ -71,6 +75,8 @@ class Choice:
     ranking: tuple[int, ...]
     plausible: tuple[int, ...]
     n_splits: int
+    p_value: float | None = None
+    verdict: str = ""
 
 
 @dataclass(frozen=True)
