@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import shutil
@@ -14,17 +15,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-extensions", "--disable-dev-shm-usage", "--hide-scrollbars",
-    "--mute-audio", "--remote-debugging-pipe", "--force-color-profile=srgb", "--font-render-hinting=none",
-)  # fmt: skip
+FLAGS = """
+    --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
+    --disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage --hide-scrollbars --mute-audio
+    --remote-debugging-pipe --force-color-profile=srgb --font-render-hinting=none
+""".split()
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
-KEYS = {
-    "Enter": (13, "\r"), "Escape": (27, ""), "Tab": (9, ""), "ArrowLeft": (37, ""), "ArrowUp": (38, ""), "Home": (36, ""),
-    "End": (35, ""), "ArrowRight": (39, ""), "ArrowDown": (40, ""), " ": (32, " "), "+": (187, "+"), "-": (189, "-"),
-    "0": (48, "0"),
+CODES = {
+    "Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36,
+    "End": 35, " ": 32, "+": 187, "-": 189, "0": 48,
 }  # fmt: skip
+WRITES = {"Enter": "\r", " ": " ", "+": "+", "-": "-", "0": "0"}
 
 
 def chromium() -> str | None:
@@ -40,24 +41,20 @@ class Browser:
     """One browser with one tab. What the page logs, throws and asks for is kept."""
 
     def __init__(self, program: str, profile: str) -> None:
-        read_end, self._write = os.pipe()
-        self._read, write_end = os.pipe()
-
-        def ends() -> None:  # in the child: the protocol speaks through descriptors 3 and 4
-            a, b = os.dup(read_end), os.dup(write_end)
-            os.dup2(a, 3)
-            os.dup2(b, 4)
-
+        theirs_in, self._write = os.pipe()
+        self._read, theirs_out = os.pipe()
+        # The protocol speaks through the descriptors 3 and 4; ours are first moved out of their way.
+        high_in, high_out = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs_in, theirs_out))
+        line = f'exec "$0" "$@" 3<&{high_in} 4>&{high_out}'
         self._process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            ["sh", "-c", line, program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            close_fds=False,
-            preexec_fn=ends,
+            pass_fds=(high_in, high_out),
         )
-        os.close(read_end)
-        os.close(write_end)
+        for end in (theirs_in, theirs_out, high_in, high_out):
+            os.close(end)
         os.set_blocking(self._read, False)
         self._buffer, self._number, self._session = b"", 0, None
         self._answers: dict[int, dict[str, Any]] = {}
@@ -169,7 +166,9 @@ class Browser:
 
     def size(self, width: int, height: int, ratio: float = 1.0) -> None:
         """Set the window's size in CSS pixels."""
-        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False)
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=ratio, mobile=False
+        )
 
     def media(self, **features: str) -> None:
         """Set media features: scheme="dark", motion="reduce"."""
@@ -214,9 +213,9 @@ class Browser:
 
     def key(self, key: str) -> None:
         """Press and release a key."""
-        code, text = KEYS[key]
-        common = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": code}
-        self.call("Input.dispatchKeyEvent", type="keyDown", **common, **({"text": text} if text else {}))
+        common = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": CODES[key]}
+        text = {"text": WRITES[key]} if key in WRITES else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **common, **text)
         self.call("Input.dispatchKeyEvent", type="keyUp", **common)
 
     def write(self, text: str) -> None:

@@ -65,9 +65,7 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     return render(page_of(run, texts, edits))
 
 
-def write_report(
-    run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None
-) -> None:
+def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
     """Write the report of a run to a file, which appears whole or not at all; see `report_html`.
 
     Examples

@@ -22,13 +22,13 @@ _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
 def json_text(value: Any) -> str:
-    """Return JSON that can stand inside a script element: nothing in it can end the element or open a comment.
+    r"""Return JSON that can stand inside a script element: nothing in it can end the element or open a comment.
 
     Examples
     --------
     >>> from grampus.report.island import json_text
     >>> print(json_text({"a": "</script><!--"}))
-    {"a":"\\u003c/script\\u003e\\u003c!--"}
+    {"a":"\u003c/script\u003e\u003c!--"}
     """
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
 

@@ -139,10 +139,10 @@ def cluster_tables(page: Page) -> Element:
 def merged_terms(page: Page, group: Sequence[int]) -> list[tuple[str, float]]:
     """Return the terms of clusters taken together, each weighted by its cluster's share of the documents."""
     total = sum(page.run.clusters[c].size for c in group) or 1
-    scores: Counter[str] = Counter()
+    scores: dict[str, float] = {}
     for c in group:
         for term in page.run.clusters[c].terms:
-            scores[term.text] += term.score * page.run.clusters[c].size / total
+            scores[term.text] = scores.get(term.text, 0.0) + term.score * page.run.clusters[c].size / total
     return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
@@ -221,7 +221,9 @@ def _short_name(page: Page, place: int) -> str:
 
 def _listed(values: Mapping[str, Any]) -> str:
     """Return names and values in one line; mappings inside in brackets."""
-    words = (f"{name} {f'({_listed(value)})' if isinstance(value, Mapping) else value}" for name, value in values.items())
+    words = (
+        f"{name} {f'({_listed(value)})' if isinstance(value, Mapping) else value}" for name, value in values.items()
+    )
     return ", ".join(words)
 
 

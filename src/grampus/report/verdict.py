@@ -37,7 +37,11 @@ def _number(run: Run) -> list[Statement]:
     others = [other for other in choice.plausible if other != choice.best]
     tried = f"{choice.n_splits} random halvings of the documents, {choice.ks[0]} to {choice.ks[-1]} clusters tried"
     if not others:
-        return [Statement(f"{choice.best} clusters agree best between halves ({tried}); no other number comes close.", "good")]
+        return [
+            Statement(
+                f"{choice.best} clusters agree best between halves ({tried}); no other number comes close.", "good"
+            )
+        ]
     return [
         Statement(
             f"{choice.best} clusters agree best between halves ({tried}), but {_list(others)} "
@@ -84,7 +88,9 @@ def _shape(run: Run) -> list[Statement]:
     sizes = np.array([cluster.size for cluster in run.clusters])
     if run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         share = sizes.max() / len(run)
-        said.append(Statement(f"One cluster holds {share:.0%} of the documents; it may be what is left over.", "warning"))
+        said.append(
+            Statement(f"One cluster holds {share:.0%} of the documents; it may be what is left over.", "warning")
+        )
     unsure = int((run.margin < UNSURE).sum()) if run.n_clusters > 1 else 0
     if unsure:
         said.append(Statement(f"{unsure:,} documents ({unsure / len(run):.0%}) lie between two clusters."))
