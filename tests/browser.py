@@ -9,17 +9,23 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-FLAGS = """
-    --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking
-    --disable-component-update --disable-sync --disable-extensions --disable-dev-shm-usage --hide-scrollbars --mute-audio
-    --remote-debugging-pipe --force-color-profile=srgb --font-render-hinting=none
-""".split()
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
+    "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--disable-dev-shm-usage",
+    "--mute-audio", "--hide-scrollbars", "--remote-debugging-pipe", "--force-color-profile=srgb",
+    "--font-render-hinting=none",
+)  # fmt: skip
+# The protocol speaks through the descriptors 3 and 4: a short program puts the pipes there and becomes the browser.
+BECOME = (
+    "import os, sys; os.dup2(int(sys.argv[1]), 3); os.dup2(int(sys.argv[2]), 4); os.execv(sys.argv[3], sys.argv[3:])"
+)
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 CODES = {
     "Enter": 13, "Escape": 27, "Tab": 9, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36,
@@ -43,17 +49,16 @@ class Browser:
     def __init__(self, program: str, profile: str) -> None:
         theirs_in, self._write = os.pipe()
         self._read, theirs_out = os.pipe()
-        # The protocol speaks through the descriptors 3 and 4; ours are first moved out of their way.
-        high_in, high_out = (fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs_in, theirs_out))
-        line = f'exec "$0" "$@" 3<&{high_in} 4>&{high_out}'
+        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (theirs_in, theirs_out)]  # out of the way of 3 and 4
+        start = [sys.executable, "-c", BECOME, *map(str, ends), program]
         self._process = subprocess.Popen(
-            ["sh", "-c", line, program, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
+            [*start, *FLAGS, f"--user-data-dir={profile}", "about:blank"],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            pass_fds=(high_in, high_out),
+            pass_fds=ends,
         )
-        for end in (theirs_in, theirs_out, high_in, high_out):
+        for end in (theirs_in, theirs_out, *ends):
             os.close(end)
         os.set_blocking(self._read, False)
         self._buffer, self._number, self._session = b"", 0, None

@@ -46,8 +46,8 @@ class Edits:
     def groups(self, k: int) -> list[tuple[int, ...]]:
         """Return the clusters 0 … k − 1 as they are after the merges, by lowest number."""
         merged = {cluster for merge in self.merges for cluster in merge}
-        alone = (tuple([cluster]) for cluster in range(k) if cluster not in merged)
-        return sorted([*(tuple(sorted(merge)) for merge in self.merges), *alone])
+        together = [*self.merges, *((cluster,) for cluster in range(k) if cluster not in merged)]
+        return sorted(tuple(sorted(group)) for group in together)
 
 
 def read_edits(path: str | PathLike[str], run: Run) -> Edits:

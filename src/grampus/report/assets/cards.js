@@ -36,8 +36,9 @@ function nameOf(group) {
   if (renaming !== group.first) return el("h3", { dir: "auto", id: `name-${group.first}` }, group.name);
   const field = el("input", { type: "text", value: group.name, maxlength: LONGEST_NAME, "aria-label": "New name of the cluster", class: "rename-field",
     onkeydown: (event) => {
-      if (event.key === "Enter") finish(true);
-      if (event.key === "Escape") finish(false);
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // or Enter would press the button that gets the focus
+      finish(event.key === "Enter");
     } });
   const finish = (keep) => {
     if (renaming !== group.first) return;
@@ -48,6 +49,14 @@ function nameOf(group) {
   };
   return el("form", { class: "rename", onsubmit: (event) => event.preventDefault() }, field,
     el("button", { type: "button", class: "strong", onclick: () => finish(true) }, "Save"), el("button", { type: "button", onclick: () => finish(false) }, "Cancel"));
+}
+
+function startRenaming(group) {
+  renaming = group.first;
+  showCards();
+  const field = document.querySelector(".rename-field");
+  field.focus();
+  field.select();
 }
 
 function documentList(title, places, open) {
@@ -73,7 +82,7 @@ function card(group) {
     documentList("Borderline documents", group.borderline, false),
     el("footer", {},
       el("button", { type: "button", onclick: () => { showGroup(group); } }, "Show on the map"),
-      el("button", { type: "button", id: `rename-${group.first}`, onclick: () => { renaming = group.first; showCards(); document.querySelector(".rename-field").select(); } }, "Rename"),
+      el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
       group.clusters.length > 1 ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again") : null,
       state.groups.length > 1 ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null));
   body.style.setProperty("--tint", `var(--c${group.mark.colour})`);

@@ -125,9 +125,9 @@ const keys = {
 
 function setTool(name) {
   tool = name;
-  points.dataset.tool = name;
+  points.dataset.mode = name;
   for (const button of document.querySelectorAll("[data-tool]")) {
-    if (button !== points) button.setAttribute("aria-pressed", String(button.dataset.tool === name));
+    button.setAttribute("aria-pressed", String(button.dataset.tool === name));
   }
 }
 

@@ -2,7 +2,8 @@
 const GRID = 65535;
 const places = unpack(data.positions, "u16");
 const points = byId("points");
-const pen = points.getContext("2d", { alpha: false });
+// It is written as pixels, so it is kept where pixels are.
+const pen = points.getContext("2d", { alpha: false, willReadFrequently: true });
 const view = { scale: 1, x: 0, y: 0, width: 0, height: 0, ratio: 1 };
 let buffer = null;
 let stamps = null;
