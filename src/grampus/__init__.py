@@ -13,15 +13,17 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
 
-__all__ = [
-    "PDDP",
+__all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
     "DocumentClusterer",
     "KernelKMeans",
+    "KernelPCAKMeans",
+    "PDDP",
+    "SpectralKMeans",
     "__version__",
     "config",
     "load",
@@ -33,6 +35,8 @@ _HOMES = {
     "BisectingKernelKMeans": ".cluster",
     "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
+    "KernelPCAKMeans": ".cluster",
+    "SpectralKMeans": ".cluster",
     "config": "._config",
     "load": ".documents",
     "parse_kernel": ".kernels",

@@ -10,15 +10,28 @@ MODULES = [
     "grampus",
     "grampus.cluster",
     "grampus.describe",
+    "grampus.documents",
     "grampus.errors",
     "grampus.gram",
     "grampus.kernels",
     "grampus.metrics",
+    "grampus.persist",
     "grampus.testing",
     "grampus.text",
 ]
 PUBLIC = {
-    "grampus": {"PDDP", "BisectingKernelKMeans", "KernelKMeans", "__version__", "config", "parse_kernel"},
+    "grampus": {
+        "PDDP",
+        "BisectingKernelKMeans",
+        "DocumentClusterer",
+        "KernelKMeans",
+        "KernelPCAKMeans",
+        "SpectralKMeans",
+        "__version__",
+        "config",
+        "load",
+        "parse_kernel",
+    },
 }
 
 

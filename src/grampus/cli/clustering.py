@@ -66,7 +66,7 @@ def cluster(ctx: click.Context, /, source: str, **options: Any) -> None:
     Examples:
       grampus cluster news/ --out run --report page.html
       grampus cluster news.csv --text body --label section -k 8 --results clusters.csv
-    """  # noqa: D205, D400  (click shows it as it stands)
+    """
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     embed = embed_option(options.pop("full_text"), options["no_text"])
     with progress(quiet or as_json) as tell:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
 SCHEMES = ("RED-S", "KKM-S", "KM-S", "KM-P")
 Command = Callable[..., Any]
+if TYPE_CHECKING:
+    _Type = click.ParamType[Any]
+else:  # generic from click 8.3 on
+    _Type = click.ParamType
 
 
 def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Command]:
@@ -27,7 +31,7 @@ def _together(*options: Callable[[Command], Command]) -> Callable[[Command], Com
     return add
 
 
-class Numbers(click.ParamType):
+class Numbers(_Type):
     """Whole numbers as ``2-10`` or ``2,4,8``."""
 
     name = "RANGE"
@@ -45,7 +49,7 @@ class Numbers(click.ParamType):
         return sorted(set(found))
 
 
-class Count(click.ParamType):
+class Count(_Type):
     """A whole number of at least 1, or ``auto``."""
 
     name = "K|auto"

@@ -46,7 +46,7 @@ def assign(ctx: click.Context, /, run: str, source: str, **options: Any) -> None
             corpus.ids[i],
             int(found.labels[i]),
             model.clusters_[found.labels[i]].label,
-            None if found.margin[i] != found.margin[i] else round(float(found.margin[i]), 4),  # noqa: PLR0124
+            None if found.margin[i] != found.margin[i] else round(float(found.margin[i]), 4),
             None if found.second[i] < 0 else int(found.second[i]),
             bool(found.known[i]),
         ]
@@ -83,7 +83,7 @@ def evaluate(ctx: click.Context, /, run: str, source: str | None, **options: Any
     Examples:
       grampus evaluate run
       grampus evaluate run news.csv --label section
-    """  # noqa: D205, D400
+    """
     from .. import metrics
     from ..persist import Run
 
@@ -99,7 +99,7 @@ def evaluate(ctx: click.Context, /, run: str, source: str | None, **options: Any
         "variation_of_information": metrics.variation_of_information(counts),
     }
     names, numbers = sorted(set(classes)), sorted(set(labels))
-    cells = {name: {number: 0 for number in numbers} for name in names}
+    cells = {name: dict.fromkeys(numbers, 0) for name in names}
     for name, number in zip(classes, labels, strict=True):
         cells[name][number] += 1
     if as_json:
@@ -143,13 +143,13 @@ def _labelled(saved: Run, source: str | None, options: dict[str, Any]) -> tuple[
 @output_options
 @click.pass_context
 def compare(ctx: click.Context, /, old: str, new: str, **options: Any) -> None:
-    """Say what moved where between the runs in folders OLD and NEW. Documents are the same if their ids are; clusters are
-    matched one to one so that as many documents as possible stay.
+    """Say what moved where between the runs in folders OLD and NEW. Documents are the same if their ids are;
+    clusters are matched one to one so that as many documents as possible stay.
 
     \b
     Example:
       grampus compare monday tuesday --results moved.csv
-    """  # noqa: D205, D400
+    """
     from ..documents.compare import compare_runs
     from ..persist import Run
 

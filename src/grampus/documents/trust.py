@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .._array import Array
-from ..cluster.components import leading_components
-from ..cluster.spaces import space
+from ..cluster import embedding_2d
 from ..gram import unshifted
 
 if TYPE_CHECKING:
@@ -40,10 +37,5 @@ def stability(model: Any, found: Partition, tell: Any) -> Stability | None:
 
 
 def coordinates(found: Partition) -> Array:
-    """Return two coordinates for every distinct document: the leading principal components."""
-    base, _ = unshifted(found.gram)
-    whole = space(base)
-    parts = leading_components(whole.product, 2, whole.start, dense=whole.dense, floor=whole.floor, probe=whole.probe)
-    out = np.zeros((len(base), 2))
-    out[whole.members, : len(parts.values)] = parts.vectors * np.sqrt(parts.values)
-    return out
+    """Return two coordinates for every distinct document: the principal components of the centred Gram."""
+    return embedding_2d(unshifted(found.gram)[0])
