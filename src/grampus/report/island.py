@@ -102,13 +102,13 @@ def packed(values: NDArray[Any], kind: Any) -> str:
 
 def on_grid(positions: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return positions on the grid, scaled alike in both directions; documents without one go to the middle."""
-    if not np.isfinite(positions).any():
+    known = np.isfinite(positions).all(axis=1)
+    places = np.where(known[:, None], positions, 0.0).astype(np.float64)
+    if not known.any():
         return np.full(positions.shape, GRID / 2)
-    known = np.where(np.isfinite(positions), positions, np.nan).astype(np.float64)
-    low, high = np.nanmin(known, axis=0), np.nanmax(known, axis=0)
-    span = float(np.nanmax(high - low)) or 1.0
-    scaled = np.nan_to_num((known - (low + high) / 2) / span, nan=0.0) + 0.5
-    return np.clip(scaled, 0.0, 1.0) * GRID
+    low, high = places[known].min(axis=0), places[known].max(axis=0)
+    scaled = (places - (low + high) / 2) / (float((high - low).max()) or 1.0) + 0.5
+    return np.where(known[:, None], np.clip(scaled, 0.0, 1.0), 0.5) * GRID
 
 
 def _bytes_or_unknown(values: NDArray[np.float32]) -> NDArray[np.float64]:
