@@ -17,6 +17,7 @@ function refresh() {
 function paint() {
   paintPoints();
   paintOverlay();
+  if (!points.dataset.drawn) performance.mark("map drawn");
   points.dataset.drawn = String(Number(points.dataset.drawn ?? 0) + 1);
 }
 
