@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
+    from .select import choose_k
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
@@ -25,6 +26,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "PDDP",
     "SpectralKMeans",
     "__version__",
+    "choose_k",
     "config",
     "load",
     "parse_kernel",
@@ -37,6 +39,7 @@ _HOMES = {
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
     "SpectralKMeans": ".cluster",
+    "choose_k": ".select",
     "config": "._config",
     "load": ".documents",
     "parse_kernel": ".kernels",

@@ -21,6 +21,7 @@ from grampus.kernels import (
     Polynomial,
     Power,
     Precomputed,
+    Principal,
     SelfTuning,
     Shift,
     parse_kernel,
@@ -42,6 +43,7 @@ TRANSFORMS = st.one_of(
     st.builds(Shift, st.floats(allow_nan=False, allow_infinity=False)),
     st.builds(Normalise, st.floats(0, 1e9)),
     st.builds(Power, POSITIVE),
+    st.builds(Principal, st.integers(1, 10**6)),
 )
 
 

@@ -16,6 +16,7 @@ MODULES = [
     "grampus.kernels",
     "grampus.metrics",
     "grampus.persist",
+    "grampus.select",
     "grampus.testing",
     "grampus.text",
 ]
@@ -28,6 +29,7 @@ PUBLIC = {
         "KernelPCAKMeans",
         "SpectralKMeans",
         "__version__",
+        "choose_k",
         "config",
         "load",
         "parse_kernel",

@@ -51,6 +51,10 @@ WORDS: dict[str, tuple[str, str]] = {
     ),
     "power": ("raise every similarity to a power: below 1, small ones gain", "K(x, y)^exponent"),
     "centre": ("move the mean of the collection to the origin", "H K H, H = I − 11ᵀ/n"),
+    "principal": (
+        "keep the leading `rank` components, what many documents share (latent semantic analysis)",
+        "V_r Λ_r V_rᵀ, the best approximation of rank r",
+    ),
     "map": (
         "describe every document by its similarities to all others: alike is what resembles the same documents",
         "R Rᵀ, R the rows of K scaled to unit length",

@@ -1,7 +1,7 @@
 """Gram matrices as operators: sources, transforms, and what can be read off them.
 
 A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
-`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another Gram. All of them answer ``block``,
+`normalise`, `power`, `centre`, `empirical_map`, `principal`, `self_tune`) is a Gram over another Gram. All of them answer ``block``,
 ``diagonal``, ``@``, ``take``, ``extend`` and ``dense``, and all pass ``grampus.testing.check_gram``.
 """
 
@@ -11,6 +11,7 @@ from .factor import factor, unshifted
 from .fit import centre, empirical_map, normalise, power, self_tune, shift
 from .graph import SparseGram, neighbour_graph
 from .objective import dominance_ratio, indicator, objective
+from .principal import PrincipalGram, principal
 from .sources import DenseGram, FunctionGram, LinearGram
 from .transforms import Transformed
 
@@ -20,6 +21,7 @@ __all__ = [
     "FunctionGram",
     "Gram",
     "LinearGram",
+    "PrincipalGram",
     "SparseGram",
     "Transformed",
     "centre",
@@ -33,6 +35,7 @@ __all__ = [
     "normalise",
     "objective",
     "power",
+    "principal",
     "self_tune",
     "shift",
     "unshifted",

@@ -17,7 +17,7 @@ from .string import (
     Telling,
     telling_substrings,
 )
-from .transforms import Centre, Map, Normalise, Power, Shift
+from .transforms import Centre, Map, Normalise, Power, Principal, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "Polynomial",
     "Power",
     "Precomputed",
+    "Principal",
     "SelfTuning",
     "Shift",
     "Spectrum",

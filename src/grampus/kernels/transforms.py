@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .. import gram as grams
-from .._check import check_number
+from .._check import check_integer, check_number
 from ..gram import Gram
 from ..gram.fit import check_order, check_shift
 from .base import Transform
@@ -115,3 +115,25 @@ class Map(Transform):
     def __call__(self, gram: Gram) -> Gram:
         """Learn the norms and return the mapped Gram."""
         return grams.empirical_map(gram)
+
+
+@register
+@dataclass(frozen=True)
+class Principal(Transform):
+    """The leading `rank` components of a Gram: latent semantic analysis, for any kernel.
+
+    Examples
+    --------
+    >>> str(Principal(50))
+    'principal(50)'
+    """
+
+    name: ClassVar[str] = "principal"
+    rank: int = 100
+
+    def __post_init__(self) -> None:
+        self._set(rank=check_integer(self.rank, "rank", low=1))
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Learn the components and return the Gram of low rank."""
+        return grams.principal(gram, self.rank)
