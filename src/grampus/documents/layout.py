@@ -1,7 +1,7 @@
-"""The map: clusters as discs, alike ones near each other; inside a disc, documents by their cluster's own components.
+"""The map: clusters as discs, alike ones near each other; inside a disc, documents by whom they resemble.
 
-Two principal components of a whole collection show two directions out of as many as there are clusters, and all other
-clusters on top of each other. This map shows every cluster, at the price that distances across it say little.
+Two principal components show two directions out of as many as there are clusters, and the other clusters on top of each
+other. With three clusters or more this map shows every one, at the price that distances across it say little.
 """
 
 from __future__ import annotations
@@ -9,22 +9,38 @@ from __future__ import annotations
 import numpy as np
 
 from .._array import Array
+from ..cluster import embedding_2d
 from ..describe import Evidence
+from ..gram import Gram, indicator, unshifted
 
+FEWEST = 3  # clusters; with fewer the principal components show all there is
 ROUNDS = 300
 GAP = 1.1  # of the radii, between neighbouring discs
 PULL = 0.35  # of the radius: how far a document on the border leans to the other cluster
 
 
-def layout(seen: Evidence, components: Array) -> Array:
+def coordinates(gram: Gram, seen: Evidence) -> Array:
+    """Return two coordinates for every document, for pictures; a trailing shift is left out.
+
+    The mean similarities to each cluster (one product with the Gram) say where in its disc a document lies. With one or
+    two clusters these are the principal components of the centred Gram.
+    """
+    base, _ = unshifted(gram)
+    if len(seen.between) < FEWEST:
+        return embedding_2d(base)
+    sums = np.asarray(base @ indicator(seen.labels), dtype=np.float64)
+    return layout(seen, sums / np.bincount(seen.labels))
+
+
+def layout(seen: Evidence, profiles: Array) -> Array:
     """Return two coordinates for every document.
 
     Parameters
     ----------
     seen : Evidence
         Of the partition: similarities between clusters, each document's second choice and margin.
-    components : array of shape (n, l)
-        Leading components of the whole collection, from which each cluster takes its own two.
+    profiles : array of shape (n, l)
+        What is known of every document; each cluster spreads its own along two principal components of them.
 
     Returns
     -------
@@ -52,7 +68,7 @@ def layout(seen: Evidence, components: Array) -> Array:
         lean = np.where(others[:, None] >= 0, centres[others] - centres[cluster], 0.0)
         lean /= np.maximum(np.linalg.norm(lean, axis=1, keepdims=True), 1e-12)
         doubt = 1.0 - _ranks(seen.margin[members])
-        spread = disc(components[members], lean) + PULL * doubt[:, None] * lean
+        spread = disc(profiles[members], lean) + PULL * doubt[:, None] * lean
         places[members] = centres[cluster] + radii[cluster] * spread
     return places
 
@@ -103,14 +119,14 @@ def _apart(places: Array, radii: Array) -> Array:
     return np.asarray(places + 0.5 * (missing[:, :, None] * away).sum(axis=1))
 
 
-def disc(components: Array, lean: Array) -> Array:
+def disc(profiles: Array, lean: Array) -> Array:
     """Spread documents over the unit disc by two principal components of their own, turned so that they lean right.
 
     Directions are kept and distances from the middle are replaced by their ranks, so that the disc is filled evenly.
     """
-    centred = components - components.mean(axis=0)
+    centred = profiles - profiles.mean(axis=0)
     left, values, _ = np.linalg.svd(centred, full_matrices=False)
-    plane = np.zeros((len(components), 2))
+    plane = np.zeros((len(profiles), 2))
     width = int((values[:2] > 1e-9 * max(float(values[0]), 1e-300)).sum()) if len(values) else 0
     plane[:, :width] = left[:, :width]
     turn, _, back = np.linalg.svd(plane.T @ lean)  # orthogonal Procrustes

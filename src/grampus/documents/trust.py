@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .._array import Array
-from ..cluster import embedding_2d
-from ..gram import unshifted
 
 if TYPE_CHECKING:
     from .compose import Partition
@@ -34,8 +32,3 @@ def choose(model: Any, gram: Any, collection: Any, seed: int, notes: list[str], 
 
 def stability(model: Any, found: Partition, tell: Any) -> Stability | None:
     return None
-
-
-def coordinates(found: Partition) -> Array:
-    """Return two coordinates for every distinct document: the principal components of the centred Gram."""
-    return embedding_2d(unshifted(found.gram)[0])

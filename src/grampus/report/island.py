@@ -52,8 +52,7 @@ def island(page: Page) -> dict[str, Any]:
         "n": len(run),
         "labels": packed(run.labels, np.uint32),
         "positions": packed(on_grid(run.coordinates), np.uint16),
-        "certainty": packed(np.clip(np.nan_to_num(run.margin), 0, 1) * 255, np.uint8),
-        "stability": None if np.isnan(run.stability).all() else packed(_bytes_or_unknown(run.stability), np.uint8),
+        "certainty": packed(np.clip(np.nan_to_num(run.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if run.classes is None else _column(run.columns.get("label", "label"), run.classes),
         "clusters": [
@@ -102,18 +101,13 @@ def packed(values: NDArray[Any], kind: Any) -> str:
 
 def on_grid(positions: NDArray[np.float32]) -> NDArray[np.float64]:
     """Return positions on the grid, scaled alike in both directions; documents without one go to the middle."""
-    known = np.isfinite(positions).all(axis=1)
+    known = np.asarray(np.isfinite(positions).all(axis=1))
     places = np.where(known[:, None], positions, 0.0).astype(np.float64)
     if not known.any():
         return np.full(positions.shape, GRID / 2)
     low, high = places[known].min(axis=0), places[known].max(axis=0)
     scaled = (places - (low + high) / 2) / (float((high - low).max()) or 1.0) + 0.5
     return np.where(known[:, None], np.clip(scaled, 0.0, 1.0), 0.5) * GRID
-
-
-def _bytes_or_unknown(values: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return 0 … 1 as 0 … 254, and 255 for unknown."""
-    return np.where(np.isnan(values), 255.0, np.clip(np.nan_to_num(values), 0, 1) * 254)
 
 
 def _short(value: float | None) -> float | None:

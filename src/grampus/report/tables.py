@@ -91,8 +91,7 @@ def figures(page: Page) -> Element:
     if stable:
         mean = sum(value * size for value, size in stable) / max(sum(size for _, size in stable), 1)
         found.append(("stability", f"{mean:.0%}"))
-    if len(run) and run.n_clusters > 1:
-        found.append(("median certainty", f"{float(np.median(run.margin)):.2f}"))
+    found.append(("seconds", f"{run.seconds:,.1f}"))
     body = Element("dl", {"class": "figures"})
     for name, value in found:
         pair = add(body, "div")

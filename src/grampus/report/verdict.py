@@ -13,7 +13,6 @@ from ..persist import Choice, Run
 Kind = Literal["good", "plain", "warning"]
 STABLE, SHAKY = 0.75, 0.5  # share of clusters that come back when documents are drawn anew
 LARGE = 0.6  # of the documents in one cluster
-UNSURE = 0.05  # margin below which a document lies between two clusters
 
 
 @dataclass(frozen=True)
@@ -91,9 +90,6 @@ def _shape(run: Run) -> list[Statement]:
         said.append(
             Statement(f"One cluster holds {share:.0%} of the documents; it may be what is left over.", "warning")
         )
-    unsure = int((run.margin < UNSURE).sum()) if run.n_clusters > 1 else 0
-    if unsure:
-        said.append(Statement(f"{unsure:,} documents ({unsure / len(run):.0%}) lie between two clusters."))
     if len(run.duplicates):
         pairs = len(run.duplicates)
         said.append(Statement(f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of documents are nearly the same."))

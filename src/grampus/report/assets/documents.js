@@ -55,7 +55,7 @@ function wholeDocument(i) {
   const group = groupOfDocument(i);
   const facts = [
     ["Cluster", group.name],
-    ["Certainty", (certainty[i] / 255).toFixed(2)],
+    ["Certainty", certainty[i].toFixed(3)],
     ["Id", words.id],
     column ? [column.name, column.values[column.codes[i]] || "(none)"] : null,
     days && days[i] !== UNKNOWN_DAY ? ["Date", new Date(days[i] * 864e5).toISOString().slice(0, 10)] : null,

@@ -47,7 +47,7 @@ function showTip(i, x, y) {
   tip.replaceChildren(
     el("strong", { dir: "auto" }, shorten(words.title || words.id, 90)),
     words.text ? el("span", { dir: "auto" }, excerptOf(words.text)) : null,
-    el("span", { class: "quiet" }, glyph(group.mark, 9), ` ${shorten(group.name, 40)} · certainty ${(certainty[i] / 255).toFixed(2)}`),
+    el("span", { class: "quiet" }, glyph(group.mark, 9), ` ${shorten(group.name, 40)} · certainty ${certainty[i].toFixed(3)}`),
   );
   const [left, top] = [x / view.ratio, y / view.ratio];
   const [width, height] = [view.width / view.ratio, view.height / view.ratio];

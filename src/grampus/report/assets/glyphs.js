@@ -48,20 +48,25 @@ function coverage(name, radius, reach) {
   return covered;
 }
 
-// A stamp: what each pixel keeps of the ground (in 256ths) and what it gets, with a rim in the colour of the page.
-function stampOf(mark, radius, rim, ground, faded) {
+// A stamp: for every pixel that it touches, where that is in a picture of this width, what it keeps of the ground (in
+// 256ths) and the colour it gets, as blue-green-red bytes. The rim has the colour of the page.
+function stampOf(mark, radius, rim, ground, faded, width) {
   const colour = colourOf(colourName(mark));
   const share = faded ? 0.2 : 1;
   const reach = Math.ceil(radius * 1.1 + rim);
+  const side = 2 * reach + 1;
   const name = SHAPES[mark.shape];
   const body = coverage(name, radius, reach);
   const halo = rim && !faded ? coverage(name, radius + rim, reach) : new Float32Array(body.length);
-  const keep = new Uint16Array(body.length);
-  const add = [0, 1, 2].map(() => new Uint16Array(body.length));
-  for (let i = 0; i < body.length; i += 1) {
+  const touched = [...body.keys()].filter((i) => body[i] > 0 || halo[i] > 0);
+  const stamp = { reach, offset: new Int32Array(touched.length), keep: new Int32Array(touched.length), add: new Int32Array(touched.length) };
+  touched.forEach((i, place) => {
     const on = body[i] * share;
-    keep[i] = Math.round(256 * (1 - halo[i] * 0.85) * (1 - on));
-    for (let c = 0; c < 3; c += 1) add[c][i] = Math.round(256 * (ground[c] * halo[i] * 0.85 * (1 - on) + colour[c] * on));
-  }
-  return { reach, side: 2 * reach + 1, keep, add };
+    const rest = halo[i] * 0.85 * (1 - on);
+    const given = [0, 1, 2].map((c) => Math.floor(ground[c] * rest + colour[c] * on));
+    stamp.offset[place] = (Math.floor(i / side) - reach) * width + (i % side) - reach;
+    stamp.keep[place] = Math.floor(256 * (1 - on - rest));
+    stamp.add[place] = (given[2] << 16) | (given[1] << 8) | given[0];
+  });
+  return stamp;
 }

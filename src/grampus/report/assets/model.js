@@ -1,7 +1,7 @@
 // What is known and what is chosen. `data` never changes; `state` does, and says so through topics.
 const data = JSON.parse(byId("data").textContent);
 const labels = unpack(data.labels, "u32");
-const certainty = unpack(data.certainty, "u8");
+const certainty = Float32Array.from(unpack(data.certainty, "u16"), (value) => value / 65535);
 const days = unpack(data.days, "i32");
 const UNKNOWN_DAY = -2147483648;
 const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
@@ -95,7 +95,12 @@ function select(test, words) {
   announce(test ? `${count(chosen, "document")} selected: ${words}` : "Selection cleared");
 }
 
-const bins = { sure: (i) => Math.min(STEPS - 1, Math.floor((certainty[i] / 256) * STEPS)) };
+// Margins of texts are small numbers; the scale ends where all but one in a hundred lie.
+const surest = (() => {
+  const sorted = Float32Array.from(certainty).sort();
+  return sorted[Math.floor(0.99 * (sorted.length - 1))] || 1;
+})();
+const sureness = (i) => Math.min(STEPS - 1, Math.floor((certainty[i] / surest) * STEPS));
 const MOST = 40; // categories of a label column; the rest is "other"
 
 // What colours the marks: name of the choice → function that returns [document → category, categories].
@@ -112,9 +117,9 @@ const colourings = {
     return [(i) => rank[column.codes[i]], categories];
   },
   certainty: () => [
-    bins.sure,
+    sureness,
     Array.from({ length: STEPS }, (_, step) => ({
-      name: `${(step / STEPS).toFixed(2)}–${((step + 1) / STEPS).toFixed(2)}`,
+      name: `${((step * surest) / STEPS).toFixed(3)} ${step < STEPS - 1 ? `– ${(((step + 1) * surest) / STEPS).toFixed(3)}` : "and more"}`,
       mark: { colour: `s${step}`, shape: 0 },
     })),
   ],

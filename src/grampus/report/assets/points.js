@@ -6,6 +6,7 @@ const points = byId("points");
 const pen = points.getContext("2d", { alpha: false, willReadFrequently: true });
 const view = { scale: 1, x: 0, y: 0, width: 0, height: 0, ratio: 1 };
 let buffer = null;
+let pixels = null; // of the buffer, as 32-bit numbers
 let stamps = null;
 
 const toScreen = (i) => [places[2 * i] * view.scale + view.x, places[2 * i + 1] * view.scale + view.y];
@@ -53,6 +54,8 @@ function resize() {
   Object.assign(view, { width, height, ratio });
   for (const canvas of [points, byId("overlay")]) Object.assign(canvas, { width, height });
   buffer = pen.createImageData(width, height);
+  pixels = new Uint32Array(buffer.data.buffer);
+  stamps = null;
   if (first) showAll();
   else [view.x, view.y] = [width / 2 - middle[0] * view.scale, height / 2 - middle[1] * view.scale];
   return true;
@@ -60,50 +63,40 @@ function resize() {
 
 function stampsNow() {
   const size = Math.round(radius() * 4) / 4;
-  if (stamps?.size !== size) stamps = { size, bright: new Map(), faded: new Map() };
-  return stamps;
+  if (stamps?.size !== size) stamps = { size, bright: [], faded: [] };
 }
 
 function stampFor(style, faded) {
   const kept = faded ? stamps.faded : stamps.bright;
-  if (!kept.has(style)) {
+  if (!kept[style]) {
     const rim = stamps.size > 2.2 * view.ratio ? 0.9 * view.ratio : 0;
-    kept.set(style, stampOf(state.categories[style].mark, stamps.size, rim, colourOf("stage"), faded));
+    kept[style] = stampOf(state.categories[style].mark, stamps.size, rim, colourOf("stage"), faded, view.width);
   }
-  return kept.get(style);
+  return kept[style];
 }
 
-function press(stamp, left, top) {
-  const { width, height } = view;
-  const { side, keep, add } = stamp;
-  const pixels = buffer.data;
-  const [red, green, blue] = add;
-  for (let row = 0; row < side; row += 1) {
-    const y = top + row;
-    if (y < 0 || y >= height) continue;
-    for (let col = 0; col < side; col += 1) {
-      const x = left + col;
-      const kept = keep[row * side + col];
-      if (kept === 256 || x < 0 || x >= width) continue;
-      const from = row * side + col;
-      const to = 4 * (y * width + x);
-      pixels[to] = (pixels[to] * kept + red[from]) >> 8;
-      pixels[to + 1] = (pixels[to + 1] * kept + green[from]) >> 8;
-      pixels[to + 2] = (pixels[to + 2] * kept + blue[from]) >> 8;
-    }
+// Blend a stamp into the pixels around a place; red and blue are done in one multiplication.
+function press({ offset, keep, add }, centre) {
+  for (let i = 0; i < offset.length; i += 1) {
+    const to = centre + offset[i];
+    const old = pixels[to];
+    const redBlue = (Math.imul(old & 0xff00ff, keep[i]) >>> 8) & 0xff00ff;
+    const green = Math.imul((old >>> 8) & 0xff, keep[i]) & 0xff00;
+    pixels[to] = (0xff000000 | (redBlue + green + add[i])) >>> 0;
   }
 }
 
 function pressAll(shown, want) {
   const { scale, x, y, width, height } = view;
   const faded = shown !== null && !want;
+  const edge = stampFor(0, faded).reach + 1; // marks that the edge would cut are left out
+  const [right, bottom] = [width - edge, height - edge];
   for (let i = 0; i < data.n; i += 1) {
     if (shown !== null && Boolean(shown[i]) !== want) continue;
-    const px = places[2 * i] * scale + x;
-    const py = places[2 * i + 1] * scale + y;
-    if (px < -20 || py < -20 || px > width + 20 || py > height + 20) continue;
-    const stamp = stampFor(state.styles[i], faded);
-    press(stamp, Math.round(px) - stamp.reach, Math.round(py) - stamp.reach);
+    const px = Math.round(places[2 * i] * scale + x);
+    const py = Math.round(places[2 * i + 1] * scale + y);
+    if (px < edge || py < edge || px >= right || py >= bottom) continue;
+    press(stampFor(state.styles[i], faded), py * width + px);
   }
 }
 
@@ -111,7 +104,7 @@ let shownNow = null; // what is active, worked out when it changes and not for e
 
 function paintPoints() {
   const [red, green, blue] = colourOf("stage");
-  new Uint32Array(buffer.data.buffer).fill(((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
+  pixels.fill(((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
   stampsNow();
   if (shownNow !== null) pressAll(shownNow, false);
   pressAll(shownNow, true);
