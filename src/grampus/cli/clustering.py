@@ -43,6 +43,7 @@ TREE_FORMATS = ("text", "json", "newick", "dot")
 @click.option(
     "--splits", type=click.IntRange(min=1), default=50, show_default=True, help="To choose k and for stability."
 )
+@click.option("--null", is_flag=True, help="Also test whether there are any groups at all; takes longer.")
 @click.option("--starts", type=click.IntRange(min=1), default=10, show_default=True, help="The best is kept.")
 @click.option("--init", type=click.Choice(["random", "k-means++", "pddp"]), default="random", show_default=True)
 @click.option("--no-polish", is_flag=True, help="Leave out the single moves at the end.")
@@ -143,6 +144,7 @@ def _model(options: dict[str, Any], corpus: Corpus, machine: dict[str, Any]) -> 
         ks=options.pop("ks"),
         scheme=options.pop("scheme"),
         n_splits=options.pop("splits"),
+        null=options.pop("null"),
         stability=not options.pop("no_stability"),
         n_init=options.pop("starts"),
         init=options.pop("init"),
@@ -185,6 +187,7 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
 @click.option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]")
 @click.option("--scheme", type=click.Choice(SCHEMES), help="How. [RED-S, or KKM-S below 400 documents]")
 @click.option("--splits", type=click.IntRange(min=1), default=50, show_default=True, help="Of the documents.")
+@click.option("--null", is_flag=True, help="Also test whether there are any groups at all; takes longer.")
 @source_options
 @term_options
 @machine_options
@@ -210,9 +213,10 @@ def choose_k(ctx: click.Context, /, source: str, **options: Any) -> None:
             ks=options["ks"],
             scheme=options["scheme"],
             n_splits=options["splits"],
+            null=options["null"],
             **machine,
         )
-        choice, notes = model.choose(corpus, progress=tell)
+        choice, notes = model.choose(corpus, progress=tell), list(corpus.notes)
     line = repeat_line(ctx, seed=machine["random_state"])
     if as_json:
         print_json({**asdict(choice), "warnings": notes, "command": line})

@@ -78,7 +78,12 @@ source_options = _together(
 )
 
 term_options = _together(
-    click.option("--kernel", default="cosine|shift", show_default=True, help="See 'grampus describe-kernel --help'."),
+    click.option(
+        "--kernel",
+        default="cosine|principal(100)|normalise",
+        show_default=True,
+        help="See 'grampus describe-kernel --help'.",
+    ),
     click.option("--weighting", help="Three letters such as lfc: local, global, length. [lfc]"),
     click.option("--stop-words", metavar="NAME|FILE", help="smart, english, none, or a file. [smart]"),
     click.option("--stemmer", help="english, german, …, or none. [english]"),

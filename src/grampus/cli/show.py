@@ -68,7 +68,7 @@ def chart_of_k(choice: Choice) -> str:
             lines.append(f"{k:2d}  –")
             continue
         bar = "█" * round(BAR * max(mean, 0.0) / top) if top > 0 else ""
-        mark = " ◀ taken" if k == choice.best else " · as good" if k in choice.plausible else ""
+        mark = " ◀ taken" if k == choice.best else " · close" if k in choice.plausible else ""
         lines.append(f"{k:2d}  {mean:.2f} ±{error or 0.0:.2f}  {bar}{mark}".rstrip())
     return "\n".join(lines)
 

@@ -19,7 +19,7 @@ from ..cluster import Clustering, kernel_kmeans
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from ..persist import Run
+from ..persist import Choice, Run
 from ..report import Edits, Embed, write_report
 from ..text import Corpus, TermVectorizer
 from .collect import Collection, collect
@@ -40,7 +40,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     n_clusters : int or "auto"
         k, or let ``choose_k`` choose it.
     kernel : str or Kernel
-        A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``.
+        A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
+        weighted terms, brought to its leading 100 components (latent semantic analysis): see the guide for the
+        measurements.
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lfc weights of stems, without stop words and terms in fewer than
         three documents (fewer than two below 200 documents, none below 100).
@@ -50,6 +52,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         How k is chosen: "RED-S", "KKM-S", "KM-S" or "KM-P". By default RED-S, and KKM-S below 400 documents.
     n_splits : int
         Splits of the documents for choosing k and for stability.
+    null : bool
+        Whether to test for groups at all when k is chosen; where there are none, all documents are one cluster. Costs
+        several times as much as the choice itself.
     stability : bool
         Whether to measure how stable clusters and documents are.
     n_init : int
@@ -101,11 +106,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | str = "auto",
         *,
-        kernel: str | Kernel = "cosine|shift",
+        kernel: str | Kernel = "cosine|principal(100)|normalise",
         terms: TermVectorizer | None = None,
         ks: Any = None,
         scheme: str | None = None,
         n_splits: int = 50,
+        null: bool = False,
         stability: bool = True,
         n_init: int = 10,
         init: str = "random",
@@ -119,6 +125,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.ks = ks
         self.scheme = scheme
         self.n_splits = n_splits
+        self.null = null
         self.stability = stability
         self.n_init = n_init
         self.init = init
@@ -149,7 +156,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         gram = kernel.gram(collection.features)
         tell("reading terms", 1, 1)
         notes = list(collection.corpus.notes)
-        choice = choose(self, gram, collection, seed, notes, tell) if self.n_clusters == "auto" else None
+        choice = self._choose(gram, collection, seed, tell) if self.n_clusters == "auto" else None
         k = choice.best if choice else self._given(collection)
         result = self._cluster(gram, collection, k, seed, notes, tell)
         labels = _by_size(result.labels, collection.weights)
@@ -157,7 +164,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             kernel, gram, collection.features, labels, collection.weights, collection.vectorizer, bool(self.polish)
         )
         found = Partition(collection, gram, labels, result, placer, choice, seed, notes)
-        steady = stability(self, found, tell) if self.stability else None
+        steady = stability(found, self.n_splits, self.n_jobs, tell) if self.stability else None
         run = compose(found, steady, self._plain(seed), repr(self), tell)
         self.placer_: Placer | None = placer
         self.result_: Clustering | None = result
@@ -165,8 +172,36 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self._settle()
         return self
 
+    def choose(self, X: Any, *, progress: Progress | None = None) -> Choice:
+        """Choose k and do nothing else.
+
+        Parameters
+        ----------
+        X : as for ``fit``
+        progress : callable, optional
+            As for ``fit``.
+        """
+        tell = progress or (lambda *_: None)
+        kernel, seed = parse_kernel(self.kernel), _seed(self.random_state)
+        self._check()
+        collection = collect(X, kernel, self.terms)
+        return self._choose(kernel.gram(collection.features), collection, seed, tell)
+
+    def _choose(self, gram: Gram, collection: Collection, seed: int, tell: Progress) -> Choice:
+        return choose(
+            gram,
+            collection,
+            ks=self.ks,
+            scheme=self.scheme,
+            n_splits=self.n_splits,
+            null=self.null,
+            seed=seed,
+            n_jobs=self.n_jobs,
+            tell=tell,
+        )
+
     def _check(self) -> None:
-        for name in ("polish", "stability"):
+        for name in ("polish", "stability", "null"):
             check_flag(getattr(self, name), name)
         check_integer(self.n_splits, "n_splits", low=1)
         if self.terms is not None and not isinstance(self.terms, TermVectorizer):

@@ -157,8 +157,8 @@ def as_corpus(X: Any) -> Corpus | None:
 def default_terms(n: int) -> TermVectorizer:
     """Return how n texts become weighted terms: chosen by measurement, see the guide.
 
-    Terms in fewer than 3 documents are left out; fewer than 2 below 200 documents, none below 100. Weights are float64, so
-    that the last move of a document is never decided by rounding.
+    Terms in fewer than 3 documents are left out; fewer than 2 below 200 documents, none below 100. Weights are
+    float64, so that the last move of a document is never decided by rounding.
     """
     return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
 

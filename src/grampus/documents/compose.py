@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._version import __version__
 from ..cluster import Clustering, nested_tree
+from ..cluster.crossing import is_linear
 from ..cluster.seeding import content_names
 from ..describe import Cluster, Evidence, describe, evidence, spellings
 from ..errors import InputError
@@ -171,7 +172,7 @@ def _shown_again(found: Partition) -> float:
     """Return the share of the documents that would get their own label if they were shown as new."""
     collection, labels = found.collection, found.labels
     features, shown = collection.features, np.arange(len(labels))
-    if len(shown) > SHOWN_AGAIN and not hasattr(features, "indptr"):
+    if len(shown) > SHOWN_AGAIN and not is_linear(found.placer.kernel):
         shown = np.linspace(0, len(shown) - 1, SHOWN_AGAIN).astype(np.intp)
     new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
     if found.placer.kernel.source.takes == "gram":

@@ -1,8 +1,9 @@
 """Gram matrices as operators: sources, transforms, and what can be read off them.
 
-A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
-`normalise`, `power`, `centre`, `empirical_map`, `principal`, `self_tune`) is a Gram over another Gram. All of them answer ``block``,
-``diagonal``, ``@``, ``take``, ``extend`` and ``dense``, and all pass ``grampus.testing.check_gram``.
+A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform
+(`shift`, `normalise`, `power`, `centre`, `empirical_map`, `principal`, `self_tune`) is a Gram over another Gram. All
+of them answer ``block``, ``diagonal``, ``@``, ``take``, ``extend`` and ``dense``, and all pass
+``grampus.testing.check_gram``.
 """
 
 from .base import Gram

@@ -65,10 +65,10 @@ class PrincipalGram(LinearGram):
 def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
     """Keep the leading `rank` components of a Gram: latent semantic analysis, for any kernel.
 
-    V_r Λ_r V_rᵀ is the best approximation of that rank (Eckart & Young 1936). What many documents share stays, what tells
-    single documents apart goes; of the cosine of weighted terms it is LSA (Deerwester et al. 1990). Costs some hundreds of
-    products and n × rank numbers; n × n is never formed where products do not need it. A fitted document that is shown as
-    new gets its own features again.
+    V_r Λ_r V_rᵀ is the best approximation of that rank (Eckart & Young 1936). What many documents share stays, what
+    tells single documents apart goes; of the cosine of weighted terms it is LSA (Deerwester et al. 1990). Costs some
+    hundreds of products and n × rank numbers; n × n is never formed where products do not need it. A fitted document
+    that is shown as new gets its own features again.
 
     Parameters
     ----------
