@@ -379,7 +379,7 @@ def test_labels_time_heatmap_and_oddities_hold_the_run(page):
     page.mouse("moved", x - 100, y - 100)
     assert text(page, "#heatmap-readout").startswith("Mean similarity")
     assert len(texts(page, "#pairs .pair")) >= 1
-    means = np.array([float(value) for value in texts(page, ".heat-foot tbody td")]).reshape(4, 4)
+    means = np.array([float(value.replace("−", "-")) for value in texts(page, ".heat-foot tbody td")]).reshape(4, 4)
     assert (means.argmax(axis=1) == np.arange(4)).all()
 
 

@@ -20,7 +20,8 @@ from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
-from ..report import Edits, Embed, write_report
+from ..report import Edits, write_report
+from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .collect import Collection, collect
 from .compose import Partition, Progress, compose

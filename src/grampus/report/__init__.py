@@ -4,6 +4,5 @@ from __future__ import annotations
 
 from .build import report_html, write_report
 from .edits import Edits, read_edits
-from .page import Embed
 
-__all__ = ["Edits", "Embed", "read_edits", "report_html", "write_report"]
+__all__ = ["Edits", "read_edits", "report_html", "write_report"]

@@ -150,6 +150,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "error": [_short(value) for value in choice.standard_error],
         "plausible": list(choice.plausible),
         "splits": choice.n_splits,
+        "verdict": choice.verdict,
     }
 
 

@@ -11,7 +11,8 @@ from .. import metrics
 from ..persist import Choice, Run
 
 Kind = Literal["good", "plain", "warning"]
-STABLE, SHAKY = 0.75, 0.5  # share of clusters that come back when documents are drawn anew
+STABLE, SHAKY = 0.75, 0.5  # of a document's companions that stay when half of the collection is clustered
+SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
 
 
@@ -35,19 +36,32 @@ def _number(run: Run) -> list[Statement]:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     others = [other for other in choice.plausible if other != choice.best]
     tried = f"{choice.n_splits} random halvings of the documents, {choice.ks[0]} to {choice.ks[-1]} clusters tried"
-    if not others:
-        return [
-            Statement(
-                f"{choice.best} clusters agree best between halves ({tried}); no other number comes close.", "good"
-            )
-        ]
-    return [
-        Statement(
-            f"{choice.best} clusters agree best between halves ({tried}), but {_list(others)} "
-            f"{'is' if len(others) == 1 else 'are'} within one standard error: the data do not settle the number.",
-            "warning" if len(others) > 2 else "plain",
+    found = f"{_clusters(choice.best)} agree best between halves ({tried})"
+    said = [Statement(f"{found}; no other number comes close.", "good")]
+    if others:
+        doubt = f"{found}, but {_ranges(others)} cannot be ruled out: the data do not settle the number."
+        said = [Statement(doubt, "warning" if len(others) > 2 else "plain")]
+    if choice.p_value is not None and choice.p_value > SIGNIFICANT:
+        said.append(
+            Statement(f"That there are no groups at all cannot be ruled out (p = {choice.p_value:.2g}).", "warning")
         )
-    ]
+    return said
+
+
+def _clusters(count: int) -> str:
+    return f"{count} {'cluster' if count == 1 else 'clusters'}"
+
+
+def _ranges(values: list[int]) -> str:
+    """Return numbers in words, neighbours together: 2, 4 to 7 and 9."""
+    runs: list[list[int]] = []
+    for value in sorted(values):
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    words = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
+    return _list([word for part in words for word in part])
 
 
 def _stability(run: Run) -> list[Statement]:
@@ -60,11 +74,15 @@ def _stability(run: Run) -> list[Statement]:
     shaky = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < SHAKY]
     word = "stable" if mean >= STABLE else "fairly stable" if mean >= SHAKY else "not stable"
     kind: Kind = "good" if mean >= STABLE else "plain" if mean >= SHAKY else "warning"
-    said = [Statement(f"The clusters are {word}: drawn anew, a document's cluster comes back to {mean:.0%}.", kind)]
+    said = [
+        Statement(
+            f"The clusters are {word}: in halves of the collection a document keeps {mean:.0%} of its companions.", kind
+        )
+    ]
     if shaky and len(shaky) < len(measured):
         names = _list([f"“{name}”" for name in shaky[:3]])
         more = f" and {len(shaky) - 3} more" if len(shaky) > 3 else ""
-        said.append(Statement(f"Read with care: {names}{more} came back less than half of the time.", "warning"))
+        said.append(Statement(f"Read with care: {names}{more} holds together less than half of the time.", "warning"))
     return said
 
 

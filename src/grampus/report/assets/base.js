@@ -24,6 +24,8 @@ function draw(tag, attributes = {}, ...children) {
 const whole = new Intl.NumberFormat("en-GB");
 const count = (value, word) => `${whole.format(value)} ${word}${value === 1 ? "" : "s"}`;
 const percent = (value) => `${Math.round(value * 100)}%`;
+// A number with so many digits after the point; never −0.00.
+const digits = (value, places) => (Math.abs(value) < 0.5 * 10 ** -places ? 0 : value).toFixed(places).replace("-", "−");
 const clamp = (value, low, high) => Math.min(high, Math.max(low, value));
 const shorten = (text, most) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;

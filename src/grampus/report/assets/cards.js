@@ -13,10 +13,10 @@ const stabilityWords = (value) => (value >= 0.75 ? "stable" : value >= 0.5 ? "fa
 function measures(group) {
   const found = [];
   if (group.stability !== null) found.push(meter("Stability", group.stability, `${percent(group.stability)}, ${stabilityWords(group.stability)}`));
-  if (group.cohesion !== null) found.push(meter("Cohesion", group.cohesion, group.cohesion.toFixed(2)));
+  if (group.cohesion !== null) found.push(meter("Cohesion", group.cohesion, digits(group.cohesion, 2)));
   if (group.separation !== null && group.nearest >= 0) {
     const other = state.groups[state.groupOf[group.nearest]];
-    found.push(meter("Separation", group.separation, `${group.separation.toFixed(2)} from ${shorten(other.name, 24)}`));
+    found.push(meter("Separation", group.separation, `${digits(group.separation, 2)} from ${shorten(other.name, 24)}`));
   }
   if (group.clusters.length > 1) found.push(el("div", { class: "measure" }, el("dt", {}, "Merged"), el("dd", {}, `from ${group.clusters.length} clusters; stability was measured before`)));
   return found.length ? el("dl", { class: "measures" }, found) : null;

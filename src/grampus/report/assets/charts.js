@@ -9,7 +9,7 @@ function ticks(low, high, most = 5) {
 }
 
 function choiceChart() {
-  const { ks, mean, error, best, plausible, splits, scheme } = data.choice;
+  const { ks, mean, error, best, plausible, splits, scheme, verdict } = data.choice;
   const known = ks.map((k, i) => ({ k, mean: mean[i], error: error[i] ?? 0 })).filter((point) => point.mean !== null);
   byId("choice-note").textContent = `${scheme}: how well a clustering of one half predicts that of the other, mean of ${splits} splits; bars are one standard error. Higher is better.`;
   if (!known.length) return;
@@ -37,6 +37,7 @@ function choiceChart() {
       draw("title", {}, `${point.k} clusters: ${point.mean.toFixed(3)} ± ${point.error.toFixed(3)}`)));
   }
   parts.push(draw("text", { class: "tick", x: (left + width - right) / 2, y: height - 2, "text-anchor": "middle" }, "clusters"));
-  const words = `Chart: ${best} clusters score best, ${known.find((point) => point.k === best)?.mean.toFixed(3) ?? ""}. Within one standard error: ${plausible.join(", ")}.`;
-  byId("choice-chart").replaceChildren(draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, parts));
+  const words = `Chart: ${best} clusters score best, ${known.find((point) => point.k === best)?.mean.toFixed(3) ?? ""}. Not ruled out: ${plausible.join(", ")}.`;
+  byId("choice-chart").replaceChildren(draw("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": words }, parts),
+    el("p", { class: "quiet" }, "Shaded: the numbers that are not ruled out. ", verdict));
 }

@@ -37,7 +37,7 @@ function startHeatmap() {
     }
     return cells ? low + (sum / cells / 255) * (high - low) : null;
   };
-  const say = (value) => (value === null ? "–" : value.toFixed(3));
+  const say = (value) => (value === null ? "–" : digits(value, 3));
   const nameOfBlock = (block) => data.clusters[order[block]] && state.groups[state.groupOf[order[block]]].name;
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
@@ -59,7 +59,7 @@ function startHeatmap() {
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "cluster"), order.map((_, b) => el("th", { scope: "col", class: "number" }, shorten(nameOfBlock(b), 18))))),
       el("tbody", {}, order.map((_, a) => el("tr", {}, el("th", { scope: "row" }, nameOfBlock(a)), order.map((__, b) => el("td", { class: "number" }, say(means[a][b]))))))));
   };
-  const scale = el("div", { class: "scale" }, el("span", {}, low.toFixed(2)), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, `${high.toFixed(2)} and more`));
+  const scale = el("div", { class: "scale" }, el("span", {}, digits(low, 2)), el("span", { class: "ramp", "aria-hidden": "true" }), el("span", {}, `${digits(high, 2)} and more`));
   byId("heatmap").append(el("div", { class: "heat" }, sides, el("div", { class: "heat-canvas" }, canvas, lines),
     el("div", { class: "heat-foot" }, scale, readout, el("details", {}, el("summary", {}, "The means as a table"), table))));
   paint();
