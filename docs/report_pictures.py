@@ -11,11 +11,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.browser import Browser, browser
-
 from grampus import DocumentClusterer
 from grampus.demo import scipy_docstrings
 from grampus.report import write_report
+from tests.browser import Browser, browser
 
 FOLDER = Path(__file__).parent / "pictures"
 READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
