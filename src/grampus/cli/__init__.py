@@ -21,7 +21,22 @@ __all__ = ["main"]
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells say it
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+class _InterruptedError(Exception):
+    """Ctrl-C; click would print an empty line before it says so."""
+
+
+class _Group(click.Group):
+    """A group that leaves an interruption to `main`."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise _InterruptedError from None
+
+
+@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="grampus")
 def grampus() -> None:
     """Cluster documents through their Gram matrix: how many groups, which documents, what about, how sure.
@@ -45,7 +60,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     except BrokenPipeError:  # whoever read our output has gone: nothing to say, and nobody to say it to
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         status = BROKEN_PIPE
-    except (KeyboardInterrupt, click.Abort):
+    except (_InterruptedError, KeyboardInterrupt, click.Abort):
         status = _say("Interrupted. Nothing was half written.", INTERRUPTED)
     except click.ClickException as error:
         status = _say(error.format_message() + _hint(error), error.exit_code)

@@ -38,7 +38,7 @@ def harmless(cell: str) -> str:
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> str:
     """Return rows as CSV; strings are made harmless unless it must be lossless. Numbers stay as they are."""
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_MINIMAL if lossless else csv.QUOTE_NONNUMERIC)
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)  # a lone carriage return must be quoted
     for row in ([*header], *rows):
         writer.writerow(row if lossless else [harmless(cell) if isinstance(cell, str) else cell for cell in row])
     return out.getvalue()

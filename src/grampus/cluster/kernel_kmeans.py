@@ -143,7 +143,7 @@ def kernel_kmeans(
     if check_flag(polish, "polish"):
         # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
         least = max(TIE * size, _ROUNDING[base.dtype.name] * float((weights * np.abs(diagonal)).max()))
-        labels, gain = polish_labels(base, diagonal, labels, k, weights, least)
+        labels, gain = polish_labels(_by_rows(base), diagonal, labels, k, weights, least)
         if gain and weights.min() == 0:  # those without weight follow the centroids
             nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
             labels = np.where(weights > 0, labels, nearest)
@@ -161,6 +161,14 @@ def kernel_kmeans(
         polish_gain=gain,
         runs=runs,
     )
+
+
+def _by_rows(base: Gram) -> Gram:
+    """Return a Gram whose rows are quick to get: every single move asks for one."""
+    n = len(base)
+    if isinstance(base, DenseGram) or factor(base) is not None or n * n * base.dtype.itemsize > settings().memory // 4:
+        return base
+    return DenseGram._trusted(base.dense())
 
 
 def _placed(run: Finished, start: int) -> Finished:

@@ -125,9 +125,9 @@ def _distinct(
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
     if takes == "vectors":
-        weights[row_squares(features) == 0] = 0.0
-        if not weights.any():
-            raise InputError("At least one document must have something to compare; all rows are zero.")
+        empty = row_squares(features) == 0
+        if not empty.all():  # where nothing can be told from anything, all are equal
+            weights[empty] = 0.0
     names = None
     if described is not None:
         described, names = check_matrix(described)[first], words.get_feature_names_out().tolist()
@@ -149,7 +149,7 @@ def as_corpus(X: Any) -> Corpus | None:
     if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind not in "OUS") or hasattr(X, "columns"):
         return None
     values = list(X) if isinstance(X, Iterable) else None
-    if values is None or not any(isinstance(value, str) for value in values):
+    if values is None or (values and not any(isinstance(value, str) for value in values)):
         return None
     return Corpus(values)  # says which one is no string
 

@@ -6,11 +6,14 @@ other. With three clusters or more this map shows every one, at the price that d
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from .._array import Array
 from ..cluster import embedding_2d
 from ..describe import Evidence
+from ..errors import ConvergenceError, InputError
 from ..gram import Gram, indicator, unshifted
 
 FEWEST = 3  # clusters; with fewer the principal components show all there is
@@ -23,13 +26,22 @@ def coordinates(gram: Gram, seen: Evidence) -> Array:
     """Return two coordinates for every document, for pictures; a trailing shift is left out.
 
     The mean similarities to each cluster (one product with the Gram) say where in its disc a document lies. With one or
-    two clusters these are the principal components of the centred Gram.
+    two clusters these are the principal components of the centred Gram, and 0 where documents cannot be told apart.
     """
     base, _ = unshifted(gram)
     if len(seen.between) < FEWEST:
-        return embedding_2d(base)
+        return _principal(base)
     sums = np.asarray(base @ indicator(seen.labels), dtype=np.float64)
     return layout(seen, sums / np.bincount(seen.labels))
+
+
+def _principal(base: Gram) -> Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an indefinite kernel two components are enough
+        try:
+            return embedding_2d(base)
+        except (InputError, ConvergenceError):
+            return np.zeros((len(base), 2))
 
 
 def layout(seen: Evidence, profiles: Array) -> Array:

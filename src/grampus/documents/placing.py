@@ -112,10 +112,10 @@ class Placer:
         if corpus is not None:
             if self.vectorizer is None:
                 raise InputError("New documents must be rows of a matrix, as the fitted ones were; got texts.")
+            if not len(corpus):
+                return self.features[:0]
             return check_matrix(self.vectorizer.transform(corpus), "new documents", rows=0)
         if self.vectorizer is not None:
-            if not len(X):
-                return check_matrix(self.vectorizer.transform([]), "new documents", rows=0)
             raise InputError(f"New documents must be texts, as the fitted ones were; got {type(X).__name__}.")
         return X if isinstance(X, tuple) else check_matrix(X, "new documents", rows=0)
 

@@ -48,8 +48,8 @@ class PrincipalGram(LinearGram):
         """Return the features of new documents, (m, rank), from what ``extend`` takes."""
         if len(self) != len(self.base):
             raise InputError(
-                "A part of a principal Gram cannot be extended: new documents must be compared with the whole collection. "
-                "Extend the whole Gram and select the columns of the part."
+                "A part of a principal Gram cannot be extended: new documents must be compared with the whole "
+                "collection. Extend the whole Gram and select the columns of the part."
             )
         similar, _ = self.base._extend(cross, diagonal)
         return _settled(np.asarray(dot(similar, self.project)), self.size).astype(self.dtype, copy=False)
@@ -95,8 +95,8 @@ def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
         raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
     if isinstance(gram, Shifted):
         raise InputError(
-            "principal must come before shift: a shift changes the diagonal alone, which no Gram of low rank can follow. "
-            "Write it as in 'cosine|principal(100)|shift'."
+            "principal must come before shift: a shift changes the diagonal alone, which no Gram of low rank can "
+            "follow. Write it as in 'cosine|principal(100)|shift'."
         )
     rank = min(check_integer(rank, "rank", low=1), len(gram))
     pairs = eigenpairs(gram, rank)
