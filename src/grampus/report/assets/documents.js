@@ -120,6 +120,8 @@ function showDocuments() {
 }
 
 function clearAll() {
+  listing.open = -1;
+  ring(-1);
   byId("query").value = "";
   search();
   select(null);

@@ -51,8 +51,8 @@ function coverage(name, radius, reach) {
 // A stamp: for every pixel that it touches, where that is in a picture of this width, what it keeps of the ground (in
 // 256ths) and the colour it gets, as blue-green-red bytes. The rim has the colour of the page.
 function stampOf(mark, radius, rim, ground, faded, width) {
-  const colour = colourOf(colourName(mark));
-  const share = faded ? 0.2 : 1;
+  const whole = colourOf(colourName(mark));
+  const colour = faded ? whole.map((value, c) => ground[c] + (value - ground[c]) * 0.2) : whole;
   const reach = Math.ceil(radius * 1.1 + rim);
   const side = 2 * reach + 1;
   const name = SHAPES[mark.shape];
@@ -61,7 +61,7 @@ function stampOf(mark, radius, rim, ground, faded, width) {
   const touched = [...body.keys()].filter((i) => body[i] > 0 || halo[i] > 0);
   const stamp = { reach, offset: new Int32Array(touched.length), keep: new Int32Array(touched.length), add: new Int32Array(touched.length) };
   touched.forEach((i, place) => {
-    const on = body[i] * share;
+    const on = body[i];
     const rest = halo[i] * 0.85 * (1 - on);
     const given = [0, 1, 2].map((c) => Math.floor(ground[c] * rest + colour[c] * on));
     stamp.offset[place] = (Math.floor(i / side) - reach) * width + (i % side) - reach;

@@ -31,11 +31,12 @@ const extent = (() => {
 
 function showAll() {
   const [width, height] = [0, 1].map((axis) => Math.max(1, extent.high[axis] - extent.low[axis]));
-  const margin = 34 * view.ratio;
-  view.scale = Math.min((view.width - 2 * margin) / width, (view.height - 2 * margin) / height);
+  const margin = 30 * view.ratio;
+  const tools = 36 * view.ratio; // the buttons on top
+  view.scale = Math.min((view.width - 2 * margin) / width, (view.height - 2 * margin - tools) / height);
   if (!(view.scale > 0) || data.n < 2) view.scale = fitScale();
   view.x = view.width / 2 - (extent.low[0] + width / 2) * view.scale;
-  view.y = view.height / 2 - (extent.low[1] + height / 2) * view.scale;
+  view.y = (view.height + tools) / 2 - (extent.low[1] + height / 2) * view.scale;
 }
 
 function radius() {
