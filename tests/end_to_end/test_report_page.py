@@ -521,6 +521,7 @@ def odd_runs():
     mixed = Texts(scripts[i % 4] for i in range(len(whole)))
     return {
         "one cluster": (one, {}),
+        "too few to choose k": (DocumentClusterer(random_state=0).fit(["whale", "bird", "whale song"]).run_, {}),
         "two documents": (two, {}),
         "all merged": (whole, {"edits": Edits(whole.fingerprint, {}, ((0, 1, 2, 3),))}),
         "a text of 1 MB": (long, {"texts": "full"}),
@@ -531,8 +532,8 @@ def odd_runs():
     }
 
 
-ODD = ("one cluster", "two documents", "all merged", "a text of 1 MB", "right to left and emoji", "nothing but ids",
-       "one label", "nowhere on the map")  # fmt: skip
+ODD = ("one cluster", "too few to choose k", "two documents", "all merged", "a text of 1 MB", "right to left and emoji",
+       "nothing but ids", "one label", "nowhere on the map")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -543,7 +544,7 @@ def test_odd_input_still_makes_sense(chrome, tmp_path, name):
     chrome.size(390, 800)
     chrome.open(file)
     chrome.until(READY)
-    k = 1 if name in ("one cluster", "all merged") else run.n_clusters
+    k = 1 if name == "all merged" else run.n_clusters
     words = f"{len(run)} documents in {k} cluster{'' if k == 1 else 's'}"
     assert text(chrome, "#headline") == words
     assert len(texts(chrome, ".card")) == k

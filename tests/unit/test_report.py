@@ -221,6 +221,8 @@ def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     run = example_run()
     assert "no other number comes close" in said(run, "good")
     assert "was given, not found" in said(replace(run, choice=None))
+    few = replace(run.choice, ks=(), mean=(), standard_error=(), plausible=(), verdict="Too few to choose from.")
+    assert "Too few to choose from." in said(replace(run, choice=few), "warning")
     torn = replace(run, choice=replace(run.choice, plausible=(2, 3, 4, 5)))
     assert "but 2, 3 and 5 cannot be ruled out" in said(torn, "warning")
     wide = replace(run, choice=replace(run.choice, plausible=(2, 4, 5, 6, 7, 9), p_value=0.4))

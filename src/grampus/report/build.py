@@ -93,7 +93,7 @@ def render(page: Page) -> str:
         "command": html.escape(run.command),
         "version": __version__,
         "created": html.escape(run.created[:10]),
-        "has_choice": "" if run.choice is not None else "hidden",
+        "has_choice": "" if run.choice is not None and run.choice.ks else "hidden",
         "has_classes": "" if run.classes is not None else "hidden",
         "has_days": "" if page.days is not None else "hidden",
         "has_command": "" if run.command else "hidden",

@@ -34,6 +34,8 @@ def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.choice
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
+    if not choice.ks:
+        return [Statement(choice.verdict or f"There were too few documents to choose k; {k} was taken.", "warning")]
     others = [other for other in choice.plausible if other != choice.best]
     tried = f"{choice.n_splits} random halvings of the documents, {choice.ks[0]} to {choice.ks[-1]} clusters tried"
     found = f"{_clusters(choice.best)} agree best between halves ({tried})"

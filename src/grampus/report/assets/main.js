@@ -43,7 +43,7 @@ startHeatmap();
 regroup();
 startLegend();
 showLegend();
-if (data.choice) choiceChart();
+if (data.choice?.ks.length) choiceChart();
 startCopy();
 startBar();
 for (const part of document.querySelectorAll(".static")) part.remove();
