@@ -1,8 +1,8 @@
 """Where DocumentClusterer's defaults come from, and whether they hold elsewhere.
 
 ``python -m benchmarks.defaults choose`` measures candidates on bbc, classic3 and r52_raw_9052, the only sets that the
-choice looks at. ``python -m benchmarks.defaults confirm`` runs the chosen defaults on five other sets beside
-scikit-learn's own recipe for texts. Both write Markdown into benchmarks/results.
+choice looks at. ``python -m benchmarks.defaults confirm [SEEDS [SET …]]`` runs the chosen defaults on five other sets
+beside scikit-learn's own recipe for texts. Both write Markdown into benchmarks/results.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ KERNELS = (
     "cosine|shift|map",
     "cosine|power(0.6)|map",
 )
-WEIGHTINGS = ("lfc", "lec", "dominance", "tfidf")
+WEIGHTING = "lec"
+WEIGHTINGS = ("lfc", "lsc", "dominance", "tfidf", "tec")
 STARTS = (("random", 10), ("random", 30), ("k-means++", 10), ("pddp", 1))
 SLOW = {"cosine|shift|map", "cosine|power(0.6)|map"}  # n³: minutes for one start of the large set, so left out there
 
@@ -110,7 +111,7 @@ def choose(tell: Callable[[str], None] = print) -> list[Row]:
     for name, (source, classes) in CHOICE.items():
         data = Data.of(source, classes)
         seeds = 3 if len(data.labels) < 5000 else 2
-        lfc = weighted(data, "lfc")
+        usual = weighted(data, WEIGHTING)
 
         def add(
             decision: str,
@@ -128,12 +129,12 @@ def choose(tell: Callable[[str], None] = print) -> list[Row]:
             tell(f"{row.name} {row.decision} {row.candidate}: {row.nmi:.3f} {row.ari:.3f} {row.seconds:.1f} s")
 
         for kernel in KERNELS:
-            add("kernel", kernel, lfc, kernel=kernel)
-        for weighting in WEIGHTINGS[1:]:
+            add("kernel", kernel, usual, kernel=kernel)
+        for weighting in WEIGHTINGS:
             add("weighting", weighting, weighted(data, weighting))
         for init, n_init in STARTS[1:]:
-            add("start", f"{init}, {n_init}", lfc, init=init, n_init=n_init)
-        add("polish", "without", lfc, polish=False)
+            add("start", f"{init}, {n_init}", usual, init=init, n_init=n_init)
+        add("polish", "without", usual, polish=False)
     return rows
 
 
@@ -144,7 +145,7 @@ def choice_table(rows: Sequence[Row]) -> str:
         f"| decision | candidate | {' | '.join(names)} | mean NMI | mean ARI |",
         f"|---|---|{'---|' * (len(names) + 2)}",
     ]
-    first, bar = f"lfc, random, 10, polish; {DEFAULT}", chr(92) + "|"
+    first, bar = f"{WEIGHTING}, random, 10, polish; {DEFAULT}", chr(92) + "|"
     for decision, candidate in dict.fromkeys((row.decision, row.candidate) for row in rows):
         found = {row.name: row for row in rows if (row.decision, row.candidate) == (decision, candidate)}
         cells = [
@@ -162,7 +163,7 @@ def choice_table(rows: Sequence[Row]) -> str:
 def ours(data: Data, seed: int) -> Any:
     """Return the labels of DocumentClusterer with its defaults, the true k given."""
     model = DocumentClusterer(data.k, stability=False, random_state=seed)
-    return model.fit(list(data.texts) if data.texts is not None else weighted(data, "lfc")).labels_
+    return model.fit(list(data.texts) if data.texts is not None else weighted(data, WEIGHTING)).labels_
 
 
 def tfidf(data: Data) -> Any:
@@ -228,7 +229,7 @@ def confirm(name: str, seeds: int = 10, tell: Callable[[str], None] = print) -> 
         means[way] = (float(scores[0]), float(scores[1]))
         tell(f"{name} {way}: NMI {means[way][0]:.3f} ARI {means[way][1]:.3f}")
     model = DocumentClusterer(stability=False)
-    model.fit(list(data.texts) if data.texts is not None else weighted(data, "lfc"))
+    model.fit(list(data.texts) if data.texts is not None else weighted(data, WEIGHTING))
     chosen = float(nmi(data.labels, model.labels_))
     tell(f"{name} k chosen: {model.n_clusters_} ({data.k}), NMI {chosen:.3f}")
     return Confirmed(name, data.k, means["ours"], means["tfidf"], means["svd"], model.n_clusters_, chosen)
@@ -255,8 +256,8 @@ def main(arguments: Sequence[str]) -> None:
     if arguments[:1] == ["choose"]:
         (RESULTS / "defaults.md").write_text(choice_table(choose()) + "\n", encoding="utf-8")
     elif arguments[:1] == ["confirm"]:
-        names = list(arguments[1:]) or list(CONFIRMATION)
-        rows = [confirm(name) for name in names]
+        seeds = int(arguments[1]) if len(arguments) > 1 else 10
+        rows = [confirm(name, seeds) for name in arguments[2:] or CONFIRMATION]
         (RESULTS / "confirmation.md").write_text(confirmation_table(rows) + "\n", encoding="utf-8")
     else:
         sys.exit("Say 'choose' or 'confirm'.")

@@ -176,7 +176,7 @@ def test_cluster_prints_saves_and_can_be_repeated(place, tmp_path):
     again = grampus(place, *shlex.split(line)[2:], PYTHONHASHSEED="7")
 
     def steady(text):
-        return [line for line in text.splitlines() if " s" != line[-2:]]
+        return [line for line in text.splitlines() if line[-2:] != " s"]
 
     assert steady(again.stdout) == steady(first.stdout)
 

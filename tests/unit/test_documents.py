@@ -64,7 +64,7 @@ def test_a_corpus_keeps_its_ids_titles_labels_and_dates():
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "embeddings with texts"])
 def test_rows_of_numbers_instead_of_texts(kind):
-    x = TermVectorizer("lfc", dtype=np.float64).fit_transform(TEXTS)
+    x = TermVectorizer("lec", dtype=np.float64).fit_transform(TEXTS)
     rows = {"sparse": sp.csr_array(x), "dense": x.toarray()}.get(kind, x.toarray()[:, ::-1].copy())
     model = two().fit(rows, corpus=Corpus(TEXTS) if kind.startswith("emb") else None)
     assert ari(model.labels_, two().fit(TEXTS).labels_) == 1.0
@@ -77,7 +77,7 @@ def test_rows_of_numbers_instead_of_texts(kind):
 
 
 def test_a_gram_matrix():
-    x = TermVectorizer("lfc", dtype=np.float64).fit_transform(TEXTS)
+    x = TermVectorizer("lec", dtype=np.float64).fit_transform(TEXTS)
     model = two(kernel="precomputed").fit((x @ x.T).toarray())
     assert ari(model.labels_, two(kernel="linear").fit(TEXTS).labels_) == 1.0
     assert model.run_.agreement == 1.0

@@ -161,6 +161,14 @@ def test_new_documents_link_to_their_nearest_only():
     np.testing.assert_allclose(model.transform(cross), wide, atol=1e-9)
 
 
+def test_new_documents_may_be_unlike_even_if_no_fitted_ones_were():
+    model = SpectralKMeans(3, kernel="linear", random_state=0).fit(X)
+    fresh = np.random.default_rng(0).standard_normal((20, X.shape[1]))
+    links = np.maximum(fresh @ X.T, 0.0)
+    wanted = links @ model.embedding_ / links.sum(axis=1, keepdims=True) / (1.0 - model.eigenvalues_)
+    np.testing.assert_allclose(model.transform(fresh), wanted, atol=1e-10)
+
+
 def test_a_new_document_that_resembles_nothing_lies_at_0():
     model = SpectralKMeans(3, random_state=0).fit(X)
     empty = sp.csr_array((1, X.shape[1]))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grampus.errors import InputError
-from grampus.text import TermVectorizer
+from grampus.text import TermVectorizer, Texts
 from grampus.text._restore import pack_vectorizer, plain_parameters, unpack_vectorizer
 
 TEXTS = ["The blue whale sang.", "a whale and the blue sea", "Birds sang in the old tree", "old trees, blue birds"]
@@ -47,3 +47,14 @@ def test_what_a_file_cannot_hold_is_said():
         pack_vectorizer(
             TermVectorizer(tokenizer=r"\w+ \w+", ngram_range=(1, 2), stemmer=None, stop_words=None).fit(TEXTS)
         )
+
+
+def test_texts_as_arrays():
+    texts = Texts(["whale", "", "ö ✓"])
+    data, ends = texts.to_arrays()
+    assert Texts.from_arrays(data, ends) == texts
+    for bad in ((data, ends[:-1]), (data[:-1], ends), (data, ends[::-1]), (data.astype(int), ends), (data, ends + 1)):
+        with pytest.raises(InputError, match="rising offsets"):
+            Texts.from_arrays(*bad)
+    with pytest.raises(InputError, match="UTF-8"):
+        Texts.from_arrays(np.array([0xC3, 0xC3], np.uint8), np.array([0, 2]))

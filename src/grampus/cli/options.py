@@ -84,7 +84,7 @@ term_options = _together(
         show_default=True,
         help="See 'grampus describe-kernel --help'.",
     ),
-    click.option("--weighting", help="Three letters such as lfc: local, global, length. [lfc]"),
+    click.option("--weighting", help="Three letters such as lec: local, global, length. [lec]"),
     click.option("--stop-words", metavar="NAME|FILE", help="smart, english, none, or a file. [smart]"),
     click.option("--stemmer", help="english, german, …, or none. [english]"),
     click.option("--min-df", type=click.IntRange(min=1), help="Documents a term must be in. [3, fewer for few texts]"),

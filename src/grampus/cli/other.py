@@ -166,7 +166,8 @@ def doctor(as_json: bool, quiet: bool) -> None:
 
 @click.command(short_help="Print a script that completes commands and options in a shell.")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
-def completion(shell: str) -> None:
+@click.pass_context
+def completion(ctx: click.Context, /, shell: str) -> None:
     """Print a completion script for SHELL.
 
     \b
@@ -178,8 +179,6 @@ def completion(shell: str) -> None:
     """
     from click.shell_completion import get_completion_class
 
-    from . import grampus
-
     found = get_completion_class(shell)
     assert found is not None
-    click.echo(found(grampus, {}, "grampus", "_GRAMPUS_COMPLETE").source())
+    click.echo(found(ctx.find_root().command, {}, "grampus", "_GRAMPUS_COMPLETE").source())

@@ -79,11 +79,6 @@ class SpectralEmbedding:
         """The number of connected components, isolated documents not counted."""
         return len(np.unique(self.components[self.degrees > 0]))
 
-    @property
-    def edits(self) -> bool:
-        """Whether the similarities of new documents must be looked at one by one."""
-        return self.neighbours is not None or self.negative > 0
-
     def edit(self, cross: Array) -> Array:
         """Return the links of new documents: negative similarities are 0, and only the nearest count."""
         links = np.maximum(cross, 0.0)
@@ -125,7 +120,7 @@ def spectral_embedding(
     loops: bool = False,
     n_jobs: int | None = None,
 ) -> SpectralEmbedding:
-    """Place documents by the smallest eigenvectors of a Laplacian of their similarities (`strings`, §2.4).
+    """Place documents by the smallest eigenvectors of a graph Laplacian (`strings`, "Spectral clustering").
 
     With explicit features that are nowhere negative (terms) nothing of size n × n is formed.
 

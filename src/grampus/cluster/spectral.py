@@ -1,4 +1,4 @@
-"""Spectral clustering: k-means on the eigenvectors of a graph Laplacian (`strings`, §2.4)."""
+"""Spectral clustering: k-means on the eigenvectors of a graph Laplacian (`strings`, "Spectral clustering")."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array
+from .._array import Array, is_sparse
 from ..gram import Gram
+from ..gram.graph import non_negative
 from ..gram.operators import check_gram
 from ..kernels import Kernel
 from .crossing import new_sums
@@ -191,4 +192,11 @@ class SpectralKMeans(EmbeddedEstimator):
         placed = self.result_.embedding
         assert isinstance(placed, SpectralEmbedding)
         matrix = np.concatenate([placed.coefficients, np.ones((len(placed.degrees), 1))], axis=1)
-        return placed.place(new_sums(self.kernel_, self.gram_, X, matrix, placed.edit if placed.edits else None))
+        # Where no similarity can be negative, sums over all of them need no block.
+        plain = placed.neighbours is None and non_negative(self.gram_) and _no_negatives(X)
+        return placed.place(new_sums(self.kernel_, self.gram_, X, matrix, None if plain else placed.edit))
+
+
+def _no_negatives(X: Any) -> bool:
+    values = X.data if is_sparse(X) else X
+    return isinstance(values, np.ndarray) and (values.size == 0 or bool(values.min() >= 0))

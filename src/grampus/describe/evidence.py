@@ -95,6 +95,14 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
         Cluster numbers 0 … k−1, none of them empty.
     counts : array of shape (n,), optional
         How many equal documents each row stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import evidence
+    >>> from grampus.gram import LinearGram
+    >>> evidence(LinearGram(np.array([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])), [0, 0, 1]).cohesion(0)
+    0.8
     """
     base, _ = unshifted(gram)
     clusters = check_labels(labels, len(base))

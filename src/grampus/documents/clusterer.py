@@ -45,7 +45,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         weighted terms, brought to its leading 100 components (latent semantic analysis): see the guide for the
         measurements.
     terms : TermVectorizer, optional
-        How texts become weighted terms. By default lfc weights of stems, without stop words and terms in fewer than
+        How texts become weighted terms. By default lec weights of stems, without stop words and terms in fewer than
         three documents (fewer than two below 200 documents, none below 100).
     ks : sequence of int, optional
         Values of k to choose from; 2 … 10 by default.

@@ -163,4 +163,4 @@ def default_terms(n: int) -> TermVectorizer:
     return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
 
 
-WEIGHTING = "lfc"
+WEIGHTING = "lec"

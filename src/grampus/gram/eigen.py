@@ -21,6 +21,7 @@ METHODS = ("lapack", "arpack", "randomised")
 _SMALL = 600
 _ROUNDING = 1e-12  # of ‖K‖: residuals below it are as good as 0
 _ACCEPTED = 1e-9  # of ‖K‖: the largest residual of an answer
+_SINGLE = 1e5  # times as much where the similarities are float32
 _ANGLE = 1e-7  # wanted between the found and the true subspace, where the gap allows it
 _SIGN_TIE = 1e-6
 _EXTRA = 8  # columns of the randomised block beyond those asked for
@@ -159,7 +160,7 @@ def _solved(held: Operator, count: int, method: str, seed: int, which: str) -> E
     vectors, products = fixed_signs(vectors), held.products
     rest = held.product(vectors) - vectors * values
     residual = _longest(rest) / max(held.size, float(np.abs(values).max()))
-    if not residual <= _ACCEPTED:
+    if not residual <= _ACCEPTED * (_SINGLE if held.single else 1.0):
         raise _not_converged(held, count, f"a residual of {residual:.1e} of the largest eigenvalue remains")
     values = -values if which == "smallest" else values
     return Eigenpairs(values, vectors, method, residual, 0 if method == "lapack" else products)
@@ -235,7 +236,9 @@ def _lanczos(
 def _randomised(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
     """Block Krylov iteration: each pass multiplies a block; the basis restarts from its Ritz vectors."""
     n = held.n
-    width = min(count + _EXTRA, n)
+    width, least = count + _EXTRA, _ROUNDING * (_SINGLE if held.single else 1.0)
+    if n <= _DEPTH * width:
+        return _lapack(held, count, seed)
     block = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, width)))[0]
     basis, images = block, held.product(block)
     residual = np.inf
@@ -243,12 +246,12 @@ def _randomised(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
         values, vectors, turned = _ritz_pairs(basis, images, width)
         held.size = max(held.size, float(np.abs(values).max()))
         rest = turned - vectors * values
-        gap = float(values[count - 1] - values[count]) if width > count else np.inf
+        gap = float(values[count - 1] - values[count])
         residual = _longest(rest[:, :count])
-        near = max(_ROUNDING * held.size, min(_ANGLE * gap, 1e-2 * _ACCEPTED * held.size))
-        if residual <= near or width == n:
+        near = max(least * held.size, min(_ANGLE * gap, 1e-2 * _ACCEPTED * held.size))
+        if residual <= near:
             return values[:count], vectors[:, :count]
-        if basis.shape[1] + width > min(_DEPTH * width, n):
+        if basis.shape[1] + width > _DEPTH * width:
             basis, images = vectors, turned
         fresh = rest
         for _ in range(2):

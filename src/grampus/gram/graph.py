@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import connected_components
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
-from .._parallel import in_threads
+from .._parallel import blas_threads, in_threads
 from ..errors import InputError
 from .base import Gram
 from .factor import factor
@@ -152,7 +152,8 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
 
     if is_sparse(getattr(gram.source, "features", None)):
         gram._block(slice(0, 1), slice(0, n))  # makes the transposed features once, before threads ask for them
-    in_threads(piece, n, n_jobs, least=256)
+    with blas_threads():
+        in_threads(piece, n, n_jobs, least=256)
     kept = values > 0
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     graph = sp.csr_array((values[kept], index[kept], starts), shape=(n, n))
@@ -236,6 +237,15 @@ def non_negative(gram: Gram) -> bool:
 
 def _through_terms(features: Any, scale: Array) -> NDArray[np.intp]:
     n, m = features.shape
+    reached = np.zeros(n)
+    reached[:1] = 1.0
+    for _ in range(8):  # documents are mostly all linked, which a few products tell sooner than a search does
+        further = (features @ (features.T @ (scale * reached)) * scale > 0).astype(np.float64)
+        if further.all():
+            return np.zeros(n, dtype=np.intp)
+        if np.array_equal(further, reached):
+            break
+        reached = further
     stored = (features.data != 0) & (np.repeat(scale, np.diff(features.indptr)) > 0)
     rows = np.repeat(np.arange(n), np.diff(features.indptr))[stored]
     links = sp.coo_array((np.ones(len(rows), dtype=np.int8), (rows, n + features.indices[stored])), (n + m, n + m))

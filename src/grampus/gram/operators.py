@@ -25,6 +25,8 @@ class Operator:
     n : int
     cheap : bool
         Whether a product costs less than a pass over n² similarities that must be computed.
+    single : bool
+        Whether the similarities are float32, so that Kᵀ may differ from K by their rounding.
     products : int
         Columns multiplied so far.
     size : float
@@ -32,9 +34,15 @@ class Operator:
     """
 
     def __init__(
-        self, n: int, multiply: Callable[[Array], Array], matrix: Callable[[], Array], cheap: bool, name: str
+        self,
+        n: int,
+        multiply: Callable[[Array], Array],
+        matrix: Callable[[], Array],
+        cheap: bool,
+        name: str,
+        single: bool = False,
     ) -> None:
-        self.n, self.cheap, self.products, self.size = n, cheap, 0, 0.0
+        self.n, self.cheap, self.single, self.products, self.size = n, cheap, single, 0, 0.0
         self._multiply, self._matrix, self._name, self._sign = multiply, matrix, name, 1.0
 
     def __repr__(self) -> str:
@@ -67,11 +75,13 @@ class Operator:
     def whole(self) -> Operator:
         """Return the operator as its matrix."""
         matrix = self.dense()
-        return Operator(self.n, lambda v: matrix @ v, lambda: matrix, True, self._name)
+        other = Operator(self.n, lambda v: matrix @ v, lambda: matrix, True, self._name)
+        other.size = self.size
+        return other
 
     def negated(self) -> Operator:
         """Return −K."""
-        other = Operator(self.n, self._multiply, self._matrix, self.cheap, self._name)
+        other = Operator(self.n, self._multiply, self._matrix, self.cheap, self._name, self.single)
         other._sign = -self._sign
         return other
 
@@ -86,6 +96,7 @@ def operator(given: Any) -> Operator:
             lambda: gram.dense().astype(np.float64, copy=False),
             cheap_products(gram),
             repr(gram),
+            gram.dtype == np.float32,
         )
     if hasattr(given, "matvec") and hasattr(given, "shape"):
         return _from_linear_operator(given)

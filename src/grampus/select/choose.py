@@ -29,7 +29,7 @@ from .progress import Meter, Progress
 from .reduce import NEIGHBOURS, Reduction, growing_rate, reduce_gram
 from .results import NullTest, Selection
 from .schemes import Scheme, check_scheme
-from .splits import Entropy, check_init, entropy_of, half
+from .splits import Entropy, Starts, entropy_of, half
 from .strength import chance_strength, corrected, tables
 
 _PER_CLUSTER = 10  # prototypes that the default rate leaves for each of max(ks) clusters, if there are enough documents
@@ -44,7 +44,8 @@ def choose_k(
     n_splits: int = 200,
     reduction: int | None = None,
     neighbours: int = NEIGHBOURS,
-    init: str = "k-means++",
+    init: str = "auto",
+    n_init: int = 3,
     null: bool = True,
     indices: bool = False,
     random_state: Any = None,
@@ -78,8 +79,11 @@ def choose_k(
         ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
     neighbours : int
         p, neighbours averaged into a prototype (RED-S).
-    init : "k-means++" or "random"
-        Where halves start: k documents drawn apart from each other, or a random partition as in the paper.
+    init : "auto", "random" or "k-means++"
+        Where halves start: a random partition (the paper's, good for texts), k documents drawn apart from each other
+        (good for well-separated clouds), or the first start random and the others by k-means++.
+    n_init : int
+        Starts of each half; the one with the smallest objective is kept. The paper has one random start.
     null : bool
         Whether to compare with single clouds of the same spectrum; if the documents do no better, ``best`` is 1.
     indices : bool
@@ -101,7 +105,7 @@ def choose_k(
 
     Notes
     -----
-    A split's score is the mean of both directions (two-fold cross-validation). Each half gets one random start.
+    A split's score is the mean of both directions (two-fold cross-validation).
     Strengths are corrected by the mean strength of random partitions (Eqn 2); KM-P is not corrected.
 
     Examples
@@ -120,7 +124,7 @@ def choose_k(
     null, indices = check_flag(null, "null"), check_flag(indices, "indices")
     batch_size = None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
     thread_count(n_jobs)
-    init = check_init(init)
+    starts = Starts(init, n_init)
     documents = Documents.of(X, kernel)
     if way.spherical and documents.shifted:
         raise InputError(f"{way.name} uses no shift; leave the trailing shift out of the kernel.")
@@ -138,8 +142,8 @@ def choose_k(
     sigma = 0.0 if way.spherical else documents.sigma(gram)
     check_distinct(names, (half(len(gram), entropy, split) for split in range(n_splits)), values[-1])
 
-    kept = _open(checkpoint, documents, way, sigma, rate, neighbours, n_splits, init, entropy)
-    splitter = Splitter.of(gram, sigma, values, n_splits, init=init, spherical=way.spherical)
+    kept = _open(checkpoint, documents, way, sigma, rate, neighbours, n_splits, starts, entropy)
+    splitter = Splitter.of(gram, sigma, values, n_splits, starts=starts, spherical=way.spherical)
     job = Job(splitter, way, n_splits, entropy, n_jobs, batch_size)
     columns = _score_all(job, values, kept, timings, progress)
     scored = {name: np.stack([column[name] for column in columns], axis=-1) for name in columns[0]}
@@ -396,8 +400,8 @@ def _null(
     began = time.perf_counter()
     meter = Meter("null", DRAWS + 1.0, progress)
     threads = thread_count(job.n_jobs)
-    sigma, init = job.splitter.rule.shift, job.splitter.init
-    found = null_test(gram, sigma, job.scheme, ks, job.entropy, init, threads, meter.add)
+    sigma, starts = job.splitter.rule.shift, job.splitter.starts
+    found = null_test(gram, sigma, job.scheme, ks, job.entropy, starts, threads, meter.add)
     timings["null"] = time.perf_counter() - began
     if kept is not None:
         kept.save(name, {key: np.asarray(value) for key, value in vars(found).items()})
@@ -421,7 +425,7 @@ def _open(
     rate: int | None,
     neighbours: int,
     n_splits: int,
-    init: str,
+    starts: Starts,
     entropy: Entropy,
 ) -> Checkpoint | None:
     if checkpoint is None:
@@ -437,7 +441,7 @@ def _open(
             "rate": rate,
             "neighbours": neighbours if rate is not None else None,
             "n_splits": n_splits,
-            "init": init,
+            "init": f"{starts.n_init} × {starts.init}",
             "seed": list(entropy),
         },
     )

@@ -17,7 +17,7 @@ from ..cluster.kernel_kmeans import TIE
 from ..cluster.sums import FactorSums, Labels, Rule, State, Sums, stored_entries
 from ..errors import InputError
 from ..gram import DenseGram, Gram, factor
-from .splits import Entropy, starts
+from .splits import ONE_RANDOM, Entropy, Starts
 
 MAX_ITER = 100
 
@@ -95,15 +95,14 @@ class Splitter:
         How documents are assigned; holds the shift.
     work : float
         Multiplications of the whole job, which decide whether compiled loops are worth loading.
-    init : str
-        How halves start.
+    starts : Starts
     """
 
     gram: Gram
     diagonal: Array
     rule: Rule
     work: float
-    init: str
+    starts: Starts
 
     @classmethod
     def of(
@@ -113,7 +112,7 @@ class Splitter:
         ks: Sequence[int],
         n_splits: int,
         *,
-        init: str = "random",
+        starts: Starts = ONE_RANDOM,
         spherical: bool = False,
         times: int = 1,
     ) -> Splitter:
@@ -124,11 +123,11 @@ class Splitter:
         diagonal = gram.diagonal().astype(np.float64)
         if not np.isfinite(diagonal).all():
             raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-        columns = 2 * n_splits * len(ks) * times
+        columns = 2 * n_splits * starts.n_init * len(ks) * times
         work = 6.0 * len(gram) ** 2 * columns
         if not isinstance(gram, DenseGram) and _store(gram, round(sum(ks) / len(ks)), columns):
             gram = DenseGram._trusted(gram.dense())
-        return cls(gram, diagonal, Rule(False, TIE, sigma, spherical), work, init)
+        return cls(gram, diagonal, Rule(False, TIE, sigma, spherical), work, starts)
 
     def sums(self, k: int, threads: int) -> Sums:
         """Return new sums for partitions into k clusters."""
@@ -146,21 +145,26 @@ class Splitter:
         explicit = None if isinstance(self.gram, DenseGram) else factor(self.gram)
         if explicit is not None:
             each = FactorSums(explicit, self.diagonal, self.diagonal, k).bytes_per_start
-        return max(1, min(settings().memory // 16, 2**28) // (2 * each * workers))
-
-    def run(self, k: int, first: Labels, threads: int, clock: Clock) -> tuple[Labels, Labels]:
-        """Cluster from these starts; return labels, −1 outside the half, and predictions for everyone."""
-        problem = Problem(k, np.ones(len(self.gram)), self.diagonal, self.rule, MAX_ITER)
-        labels, predicted = np.empty_like(first), np.empty_like(first)
-        for run in lockstep(problem, Timed(self.sums(k, threads), clock), first):
-            labels[run.index], predicted[run.index] = run.labels, run.predicted
-        return labels, predicted
+        return max(1, min(settings().memory // 16, 2**28) // (2 * each * workers * self.starts.n_init))
 
     def halves(self, k: int, splits: Sequence[int], entropy: Entropy, threads: int) -> Halves:
         """Cluster both halves of some splits; each predicts the other in the same products."""
         clock = Clock()
-        labels, predicted = self.run(k, starts(self.gram, k, entropy, splits, self.init), threads, clock)
+        first = self.starts.draw(self.gram, k, entropy, splits)
+        problem = Problem(k, np.ones(len(self.gram)), self.diagonal, self.rule, MAX_ITER)
+        labels, predicted, objective = np.empty_like(first), np.empty_like(first), np.empty(len(first))
+        for run in lockstep(problem, Timed(self.sums(k, threads), clock), first):
+            labels[run.index], predicted[run.index], objective[run.index] = run.labels, run.predicted, run.objective
+        if self.starts.n_init > 1:
+            best = self._best(objective.reshape(-1, self.starts.n_init))
+            labels, predicted = labels[best], predicted[best]
         return Halves(labels, predicted, clock)
+
+    def _best(self, objective: Array) -> NDArray[np.intp]:
+        """Return the row of the best start of every half; the first of equals, so that rounding does not matter."""
+        tie = TIE * float(np.abs(self.diagonal).sum())
+        least = objective.min(axis=1, keepdims=True)
+        return (objective <= least + tie).argmax(axis=1) + np.arange(len(objective)) * objective.shape[1]
 
 
 def _store(gram: Gram, k: int, columns: int) -> bool:
@@ -181,7 +185,7 @@ def _store(gram: Gram, k: int, columns: int) -> bool:
 
 @dataclass(frozen=True)
 class Halves:
-    """Labels and predictions of both halves of some splits, (2 · splits, n); see `splits.starts`."""
+    """Labels and predictions of both halves of some splits, (2 · splits, n): row 2t is the first half of the t-th."""
 
     labels: Labels
     predicted: Labels

@@ -21,10 +21,10 @@ from ..gram import DenseGram, Gram
 from .halves import Splitter
 from .results import NullTest
 from .schemes import Scheme
-from .splits import Entropy, null_generator
+from .splits import ONE_RANDOM, Entropy, Starts, null_generator
 from .strength import chance_strength, corrected, tables
 
-DRAWS, SPLITS, DOCUMENTS = 19, 10, 500
+DRAWS, SPLITS, DOCUMENTS = 19, 5, 500
 
 
 @dataclass(frozen=True)
@@ -73,11 +73,13 @@ def null_test(
     scheme: Scheme,
     ks: Sequence[int],
     entropy: Entropy,
-    init: str = "random",
+    starts: Starts = ONE_RANDOM,
     threads: int = 1,
     tell: Callable[[float], None] | None = None,
 ) -> NullTest:
-    """Compare the documents (at most 500, drawn at random) with reference clouds, on 10 splits each.
+    """Compare the documents (at most 500, drawn at random) with reference clouds, on 5 splits each.
+
+    Each half gets one start, of k-means++ where `starts` leaves the choice.
 
     Every set gets the mean score at each k. Scores are put in standard deviations from the mean over all sets, the
     documents among them, and the largest over k is a set's statistic; its rank is the test. Under the null all sets are
@@ -85,11 +87,12 @@ def null_test(
     """
     if len(gram) > DOCUMENTS:
         gram = gram.take(np.sort(null_generator(entropy, 0).permutation(len(gram))[:DOCUMENTS]))
+    starts = Starts("k-means++" if starts.init == "auto" else starts.init, 1)
     cloud = Cloud.of(gram)
     found = np.empty((DRAWS + 1, len(ks)))
     for draw in range(DRAWS + 1):
         drawn = gram if draw == 0 else cloud.draw(len(gram), null_generator(entropy, draw))
-        found[draw] = _mean_scores(drawn, sigma, scheme, ks, entropy, init, threads)
+        found[draw] = _mean_scores(drawn, sigma, scheme, ks, entropy, starts, threads)
         if tell is not None:
             tell(1.0)
     spread = found.std(axis=0)
@@ -107,11 +110,11 @@ def null_test(
 
 
 def _mean_scores(
-    gram: Gram, sigma: float, scheme: Scheme, ks: Sequence[int], entropy: Entropy, init: str, threads: int
+    gram: Gram, sigma: float, scheme: Scheme, ks: Sequence[int], entropy: Entropy, starts: Starts, threads: int
 ) -> Array:
     """Return the mean score at every k over a few splits."""
     gram = DenseGram._trusted(gram.dense())
-    splitter = Splitter.of(gram, sigma, ks, SPLITS, init=init, spherical=scheme.spherical, times=DRAWS + 1)
+    splitter = Splitter.of(gram, sigma, ks, SPLITS, starts=starts, spherical=scheme.spherical, times=DRAWS + 1)
     means = []
     for k in ks:
         counts = tables(*splitter.halves(k, range(SPLITS), entropy, threads).crossed(), k)

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._check import check_integer
 from ..cluster.seeding import plus_plus, random_partition
 from ..cluster.sums import Labels
 from ..errors import InputError
 from ..gram import Gram
 
-STARTS = ("k-means++", "random")
+STARTS = ("auto", "random", "k-means++")
 _SPLIT, _START, _NULL = 0, 1, 2  # what a generator is for
 
 Entropy = tuple[int, ...]
@@ -42,31 +44,50 @@ def half(n: int, entropy: Entropy, split: int) -> NDArray[np.bool_]:
     return inside
 
 
-def starts(gram: Gram, k: int, entropy: Entropy, splits: Sequence[int], init: str = "random") -> Labels:
-    """Return the starting partitions of both halves of some splits, (2 · splits, n): −1 outside the half.
+@dataclass(frozen=True)
+class Starts:
+    """Where the clustering of a half starts.
 
-    Row 2t is the first half of the t-th of them, row 2t + 1 the second. Documents of a half start in random clusters,
-    none of which is empty (`validation`, §4), or with the nearest of k documents of the half drawn by k-means++.
+    Attributes
+    ----------
+    init : "auto", "random" or "k-means++"
+        Random clusters, none of which is empty (`validation`, §4); the nearest of k documents drawn by k-means++; or
+        the first start random and the others by k-means++: one suits texts, the other well-separated clouds.
+    n_init : int
+        Starts of each half; the one with the smallest unshifted objective is kept.
     """
-    n = len(gram)
-    found = np.full((2 * len(splits), n), -1, dtype=np.int32)
-    for row, split in enumerate(splits):
-        first = half(n, entropy, split)
-        for side, inside in enumerate((first, ~first)):
-            rng = generator(entropy, _START, split, k, side)
-            members = np.flatnonzero(inside)
-            if init == "random":
-                found[2 * row + side, members] = random_partition(len(members), k, rng)
-            else:
-                found[2 * row + side, members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
-    return found
+
+    init: str = "random"
+    n_init: int = 1
+
+    def __post_init__(self) -> None:
+        if self.init not in STARTS:
+            raise InputError(f"init must be one of {', '.join(map(repr, STARTS))}; got {self.init!r}.")
+        object.__setattr__(self, "n_init", check_integer(self.n_init, "n_init", low=1))
+
+    def draw(self, gram: Gram, k: int, entropy: Entropy, splits: Sequence[int]) -> Labels:
+        """Return the partitions that both halves of some splits start from, −1 outside the half.
+
+        Shape (2 · splits · n_init, n): first all starts of the first half of the first split.
+        """
+        n = len(gram)
+        found = np.full((2 * len(splits) * self.n_init, n), -1, dtype=np.int32)
+        row = 0
+        for split in splits:
+            first = half(n, entropy, split)
+            for side, inside in enumerate((first, ~first)):
+                members = np.flatnonzero(inside)
+                for start in range(self.n_init):
+                    rng = generator(entropy, _START, split, k, side, start)
+                    if self.init == "random" or (self.init == "auto" and start == 0):
+                        found[row, members] = random_partition(len(members), k, rng)
+                    else:
+                        found[row, members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
+                    row += 1
+        return found
 
 
-def check_init(init: object) -> str:
-    """Return the name of a way to start."""
-    if init not in STARTS:
-        raise InputError(f"init must be one of {', '.join(map(repr, STARTS))}; got {init!r}.")
-    return str(init)
+ONE_RANDOM = Starts()
 
 
 def null_generator(entropy: Entropy, draw: int) -> np.random.Generator:

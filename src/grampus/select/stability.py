@@ -14,7 +14,7 @@ from ..cluster.seeding import content_names
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from .halves import Splitter
-from .splits import check_init, entropy_of
+from .splits import Starts, entropy_of
 from .strength import tables
 
 
@@ -54,7 +54,8 @@ def stability(
     labels: Any,
     *,
     n_splits: int = 50,
-    init: str = "k-means++",
+    init: str = "auto",
+    n_init: int = 3,
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Stability:
@@ -71,7 +72,8 @@ def stability(
     labels : array of shape (n,)
         The final clustering; any labels.
     n_splits : int
-    init : "k-means++" or "random"
+    init, n_init
+        As in ``choose_k``.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads.
@@ -104,7 +106,7 @@ def stability(
     if hasattr(collection, "shape"):
         order = np.argsort(content_names(collection), kind="stable")
         base, final = base.take(order), final[order]
-    splitter, entropy = Splitter.of(base, sigma, [k], n_splits, init=check_init(init)), entropy_of(random_state)
+    splitter, entropy = Splitter.of(base, sigma, [k], n_splits, starts=Starts(init, n_init)), entropy_of(random_state)
     sizes = np.bincount(final, minlength=k).astype(np.float64)
     together, by_chance = np.zeros(n), np.zeros(k)
     step = splitter.splits_at_once(k)
