@@ -6,7 +6,6 @@ The names below are loaded when they are first used, so that ``import grampus`` 
 from __future__ import annotations
 
 import logging as _logging
-import sys as _sys
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
@@ -57,7 +56,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-if "IPython" in _sys.modules:  # in a notebook results draw themselves
-    _import_module(".report", __name__)

@@ -16,7 +16,6 @@ MODULES = [
     "grampus.kernels",
     "grampus.metrics",
     "grampus.persist",
-    "grampus.plots",
     "grampus.report",
     "grampus.select",
     "grampus.testing",

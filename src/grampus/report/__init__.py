@@ -8,4 +8,4 @@ from .notebook import register
 
 __all__ = ["Edits", "read_edits", "report_html", "write_report"]
 
-register()  # results draw themselves in a notebook
+register()  # runs show themselves in a notebook

@@ -1,6 +1,6 @@
-"""Results that draw themselves in a notebook: small tables and one chart, without script.
+"""A run that shows itself in a notebook: its verdict, its clusters, the chart of k. No script.
 
-The classes live in layers below; what shows them is registered here, so that nothing imports upwards.
+The classes live in a layer below; what shows them is registered here, so that nothing imports upwards.
 """
 
 from __future__ import annotations
@@ -11,10 +11,7 @@ from xml.etree.ElementTree import Element, tostring
 
 import numpy as np
 
-from ..cluster import Clustering
-from ..cluster.tree import Tree
 from ..persist import Choice, Run
-from ..select import Selection
 from .page import page_of
 from .tables import MARKS, add
 
@@ -23,29 +20,7 @@ ACCENT = "#2f8aa0"  # can be read on white and on black
 STYLE = "border-collapse:collapse;text-align:left"
 
 
-def clustering_html(result: Clustering) -> str:
-    """Return a clustering as a table of its clusters' sizes."""
-    body = Element("div")
-    add(
-        body,
-        "p",
-        f"{len(result.labels):,} documents in {result.n_clusters:,} clusters; the best of {len(result.runs)} starts "
-        f"{result.outcome} after {result.n_iter} iterations, objective {result.objective:.6g}.",
-    )
-    order = np.argsort(-result.sizes, kind="stable")
-    rows = [(str(c), f"{result.sizes[c]:,}", float(result.sizes[c])) for c in order.tolist()]
-    body.append(_table(("cluster", "documents", ""), rows))
-    return _text(body)
-
-
-def tree_html(tree: Tree) -> str:
-    """Return a tree as text in a fixed width."""
-    body = Element("pre", {"style": "line-height:1.25"})
-    body.text = tree.render()
-    return _text(body)
-
-
-def choice_html(choice: Selection | Choice) -> str:
+def choice_html(choice: Choice) -> str:
     """Return the choice of k as a chart with standard errors, and what it means."""
     known = [
         (k, float(mean), float(error))
@@ -55,8 +30,7 @@ def choice_html(choice: Selection | Choice) -> str:
     body = Element("div")
     if known:
         body.append(_chart(known, choice.best))
-    said = choice.verdict if isinstance(choice, Choice) else choice.confidence
-    add(body, "p", said or f"k = {choice.best}")
+    add(body, "p", choice.verdict or f"k = {choice.best}")
     return _text(body)
 
 
@@ -131,15 +105,12 @@ def _chart(known: list[tuple[int, float, float]], best: int) -> Element:
 
 _FONT = {"font_size": "11", "font_family": "sans-serif"}
 SHOWN: dict[type, Callable[[Any], str]] = {
-    Clustering: clustering_html,
-    Tree: tree_html,
-    Selection: choice_html,
     Choice: choice_html,
     Run: run_html,
 }
 
 
 def register() -> None:
-    """Let the results show themselves."""
+    """Let runs show themselves."""
     for kind, show in SHOWN.items():
         setattr(kind, "_repr_html_", show)  # noqa: B010  (the classes do not know of it)
