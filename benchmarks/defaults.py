@@ -23,6 +23,7 @@ from grampus.text import TermVectorizer, Weighting
 from reproductions.data import counts, texts
 
 RESULTS = Path(__file__).parent / "results"
+GUIDE = Path(__file__).parents[1] / "docs" / "guide" / "documents.md"
 CHOICE = {
     "bbc": ("bbc", None),
     "classic3": ("classic4", ("cisi", "cran", "med")),
@@ -104,37 +105,28 @@ def measure(data: Data, x: Any, seeds: int, **options: Any) -> tuple[float, floa
     return float(scores[0]), float(scores[1]), (time.perf_counter() - began) / seeds
 
 
-def choose(tell: Callable[[str], None] = print) -> list[Row]:
-    """Measure every candidate on the sets that the choice may look at."""
+def candidates() -> list[tuple[str, str, str, dict[str, Any]]]:
+    """Return every decision and candidate: (decision, name, weighting, options)."""
+    usual: dict[str, Any] = {"kernel": DEFAULT, "init": "random", "n_init": 10, "polish": True}
+    found = [("–", DEFAULT, WEIGHTING, usual)]
+    found += [("weighting", name, name, usual) for name in WEIGHTINGS]
+    found += [("kernel", name, WEIGHTING, {**usual, "kernel": name}) for name in KERNELS[1:]]
+    found += [("start", f"{init}, {n}", WEIGHTING, {**usual, "init": init, "n_init": n}) for init, n in STARTS[1:]]
+    return [*found, ("polish", "without", WEIGHTING, {**usual, "polish": False})]
+
+
+def choose(tell: Callable[[Sequence[Row]], None]) -> list[Row]:
+    """Measure every candidate on the sets that the choice may look at; the larger the set, the fewer the seeds."""
     rows: list[Row] = []
-    base: dict[str, Any] = {"kernel": DEFAULT, "init": "random", "n_init": 10, "polish": True}
-    for name, (source, classes) in CHOICE.items():
-        data = Data.of(source, classes)
-        seeds = 3 if len(data.labels) < 5000 else 2
-        usual = weighted(data, WEIGHTING)
-
-        def add(
-            decision: str,
-            candidate: str,
-            x: Any,
-            name: str = name,
-            data: Data = data,
-            seeds: int = seeds,
-            **options: Any,
-        ) -> None:
-            if options.get("kernel") in SLOW and len(data.labels) > 5000:
-                return
-            row = Row(decision, candidate, name, *measure(data, x, seeds, **{**base, **options}))
-            rows.append(row)
-            tell(f"{row.name} {row.decision} {row.candidate}: {row.nmi:.3f} {row.ari:.3f} {row.seconds:.1f} s")
-
-        for kernel in KERNELS:
-            add("kernel", kernel, usual, kernel=kernel)
-        for weighting in WEIGHTINGS:
-            add("weighting", weighting, weighted(data, weighting))
-        for init, n_init in STARTS[1:]:
-            add("start", f"{init}, {n_init}", usual, init=init, n_init=n_init)
-        add("polish", "without", usual, polish=False)
+    sets = {name: Data.of(*source) for name, source in CHOICE.items()}
+    for decision, candidate, weighting, options in candidates():
+        for name, data in sets.items():
+            large = len(data.labels) > 5000
+            if large and options["kernel"] in SLOW:
+                continue
+            measured = measure(data, weighted(data, weighting), 1 if large else 3, **options)
+            rows.append(Row(decision, candidate, name, *measured))
+            tell(rows)
     return rows
 
 
@@ -151,8 +143,11 @@ def choice_table(rows: Sequence[Row]) -> str:
         cells = [
             f"{found[n].nmi:.3f} / {found[n].ari:.3f} / {found[n].seconds:.1f} s" if n in found else "–" for n in names
         ]
-        means = [f"{np.mean([getattr(row, score) for row in found.values()]):.3f}" for score in ("nmi", "ari")]
-        shown = f"**{first}**" if candidate == DEFAULT else candidate
+        means = [
+            f"{np.mean([getattr(row, score) for row in found.values()]):.3f}" if len(found) == len(names) else "–"
+            for score in ("nmi", "ari")
+        ]
+        shown = f"**{first}**" if decision == "–" else candidate
         lines.append(f"| {decision} | {shown.replace('|', bar)} | {' | '.join([*cells, *means])} |")
     return "\n".join(lines)
 
@@ -235,9 +230,11 @@ def confirm(name: str, seeds: int = 10, tell: Callable[[str], None] = print) -> 
     return Confirmed(name, data.k, means["ours"], means["tfidf"], means["svd"], model.n_clusters_, chosen)
 
 
-def confirmation_table(rows: Sequence[Confirmed]) -> str:
+def confirmation_table(rows: Sequence[Confirmed], seeds: int = 10) -> str:
     """Return the confirmation as a Markdown table, losses included."""
     lines = [
+        f"Mean over {seeds} seeds; the gain is over the better of the two.",
+        "",
         "| set | k | ours NMI / ARI | TF-IDF + KMeans | SVD(100) + KMeans | gain NMI / ARI | k chosen | its NMI |",
         "|---|---|---|---|---|---|---|---|",
     ]
@@ -250,15 +247,27 @@ def confirmation_table(rows: Sequence[Confirmed]) -> str:
     return "\n".join(lines)
 
 
+def put(name: str, table: str) -> None:
+    """Write a table to the results and between its marks in the guide."""
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(table + "\n", encoding="utf-8")
+    text = GUIDE.read_text(encoding="utf-8")
+    before, rest = text.split(f"<!-- {name} -->\n")
+    _, after = rest.split(f"<!-- end of {name} -->\n")
+    marked = f"<!-- {name} -->\n{table}\n<!-- end of {name} -->\n"
+    GUIDE.write_text(before + marked + after, encoding="utf-8")
+
+
 def main(arguments: Sequence[str]) -> None:
     warnings.simplefilter("ignore")
-    RESULTS.mkdir(exist_ok=True)
     if arguments[:1] == ["choose"]:
-        (RESULTS / "defaults.md").write_text(choice_table(choose()) + "\n", encoding="utf-8")
+        choose(lambda rows: put("defaults", choice_table(rows)))
     elif arguments[:1] == ["confirm"]:
         seeds = int(arguments[1]) if len(arguments) > 1 else 10
-        rows = [confirm(name, seeds) for name in arguments[2:] or CONFIRMATION]
-        (RESULTS / "confirmation.md").write_text(confirmation_table(rows) + "\n", encoding="utf-8")
+        rows: list[Confirmed] = []
+        for name in arguments[2:] or CONFIRMATION:
+            rows.append(confirm(name, seeds))
+            put("confirmation", confirmation_table(rows, seeds))
     else:
         sys.exit("Say 'choose' or 'confirm'.")
 

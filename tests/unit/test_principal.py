@@ -12,7 +12,8 @@ from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, principal, shift
 from grampus.kernels import parse_kernel
 
-X = sp.random_array((80, 30), density=0.2, rng=np.random.default_rng(0), format="csr")
+RNG = np.random.default_rng(0)
+X = sp.csr_array(RNG.random((80, 30)) * (RNG.random((80, 30)) < 0.2))
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -102,9 +102,8 @@ def _run(ctx: click.Context, source: str, options: dict[str, Any], tell: Any) ->
     place = Source.take(source, options)
     _early(options)
     machine = use_machine(options)
-    tell("reading", 0, 1)
-    corpus = place.read()
-    tell("reading", 1, 1)
+    corpus = place.read(lambda now: tell("reading", round(100 * (now.share or 0.0)), 100))
+    tell("reading", 100, 100)
     model = _model(options, corpus, machine)
     rows = _embeddings(options.pop("embeddings"))
     if rows is None:

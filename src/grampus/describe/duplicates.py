@@ -70,7 +70,7 @@ def _sparse_pairs(unit: sp.csr_array, threshold: float) -> tuple[Array, Array, A
     widest = int(np.diff(head.indptr).max(initial=1)) * 64 + 16 * unit.shape[0] // 8
     for rows in tiles(unit.shape[0], max(widest, 1)):
         shared = (head[rows] @ every).tocoo()  # only where a rare term is shared
-        i, j = shared.coords[0] + rows.start, shared.coords[1]
+        i, j = shared.row + rows.start, shared.col
         ahead = i != j
         i, j = np.minimum(i, j)[ahead], np.maximum(i, j)[ahead]
         i, j = np.unique(np.stack([i, j]), axis=1) if len(i) else (i, j)
