@@ -290,7 +290,7 @@ def contrast(a, b):
 
 
 def colours():
-    style = _asset("page.css")
+    style = _asset("colours.css")
     return {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
 
 

@@ -27,7 +27,7 @@ SCRIPTS = (
     "base.js", "palette.js", "model.js", "edits.js", "glyphs.js", "points.js", "map.js", "gestures.js", "search.js",
     "documents.js", "legend.js", "tree.js", "cards.js", "charts.js", "heatmap.js", "counts.js", "pairs.js", "main.js",
 )  # fmt: skip
-STYLES = ("page.css", "panels.css")
+STYLES = ("colours.css", "frame.css", "verdict.css", "map.css", "side.css", "cards.css", "evidence.css", "narrow.css")
 EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 
 

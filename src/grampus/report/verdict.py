@@ -83,8 +83,9 @@ def _stability(run: Run) -> list[Statement]:
     ]
     if shaky and len(shaky) < len(measured):
         names = _list([f"“{name}”" for name in shaky[:3]])
+        hold = "holds" if len(shaky) == 1 else "hold"
         more = f" and {len(shaky) - 3} more" if len(shaky) > 3 else ""
-        said.append(Statement(f"Read with care: {names}{more} holds together less than half of the time.", "warning"))
+        said.append(Statement(f"Read with care: {names}{more} {hold} together less than half of the time.", "warning"))
     return said
 
 

@@ -13,10 +13,17 @@ const editsChanged = () => JSON.stringify(edits) !== originally;
 
 function regroup() {
   const merged = new Set(edits.merges.flat());
-  const alone = data.clusters.map((_, c) => c).filter((c) => !merged.has(c)).map((c) => [c]);
+  const alone = data.clusters
+    .map((_, c) => c)
+    .filter((c) => !merged.has(c))
+    .map((c) => [c]);
   const groups = [...edits.merges, ...alone].sort((a, b) => a[0] - b[0]);
   state.groups = groups.map((clusters) => groupOfClusters(clusters, edits.names));
-  state.groups.forEach((group, place) => group.clusters.forEach((c) => { state.groupOf[c] = place; }));
+  state.groups.forEach((group, place) =>
+    group.clusters.forEach((c) => {
+      state.groupOf[c] = place;
+    }),
+  );
   tell("groups");
   recolour();
 }
@@ -59,10 +66,23 @@ function showEditBar() {
   const number = editCount();
   bar.hidden = number === 0 && !editsChanged();
   document.body.classList.toggle("edited", !bar.hidden);
-  const download = el("button", { type: "button", id: "download", class: "strong",
-    onclick: () => save("edits.json", editsAsFile(), "application/json") }, "Download edits.json");
+  const download = el(
+    "button",
+    {
+      type: "button",
+      id: "download",
+      class: "strong",
+      onclick: () => save("edits.json", editsAsFile(), "application/json"),
+    },
+    "Download edits.json",
+  );
   const undo = el("button", { type: "button", id: "undo", onclick: undoAll }, "Undo all");
-  const hint = el("span", { class: "quiet hint" }, "To keep them: ", el("code", {}, "grampus report RUN --edits edits.json"));
+  const hint = el(
+    "span",
+    { class: "quiet hint" },
+    "To keep them: ",
+    el("code", {}, "grampus report RUN --edits edits.json"),
+  );
   bar.replaceChildren(el("strong", {}, count(number, "change")), hint, el("span", { class: "gap" }), undo, download);
 }
 

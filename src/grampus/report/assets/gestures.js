@@ -15,7 +15,7 @@ function within(corners, x, y) {
   for (let i = 0, j = corners.length - 1; i < corners.length; j = i, i += 1) {
     const [xi, yi] = corners[i];
     const [xj, yj] = corners[j];
-    if ((yi > y) !== (yj > y) && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) found = !found;
+    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) found = !found;
   }
   return found;
 }
@@ -24,10 +24,13 @@ function selectInside(corners, words) {
   const xs = corners.map((corner) => corner[0]);
   const ys = corners.map((corner) => corner[1]);
   const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-  select((i) => {
-    const [x, y] = toScreen(i);
-    return x >= left && x <= right && y >= top && y <= bottom && (words === "box" || within(corners, x, y));
-  }, words === "box" ? "inside the box" : "inside the loop");
+  select(
+    (i) => {
+      const [x, y] = toScreen(i);
+      return x >= left && x <= right && y >= top && y <= bottom && (words === "box" || within(corners, x, y));
+    },
+    words === "box" ? "inside the box" : "inside the loop",
+  );
   openTab("documents");
 }
 
@@ -47,7 +50,12 @@ function showTip(i, x, y) {
   tip.replaceChildren(
     el("strong", { dir: "auto" }, shorten(words.title || words.id, 90)),
     words.text ? el("span", { dir: "auto" }, excerptOf(words.text)) : null,
-    el("span", { class: "quiet" }, glyph(group.mark, 9), ` ${shorten(group.name, 40)} · certainty ${certainty[i].toFixed(3)}`),
+    el(
+      "span",
+      { class: "quiet" },
+      glyph(group.mark, 9),
+      ` ${shorten(group.name, 40)} · certainty ${certainty[i].toFixed(3)}`,
+    ),
   );
   const [left, top] = [x / view.ratio, y / view.ratio];
   const [width, height] = [view.width / view.ratio, view.height / view.ratio];
@@ -77,8 +85,9 @@ function moved(event) {
   const before = held.get(event.pointerId);
   travelled += Math.hypot(now[0] - before[0], now[1] - before[1]);
   if (held.size === 2) pinch(event.pointerId, before, now);
-  else if (mode === "pan") { if (event.pointerType !== "touch") move(now[0] - before[0], now[1] - before[1]); }
-  else if (mode === "box" && pointer.trail) {
+  else if (mode === "pan") {
+    if (event.pointerType !== "touch") move(now[0] - before[0], now[1] - before[1]);
+  } else if (mode === "box" && pointer.trail) {
     const [x, y] = pointer.trail[0];
     pointer.trail = [[x, y], [now[0], y], now, [x, now[1]]];
     refresh();
@@ -118,7 +127,10 @@ const keys = {
   "+": () => zoom(1.4),
   "=": () => zoom(1.4),
   "-": () => zoom(1 / 1.4),
-  0: () => { showAll(); refresh(); },
+  0: () => {
+    showAll();
+    refresh();
+  },
   Enter: selectInView,
   Escape: () => select(null),
 };
@@ -136,7 +148,10 @@ function startGestures() {
   points.addEventListener("pointermove", moved);
   points.addEventListener("pointerup", up);
   points.addEventListener("pointercancel", up);
-  points.addEventListener("pointerleave", () => { showTip(-1); if (!held.size) ring(-1); });
+  points.addEventListener("pointerleave", () => {
+    showTip(-1);
+    if (!held.size) ring(-1);
+  });
   points.addEventListener("keydown", (event) => {
     const action = keys[event.key];
     if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -144,11 +159,16 @@ function startGestures() {
     action();
   });
   // The wheel belongs to the page until the map is focused (a click does it) or Ctrl is held.
-  points.addEventListener("wheel", (event) => {
-    if (document.activeElement !== points && !event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    zoom(Math.exp(-clamp(event.deltaY, -120, 120) / 300), ...at(event));
-  }, { passive: false });
-  for (const button of document.querySelectorAll("button[data-tool]")) button.addEventListener("click", () => setTool(button.dataset.tool));
+  points.addEventListener(
+    "wheel",
+    (event) => {
+      if (document.activeElement !== points && !event.ctrlKey && !event.metaKey) return;
+      event.preventDefault();
+      zoom(Math.exp(-clamp(event.deltaY, -120, 120) / 300), ...at(event));
+    },
+    { passive: false },
+  );
+  for (const button of document.querySelectorAll("button[data-tool]"))
+    button.addEventListener("click", () => setTool(button.dataset.tool));
   setTool("pan");
 }

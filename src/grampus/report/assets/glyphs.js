@@ -1,19 +1,55 @@
 // Marks as vector drawings (legend, cards) and as stamps of pixels (map), from the same outlines in a 2 × 2 square.
 const OUTLINES = {
-  square: [[-0.8, -0.8], [0.8, -0.8], [0.8, 0.8], [-0.8, 0.8]],
-  triangle: [[0, -1.05], [1.0, 0.75], [-1.0, 0.75]],
-  diamond: [[0, -1.1], [1.1, 0], [0, 1.1], [-1.1, 0]],
-  plus: [[-0.35, -1], [0.35, -1], [0.35, -0.35], [1, -0.35], [1, 0.35], [0.35, 0.35], [0.35, 1], [-0.35, 1], [-0.35, 0.35], [-1, 0.35], [-1, -0.35], [-0.35, -0.35]],
-  wedge: [[0, 1.05], [1.0, -0.75], [-1.0, -0.75]],
+  square: [
+    [-0.8, -0.8],
+    [0.8, -0.8],
+    [0.8, 0.8],
+    [-0.8, 0.8],
+  ],
+  triangle: [
+    [0, -1.05],
+    [1.0, 0.75],
+    [-1.0, 0.75],
+  ],
+  diamond: [
+    [0, -1.1],
+    [1.1, 0],
+    [0, 1.1],
+    [-1.1, 0],
+  ],
+  plus: [
+    [-0.35, -1],
+    [0.35, -1],
+    [0.35, -0.35],
+    [1, -0.35],
+    [1, 0.35],
+    [0.35, 0.35],
+    [0.35, 1],
+    [-0.35, 1],
+    [-0.35, 0.35],
+    [-1, 0.35],
+    [-1, -0.35],
+    [-0.35, -0.35],
+  ],
+  wedge: [
+    [0, 1.05],
+    [1.0, -0.75],
+    [-1.0, -0.75],
+  ],
 };
 
 function glyph(mark, size = 12) {
   const name = SHAPES[mark.shape];
-  const shape = name === "circle"
-    ? draw("circle", { r: 0.95 })
-    : draw("polygon", { points: OUTLINES[name].map((point) => point.join(",")).join(" ") });
+  const shape =
+    name === "circle"
+      ? draw("circle", { r: 0.95 })
+      : draw("polygon", { points: OUTLINES[name].map((point) => point.join(",")).join(" ") });
   shape.style.fill = `var(--${colourName(mark)})`;
-  return draw("svg", { viewBox: "-1.2 -1.2 2.4 2.4", width: size, height: size, class: "glyph", "aria-hidden": "true" }, shape);
+  return draw(
+    "svg",
+    { viewBox: "-1.2 -1.2 2.4 2.4", width: size, height: size, class: "glyph", "aria-hidden": "true" },
+    shape,
+  );
 }
 
 function inside(name, x, y) {
@@ -23,7 +59,7 @@ function inside(name, x, y) {
   for (let i = 0, j = outline.length - 1; i < outline.length; j = i, i += 1) {
     const [xi, yi] = outline[i];
     const [xj, yj] = outline[j];
-    if ((yi > y) !== (yj > y) && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) within = !within;
+    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) within = !within;
   }
   return within;
 }
@@ -39,7 +75,11 @@ function coverage(name, radius, reach) {
       let hits = 0;
       for (let a = 0; a < FINE; a += 1) {
         for (let b = 0; b < FINE; b += 1) {
-          hits += inside(name, (col - reach + (a + 0.5) / FINE - 0.5) / radius, (row - reach + (b + 0.5) / FINE - 0.5) / radius);
+          hits += inside(
+            name,
+            (col - reach + (a + 0.5) / FINE - 0.5) / radius,
+            (row - reach + (b + 0.5) / FINE - 0.5) / radius,
+          );
         }
       }
       covered[row * side + col] = hits / (FINE * FINE);
@@ -59,7 +99,12 @@ function stampOf(mark, radius, rim, ground, faded, width) {
   const body = coverage(name, radius, reach);
   const halo = rim && !faded ? coverage(name, radius + rim, reach) : new Float32Array(body.length);
   const touched = [...body.keys()].filter((i) => body[i] > 0 || halo[i] > 0);
-  const stamp = { reach, offset: new Int32Array(touched.length), keep: new Int32Array(touched.length), add: new Int32Array(touched.length) };
+  const stamp = {
+    reach,
+    offset: new Int32Array(touched.length),
+    keep: new Int32Array(touched.length),
+    add: new Int32Array(touched.length),
+  };
   touched.forEach((i, place) => {
     const on = body[i];
     const rest = halo[i] * 0.85 * (1 - on);

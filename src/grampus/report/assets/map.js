@@ -36,7 +36,12 @@ function findCentres() {
     }
   }
   centres = named
-    .map(({ name, size }, k) => ({ name: shorten(name, 30), size, empty: lists[k][0].length === 0, at: lists[k].map((axis) => (axis.length ? median(Uint16Array.from(axis)) : 0)) }))
+    .map(({ name, size }, k) => ({
+      name: shorten(name, 30),
+      size,
+      empty: lists[k][0].length === 0,
+      at: lists[k].map((axis) => (axis.length ? median(Uint16Array.from(axis)) : 0)),
+    }))
     .filter(({ empty, name }) => !empty && name !== "other")
     .sort((a, b) => b.size - a.size);
 }
@@ -55,7 +60,8 @@ function paintNames() {
     if (x < 0 || y < 0 || x > view.width || y > view.height) continue;
     const inside = clamp(x, half, Math.max(half, view.width - half));
     const box = [inside - half, y - size * 0.8, inside + half, y + size * 0.8];
-    if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3])) continue;
+    if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]))
+      continue;
     taken.push(box);
     over.strokeStyle = css(colourOf("stage"));
     over.lineWidth = 4 * view.ratio;
@@ -127,11 +133,33 @@ function goTo(i) {
 }
 
 function startMap() {
-  listen("theme", () => { stamps = null; refresh(); });
-  listen("colour", () => { stamps = null; findCentres(); refresh(); });
-  listen("selection matches", () => { shownNow = active(); refresh(); });
-  new ResizeObserver(() => { if (resize()) paint(); }) .observe(points); // paints at once, for a resized canvas is blank
-  for (const [id, action] of [["zoom-in", () => zoom(1.6)], ["zoom-out", () => zoom(1 / 1.6)], ["zoom-all", () => { showAll(); refresh(); }]]) {
+  listen("theme", () => {
+    stamps = null;
+    refresh();
+  });
+  listen("colour", () => {
+    stamps = null;
+    findCentres();
+    refresh();
+  });
+  listen("selection matches", () => {
+    shownNow = active();
+    refresh();
+  });
+  new ResizeObserver(() => {
+    if (resize()) paint();
+  }).observe(points); // paints at once, for a resized canvas is blank
+  for (const [id, action] of [
+    ["zoom-in", () => zoom(1.6)],
+    ["zoom-out", () => zoom(1 / 1.6)],
+    [
+      "zoom-all",
+      () => {
+        showAll();
+        refresh();
+      },
+    ],
+  ]) {
     byId(id).addEventListener("click", action);
   }
 }

@@ -53,7 +53,9 @@ function mergedTerms(clusters) {
 
 const alternate = (lists) => {
   const longest = Math.max(0, ...lists.map((list) => list.length));
-  return Array.from({ length: longest }, (_, i) => lists.filter((list) => i < list.length).map((list) => list[i])).flat();
+  return Array.from({ length: longest }, (_, i) =>
+    lists.filter((list) => i < list.length).map((list) => list[i]),
+  ).flat();
 };
 
 function groupOfClusters(clusters, names) {
@@ -111,8 +113,12 @@ const colourings = {
     for (const code of column.codes) sizes[code] += 1;
     const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b);
     const rank = new Uint32Array(order.length);
-    order.forEach((code, place) => { rank[code] = Math.min(place, MOST); });
-    const categories = order.slice(0, MOST).map((code, place) => ({ name: column.values[code] || "(none)", mark: markOf(place) }));
+    order.forEach((code, place) => {
+      rank[code] = Math.min(place, MOST);
+    });
+    const categories = order
+      .slice(0, MOST)
+      .map((code, place) => ({ name: column.values[code] || "(none)", mark: markOf(place) }));
     if (order.length > MOST) categories.push({ name: "other", mark: OTHER });
     return [(i) => rank[column.codes[i]], categories];
   },

@@ -11,7 +11,9 @@ const probe = el("span", { hidden: true });
 
 function resolved(name) {
   probe.style.color = `var(--${name})`;
-  const numbers = getComputedStyle(probe).color.match(/[\d.]+/g).map(Number);
+  const numbers = getComputedStyle(probe)
+    .color.match(/[\d.]+/g)
+    .map(Number);
   return numbers.slice(0, 3).map(Math.round);
 }
 

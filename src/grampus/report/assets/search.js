@@ -37,7 +37,11 @@ function found({ number, found: matches, problem }) {
   }
   state.matches = matches;
   const total = matches.reduce((sum, one) => sum + one, 0);
-  const where = data.hasTexts ? (data.whole ? "" : " (searched in titles, ids and the first 160 characters)") : " (searched in titles and ids: the page holds no texts)";
+  const where = data.hasTexts
+    ? data.whole
+      ? ""
+      : " (searched in titles, ids and the first 160 characters)"
+    : " (searched in titles and ids: the page holds no texts)";
   note(`${count(total, "document")} found${where}.`);
   tell("matches");
   if (total) openTab("documents");
@@ -57,7 +61,12 @@ function search() {
     return;
   }
   if (!documents.ready) {
-    note(documents.failed ? "This browser could not unpack the texts; search is off." : "The texts are still being unpacked …", documents.failed);
+    note(
+      documents.failed
+        ? "This browser could not unpack the texts; search is off."
+        : "The texts are still being unpacked …",
+      documents.failed,
+    );
     return;
   }
   try {
@@ -77,9 +86,18 @@ function search() {
 
 function startSearch() {
   let pause = 0;
-  const soon = () => { clearTimeout(pause); pause = setTimeout(search, 160); };
+  const soon = () => {
+    clearTimeout(pause);
+    pause = setTimeout(search, 160);
+  };
   byId("query").addEventListener("input", soon);
   byId("pattern").addEventListener("change", search);
-  byId("search").addEventListener("submit", (event) => { event.preventDefault(); clearTimeout(pause); search(); });
-  listen("texts", () => { if (byId("query").value) search(); });
+  byId("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(pause);
+    search();
+  });
+  listen("texts", () => {
+    if (byId("query").value) search();
+  });
 }

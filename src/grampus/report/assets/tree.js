@@ -1,5 +1,16 @@
 // The tree: branches that open and close, and a cut that colours the map. Branches come in preorder.
-const branches = (data.tree?.nodes ?? []).map(([parent, order, size, cluster, name], index) => ({ index, parent, order, size, cluster, name, children: [], depth: 0, from: 0, to: 0 }));
+const branches = (data.tree?.nodes ?? []).map(([parent, order, size, cluster, name], index) => ({
+  index,
+  parent,
+  order,
+  size,
+  cluster,
+  name,
+  children: [],
+  depth: 0,
+  from: 0,
+  to: 0,
+}));
 const leafOf = data.tree ? unpack(data.tree.leaf, "u32") : null;
 let leafCount = 0;
 for (const branch of branches) {
@@ -74,7 +85,10 @@ colourings.cut = () => {
   currentMarks = partMarks(currentParts);
   const partOfLeaf = new Uint32Array(leafCount);
   currentParts.forEach((part, place) => partOfLeaf.fill(place, part.from, part.to));
-  return [(i) => partOfLeaf[leafOf[i]], currentParts.map((part, place) => ({ name: branchName(part), mark: currentMarks[place] }))];
+  return [
+    (i) => partOfLeaf[leafOf[i]],
+    currentParts.map((part, place) => ({ name: branchName(part), mark: currentMarks[place] })),
+  ];
 };
 
 const closed = new Set();
@@ -92,17 +106,38 @@ function visibleBranches() {
 function branchLine(branch) {
   const place = currentParts.indexOf(branch);
   const below = currentParts.some((part) => branch.from >= part.from && branch.to <= part.to && part !== branch);
-  const line = el("div", { class: `branch${below ? " below" : ""}` },
-    branch.children.length ? el("span", { class: "twisty", "aria-hidden": "true" }, closed.has(branch.index) ? "▸" : "▾") : el("span", { class: "twisty" }),
+  const line = el(
+    "div",
+    { class: `branch${below ? " below" : ""}` },
+    branch.children.length
+      ? el("span", { class: "twisty", "aria-hidden": "true" }, closed.has(branch.index) ? "▸" : "▾")
+      : el("span", { class: "twisty" }),
     place >= 0 ? glyph(currentMarks[place], 12) : null,
     el("span", { class: "branch-name", dir: "auto" }, branchName(branch)),
-    el("span", { class: "number quiet" }, whole.format(branch.size)));
+    el("span", { class: "number quiet" }, whole.format(branch.size)),
+  );
   const open = branch.children.length && !closed.has(branch.index);
-  const item = el("li", { role: "treeitem", id: `branch-${branch.index}`, tabindex: branch.index === current ? 0 : -1,
-    "aria-level": branch.depth + 1, "aria-selected": String(state.selected !== null && state.selectedAs === branchWords(branch)),
-    "aria-expanded": branch.children.length ? String(!closed.has(branch.index)) : null, "aria-label": `${branchName(branch)}, ${count(branch.size, "document")}` }, line);
-  line.querySelector(".twisty").addEventListener("click", (event) => { event.stopPropagation(); fold(branch, !closed.has(branch.index)); });
-  line.addEventListener("click", () => { current = branch.index; selectBranch(branch); });
+  const item = el(
+    "li",
+    {
+      role: "treeitem",
+      id: `branch-${branch.index}`,
+      tabindex: branch.index === current ? 0 : -1,
+      "aria-level": branch.depth + 1,
+      "aria-selected": String(state.selected !== null && state.selectedAs === branchWords(branch)),
+      "aria-expanded": branch.children.length ? String(!closed.has(branch.index)) : null,
+      "aria-label": `${branchName(branch)}, ${count(branch.size, "document")}`,
+    },
+    line,
+  );
+  line.querySelector(".twisty").addEventListener("click", (event) => {
+    event.stopPropagation();
+    fold(branch, !closed.has(branch.index));
+  });
+  line.addEventListener("click", () => {
+    current = branch.index;
+    selectBranch(branch);
+  });
   if (open) item.append(el("ul", { role: "group" }, branch.children.map(branchLine)));
   return item;
 }
@@ -121,7 +156,8 @@ function fold(branch, shut) {
 
 function showBranches() {
   if (!branches.length) return;
-  const focused = document.activeElement?.closest?.("[role=treeitem]") !== null && byId("branches").contains(document.activeElement);
+  const focused =
+    document.activeElement?.closest?.("[role=treeitem]") !== null && byId("branches").contains(document.activeElement);
   byId("branches").replaceChildren(branchLine(branches[0]));
   if (focused) byId(`branch-${current}`)?.focus({ preventScroll: true });
 }
@@ -140,7 +176,8 @@ function treeKeys(event) {
     ArrowDown: () => go(seen[place + 1]),
     ArrowUp: () => go(seen[place - 1]),
     ArrowRight: () => (closed.has(current) ? fold(branch, false) : go(branch.children[0])),
-    ArrowLeft: () => (branch.children.length && !closed.has(current) ? fold(branch, true) : go(branches[branch.parent])),
+    ArrowLeft: () =>
+      branch.children.length && !closed.has(current) ? fold(branch, true) : go(branches[branch.parent]),
     Home: () => go(seen[0]),
     End: () => go(seen[seen.length - 1]),
     Enter: () => selectBranch(branch),
@@ -168,12 +205,36 @@ function startTree() {
     return;
   }
   foldBelowClusters();
-  const slider = el("input", { type: "range", id: "cut", min: 1, max: leafCount, step: 1, value: Math.min(data.clusters.length, leafCount),
-    "aria-label": "Number of parts to cut the tree into", oninput: (event) => setCut(Number(event.target.value)) });
+  const slider = el("input", {
+    type: "range",
+    id: "cut",
+    min: 1,
+    max: leafCount,
+    step: 1,
+    value: Math.min(data.clusters.length, leafCount),
+    "aria-label": "Number of parts to cut the tree into",
+    oninput: (event) => setCut(Number(event.target.value)),
+  });
   byId("panel-tree").append(
-    el("div", { class: "cut" }, el("label", { for: "cut" }, "Cut into ", el("output", { id: "cut-value", for: "cut" }, String(Math.min(data.clusters.length, leafCount))), " parts"), slider),
-    el("p", { class: "quiet" }, "The slider colours the map. Above the clusters they are merged, below they are divided; press a branch to see its documents."),
-    el("ul", { id: "branches", role: "tree", "aria-label": "Tree of the clusters", onkeydown: treeKeys }));
+    el(
+      "div",
+      { class: "cut" },
+      el(
+        "label",
+        { for: "cut" },
+        "Cut into ",
+        el("output", { id: "cut-value", for: "cut" }, String(Math.min(data.clusters.length, leafCount))),
+        " parts",
+      ),
+      slider,
+    ),
+    el(
+      "p",
+      { class: "quiet" },
+      "The slider colours the map. Above the clusters they are merged, below they are divided; press a branch to see its documents.",
+    ),
+    el("ul", { id: "branches", role: "tree", "aria-label": "Tree of the clusters", onkeydown: treeKeys }),
+  );
   currentParts = partsOf(state.cut);
   currentMarks = partMarks(currentParts);
   listen("groups colour selection", showBranches);

@@ -1,6 +1,6 @@
-"""Draw the pictures of the report for the guide: three sizes, light and dark. Needs Chromium (``make browser``).
+"""Take the pictures of the report for the guide: three sizes, light and dark. Needs Chromium (``make browser``).
 
-Run as ``python docs/report_pictures.py`` from the root of the repository.
+Run as ``python docs/screenshots/make.py``.
 """
 
 from __future__ import annotations
@@ -9,26 +9,25 @@ import sys
 import tempfile
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from grampus import DocumentClusterer
 from grampus.demo import scipy_docstrings
 from grampus.report import write_report
 from tests.browser import Browser, browser
 
-FOLDER = Path(__file__).parent / "pictures"
+FOLDER = Path(__file__).parent
 READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
 TREE = "document.querySelector('#tab-tree').click()"
 # name: (width, height, colours, what to bring to the top, what to do first)
 SHOTS = {
-    "report-wide": (1440, 900, "light", "#verdict", ""),
-    "report-map": (1440, 960, "light", "#map", ""),
-    "report-map-dark": (1440, 960, "dark", "#map", TREE),
-    "report-cards": (1440, 960, "light", "#clusters", ""),
-    "report-similarity": (1440, 900, "light", "#similarity", ""),
-    "report-tablet": (820, 1100, "light", "#map", ""),
-    "report-phone": (390, 844, "light", "#verdict", ""),
-    "report-phone-dark": (390, 844, "dark", "#clusters", ""),
+    "wide": (1440, 900, "light", "#verdict", ""),
+    "map-dark": (1440, 960, "dark", "#map", TREE),
+    "cards": (1440, 960, "light", "#clusters", ""),
+    "similarity": (1440, 900, "light", "#similarity", ""),
+    "tablet": (820, 1100, "light", "#map", ""),
+    "phone": (390, 844, "light", "#verdict", ""),
+    "phone-dark": (390, 844, "dark", "#clusters", ""),
 }
 
 
@@ -48,7 +47,6 @@ def shoot(chrome: Browser, page: Path) -> None:
 
 
 def main() -> None:
-    FOLDER.mkdir(exist_ok=True)
     model = DocumentClusterer(ks=range(6, 16), random_state=0).fit(scipy_docstrings())
     with tempfile.TemporaryDirectory() as folder, browser() as chrome:
         page = Path(folder, "page.html")
