@@ -16,6 +16,7 @@ MODULES = [
     "grampus.kernels",
     "grampus.metrics",
     "grampus.persist",
+    "grampus.report",
     "grampus.select",
     "grampus.testing",
     "grampus.text",
