@@ -66,7 +66,7 @@ docs: $(STAMP)  ## build the site into docs/_build/html; a warning is an error
 
 lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --extra fast --extra parquet --extra duckdb pyproject.toml requirements/dev.in -o requirements/dev.lock
+	  --no-header --extra fast --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
 	rm -rf .venv .venv-* dist docs/_build docs/api/generated .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

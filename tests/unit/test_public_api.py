@@ -14,6 +14,7 @@ MODULES = [
     "grampus.gram",
     "grampus.kernels",
     "grampus.metrics",
+    "grampus.plots",
     "grampus.testing",
     "grampus.text",
 ]
