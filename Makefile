@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 # the tools around it are held to the same rule.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check format test-lowest wheel-test bench verify reproduce docs lock clean
+.PHONY: help setup demo test check pictures format test-lowest wheel-test bench verify reproduce docs lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,10 +28,11 @@ demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
 test: $(STAMP)  ## all tests, with seeded samples of what `make verify` runs in full
 	$(PY) -m pytest $(PYTEST_ARGS)
 
-check: $(STAMP)  ## lint, format, types, layers
+check: $(STAMP)  ## lint, format, types, spelling, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell src docs reproductions README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff
 	$(PY) -m pytest -q tests/contract/test_layers.py
 
 format: $(STAMP)  ## rewrite the sources in the project's format
@@ -63,6 +64,9 @@ reproduce: $(STAMP)  ## the papers' tables and figures
 
 docs: $(STAMP)  ## build the site into docs/_build/html; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+pictures: $(STAMP)  ## draw the pictures of the guide anew
+	$(PY) docs/pictures/make.py
 
 lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CELLS = 400  # a side; more than a screen can show of a picture in a page
+_ENDS = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
 BRIGHT = 0.99  # the share of similarities between different documents that the colours tell apart
 
 
@@ -77,9 +78,10 @@ def heatmap(
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_xlabel(f"{len(gram)} documents" + (", by cluster" if len(borders) else ""))
-    top, bottom = picture.max() > high, picture.min() < low
-    extend = {(True, True): "both", (True, False): "max", (False, True): "min"}.get((top, bottom), "neither")
-    ax.figure.colorbar(image, ax=ax, extend=extend, label="similarity")
+    beyond = 1e-6 * (high - low)  # what is beyond by rounding is not
+    ends = (picture.min() < low - beyond, picture.max() > high + beyond)
+    beside = ax.inset_axes((1.04, 0.0, 0.05, 1.0))
+    ax.figure.colorbar(image, cax=beside, extend=_ENDS[ends], label="similarity")
     return ax
 
 
@@ -186,9 +188,8 @@ def normalised_curves(
         look = style(position) | {"marker": ""}
         ax.plot(ratios, curve, label=f"t = {name}", **look)
         ax.plot(ratios, -curve, **look)
-    ax.axhline(0.0, color="grey", linewidth=0.6, zorder=0)
     ax.set_xlabel("ratio γ of the lengths")
-    ax.set_ylabel("K^t for cos θ = 1 (above) and −1 (below)")
+    ax.set_ylabel("K^t where cos θ = 1 and −1")
     ax.legend(frameon=False)
     return plain(ax)
 
