@@ -29,9 +29,7 @@ def docstrings() -> Figure:
     return run_tests("tests/unit/test_public_api.py", "tests/unit/test_docs.py", needs=100)
 
 
-@line(
-    10, "prose", "Links and anchors lead somewhere; spelling; pages have their shape; named tests exist.", watches=DOCS
-)
+@line(10, "prose", "Links and anchors lead somewhere; spelling; pages have one shape; named tests exist.", watches=DOCS)
 def prose() -> Figure:
     slips = subprocess.run(
         [str(Path(sys.executable).parent / "codespell"), "src", "docs", "reproductions", "README.md", "CHANGELOG.md"],
