@@ -21,7 +21,7 @@ _LOADED = re.compile(
 
 @line(10, "code", "Every code block of the documentation and every example of a docstring runs.", watches=DOCS)
 def code() -> Figure:
-    return run_tests("docs", "README.md", "src/grampus", needs=150)
+    return run_tests("docs", "README.md", "src/grampus", needs=110)
 
 
 @line(10, "docstrings", "Every public name has a docstring with an example, and is in the reference.", watches=DOCS)
