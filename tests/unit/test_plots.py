@@ -272,7 +272,7 @@ class _Reader(HTMLParser):
         self.cells = 0
 
     def handle_starttag(self, tag, attrs):
-        assert tag in {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect", "polyline", "span", "b"}
+        assert tag in {"div", "p", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect", "polyline"}
         assert {name for name, _ in attrs} <= {
             "scope", "width", "height", "role", "aria-label", "fill", "points", "stroke", "stroke-width", "style"
         }  # fmt: skip

@@ -47,9 +47,14 @@ def line(values: Any, text: str) -> str:
     )
 
 
+def left(text: str, depth: int = 0) -> str:
+    """Return escaped text that stands left, indented by its depth; notebooks put cells to the right."""
+    return f'<div style="text-align:left;padding-left:{1.2 * depth:.1f}em">{escape(text)}</div>'
+
+
 def number(value: float) -> str:
     """Return a number for reading."""
-    return f"{value:.4g}"
+    return f"{value:.6g}"
 
 
 def counted(count: int, one: str, many: str = "") -> str:
@@ -84,7 +89,7 @@ def _history(history: History) -> str:
 def _runs(runs: Runs) -> str:
     order = np.argsort(runs.objective, kind="stable")
     rows = [
-        (str(run), number(runs.objective[run]), str(runs.n_iter[run]), escape(str(runs.outcomes[run])))
+        (str(run), number(runs.objective[run]), str(runs.n_iter[run]), left(str(runs.outcomes[run])))
         for run in order[:ROWS]
     ]
     title = f"{counted(len(runs), 'start')}, the lowest objective first"
@@ -98,10 +103,9 @@ def _tree(tree: Tree) -> str:
     rows = []
     for node in nodes[:ROWS]:
         name = f"cluster {labels[node.index]}" if node.is_leaf else "split" if node.depth else "all"
-        place = f'<span style="padding-left:{node.depth * 1.2:.1f}em">{name}</span>'
         size = bar(node.size / tree.root.size, str(node.size))
         gain = "" if node.is_leaf else number(node.gain)
-        rows.append((place, str(node.size), size, number(node.scatter), gain))
+        rows.append((left(name, node.depth), str(node.size), size, number(node.scatter), gain))
     title = f"{counted(tree.root.size, 'document')} in {counted(len(labels), 'leaf', 'leaves')}"
     title += f", objective {number(tree.objective)}" + ("" if tree.complete else f"; {tree.n_clusters} were asked for")
     return table(title, ("node", "documents", "", "scatter", "gain"), rows, len(nodes) - ROWS)
@@ -117,7 +121,7 @@ def _contingency(counts: ContingencyTable) -> str:
     sizes = counts.class_sizes
     body = [
         (
-            f"<b>{escape(str(counts.classes[row]))}</b>",
+            left(str(counts.classes[row])),
             *(f"{count or ''}" for count in cells),
             *([""] if columns > COLUMNS else []),
             str(sizes[row]),
