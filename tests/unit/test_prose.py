@@ -31,8 +31,9 @@ def name(path: Path) -> str:
 
 
 def prose(text: str) -> str:
-    """Return Markdown without its code, and without a package's name that is none of ours."""
-    return _CODE.sub("", _FENCE.sub("", text)).replace("charset-normalizer", "")
+    """Return Markdown without its code, without titles (in italics) and a package's name, which are not ours to spell."""
+    text = _CODE.sub("", _FENCE.sub("", text)).replace("charset-normalizer", "")
+    return re.sub(r"(?<!\*)\*[^*\n]+\*(?!\*)", "", text)
 
 
 def anchors(text: str) -> set[str]:
