@@ -31,7 +31,7 @@ def name(path: Path) -> str:
 
 
 def prose(text: str) -> str:
-    """Return Markdown without its code, without titles (in italics) and a package's name, which are not ours to spell."""
+    """Return Markdown without its code, titles (in italics) and a package's name, which are not ours to spell."""
     text = _CODE.sub("", _FENCE.sub("", text)).replace("charset-normalizer", "")
     return re.sub(r"(?<!\*)\*[^*\n]+\*(?!\*)", "", text)
 
