@@ -14,15 +14,26 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
     from .kernels import parse_kernel
 
-__all__ = ["BisectingKernelKMeans", "KernelKMeans", "PDDP", "__version__", "config", "parse_kernel"]  # noqa: RUF022  (plainly sorted)
+__all__ = [  # noqa: RUF022  (plainly sorted)
+    "BisectingKernelKMeans",
+    "KernelKMeans",
+    "KernelPCAKMeans",
+    "PDDP",
+    "SpectralKMeans",
+    "__version__",
+    "config",
+    "parse_kernel",
+]
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
     "KernelKMeans": ".cluster",
+    "KernelPCAKMeans": ".cluster",
+    "SpectralKMeans": ".cluster",
     "config": "._config",
     "parse_kernel": ".kernels",
 }

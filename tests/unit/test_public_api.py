@@ -19,7 +19,16 @@ MODULES = [
     "grampus.text",
 ]
 PUBLIC = {
-    "grampus": {"PDDP", "BisectingKernelKMeans", "KernelKMeans", "__version__", "config", "parse_kernel"},
+    "grampus": {
+        "PDDP",
+        "BisectingKernelKMeans",
+        "KernelKMeans",
+        "KernelPCAKMeans",
+        "SpectralKMeans",
+        "__version__",
+        "config",
+        "parse_kernel",
+    },
 }
 
 

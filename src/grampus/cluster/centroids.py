@@ -11,13 +11,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, row_squares
-from .._config import settings, tile_rows
 from ..errors import InputError
 from ..gram import Gram, factor, indicator, unshifted
-from ..kernels import Kernel, Linear, Normalise
+from ..kernels import Kernel, Normalise
+from .crossing import is_linear, new_blocks
 
 _ROUNDING = 1e-14
-_NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents are held at a time
 
 
 @dataclass(frozen=True)
@@ -64,15 +63,11 @@ class Centroids:
         A self-similarity that is not known is "refused"; or "left out", so that every distance of the document lacks
         the same number; or "relative", the number that puts the nearest centroid at 0.
         """
-        if _is_linear(kernel):
+        if is_linear(kernel):
             yield self._explicit(kernel, documents)
             return
-        fitted = self.gram.source.collection  # type: ignore[attr-defined]
-        collected = kernel.source._collect_new(documents, fitted)
-        shift, row = unshifted(self.gram)[1], 24 * len(self.gram)  # bytes: the block, and copies that transforms make
-        rows = max(1, min(_NEW_TILE * tile_rows(row), settings().memory // 4 // row))
-        for part in kernel.source._parts(collected, rows):
-            cross, diagonal = self.gram.extend(kernel.source._cross(part, fitted), kernel.source._diagonal(part))
+        shift = unshifted(self.gram)[1]
+        for cross, diagonal in new_blocks(kernel, self.gram, documents):
             if diagonal is None and unknown == "refused":
                 raise InputError(
                     "Distances need the self-similarities K(x, x) of the new documents; got only their similarities to "
@@ -103,10 +98,3 @@ class Centroids:
             scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
             return self._squared(dot(new, centroids) * scale[:, None], (squares > 0).astype(np.float64))
         return self._squared(dot(new, centroids), squares)
-
-
-def _is_linear(kernel: Kernel) -> bool:
-    """Say whether a kernel is linear or cosine, with nothing but shifts after that."""
-    names = [str(transform.name) for transform in kernel.transforms]
-    plain = names[1:] if kernel.transforms[:1] == (Normalise(),) else names
-    return type(kernel.source) is Linear and all(name == "shift" for name in plain)

@@ -13,13 +13,13 @@ import numpy as np
 
 from .._array import Array
 from ..errors import ConvergenceError
+from ..gram.eigen import fixed_signs
 
 SMALL = 64  # documents; up to here LAPACK on the whole centred matrix is quicker, and exact
 TOLERANCE = 1e-10  # of the residual ‖Kv − λv‖, relative to λ
 _BASIS = 64
 _CHECK = 4  # products between two looks at the residual
 _BREAKDOWN = 1e-13  # of the projected matrix; a next vector this short is rounding
-_SIGN_TIE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def leading_components(
         values, vectors = _Lanczos(product, n, count, start, floor).run(max_products, probe)
     real = min(count, int((values > floor).sum()))
     following = max(float(values[real]), 0.0) if real < len(values) and real == count else 0.0
-    return Components(values[:real], _signed(vectors[:, :real]), following)
+    return Components(values[:real], fixed_signs(vectors[:, :real]), following)
 
 
 def _exact(matrix: Array) -> tuple[Array, Array]:
@@ -94,13 +94,6 @@ def _exact(matrix: Array) -> tuple[Array, Array]:
     centred -= centred.mean(axis=1, keepdims=True)
     values, vectors = np.linalg.eigh((centred + centred.T) / 2.0)
     return values[::-1], vectors[:, ::-1]
-
-
-def _signed(vectors: Array) -> Array:
-    """Make the entry of largest modulus of every column positive; among equals, the first."""
-    sizes = np.abs(vectors)
-    first = (sizes >= (1.0 - _SIGN_TIE) * sizes.max(axis=0, initial=0.0)).argmax(axis=0)
-    return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
 class _Lanczos:

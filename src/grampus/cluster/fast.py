@@ -36,7 +36,7 @@ def factored(factor: Factor, diagonal: Array, weights: Array, k: int, work: floa
     """Return sums through features, compiled if that is possible and worth it."""
     if is_sparse(factor.features) and work >= WORTH_IT and available():
         return FastFactorSums(factor, diagonal, weights, k, n_jobs)
-    return FactorSums(factor, diagonal, weights, k)
+    return FactorSums(factor, diagonal, weights, k, n_jobs)
 
 
 def _figures(state: State, rule: Rule) -> tuple[Any, ...]:
@@ -99,8 +99,8 @@ class FastFactorSums(FactorSums):
     def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
         from . import _loops
 
-        super().__init__(factor, diagonal, weights, k)
-        self._loops, self._n_jobs = _loops, n_jobs
+        super().__init__(factor, diagonal, weights, k, n_jobs)
+        self._loops = _loops
         x = factor.features
         self._entries = (x.data, x.indices, x.indptr, factor.scale)
 
@@ -126,7 +126,7 @@ class FastFactorSums(FactorSums):
                 *self._entries, self.centroids, *figures, self.diagonal, self.weights, *ways, new, chosen, a, b
             ),
             new.shape[1],
-            self._n_jobs,
+            self.n_jobs,
             least=256,
         )
         return new, chosen

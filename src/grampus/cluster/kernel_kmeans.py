@@ -16,6 +16,7 @@ from .._config import settings
 from .._parallel import thread_count
 from ..errors import InputError
 from ..gram import DenseGram, Gram, factor, unshifted
+from ..gram.operators import check_gram
 from .centroids import Centroids
 from .engine import Finished, Problem, gather, lockstep
 from .fast import factored, held
@@ -103,12 +104,7 @@ def kernel_kmeans(
     >>> kernel_kmeans(LinearGram(points), 2, random_state=0).sizes
     array([2, 2])
     """
-    if not isinstance(gram, Gram):
-        raise InputError(
-            f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
-            "DenseGram(K)."
-        )
-    n = len(gram)
+    n = len(check_gram(gram))
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     n_init = check_integer(n_init, "n_init", low=1)
     max_iter = check_integer(max_iter, "max_iter", low=1)

@@ -14,7 +14,7 @@ from .._config import tile_rows
 from ..errors import InputError
 from ..gram import Gram, factor, unshifted
 from ..kernels import Kernel, Normalise
-from .centroids import _is_linear
+from .crossing import is_linear
 from .spaces import InputCentred, Members
 from .tree import Node, Tree
 
@@ -68,7 +68,7 @@ class Router:
         """Return the label of every new document."""
         source = self.kernel.source
         base, _ = unshifted(self.gram)
-        explicit = factor(base) if _is_linear(self.kernel) else None
+        explicit = factor(base) if is_linear(self.kernel) else None
         fitted = self.gram.source.collection if explicit is None else explicit.features  # type: ignore[attr-defined]
         new = source._collect_new(documents, fitted)
         if explicit is not None:
@@ -82,7 +82,7 @@ class Router:
     def direction(self, node: Node) -> Array:
         """Return a split's functionals as vectors over the features, (m, c)."""
         explicit = factor(unshifted(self.gram)[0])
-        if explicit is None or not _is_linear(self.kernel):
+        if explicit is None or not is_linear(self.kernel):
             raise InputError(f"Only linear and cosine kernels have directions over terms; got '{self.kernel}'.")
         if node.split is None:
             raise InputError(f"Node {node.index} is a leaf: nothing divides it.")

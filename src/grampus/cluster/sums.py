@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, is_sparse, mean_row_size, tiles
+from .._parallel import in_threads
 from ..gram import Gram
 from ..gram.factor import Factor
 
@@ -190,9 +191,9 @@ class HeldSums(Sums):
 class FactorSums(Sums):
     """Cluster sums in feature space, (features, partitions·k) in float64; S is made tile by tile."""
 
-    def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int) -> None:
+    def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
         super().__init__(diagonal, weights, k)
-        self.factor = factor
+        self.factor, self.n_jobs = factor, n_jobs
         self.centroids = np.empty((factor.features.shape[1], 0))
 
     @property
@@ -225,11 +226,16 @@ class FactorSums(Sums):
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
         labels, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
         x, columns = self.factor.features, self.centroids.shape[1]
-        for rows in tiles(x.shape[0], 8 * (3 * columns + 2 * mean_row_size(x))):
-            product = dot(x[rows], self.centroids) * self.factor.scale[rows, None]
-            sums = np.ascontiguousarray(product.T).reshape(-1, self.k, product.shape[0])
-            inner = state.part(documents=rows)
-            labels[:, rows], chosen[:, rows] = assign(sums, inner, self.diagonal[rows], self.weights[rows], rule)
+
+        def piece(start: int, stop: int) -> None:
+            for part in tiles(stop - start, 8 * (3 * columns + 2 * mean_row_size(x))):
+                rows = slice(start + part.start, start + part.stop)
+                product = dot(x[rows], self.centroids) * self.factor.scale[rows, None]
+                sums = np.ascontiguousarray(product.T).reshape(-1, self.k, product.shape[0])
+                inner = state.part(documents=rows)
+                labels[:, rows], chosen[:, rows] = assign(sums, inner, self.diagonal[rows], self.weights[rows], rule)
+
+        in_threads(piece, x.shape[0], self.n_jobs, least=max(1, 2**20 // max(columns, 1)))
         return labels, chosen
 
 
@@ -276,14 +282,16 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
     def take(values: Array) -> Array:
         return np.take_along_axis(values, current, axis=1)
 
-    own = np.take_along_axis(distance, current[:, None], axis=1)[:, 0]
-    if rule.adjusted:
-        similar = np.take_along_axis(sums, current[:, None], axis=1)[:, 0]
-        own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
-    elif rule.shift:
-        one = np.minimum(weights, 1.0)
-        own -= np.where(inside, 2.0 * rule.shift * one * take(inverse), 0.0)  # K_ii + σ is among its own sums
-    np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
+    own = distance[:, 0]
+    if rule.adjusted or rule.shift:
+        own = np.take_along_axis(distance, current[:, None], axis=1)[:, 0]
+        if rule.adjusted:
+            similar = np.take_along_axis(sums, current[:, None], axis=1)[:, 0]
+            own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
+        else:
+            one = np.minimum(weights, 1.0)
+            own -= np.where(inside, 2.0 * rule.shift * one * take(inverse), 0.0)  # K_ii + σ is among its own sums
+        np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
     least = distance.argmin(axis=1)
     size = np.abs(diagonal) + np.abs(np.take_along_axis(norms, least, axis=1))
     limit = np.take_along_axis(distance, least[:, None], axis=1)[:, 0] + rule.tolerance * size

@@ -1,30 +1,35 @@
 """Gram matrices as operators: sources, transforms, and what can be read off them.
 
-A source (`DenseGram`, `LinearGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`, `normalise`,
-`power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another Gram. All of them answer ``block``,
+A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
+`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another Gram. All of them answer ``block``,
 ``diagonal``, ``@``, ``take``, ``extend`` and ``dense``, and all pass ``grampus.testing.check_gram``.
 """
 
 from .base import Gram
-from .eigen import eigenvalues
+from .eigen import Eigenpairs, eigenpairs, eigenvalues
 from .factor import factor, unshifted
 from .fit import centre, empirical_map, normalise, power, self_tune, shift
+from .graph import SparseGram, neighbour_graph
 from .objective import dominance_ratio, indicator, objective
 from .sources import DenseGram, FunctionGram, LinearGram
 from .transforms import Transformed
 
 __all__ = [
     "DenseGram",
+    "Eigenpairs",
     "FunctionGram",
     "Gram",
     "LinearGram",
+    "SparseGram",
     "Transformed",
     "centre",
     "dominance_ratio",
+    "eigenpairs",
     "eigenvalues",
     "empirical_map",
     "factor",
     "indicator",
+    "neighbour_graph",
     "normalise",
     "objective",
     "power",

@@ -138,6 +138,9 @@ class LinearGram(Source):
     def _product(self, v: Any, out: Array) -> None:
         """Write X (Xᵀ v) into `out`, row tile by row tile to bound the copies that a change of type makes."""
         x = self.features
+        if x.dtype == v.dtype == np.float64 and not is_sparse(v):  # no change of type, no copies: no tiles
+            out[:] = x @ (x.T @ v)
+            return
         sums = np.zeros((x.shape[1], v.shape[1]))  # long sums over documents, so float64
         row_bytes = 16 * (mean_row_size(x) + v.shape[1])
         for rows in tiles(len(self), row_bytes):

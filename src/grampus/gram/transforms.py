@@ -291,6 +291,8 @@ def _divide_by_mean(block: Array, left: Array, right: Array, order: float) -> Ar
     mean = high
     if order < 1e-100:
         mean = np.sqrt(left)[:, None] * np.sqrt(right)
+    elif order == 1:
+        mean = (left[:, None] + right) / 2.0
     elif not math.isinf(order):
         ratio = np.divide(low, high, out=np.ones_like(high), where=high > 0)
         with np.errstate(divide="ignore"):

@@ -1,0 +1,18 @@
+"""Ours: all links, matrix-free."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from grampus import SpectralKMeans
+
+State = tuple[sp.csr_array, np.ndarray]
+
+
+def prepare(inputs: dict[str, np.ndarray]) -> State:
+    x = sp.csr_array((inputs["data"], inputs["indices"], inputs["indptr"]), shape=tuple(inputs["shape"]))
+    return x, inputs["truth"]
+
+
+def run(state: State) -> dict[str, np.ndarray]:
+    x, truth = state
+    return {"labels": SpectralKMeans(20, kernel="cosine", random_state=0).fit(x).labels_, "truth": truth}

@@ -1,0 +1,272 @@
+"""Similarities as a graph: edges, neighbours, degrees, components, and the operators whose eigenvectors describe it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components
+
+from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
+from .._check import check_integer
+from .._config import require_memory
+from .._parallel import blas_threads, in_threads
+from ..errors import InputError
+from .base import Gram
+from .factor import factor
+from .sources import Source
+from .transforms import Shifted, Transformed
+
+
+class SparseGram(Source):
+    """A symmetric sparse matrix: the similarities that are kept, all others 0.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n, n)
+        Symmetric and finite.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from grampus.gram import SparseGram
+    >>> SparseGram(sp.csr_array([[0.0, 2.0], [2.0, 0.0]])).dense()
+    array([[0., 2.],
+           [2., 0.]])
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        from .._check import check_matrix
+
+        self.matrix = check_matrix(matrix, "the sparse Gram matrix")
+        if not is_sparse(self.matrix):
+            raise InputError("A SparseGram needs a sparse matrix; for a dense one use DenseGram.")
+        n, m = self.matrix.shape
+        if n != m:
+            raise InputError(f"The sparse Gram matrix must be square; got shape {(n, m)}.")
+        apart = self.matrix - self.matrix.T
+        if apart.nnz and np.abs(apart.data).max() > 1e-8 * np.abs(self.matrix.data).max():
+            raise InputError("The sparse Gram matrix must be symmetric. Symmetrise it first, with (K + K.T) / 2.")
+        super().__init__(n, self.matrix.dtype)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        return self.matrix[rows][:, cols].toarray()
+
+    def _diagonal(self) -> Array:
+        return self.matrix.diagonal()
+
+    def _matmul(self, v: Any) -> Array:
+        product = self.matrix @ v
+        product = product.toarray() if is_sparse(product) else product
+        return product.astype(np.result_type(self.dtype, v.dtype), copy=False)
+
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        return SparseGram(self.matrix[index][:, index])
+
+
+class GraphOperator(Transformed):
+    """diag(s) K diag(s) + diag(a) − c U Uᵀ: what the Laplacians of a graph come to, and the known part taken out.
+
+    Parameters
+    ----------
+    base : Gram
+    scale, added : array of shape (n,)
+        s and a.
+    known : array of shape (n, l)
+        U, eigenvectors that are known beforehand.
+    lowered : float
+        c: by how much their eigenvalues are lowered.
+    """
+
+    def __init__(self, base: Gram, scale: Array, added: Array, known: Array, lowered: float) -> None:
+        super().__init__(base)
+        self.scale, self.added, self.known, self.lowered = scale, added, known, lowered
+        self.dtype = np.dtype(np.float64)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        block = self.scale[rows, None] * self.base._block(rows, cols).astype(np.float64, copy=False)
+        block *= self.scale[None, cols]
+        i, j = matches(rows, cols)
+        block[i, j] += self.added[rows][i]
+        block -= self.lowered * (self.known[rows] @ self.known[cols].T)
+        return block
+
+    def _diagonal(self) -> Array:
+        own = self.scale**2 * self.base._diagonal() + self.added
+        return own - self.lowered * np.einsum("ij,ij->i", self.known, self.known)
+
+    def _matmul(self, v: Any) -> Array:
+        if is_sparse(v):
+            v = v.toarray()
+        v = v.astype(np.float64, copy=False)
+        product = scale_rows(self.scale, self.base._matmul(scale_rows(self.scale, v)))
+        product += self.added[:, None] * v
+        product -= self.lowered * (self.known @ (self.known.T @ v))
+        return product
+
+
+def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -> SparseGram:
+    """Keep the similarities of each document to its nearest neighbours, and no others.
+
+    Parameters
+    ----------
+    gram : Gram
+    neighbours : int
+        p, from 1 to n − 1. Two documents stay linked, by their similarity, if either is among the p most similar of
+        the other; of those equally similar up to rounding, the first come first. A document is no neighbour of its
+        own, and similarities of 0 and below are no links.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Returns
+    -------
+    SparseGram
+        With at most 2 n p entries. It is made tile by tile, so n² is never stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, neighbour_graph
+    >>> K = np.array([[1.0, 0.9, 0.1], [0.9, 1.0, 0.2], [0.1, 0.2, 1.0]])
+    >>> neighbour_graph(DenseGram(K), 1).dense()
+    array([[0. , 0.9, 0. ],
+           [0.9, 0. , 0.2],
+           [0. , 0.2, 0. ]])
+    """
+    n = len(gram)
+    neighbours = check_integer(neighbours, "neighbours", low=1, high=n - 1, of=" (the other documents)")
+    require_memory(48 * n * neighbours, "The neighbour graph", "Use fewer neighbours")
+    index = np.empty((n, neighbours), dtype=np.intp)
+    values = np.empty((n, neighbours))
+
+    def piece(start: int, stop: int) -> None:
+        for part in tiles(stop - start, 24 * n):
+            rows = slice(start + part.start, start + part.stop)
+            block = gram._block(rows, slice(0, n))
+            if not np.isfinite(block).all():
+                raise InputError("The similarities must be finite; some are NaN or infinite.")
+            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
+            index[rows], values[rows] = nearest(block, neighbours)
+
+    if is_sparse(getattr(gram.source, "features", None)):
+        gram._block(slice(0, 1), slice(0, n))  # makes the transposed features once, before threads ask for them
+    with blas_threads():
+        in_threads(piece, n, n_jobs, least=256)
+    kept = values > 0
+    starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    graph = sp.csr_array((values[kept], index[kept], starts), shape=(n, n))
+    return SparseGram(graph.maximum(graph.T))
+
+
+def nearest(block: Array, neighbours: int) -> tuple[NDArray[np.intp], Array]:
+    """Return the columns and values of the largest entries of every row, columns in rising order.
+
+    Of entries that are equal up to rounding the first are taken.
+    """
+    limit = np.partition(block, block.shape[1] - neighbours, axis=1)[:, [block.shape[1] - neighbours]]
+    tie = (1e-12 if block.dtype == np.float64 else 1e-6) * np.abs(limit)
+    above = block > limit + tie
+    level = ~above & (block >= limit - tie)
+    missing = neighbours - above.sum(axis=1)
+    if (level.sum(axis=1) > missing).any():
+        level &= np.cumsum(level, axis=1) <= missing[:, None]
+    columns = np.flatnonzero(above | level).reshape(len(block), neighbours) % block.shape[1]
+    return columns, np.take_along_axis(block, columns, axis=1)
+
+
+def degrees(gram: Gram, *, loops: bool = False) -> Array:
+    """Return the row sums in float64, without the self-similarities unless they count as loops: one product.
+
+    A sum that is only what rounding left of a self-similarity is 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.gram.graph import degrees
+    >>> degrees(LinearGram(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]])))
+    array([1., 1., 0.])
+    """
+    n = len(gram)
+    sums = np.asarray(gram @ np.ones(n), dtype=np.float64)
+    if not np.isfinite(sums).all():
+        raise InputError("The similarities must be finite; some are NaN or infinite.")
+    if loops:
+        return sums
+    own = gram.diagonal().astype(np.float64)
+    rest = sums - own
+    rest[np.abs(rest) <= 1e-13 * n**0.5 * np.abs(own)] = 0.0
+    return rest
+
+
+def components(gram: Gram) -> NDArray[np.intp]:
+    """Return the connected component of every document, 0 … c−1 by size (the first document decides between equals).
+
+    Two documents are linked when their similarity is positive. Features that are nowhere negative are not multiplied:
+    documents are linked through their terms, in time O(entries). Otherwise rows are read until all are reached.
+    """
+    base = gram
+    while isinstance(base, Shifted):
+        base = base.base
+    explicit = factor(base)
+    if isinstance(base, SparseGram):
+        found = connected_components(base.matrix > 0, directed=False)[1]
+    elif explicit is not None and is_sparse(explicit.features) and non_negative(base):
+        found = _through_terms(explicit.features, explicit.scale)
+    else:
+        found = _by_rows(base)
+    _, first, label, count = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
+    rank = np.empty(len(first), dtype=np.intp)
+    rank[np.lexsort((first, -count))] = np.arange(len(first))
+    return rank[label.reshape(-1)]
+
+
+def non_negative(gram: Gram) -> bool:
+    """Say whether no similarity can be negative because no feature is."""
+    base = gram
+    while isinstance(base, Shifted):
+        base = base.base
+    explicit = factor(base)
+    if explicit is None:
+        return False
+    features = explicit.features.data if is_sparse(explicit.features) else explicit.features
+    return features.size == 0 or bool(features.min() >= 0)
+
+
+def _through_terms(features: Any, scale: Array) -> NDArray[np.intp]:
+    n, m = features.shape
+    reached = np.zeros(n)
+    reached[:1] = 1.0
+    for _ in range(8):  # documents are mostly all linked, which a few products tell sooner than a search does
+        further = (features @ (features.T @ (scale * reached)) * scale > 0).astype(np.float64)
+        if further.all():
+            return np.zeros(n, dtype=np.intp)
+        if np.array_equal(further, reached):
+            break
+        reached = further
+    stored = (features.data != 0) & (np.repeat(scale, np.diff(features.indptr)) > 0)
+    rows = np.repeat(np.arange(n), np.diff(features.indptr))[stored]
+    links = sp.coo_array((np.ones(len(rows), dtype=np.int8), (rows, n + features.indices[stored])), (n + m, n + m))
+    return np.asarray(connected_components(links, directed=False)[1][:n])
+
+
+def _by_rows(gram: Gram) -> NDArray[np.intp]:
+    """Walk through the graph, some rows at a time; in a dense graph the first rows reach everything."""
+    n = len(gram)
+    found, label = np.full(n, -1, dtype=np.intp), 0
+    while (found < 0).any():
+        frontier = np.flatnonzero(found < 0)[:1]
+        found[frontier] = label
+        while len(frontier):
+            reached = np.zeros(n, dtype=bool)
+            for part in tiles(len(frontier), 16 * n):
+                unseen = np.flatnonzero((found < 0) & ~reached)
+                if len(unseen) == 0:
+                    break
+                reached[unseen] |= (gram._block(frontier[part], unseen) > 0).any(axis=0)
+            frontier = np.flatnonzero(reached)
+            found[frontier] = label
+        label += 1
+    return found

@@ -1,0 +1,228 @@
+"""Eigenpairs of every Gram of the conformance list, by every method, against LAPACK on the naive twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse.linalg import LinearOperator
+
+import grampus
+from grampus.errors import ConvergenceError, InputError
+from grampus.gram import DenseGram, FunctionGram, LinearGram, SparseGram, eigenpairs, eigenvalues, shift
+from grampus.gram.eigen import METHODS, fixed_signs, smallest_eigenvalue
+from grampus.gram.graph import GraphOperator, components, degrees
+from grampus.kernels import parse_kernel
+from grampus.testing import check_gram
+from tests.contract.test_grams import CHAINS, collection, twin_of
+from tests.reference import naive
+
+TUNED = [f"selftuning({p}){tail}" for p in (1, 3, 7) for tail in ("", "|shift", "|normalise|centre|map")]
+GAP = 1e-6  # relative to ‖K‖; where eigenvalues are closer, their eigenvectors are not determined
+
+
+def dense_twin(spelling, x):
+    """Return the naive matrix of a chain."""
+    if not spelling.startswith("selftuning"):
+        return twin_of(spelling, x, x[:1])[1].K
+    head, *tail = spelling.split("|")
+    twin = naive.selftune(naive.source("distance", x, x[:1]), int(head[11:-1]))
+    for name in tail:
+        twin = {"shift": naive.shift, "normalise": naive.normalise, "centre": naive.centre, "map": naive.map_}[name](
+            twin
+        )
+    return twin.K
+
+
+def compare(pairs, matrix, count, *, smallest=False):
+    """Return the error of the values relative to ‖K‖, the sine of the principal angle, and the relative gap."""
+    values, vectors = np.linalg.eigh(matrix)
+    if not smallest:
+        values, vectors = values[::-1], vectors[:, ::-1]
+    size = max(float(np.abs(values).max()), 1e-300)
+    error = float(np.abs(pairs.values - values[:count]).max()) / size
+    gap = abs(float(values[count - 1] - values[count])) / size if count < len(values) else np.inf
+    wanted = vectors[:, :count]
+    angle = float(np.linalg.norm(pairs.vectors - wanted @ (wanted.T @ pairs.vectors), 2))
+    return error, angle, gap
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("spelling", [*CHAINS, *TUNED])
+def test_float64_is_lapacks(spelling, method):
+    x = collection(90, 0)
+    gram, matrix = parse_kernel(spelling).gram(sp.csr_array(x)), dense_twin(spelling, x)
+    for count in (1, 4):
+        pairs = eigenpairs(gram, count, method=method)
+        error, angle, gap = compare(pairs, matrix, count)
+        assert error <= 1e-8
+        assert gap <= GAP or angle <= 1e-6
+        np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(count), atol=1e-10)
+        assert pairs.method == method
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("spelling", CHAINS)
+def test_float32_to_four_digits(spelling, method):
+    x = collection(90, 0).astype(np.float32)
+    gram, matrix = parse_kernel(spelling).gram(sp.csr_array(x)), dense_twin(spelling, x.astype(float))
+    error, angle, gap = compare(eigenpairs(gram, 3, method=method), matrix, 3)
+    assert error <= 1e-4
+    assert gap <= 1e-2 or angle <= 1e-4
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_multiple_eigenvalues_are_all_found(method):
+    blocks = sp.block_diag([np.ones((70, 70))] * 9 + [np.ones((70, 70)) * 0.5]).tocsr()
+    for gram in (DenseGram(blocks.toarray()), SparseGram(sp.csr_array(blocks))):
+        pairs = eigenpairs(gram, 9, method=method)
+        np.testing.assert_allclose(pairs.values, 70.0, rtol=1e-12)
+        assert compare(pairs, blocks.toarray(), 9)[1] < 1e-9
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("rank", [1, 3])
+def test_ranks_below_the_count(rank, method):
+    x = np.random.default_rng(0).random((650, rank))
+    pairs = eigenpairs(LinearGram(x), 5, method=method)
+    np.testing.assert_allclose(pairs.values[rank:], 0.0, atol=1e-10 * pairs.values[0])
+    np.testing.assert_allclose(pairs.vectors.T @ pairs.vectors, np.eye(5), atol=1e-10)
+    low = eigenpairs(LinearGram(x), 2, which="smallest", method=method)
+    np.testing.assert_allclose(low.values, 0.0, atol=1e-10 * pairs.values[0])
+
+
+@given(st.integers(0, 10_000), st.sampled_from(METHODS), st.sampled_from(["largest", "smallest"]))
+def test_any_symmetric_matrix(seed, method, which):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 120))
+    spread = np.exp(rng.uniform(0, 6)) ** rng.random(n) * rng.choice([-1.0, 1.0], n)
+    turn = np.linalg.qr(rng.standard_normal((n, n)))[0]
+    matrix = (turn * spread) @ turn.T
+    matrix = (matrix + matrix.T) / 2
+    count = int(rng.integers(1, min(n, 8)))
+    error, angle, gap = compare(
+        eigenpairs(matrix, count, which=which, method=method), matrix, count, smallest=which == "smallest"
+    )
+    assert error <= 1e-8
+    assert gap <= GAP or angle <= 1e-6
+
+
+def test_operators_arrays_and_grams_are_alike():
+    x = np.random.default_rng(0).random((700, 5))
+    gram = LinearGram(x)
+    wanted = eigenpairs(gram, 3)
+    linear = LinearOperator((700, 700), lambda v: x @ (x.T @ v), dtype=float)
+    for other in (gram.dense(), linear, gram.to_linear_operator(), sp.csr_array(gram.dense())):
+        found = eigenpairs(other, 3)
+        np.testing.assert_allclose(found.values, wanted.values, rtol=1e-10)
+        np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-8)
+
+
+def test_the_cost_rule():
+    rng = np.random.default_rng(0)
+    x = rng.random((700, 5))
+    function = FunctionGram(lambda a, b: np.exp(a @ b.T), x, lambda a: np.exp((a * a).sum(axis=1)))
+    assert eigenpairs(LinearGram(x[:100]), 3).method == "lapack"
+    assert eigenpairs(LinearGram(x), 200).method == "lapack"
+    assert eigenpairs(LinearGram(x), 3).method == "arpack"
+    assert eigenpairs(function, 3).method == "arpack"
+    held = eigenpairs(function, 3)
+    with grampus.config(memory="8MB"):  # 4 MB of matrix no longer fit in a quarter of it
+        found = eigenpairs(function, 3)
+    assert found.method == "randomised"
+    np.testing.assert_allclose(found.values, held.values, rtol=1e-10)
+    np.testing.assert_allclose(found.vectors, held.vectors, atol=1e-7)
+    tail = eigenpairs(parse_kernel("gaussian(1)").gram(x), 3, which="smallest")  # too many near 0 for an iteration
+    assert tail.method == "lapack"
+
+
+def test_answers_repeat_to_the_last_bit():
+    x = sp.csr_array(np.random.default_rng(0).poisson(0.2, (800, 60)).astype(float))
+    first = eigenpairs(LinearGram(x), 5)
+    for _ in range(2):
+        again = eigenpairs(LinearGram(x.copy()), 5)
+        assert np.array_equal(first.vectors, again.vectors)
+    other = eigenpairs(LinearGram(x), 5, seed=1)
+    np.testing.assert_allclose(first.vectors, other.vectors, atol=1e-7)
+
+
+def test_signs_follow_the_rule():
+    vectors = np.array([[0.1, -0.9, 0.5], [-0.8, 0.2, -0.5], [0.3, 0.1, 0.5]])
+    assert np.array_equal(np.sign(fixed_signs(vectors)), [[-1, 1, 1], [1, -1, -1], [-1, -1, 1]])
+
+
+def test_smallest_and_all():
+    matrix = np.random.default_rng(0).standard_normal((650, 650))
+    gram = DenseGram(matrix + matrix.T)
+    values = np.linalg.eigvalsh(gram.matrix)
+    assert smallest_eigenvalue(gram) == pytest.approx(values[0], rel=1e-10)
+    np.testing.assert_allclose(eigenvalues(gram, 3), values[::-1][:3], rtol=1e-10)
+    np.testing.assert_allclose(eigenpairs(gram, 3, which="smallest").values, values[:3], rtol=1e-10)
+    assert np.linalg.eigvalsh(shift(gram, "psd").dense())[0] > -1e-8
+
+
+def test_bad_input():
+    gram = DenseGram(np.eye(5))
+    for arguments, message in [
+        ({"count": 0}, r"count must be between 1 and 5 \(the number of documents\)"),
+        ({"count": 6}, "count must be between 1 and 5"),
+        ({"count": 2, "which": "middle"}, "which must be 'largest' or 'smallest'"),
+        ({"count": 2, "method": "magic"}, "method must be one of 'lapack', 'arpack', 'randomised'"),
+        ({"count": 2, "seed": -1}, "seed must be at least 0"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            eigenpairs(gram, arguments.pop("count"), **arguments)
+    lopsided = LinearOperator((5, 5), lambda v: np.triu(np.ones((5, 5))) @ v, dtype=float)
+    with pytest.raises(InputError, match="gram must be symmetric"):
+        eigenpairs(lopsided, 2)
+    with pytest.raises(InputError, match="must be square"):
+        eigenpairs(LinearOperator((5, 4), lambda v: np.ones(5), dtype=float), 2)
+    with pytest.raises(InputError, match="must be symmetric"):
+        eigenpairs(np.triu(np.ones((5, 5))), 2)
+    odd = FunctionGram(lambda a, b: np.full((len(a), len(b)), np.nan), np.ones((20, 1)), lambda a: np.ones(len(a)))
+    for method in METHODS:
+        with pytest.raises(InputError, match="finite"):
+            eigenpairs(odd, 2, method=method)
+    assert np.array_equal(eigenpairs(LinearGram(np.zeros((9, 2))), 2).values, [0.0, 0.0])
+
+
+@pytest.mark.parametrize("method", ["arpack", "randomised"])
+def test_no_answer_is_said(method):
+    tail = parse_kernel("gaussian(1)").gram(np.random.default_rng(0).random((700, 6)))
+    with pytest.raises(ConvergenceError, match=r"eigenpairs of .* were not all found: .*method='lapack'"):
+        eigenpairs(tail, 3, which="smallest", method=method)
+
+
+def test_graph_operators_conform():
+    rng = np.random.default_rng(0)
+    x = rng.random((14, 4))
+    scale, added = rng.random(14), rng.random(14)
+    known = np.linalg.qr(rng.standard_normal((14, 2)))[0]
+    matrix = scale[:, None] * (x @ x.T) * scale + np.diag(added) - 3.0 * known @ known.T
+    check_gram(GraphOperator(LinearGram(x), scale, added, known, 3.0), matrix)
+    links = np.where(rng.random((14, 14)) < 0.3, rng.random((14, 14)), 0.0)
+    check_gram(SparseGram(sp.csr_array(links + links.T)), links + links.T)
+    check_gram(SparseGram(sp.csr_array((links + links.T).astype(np.float32))), (links + links.T).astype(np.float32))
+    for bad, message in [
+        (np.eye(3), "needs a sparse matrix"),
+        (sp.csr_array(np.ones((2, 3))), "must be square"),
+        (sp.csr_array(np.triu(np.ones((3, 3)))), "must be symmetric"),
+        (sp.csr_array(np.array([[np.nan, 0.0], [0.0, 1.0]])), "NaN"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            SparseGram(bad)
+
+
+def test_components_through_terms_rows_and_links_are_the_same():
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        x = sp.csr_array(rng.random((40, 60)) * (rng.random((40, 60)) < 0.02))
+        gram = parse_kernel("cosine").gram(x)
+        matrix = gram.dense()
+        found = components(gram)
+        assert np.array_equal(found, components(DenseGram(matrix)))
+        assert np.array_equal(found, components(SparseGram(sp.csr_array(matrix))))
+        assert (np.diff(np.bincount(found)) <= 0).all()
+        np.testing.assert_allclose(degrees(gram), matrix.sum(axis=1) - matrix.diagonal(), atol=1e-12)
