@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from grampus import PDDP, KernelKMeans, parse_kernel, plots
-from grampus.cluster import Clustering, History, kernel_kmeans, pddp
+from grampus import PDDP, KernelKMeans, SpectralKMeans, parse_kernel, plots
+from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
 from grampus.demo import scipy_docstrings
 from grampus.describe import keywords
 from grampus.gram import LinearGram, dominance_ratio
@@ -219,6 +219,33 @@ def tree_of_pages() -> Figure:
     words = [", ".join(found[:4]) for found in keywords(weights, tree.labels, terms)]
     figure, (ax,) = panels(1, 6.4, 3.4)
     plots.dendrogram(tree, words, ax=ax)
+    return figure
+
+
+# -- eigenvectors
+
+
+@picture
+def spectral() -> Figure:
+    rng = np.random.default_rng(1)
+    angle = np.repeat([0.0, np.pi], 90) + rng.uniform(0.0, np.pi, 180)
+    points = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.07, size=(180, 2))
+    points[90:] += (1.0, 0.45)
+    model = SpectralKMeans(2, kernel="gaussian(0.4)", neighbours=8, random_state=0).fit(points)
+    labels = model.labels_ if model.labels_[0] == 0 else 1 - model.labels_
+    graph = parse_kernel("gaussian(0.4)").gram(points).dense()
+    figure, (left, right) = panels(2, height=2.9)
+    nearest = np.argsort(-graph, axis=1, kind="stable")[:, 1:9]
+    for start, ends in enumerate(nearest):
+        for end in ends:
+            left.plot(*points[[start, end]].T, color="lightgrey", linewidth=0.5, zorder=0)
+    for ax, places in ((left, points), (right, embedding_2d(model))):
+        for label, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"))):
+            ax.scatter(*places[labels == label].T, s=10, color=colour, marker=marker, linewidths=0)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    left.set_title("the graph of the eight nearest")
+    right.set_title("the same documents, placed by eigenvectors")
     return figure
 
 

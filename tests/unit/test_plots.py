@@ -13,7 +13,7 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from grampus import _draw, plots
-from grampus.cluster import History, Runs, bisecting_kernel_kmeans, kernel_kmeans, pddp
+from grampus.cluster import History, Runs, bisecting_kernel_kmeans, kernel_kmeans, pddp, spectral_kmeans
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, LinearGram, centre, eigenvalues, power, shift
 from grampus.kernels import parse_kernel
@@ -306,6 +306,13 @@ def test_tables_hold_the_numbers(gram, clustering):
     assert read(clustering.runs._repr_html_()).cells == 4 * 10
     tree = pddp(gram, 4)
     assert read(tree._repr_html_()).cells == 5 * len(tree.nodes)
+
+
+def test_a_spectral_clustering_shows_its_eigenvalues(gram):
+    result = spectral_kmeans(gram, 3, random_state=0)
+    found = read(result._repr_html_())
+    assert f"{result.embedding.eigenvalues[1]:.6g}" in found.text[0]
+    assert found.cells == 3 * 3
 
 
 def test_long_tables_say_what_they_leave_out():

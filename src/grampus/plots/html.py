@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .. import _draw
-from ..cluster import Clustering, History, Runs, Tree
+from ..cluster import Clustering, EmbeddedClustering, History, Runs, Tree
 from ..metrics import ContingencyTable
 from ._axes import COLOURS
 
@@ -76,6 +76,12 @@ def _clustering(result: Clustering) -> str:
         for cluster in order[:ROWS]
     ]
     return table(title, ("cluster", "documents", ""), rows, len(order) - ROWS) + _history(result.history)
+
+
+@_draw.html.register
+def _embedded(result: EmbeddedClustering) -> str:
+    values = ", ".join(number(value) for value in result.embedding.eigenvalues[:COLUMNS])
+    return f"<p>{escape(f'placed by eigenvectors; eigenvalues {values}')}</p>" + _clustering(result.kmeans)
 
 
 @_draw.html.register
