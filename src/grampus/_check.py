@@ -142,11 +142,12 @@ def _real(values: Any, name: str) -> Array:
     return array
 
 
-def check_extension(cross: Any, diagonal: Any, n: int) -> tuple[Array, Array | None]:
-    """Return the similarities of new documents to n fitted ones, and their self-similarities if given."""
+def check_extension(cross: Any, diagonal: Any, widths: tuple[int, ...]) -> tuple[Array, Array | None]:
+    """Return the similarities of new documents to fitted ones, of one of the numbers allowed, and to themselves."""
     cross = _real(cross, "cross")
-    if cross.ndim != 2 or cross.shape[1] != n:
-        raise InputError(f"cross must have shape (new documents, {n}); got {cross.shape}.")
+    if cross.ndim != 2 or cross.shape[1] not in widths:
+        wanted = " or ".join(f"(new documents, {n})" for n in dict.fromkeys(widths))
+        raise InputError(f"cross must have shape {wanted}; got {cross.shape}.")
     if diagonal is not None:
         diagonal = _real(diagonal, "diagonal")
         if diagonal.shape != cross.shape[:1]:

@@ -44,6 +44,7 @@ TRANSFORMS = {
     "normalise(0.001)": lambda t: naive.normalise(t, 0.001),
     "normalise(inf)": lambda t: naive.normalise(t, np.inf),
     "power(0.6)": lambda t: naive.power(t, 0.6),
+    "power(2)": lambda t: naive.power(t, 2),
     "centre": naive.centre,
     "map": naive.map_,
 }
@@ -125,6 +126,47 @@ def test_selftuning_conforms(neighbours, transforms):
         twin = TRANSFORMS[transform](twin)
     kernel = parse_kernel(f"selftuning({neighbours}){transforms}")
     check_gram(kernel.gram(fitted), twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)))
+
+
+NYSTROM = [
+    "linear|nystrom(4)",
+    "linear|nystrom(3)",
+    "linear|nystrom(99)",
+    "polynomial(2)|nystrom(6)",
+    "gaussian(1.5)|nystrom(5)",
+    "gaussian(sigma=0.7)|nystrom(14, choose=kmeans++)",
+    "gaussian(1.5)|nystrom(6, choose=leverage, seed=3)",
+    "gaussian(1.5)|nystrom(8, rank=3)",
+    "linear|normalise|nystrom(6)|shift",
+    "linear|normalise|nystrom(6)|normalise|shift",
+    "linear|normalise(1)|nystrom(6)|normalise(10)",
+    "linear|normalise|power(2)|nystrom(6)|map",
+    "linear|shift(0.3)|normalise|nystrom(6)",
+    "linear|centre|nystrom(5)|centre",
+    "gaussian(1.5)|map|nystrom(5)|shift(0.3)",
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize("spelling", NYSTROM)
+def test_nystrom_conforms(spelling, layout, dtype):
+    fitted, new = collection(N, 9).astype(dtype), collection(NEW, 10).astype(dtype)
+    x = sp.csr_array(fitted) if layout == "sparse" else fitted
+    gram = parse_kernel(spelling).gram(x)
+    assert gram.dtype == dtype
+    before, _, after = spelling.partition("|nystrom")
+    arguments, *after = after.split("|")
+    rank = 3 if "rank=3" in arguments else None
+    plain, twin = twin_of(before, fitted.astype(float), new.astype(float))
+    twin = naive.nystrom(twin, gram.source.landmarks, rank, 1e-11 if dtype == np.float64 else 1e-5)
+    for transform in after:
+        twin = TRANSFORMS[transform](twin)
+    check_gram(gram, twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)))
+    cross, own = parse_kernel(spelling).extend(sp.csr_array(new) if layout == "sparse" else new, gram)
+    tolerance = (1e-9 if dtype == np.float64 else 1e-4) * np.abs(twin.K).max()
+    np.testing.assert_allclose(cross, twin.C, atol=tolerance)
+    np.testing.assert_allclose(own, twin.d, atol=tolerance)
 
 
 def test_linear_gram_with_signed_features_conforms():

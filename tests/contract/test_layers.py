@@ -25,7 +25,7 @@ LAYERS: list[set[str]] = [
     {"kernels", "text"},
     {"gram"},
     {"metrics"},
-    {"_check", "_parallel"},
+    {"_check", "_content", "_parallel"},
     {"_array"},
     {"_config"},
     {"errors", "_version", "_draw"},

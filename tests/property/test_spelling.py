@@ -18,6 +18,7 @@ from grampus.kernels import (
     Linear,
     Map,
     Normalise,
+    Nystrom,
     Polynomial,
     Power,
     Precomputed,
@@ -42,6 +43,13 @@ TRANSFORMS = st.one_of(
     st.builds(Shift, st.floats(allow_nan=False, allow_infinity=False)),
     st.builds(Normalise, st.floats(0, 1e9)),
     st.builds(Power, POSITIVE),
+    st.builds(
+        Nystrom,
+        st.integers(1, 10**9),
+        rank=st.none() | st.integers(1, 10**9),
+        choose=st.sampled_from(["uniform", "kmeans++", "leverage"]),
+        seed=st.integers(0, 2**32 - 1),
+    ),
 )
 
 
@@ -91,6 +99,9 @@ def test_any_text_gives_a_kernel_or_a_pointed_error(text):
         ("cosine|shift(sigma=-.5)", "cosine|shift(-0.5)"),
         ("cosine|shift()", "cosine|shift"),
         ("linear|normalise(+10)", "linear|normalise(10)"),
+        ("cosine|nystrom(500)", "cosine|nystrom"),
+        ("cosine|nystrom(landmarks=20, choose = kmeans++)", "cosine|nystrom(20, choose=kmeans++)"),
+        ("cosine|nystrom(rank=7, seed=1)|shift", "cosine|nystrom(rank=7, seed=1)|shift"),
     ],
 )
 def test_one_canonical_spelling(spelling, same):
@@ -154,6 +165,13 @@ MALFORMED = [
     ("cosine|normalise(nan)", 17, "order must be"),
     ("cosine|shift(zero)", 13, "'psd'"),
     ("cosine|shift(inf)", 13, "'psd'"),
+    ("cosine|nystrom(0)", 15, "at least 1"),
+    ("cosine|nystrom(5, 3)", 18, "at most 1"),
+    ("cosine|nystrom(rank=0)", 20, "at least 1"),
+    ("cosine|nystrom(choose=best)", 22, "'kmeans++'"),
+    ("cosine|nystrom(choose=kmeans+)", 28, "does not belong"),
+    ("cosine|nystrom(seed=-1)", 20, "between 0"),
+    ("cosine++|shift", 0, "did you mean 'cosine'"),
     ("cosine;shift", 6, "does not belong"),
     ("cosine|shift('psd')", 13, "does not belong"),
     ("__import__(os)", 0, "not a known kernel"),

@@ -98,6 +98,18 @@ def selftune(twin: Twin, p: int = 7) -> Twin:
     return Twin(K, np.exp(-twin.C / np.outer(new, widths)), np.ones(len(new)))
 
 
+def nystrom(twin: Twin, landmarks, rank: int | None = None, rounding: float = 1e-11) -> Twin:
+    """C W⁺ Cᵀ with the symmetric root of W⁺; of a rank, by the leading eigenvectors of the features."""
+    values, vectors = np.linalg.eigh(twin.K[np.ix_(landmarks, landmarks)])
+    inverse = np.array([v**-0.5 if v > rounding * abs(values).max() else 0.0 for v in values])
+    root = vectors @ np.diag(inverse) @ vectors.T
+    F, N = twin.K[:, landmarks] @ root, twin.C[:, landmarks] @ root
+    if rank is not None:
+        leading = np.linalg.eigh(F.T @ F)[1][:, -rank:]
+        F, N = F @ leading, N @ leading
+    return Twin(F @ F.T, N @ F.T, (N**2).sum(axis=1))
+
+
 def objective(K: np.ndarray, labels) -> float:
     """Σ over documents of the squared distance to their centroid, straight from `dominance`, Eqn 3–4."""
     labels = np.asarray(labels)

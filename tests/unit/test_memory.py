@@ -43,6 +43,26 @@ def test_products_stay_below_two_and_a_half_times_the_input(kernel, n, dtype):
 
 
 @linux
+@pytest.mark.parametrize("choose", ["uniform", "kmeans++", "leverage"])
+def test_low_rank_grams_of_any_kernel_need_their_features_and_little_more(choose):
+    setup = """
+        import numpy as np, scipy.linalg
+        import grampus, grampus.kernels, sklearn.utils
+        n, landmarks = 60_000, 100
+        x = np.random.default_rng(0).random((n, 8))
+        kernel = grampus.parse_kernel("gaussian(2)|nystrom(100, choose=%s)|shift")
+        kernel.gram(x[:500]) @ np.ones(500)
+        input_bytes = 8 * n * landmarks
+    """
+    work = """
+        product = kernel.gram(x) @ np.ones((n, 3))
+        assert product.shape == (n, 3) and np.isfinite(product).all()
+    """
+    measured = memory.rise(setup % choose, work)
+    assert measured["rise"] < 2 * measured["input"]
+
+
+@linux
 def test_the_measure_sees_a_large_allocation():
     setup = "import numpy as np; input_bytes = 1"
     assert memory.rise(setup, "np.ones(10_000_000); ")["rise"] > 70_000_000

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from .._array import Array, dot, row_squares
 from ..errors import InputError
 from ..gram import Gram, factor, indicator, unshifted
-from ..kernels import Kernel, Normalise
-from .crossing import is_linear, new_blocks
+from ..kernels import Kernel
+from .crossing import new_blocks, new_parts
 
 _ROUNDING = 1e-14
 
@@ -63,8 +63,11 @@ class Centroids:
         A self-similarity that is not known is "refused"; or "left out", so that every distance of the document lacks
         the same number; or "relative", the number that puts the nearest centroid at 0.
         """
-        if is_linear(kernel):
-            yield self._explicit(kernel, documents)
+        explicit = new_parts(kernel, self.gram, documents)
+        if explicit is not None:
+            centroids = self._explicit()
+            for new, scale in explicit:
+                yield self._squared(dot(new, centroids) * scale[:, None], row_squares(new) * scale**2)
             return
         shift = unshifted(self.gram)[1]
         for cross, diagonal in new_blocks(kernel, self.gram, documents):
@@ -86,15 +89,8 @@ class Centroids:
         squared[np.abs(squared) < _ROUNDING * np.abs(size)] = 0.0  # a document on its centroid is at distance 0
         return np.where(np.isinf(self.norms), np.inf, squared)
 
-    def _explicit(self, kernel: Kernel, documents: Any) -> Array:
-        """Use the centroids themselves where the kernel has explicit features: O(entries · k), no cross block."""
-        base, _ = unshifted(self.gram)
-        explicit = factor(base)
+    def _explicit(self) -> Array:
+        """Return the centroids themselves, where there are features: (features, k)."""
+        explicit = factor(unshifted(self.gram)[0])
         assert explicit is not None
-        new = kernel.source._collect_new(documents, explicit.features)
-        centroids = dot(explicit.features.T, sp.diags_array(explicit.scale) @ self.coefficients)
-        squares = row_squares(new)
-        if Normalise() in kernel.transforms:
-            scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
-            return self._squared(dot(new, centroids) * scale[:, None], (squares > 0).astype(np.float64))
-        return self._squared(dot(new, centroids), squares)
+        return dot(explicit.features.T, sp.diags_array(explicit.scale) @ self.coefficients)

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from .._array import Array, dot, row_squares, scale_rows
+from .._check import check_extension
 from .._config import settings, tile_rows
-from ..gram import Gram, factor, unshifted
+from ..gram import Gram, NystromGram, factor, unshifted
+from ..gram.lowrank import new_features
 from ..kernels import Kernel, Linear, Normalise
 
 _NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents are held at a time
@@ -32,19 +34,52 @@ def new_sums(
 
     Where the kernel has explicit features and nothing is edited, C is not formed.
     """
-    explicit = factor(unshifted(gram)[0])
-    if edit is None and explicit is not None and is_linear(kernel):
-        new = kernel.source._collect_new(documents, explicit.features)
-        sums = dot(new, dot(explicit.features.T, scale_rows(explicit.scale, matrix)))
-        if Normalise() not in kernel.transforms:
-            return sums
-        squares = row_squares(new)
-        return sums * np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)[:, None]
+    explicit = None if edit is not None else new_parts(kernel, gram, documents)
+    if explicit is not None:
+        fitted = factor(unshifted(gram)[0])
+        assert fitted is not None
+        weights = dot(fitted.features.T, scale_rows(fitted.scale, matrix))
+        sums = [dot(new, weights) * scale[:, None] for new, scale in explicit]
+        return np.concatenate(sums) if sums else np.empty((0, matrix.shape[1]))
     parts = []
     for cross, _ in new_blocks(kernel, gram, documents):
         block = cross.astype(np.float64, copy=False)
         parts.append((block if edit is None else edit(block)) @ matrix)
     return np.concatenate(parts) if parts else np.empty((0, matrix.shape[1]))
+
+
+def new_parts(kernel: Kernel, gram: Gram, documents: Any) -> Iterator[tuple[Any, Array]] | None:
+    """Return new documents as features beside those of ``factor``, in parts, each with the scale of its rows.
+
+    Nothing is compared with all fitted documents: a linear kernel has its features at once, a low-rank Gram from the
+    landmarks. None where there is no such way.
+    """
+    base, _ = unshifted(gram)
+    explicit = factor(base)
+    if explicit is None:
+        return None
+    if isinstance(base.source, NystromGram):
+        return _embedded(kernel, base, documents)
+    return iter([_as_they_are(kernel, explicit.features, documents)]) if is_linear(kernel) else None
+
+
+def _as_they_are(kernel: Kernel, features: Any, documents: Any) -> tuple[Any, Array]:
+    new = kernel.source._collect_new(documents, features)
+    if Normalise() not in kernel.transforms:
+        return new, np.ones(new.shape[0])
+    squares = row_squares(new)
+    return new, np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+
+
+def _embedded(kernel: Kernel, base: Gram, documents: Any) -> Iterator[tuple[Any, Array]]:
+    source, plain = base.source, kernel.source
+    assert isinstance(source, NystromGram)
+    new = plain._collect_new(documents, source.collection)
+    for part in plain._parts(new, _NEW_TILE * tile_rows(24 * max(source.widths))):
+        compared = plain._cross(part, source.collection), plain._diagonal(part)
+        features = new_features(base, *check_extension(*compared, source.widths))
+        assert features is not None
+        yield features, np.ones(len(features))
 
 
 def is_linear(kernel: Kernel) -> bool:

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._array import Array
 from .._check import FLOATS, check_integer
+from .._content import content_names
 from ..errors import InputError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
@@ -19,7 +20,6 @@ from ._callbacks import CallbackSupportMixin, start_reporter, with_callbacks
 from .centroids import Centroids
 from .kernel_kmeans import check_weights, kernel_kmeans
 from .results import Clustering
-from .seeding import content_names
 
 
 class KernelEstimator(ClusterMixin, BaseEstimator):
@@ -40,7 +40,7 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
         takes = self.kernel_.source.takes
         if takes == "gram":
             return None
-        return content_names(X if takes == "strings" else self.gram_.source.collection)  # type: ignore[attr-defined]
+        return content_names(X if takes == "strings" else self.kernel_.source._collect(X))
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, tuple) and self.kernel_.source.takes == "gram":

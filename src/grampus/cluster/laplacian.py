@@ -14,7 +14,7 @@ from .._check import check_flag, check_integer
 from .._config import settings
 from .._parallel import blas_threads
 from ..errors import InputError
-from ..gram import DenseGram, Gram, SparseGram, eigenpairs, neighbour_graph, unshifted
+from ..gram import DenseGram, Gram, NystromGram, SparseGram, eigenpairs, factor, neighbour_graph, unshifted
 from ..gram.graph import GraphOperator, components, degrees, nearest, non_negative
 from ..gram.operators import check_gram, stored_gram
 
@@ -127,7 +127,8 @@ def spectral_embedding(
     Parameters
     ----------
     gram : Gram
-        Similarities W. Negative ones count as 0, which needs the matrix, or neighbours.
+        Similarities W. Negative ones count as 0, which needs the matrix, or neighbours; those of a low-rank Gram
+        (``nystrom``) stay, so that nothing of size n × n is needed.
     n_components : int
         l, the number of eigenvectors, fewer than the documents.
     laplacian : "random-walk", "symmetric" or "unnormalised"
@@ -225,7 +226,15 @@ def _links(gram: Gram, neighbours: int | None, loops: bool, n_jobs: int | None) 
         return base, 0.0
     if non_negative(base):
         return stored_gram(base), 0.0
+    if is_low_rank(base):
+        return base, 0.0
     return _without_negatives(stored_gram(base))
+
+
+def is_low_rank(gram: Gram) -> bool:
+    """Say whether negative similarities stay: they are what the approximation left of small ones; nothing is read."""
+    base, _ = unshifted(gram)
+    return isinstance(base.source, NystromGram) and factor(base) is not None
 
 
 def _without_negatives(gram: Gram) -> tuple[Gram, float]:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, dot, row_squares, take_rows
+from .._array import Array, dot, take_rows
 from .._config import tile_rows
 from ..errors import InputError
 from ..gram import Gram, factor, unshifted
-from ..kernels import Kernel, Normalise
-from .crossing import is_linear
+from ..kernels import Kernel
+from .crossing import is_linear, new_parts
 from .spaces import InputCentred, Members
 from .tree import Node, Tree
 
@@ -67,13 +67,14 @@ class Router:
     def predict(self, documents: Any, parts: tuple[Node, ...] | None = None) -> NDArray[np.intp]:
         """Return the label of every new document."""
         source = self.kernel.source
-        base, _ = unshifted(self.gram)
-        explicit = factor(base) if is_linear(self.kernel) else None
-        fitted = self.gram.source.collection if explicit is None else explicit.features  # type: ignore[attr-defined]
-        new = source._collect_new(documents, fitted)
-        if explicit is not None:
-            return descend(self.tree, new.shape[0], self._explicit(new), parts)
         found = [np.empty(0, dtype=np.intp)]
+        explicit = new_parts(self.kernel, self.gram, documents)
+        if explicit is not None:
+            for part, scale in explicit:
+                found.append(descend(self.tree, part.shape[0], self._explicit(part, scale), parts))
+            return np.concatenate(found)
+        fitted = self.gram.source.collection  # type: ignore[attr-defined]
+        new = source._collect_new(documents, fitted)
         for part in source._parts(new, _NEW_TILE * tile_rows(8 * len(self.gram))):
             cross, _ = self.gram.extend(source._cross(part, fitted), source._diagonal(part))
             found.append(descend(self.tree, len(cross), self._compared(part, cross), parts))
@@ -81,23 +82,24 @@ class Router:
 
     def direction(self, node: Node) -> Array:
         """Return a split's functionals as vectors over the features, (m, c)."""
-        explicit = factor(unshifted(self.gram)[0])
-        if explicit is None or not is_linear(self.kernel):
+        if not is_linear(self.kernel):
             raise InputError(f"Only linear and cosine kernels have directions over terms; got '{self.kernel}'.")
         if node.split is None:
             raise InputError(f"Node {node.index} is a leaf: nothing divides it.")
+        return self._direction(node)
+
+    def _direction(self, node: Node) -> Array:
+        explicit = factor(unshifted(self.gram)[0])
+        assert explicit is not None
+        assert node.split is not None
         weights = node.split.coefficients * explicit.scale[node.members, None]
         return dot(explicit.features[node.members].T, weights)
 
-    def _explicit(self, new: Any) -> Scores:
+    def _explicit(self, new: Any, scale: Array) -> Scores:
         """Use the directions themselves: O(stored entries), no block of similarities."""
-        scale = np.ones(new.shape[0])
-        if Normalise() in self.kernel.transforms:
-            squares = row_squares(new)
-            scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
 
         def scores(node: Node, rows: Members) -> Array:
-            return dot(new[rows], self.direction(node)) * scale[rows, None]
+            return dot(new[rows], self._direction(node)) * scale[rows, None]
 
         return scores
 

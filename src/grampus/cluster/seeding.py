@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from .._array import Array, is_sparse
+from .._array import Array
 from .._check import check_labels
 from ..errors import InputError
 from ..gram import Gram
@@ -141,24 +139,3 @@ def _distances(gram: Gram, diagonal: Array, centres: Array) -> Array:
     size = diagonal[centres][:, None] + diagonal
     squared = size - 2.0 * block
     return np.where(squared > _NOISE * np.abs(size), squared, 0.0)
-
-
-def content_names(documents: Any) -> Array:
-    """Return a digest of every row or string: equal exactly for equal content, whatever its layout or float type."""
-    if is_sparse(documents):
-        rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
-        return np.array([_digest(index, values) for index, values in rows])
-    if isinstance(documents, np.ndarray):
-        return np.array([_digest(np.flatnonzero(row), row[row != 0]) for row in documents])
-    return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents])
-
-
-def _digest(index: Array, values: Array) -> str:
-    stored = values != 0
-    found = hashlib.blake2b(index[stored].astype(np.int64).tobytes(), digest_size=16)
-    found.update(values[stored].astype(np.float64).tobytes())
-    return found.hexdigest()
-
-
-def _bytes(text: Any) -> bytes:
-    return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogatepass")

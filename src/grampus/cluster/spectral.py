@@ -13,7 +13,7 @@ from ..gram.operators import check_gram
 from ..kernels import Kernel
 from .crossing import new_sums
 from .embedded import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded
-from .laplacian import SpectralEmbedding, spectral_embedding
+from .laplacian import SpectralEmbedding, is_low_rank, spectral_embedding
 
 
 def spectral_kmeans(
@@ -192,8 +192,9 @@ class SpectralKMeans(EmbeddedEstimator):
         placed = self.result_.embedding
         assert isinstance(placed, SpectralEmbedding)
         matrix = np.concatenate([placed.coefficients, np.ones((len(placed.degrees), 1))], axis=1)
-        # Where no similarity can be negative, sums over all of them need no block.
-        plain = placed.neighbours is None and non_negative(self.gram_) and _no_negatives(X)
+        # Where no similarity can be negative, or negative ones stay, sums over all of them need no block.
+        plain = is_low_rank(self.gram_) or (non_negative(self.gram_) and _no_negatives(X))
+        plain = plain and placed.neighbours is None
         return placed.place(new_sums(self.kernel_, self.gram_, X, matrix, None if plain else placed.edit))
 
 

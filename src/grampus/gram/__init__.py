@@ -1,15 +1,17 @@
 """Gram matrices as operators: sources, transforms, and what can be read off them.
 
 A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
-`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another Gram. All of them answer ``block``,
-``diagonal``, ``@``, ``take``, ``extend`` and ``dense``, and all pass ``grampus.testing.check_gram``.
+`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` makes one of low rank.
+All answer ``block``, ``diagonal``, ``@``, ``take``, ``extend``, ``dense``, and pass ``grampus.testing.check_gram``.
 """
 
 from .base import Gram
 from .eigen import Eigenpairs, eigenpairs, eigenvalues
+from .error import Estimate, relative_error
 from .factor import factor, unshifted
 from .fit import centre, empirical_map, normalise, power, self_tune, shift
 from .graph import SparseGram, neighbour_graph
+from .lowrank import NystromGram, nystrom
 from .objective import dominance_ratio, indicator, objective
 from .sources import DenseGram, FunctionGram, LinearGram
 from .transforms import Transformed
@@ -17,9 +19,11 @@ from .transforms import Transformed
 __all__ = [
     "DenseGram",
     "Eigenpairs",
+    "Estimate",
     "FunctionGram",
     "Gram",
     "LinearGram",
+    "NystromGram",
     "SparseGram",
     "Transformed",
     "centre",
@@ -31,8 +35,10 @@ __all__ = [
     "indicator",
     "neighbour_graph",
     "normalise",
+    "nystrom",
     "objective",
     "power",
+    "relative_error",
     "self_tune",
     "shift",
     "unshifted",

@@ -149,13 +149,13 @@ class Gram(ABC):
         Parameters
         ----------
         cross : array of shape (m, n)
-            Similarities of m new documents to the n fitted ones under the plain kernel.
+            Similarities of m new documents to the n fitted ones (or the landmarks of a low-rank Gram), plain kernel.
         diagonal : array of shape (m,), optional
             Self-similarities of the new documents under the plain kernel; only some transforms need them.
 
         Returns both, transformed; the diagonal is None if it was not given and did not become known.
         """
-        return self._extend(*check_extension(cross, diagonal, len(self)))
+        return self._extend(*check_extension(cross, diagonal, getattr(self.source, "widths", (len(self),))))
 
     def to_linear_operator(self) -> Any:
         """Return the Gram as a SciPy ``LinearOperator``, for SciPy's solvers."""

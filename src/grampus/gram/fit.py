@@ -13,6 +13,7 @@ from .._parallel import blas_threads
 from ..errors import InputError
 from .base import Gram
 from .eigen import smallest_eigenvalue
+from .sources import LinearGram
 from .transforms import Centred, Mapped, Normalised, Powered, SelfTuned, Shifted
 
 SHIFT_RULE = "sigma must be a number, 'psd', or left out (the shift that brings the trace to 0)"
@@ -185,6 +186,8 @@ def _require_self_similarity(gram: Gram, diagonal: Array) -> None:
             "Scale the data, or use float64."
         )
     empty = np.flatnonzero(diagonal == 0)
+    if isinstance(gram, LinearGram) and not (gram.features[empty] != 0).sum():
+        return  # no features, no similarities: nothing need be read
     for part in tiles(len(empty), 16 * len(gram)):
         block = gram.block(empty[part])
         if block.any():

@@ -37,6 +37,11 @@ class Source(Gram):
 
     collection: Any = None
 
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many similarities to fitted documents may describe a new one: n, one for each."""
+        return (len(self),)
+
 
 class DenseGram(Source):
     """A Gram matrix in memory.
@@ -157,7 +162,7 @@ class LinearGram(Source):
 
     def _weighted_squares(self, weights: Array) -> Array:
         if not is_sparse(self.features):
-            return super()._weighted_squares(weights)
+            return self._dense_squares(weights)
         out = np.empty(len(self))
         everything = self.features.T.tocsr()  # not kept: it is as large as the input
         for rows in tiles(len(self), 24 * len(self)):
@@ -165,6 +170,21 @@ class LinearGram(Source):
             product.data = np.square(product.data, dtype=np.float64)
             out[rows] = product @ weights
         return out
+
+    def _dense_squares(self, weights: Array) -> Array:
+        """Return x_iᵀ (Xᵀ diag(w) X) x_i, or read the Gram where that is less work."""
+        x, m = self.features, self.features.shape[1]
+        if m * 2 > len(self):
+            return super()._weighted_squares(weights)
+        square = np.zeros((m, m))
+        for rows in tiles(len(self), 24 * m):
+            part = x[rows].astype(np.float64, copy=False)
+            square += part.T @ (part * weights[rows, None])
+        out = np.empty(len(self))
+        for rows in tiles(len(self), 24 * m):
+            part = x[rows].astype(np.float64, copy=False)
+            out[rows] = np.einsum("ij,ij->i", part @ square, part)
+        return np.maximum(out, 0.0)
 
 
 class FunctionGram(Source):

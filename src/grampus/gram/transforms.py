@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ class Transformed(Gram):
     """A Gram over another one, its base.
 
     A subclass gives ``_block``, ``_diagonal`` and ``_own_extend``, and ``_take`` if taking documents first changes
-    nothing.
+    nothing; ``pairwise`` is True if, besides, a new document's similarity to one fitted document needs no other.
 
     Examples
     --------
@@ -37,6 +37,8 @@ class Transformed(Gram):
     >>> Doubled(LinearGram(np.array([[1.0], [2.0]]))) @ np.ones(2)
     array([ 6., 12.])
     """
+
+    pairwise: ClassVar[bool] = False
 
     def __init__(self, base: Gram) -> None:
         super().__init__(len(base), base.dtype)
@@ -60,6 +62,8 @@ class Shifted(Transformed):
 
     Commutes with ``take`` because σ was fixed on the whole collection.
     """
+
+    pairwise: ClassVar[bool] = True
 
     def __init__(self, base: Gram, sigma: float) -> None:
         super().__init__(base)
@@ -100,6 +104,8 @@ class Normalised(Transformed):
 
     A document without self-similarity (an empty one) has similarity 0 to everything, itself included.
     """
+
+    pairwise: ClassVar[bool] = True
 
     def __init__(self, base: Gram, order: float, self_similarity: Array) -> None:
         super().__init__(base)
@@ -151,6 +157,8 @@ class Normalised(Transformed):
 
 class Powered(Transformed):
     """K_ij^p, entry by entry, for K ≥ 0 (`dominance`, SP)."""
+
+    pairwise: ClassVar[bool] = True
 
     def __init__(self, base: Gram, exponent: float) -> None:
         super().__init__(base)

@@ -17,7 +17,7 @@ from .string import (
     Telling,
     telling_substrings,
 )
-from .transforms import Centre, Map, Normalise, Power, Shift
+from .transforms import Centre, Map, Normalise, Nystrom, Power, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
     "Linear",
     "Map",
     "Normalise",
+    "Nystrom",
     "Piped",
     "Polynomial",
     "Power",

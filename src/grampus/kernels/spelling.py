@@ -4,7 +4,7 @@
 
     kernel    := call ("|" call)*
     call      := name [ "(" [ argument ("," argument)* ] ")" ]
-    argument  := [ name "=" ] ( number | word )
+    argument  := [ name "=" ] ( number | word )          a word may end in "++"
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .base import Kernel, Spelled, Transform
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _TOKEN = re.compile(
-    rf"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.]))|(?P<name>{_NAME})|(?P<mark>[()|,=])",
+    rf"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.]))|(?P<name>{_NAME}(?:\+\+)?)|(?P<mark>[()|,=])",
     re.ASCII,
 )
 _SPACE = re.compile(r"\s*")

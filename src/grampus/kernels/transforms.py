@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .. import gram as grams
-from .._check import check_number
+from .._check import check_integer, check_number
 from ..gram import Gram
 from ..gram.fit import check_order, check_shift
+from ..gram.landmarks import check_choice
 from .base import Transform
 from .spelling import register
 
@@ -115,3 +116,44 @@ class Map(Transform):
     def __call__(self, gram: Gram) -> Gram:
         """Learn the norms and return the mapped Gram."""
         return grams.empirical_map(gram)
+
+
+@register
+@dataclass(frozen=True)
+class Nystrom(Transform):
+    """A Gram of low rank from the similarities to landmark documents: memory n × landmarks for any kernel.
+
+    Parameters
+    ----------
+    landmarks : int, default=500
+        How many documents to choose; all distinct ones at most.
+    rank : int, optional
+        Keep only the best approximation of this rank.
+    choose : "uniform", "kmeans++" or "leverage"
+        How landmarks are chosen; see ``grampus.gram.nystrom``.
+    seed : int, default=0
+        Seed of the choice: part of the kernel, so that a spelling means one Gram.
+
+    Examples
+    --------
+    >>> str(Nystrom()), str(Nystrom(200, choose="kmeans++"))
+    ('nystrom', 'nystrom(200, choose=kmeans++)')
+    """
+
+    name: ClassVar[str] = "nystrom"
+    landmarks: int = 500
+    rank: int | None = field(default=None, kw_only=True)
+    choose: str = field(default="uniform", kw_only=True)
+    seed: int = field(default=0, kw_only=True)
+
+    def __post_init__(self) -> None:
+        self._set(
+            landmarks=check_integer(self.landmarks, "landmarks", low=1),
+            rank=None if self.rank is None else check_integer(self.rank, "rank", low=1),
+            choose=check_choice(self.choose),
+            seed=check_integer(self.seed, "seed", low=0, high=2**32 - 1),
+        )
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Choose the landmarks and return the Gram of low rank."""
+        return grams.nystrom(gram, self.landmarks, rank=self.rank, choose=self.choose, random_state=self.seed)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -30,6 +32,9 @@ class Substrings:
 
     def __len__(self) -> int:
         return len(self.index.text) if self.rows is None else len(self.rows)
+
+    def __iter__(self) -> Iterator[str | bytes]:
+        return self.index.text.each(np.arange(len(self)) if self.rows is None else self.rows)
 
     @property
     def shape(self) -> tuple[int, int]:

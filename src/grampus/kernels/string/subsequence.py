@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -28,6 +29,9 @@ class Strings:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    def __iter__(self) -> Iterator[str | bytes]:
+        return self.text.each(self.rows)
 
     @property
     def documents(self) -> Documents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -58,6 +58,11 @@ class Text:
         if self.unit == "bytes":
             return part.tobytes()
         return part.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+
+    def each(self, rows: NDArray[np.intp]) -> Iterator[str | bytes]:
+        """Read some of the documents back, one after the other."""
+        for row in rows:
+            yield self.read(int(self.bounds[row]), int(self.bounds[row + 1] - self.bounds[row]))
 
     def take(self, index: NDArray[np.intp]) -> Text:
         """Return some of the documents."""

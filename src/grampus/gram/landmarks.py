@@ -1,0 +1,137 @@
+"""Which documents stand for all: landmarks, chosen by content and not by place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse import csr_array
+
+from .._array import Array, is_sparse, tiles
+from .._content import content_names
+from ..errors import InputError
+from .base import Gram
+
+Documents = NDArray[np.intp]
+_NOISE = 1e-12  # what rounding may make of a distance of 0, relative to the self-similarities
+
+
+def check_choice(choose: Any) -> str:
+    """Return the name of a way to choose landmarks, or raise."""
+    if not isinstance(choose, str) or choose not in CHOICES:
+        raise InputError(f"choose must be one of {', '.join(map(repr, CHOICES))}; got {choose!r}.")
+    return choose
+
+
+def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> Documents:
+    """Return the numbers of at most `count` distinct documents, rising."""
+    from sklearn.utils import check_random_state
+
+    try:
+        source = check_random_state(random_state)
+    except ValueError as error:
+        raise InputError(f"random_state: {error}") from error
+    rng = np.random.default_rng([int(word) for word in source.randint(0, 2**31 - 1, size=4)])
+    distinct, copies = _distinct(gram)
+    if count >= len(distinct):
+        return np.sort(distinct)
+    return np.sort(CHOICES[choose](gram, count, distinct, copies.astype(np.float64), rng))
+
+
+def _distinct(gram: Gram) -> tuple[Documents, NDArray[np.intp]]:
+    """Return the first of every set of equal documents, in an order that their content decides, and their counts."""
+    documents = getattr(gram.source, "collection", None)
+    known = is_sparse(documents) or isinstance(documents, np.ndarray) or _holds_strings(documents)
+    if not known or len(names := _keys(documents)) != len(gram):
+        return np.arange(len(gram)), np.ones(len(gram), dtype=np.intp)
+    _, first, counts = np.unique(names, return_index=True, return_counts=True)
+    return first, counts
+
+
+def _holds_strings(documents: Any) -> bool:
+    if isinstance(documents, (list, tuple)):
+        return all(isinstance(item, (str, bytes)) for item in documents)
+    return hasattr(documents, "__iter__") and hasattr(documents, "take")
+
+
+def _keys(documents: Any) -> Array:
+    """Return 64 bits of every document's digest."""
+    return np.frombuffer(bytes.fromhex("".join(content_names(documents).tolist())), dtype=">u8")[::2]
+
+
+def uniform(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
+    """Draw distinct documents with equal chances."""
+    return distinct[rng.choice(len(distinct), count, replace=False)]
+
+
+def spread(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
+    """Draw in proportion to the squared distance from the nearest landmark so far (k-means++ in feature space).
+
+    Oglic & Gärtner (2017), Nyström method with kernel k-means++ samples as landmarks. Copies count as documents.
+    """
+    diagonal = gram._diagonal().astype(np.float64)
+    nearest, pull = np.full(len(gram), np.inf), copies
+    drawn: list[int] = []
+    while len(drawn) < count and pull.sum() > 0:
+        total = np.cumsum(pull)
+        place = min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(total) - 1)
+        drawn.append(int(distinct[place]))
+        size = diagonal + diagonal[drawn[-1]]
+        squared = size - 2.0 * _similarities(gram, drawn[-1])
+        nearest = np.minimum(nearest, np.where(squared > _NOISE * np.abs(size), squared, 0.0))
+        nearest[drawn[-1]] = 0.0
+        pull = copies * nearest[distinct]
+    return np.array(drawn, dtype=np.intp)
+
+
+def _similarities(gram: Gram, document: int) -> Array:
+    """Return one column of the Gram, as a product: a linear Gram needs one pass over its entries."""
+    one = csr_array((np.ones(1), (np.array([document]), np.zeros(1, dtype=np.intp))), shape=(len(gram), 1))
+    return gram._matmul(one)[:, 0]
+
+
+def by_leverage(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
+    """Draw without replacement, with chances in proportion to approximate ridge leverage scores.
+
+    The scores come from a first uniform sample of the same size; the ridge is the mean eigenvalue that the leading half
+    of its spectrum leaves over, scaled to n documents (Musco & Musco 2017, eqn 4 and theorem 3, one level deep).
+    """
+    pilot = uniform(gram, count, distinct, copies, rng)
+    values = np.linalg.eigvalsh(gram._block(pilot, pilot).astype(np.float64))[::-1]
+    share, half = len(pilot) / len(gram), -(-count // 2)
+    ridge = max(float(values[half:].clip(min=0.0).sum()) / half, 1e-9 * float(values[0])) / share
+    if not ridge > 0:
+        return pilot  # every similarity is 0
+    pull = copies * leverage_scores(gram, pilot, ridge)[distinct]
+    waiting = np.divide(rng.exponential(size=len(pull)), pull, out=np.full(len(pull), np.inf), where=pull > 0)
+    order = np.argsort(waiting, kind="stable")[:count]  # the first arrivals are a sample without replacement
+    return distinct[order[np.isfinite(waiting[order])]]
+
+
+def leverage_scores(gram: Gram, pilot: Documents, ridge: float) -> Array:
+    """Return (K_ii − c_iᵀ (W + λ s I)⁻¹ c_i) / λ within [0, 1], c_i the similarities to a sample of a share s.
+
+    With all documents as the sample it is the ridge leverage score (K (K + λI)⁻¹)_ii.
+    """
+    block = gram._block(pilot, pilot).astype(np.float64)
+    block[np.diag_indices_from(block)] += ridge * len(pilot) / len(gram)
+    try:
+        solver = cho_factor(block)
+    except np.linalg.LinAlgError:  # indefinite: lift it until it is not
+        block[np.diag_indices_from(block)] += max(0.0, -2.0 * float(np.linalg.eigvalsh(block)[0]))
+        solver = cho_factor(block)
+    scores = gram._diagonal().astype(np.float64)
+    for rows in tiles(len(gram), 24 * len(pilot)):
+        similar = gram._block(rows, pilot).astype(np.float64, copy=False)
+        scores[rows] -= np.einsum("ij,ji->i", similar, cho_solve(solver, similar.T))
+    return np.clip(scores / ridge, 0.0, 1.0)
+
+
+CHOICES: dict[str, Callable[[Gram, int, Documents, Array, np.random.Generator], Documents]] = {
+    "uniform": uniform,
+    "kmeans++": spread,
+    "leverage": by_leverage,
+}

@@ -1,0 +1,272 @@
+"""Nyström: a Gram of low rank from the similarities to some documents, the landmarks.
+
+With C the similarities of all documents to the landmarks and W those among the landmarks, K ≈ C W⁺ Cᵀ = F Fᵀ with
+F = C U Λ^(−1/2), W = U Λ Uᵀ (Williams & Seeger 2001, eqn 8). Memory is n × landmarks; the n × n matrix is never formed.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+
+from .._array import Array, dot, index_array, row_squares, tiles
+from .._check import check_index, check_integer
+from .._config import require_memory
+from .._parallel import blas_threads
+from ..errors import InputError
+from .base import Gram
+from .landmarks import check_choice, choose_landmarks
+from .sources import LinearGram, Source
+from .transforms import Normalised, Shifted, Transformed
+
+# Eigenvalues of W below this share of the largest are 0: their directions are rounding, and 1/λ would blow them up.
+_ROUNDING = {"float64": 1e-11, "float32": 1e-5}
+_INDEFINITE = 100.0  # times the rounding: an eigenvalue more negative than this is one, not rounding
+
+
+class NystromGram(LinearGram):
+    """F Fᵀ, F the features that the similarities to the landmarks give; made by ``nystrom``.
+
+    New documents are compared with the landmarks alone, where a similarity under the Gram below depends on its two
+    documents only (plain kernels, ``normalise``, ``power``); otherwise with all documents (``centre``, ``map``,
+    ``selftuning``). Taking some of the documents leaves the landmarks as they are.
+
+    Attributes
+    ----------
+    features : array of shape (n, rank)
+        F.
+    landmarks : array of int
+        Their numbers in the fitted collection, rising.
+    negative : array
+        The negative eigenvalues of W that were dropped; empty for a positive semi-definite Gram.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, nystrom
+    >>> gram = nystrom(LinearGram(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])), [0, 2])
+    >>> gram.dense().round(12)
+    array([[1., 2., 0.],
+           [2., 4., 0.],
+           [0., 0., 9.]])
+    >>> gram.landmarks
+    array([0, 2])
+    """
+
+    def __init__(self, features: Array, landmarks: NDArray[np.intp], negative: Array, entrance: Entrance) -> None:
+        super().__init__(features)
+        self.landmarks, self.negative, self.entrance = landmarks, negative, entrance
+        self.collection = getattr(entrance.below.source, "collection", None)
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many similarities may describe a new document: to the landmarks, or to all fitted documents."""
+        return self.entrance.widths
+
+    def embed(self, cross: Array, diagonal: Array | None = None) -> Array:
+        """Return the features of new documents, (m, rank), from what ``extend`` takes."""
+        return self.entrance.features(cross, diagonal).astype(self.dtype, copy=False)
+
+    def _extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
+        features = self.embed(cross, diagonal)
+        return dot(features, self.features.T), row_squares(features).astype(self.dtype)
+
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        return NystromGram(self.features[index], self.landmarks, self.negative, self.entrance.closed())
+
+
+class Entrance:
+    """How new documents come to a low-rank Gram.
+
+    Parameters
+    ----------
+    below : Gram
+        What new documents are carried through: the landmarks' part of the Gram below, or all of it.
+    columns : array of int, optional
+        Where the landmarks are in what comes out; all of it by default.
+    project : array of shape (landmarks, rank)
+        U Λ^(−1/2): from similarities to features.
+    chosen : array of int, optional
+        Which of the fitted documents `below` compares with, so that similarities to all of them can be given too.
+    n : int
+        The number of fitted documents.
+    """
+
+    def __init__(self, below: Gram, columns: Any, project: Array, chosen: NDArray[np.intp] | None, n: int) -> None:
+        self.below, self.columns, self.project, self.chosen, self.n = below, columns, project, chosen, n
+
+    @classmethod
+    def to(cls, gram: Gram, landmarks: NDArray[np.intp], project: Array) -> Entrance:
+        """Return the shortest way to the features: through the landmarks alone, where the transforms below allow it."""
+        if not _pairwise(gram):
+            return cls(gram, landmarks, project, None, len(gram))
+        inner = gram.source
+        chosen = inner.entrance.chosen if isinstance(inner, NystromGram) else landmarks
+        return cls(gram.take(landmarks), slice(None), project, chosen, len(gram))
+
+    @property
+    def _inner(self) -> tuple[int, ...]:
+        return tuple(getattr(self.below.source, "widths", (len(self.below),)))
+
+    @property
+    def widths(self) -> tuple[int, ...]:
+        """How many similarities may describe a new document."""
+        return self._inner if self.chosen is None else (self.n, *self._inner)
+
+    def closed(self) -> Entrance:
+        """Return the way for a part of the documents: similarities to those of the part do not lead in."""
+        return Entrance(self.below, self.columns, self.project, None, self.n)
+
+    def features(self, cross: Array, diagonal: Array | None) -> Array:
+        """Return the features of new documents in float64."""
+        if cross.shape[1] not in self._inner:
+            cross = cross[:, self.chosen]
+        similar, _ = self.below._extend(cross, diagonal)
+        return np.asarray(similar[:, self.columns].astype(np.float64, copy=False) @ self.project)
+
+
+def nystrom(
+    gram: Gram,
+    landmarks: int | Any = 500,
+    *,
+    rank: int | None = None,
+    choose: str = "uniform",
+    random_state: Any = 0,
+) -> NystromGram:
+    """Approximate a Gram by one of low rank, from the similarities to some landmark documents.
+
+    Costs n × landmarks similarities, as many again if they are not chosen uniformly, and again with `rank`; memory is
+    n × landmarks numbers. Exact, for a positive semi-definite Gram, when the landmarks span all documents: with as many
+    landmarks as distinct documents, or as many as a linear kernel has features.
+
+    Parameters
+    ----------
+    gram : Gram
+        Any Gram but a shifted one. Where it is indefinite, the negative eigenvalues of the landmarks' block are
+        dropped, with a warning.
+    landmarks : int or array of int
+        How many documents to choose, all distinct ones at most; or the documents themselves.
+    rank : int, optional
+        Keep only the best approximation of this rank (to the Nyström Gram, not to its landmark block): memory n × rank.
+    choose : "uniform", "kmeans++" or "leverage"
+        Distinct documents with equal chances; in proportion to the squared distance from those chosen before (Oglic &
+        Gärtner 2017); in proportion to approximate ridge leverage scores (Musco & Musco 2017).
+    random_state : int, RandomState or None
+        Seed of the choice. Documents are told apart by their content where the Gram keeps it: their order does not
+        matter, and copies are chosen once.
+
+    Returns
+    -------
+    NystromGram
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import nystrom, relative_error
+    >>> from grampus.kernels import Gaussian
+    >>> x = np.random.default_rng(0).random((300, 2))
+    >>> gram = Gaussian(1.5).gram(x)
+    >>> small = nystrom(gram, 30)
+    >>> small.features.shape[1] <= 30, relative_error(gram, small).value < 1e-5
+    (True, True)
+    """
+    if not isinstance(gram, Gram):
+        raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
+    if isinstance(gram, Shifted):
+        raise InputError(
+            "nystrom must come before shift: a shift changes the diagonal alone, which no Gram of low rank can follow. "
+            "Write it as in 'cosine|nystrom(500)|shift'."
+        )
+    check_choice(choose)
+    rank = None if rank is None else check_integer(rank, "rank", low=1)
+    with blas_threads():
+        if isinstance(landmarks, (int, np.integer, float)):
+            count = check_integer(landmarks, "landmarks", low=1)
+            chosen = choose_landmarks(gram, count, choose, random_state)
+        else:
+            chosen = np.unique(index_array(check_index(landmarks, len(gram), "landmarks")))
+            if len(chosen) == 0:
+                raise InputError("landmarks must name at least one document; got none.")
+        project, negative = _project(gram, chosen)
+        if rank is not None and rank < project.shape[1]:
+            project = _best(gram, chosen, project, rank)
+        features = np.empty((len(gram), project.shape[1]), dtype=gram.dtype)
+        for rows, part in _feature_tiles(gram, chosen, project):
+            features[rows] = part
+    return NystromGram(features, chosen, negative, Entrance.to(gram, chosen, project))
+
+
+def new_features(gram: Gram, cross: Array, diagonal: Array | None) -> Array | None:
+    """Return new documents in the space of a low-rank Gram's features, also under ``normalise(0)``; None for others.
+
+    `cross` and `diagonal` are what ``extend`` takes; it costs nothing that grows with n.
+    """
+    if isinstance(gram, NystromGram):
+        return gram.embed(cross, diagonal)
+    if isinstance(gram, Normalised) and gram.order == 0:
+        below = new_features(gram.base, cross, diagonal)
+        if below is not None:
+            length = np.sqrt(row_squares(below))
+            return np.divide(below, length[:, None], out=np.zeros_like(below), where=length[:, None] > 0)
+    return None
+
+
+def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
+    """Return U Λ^(−1/2) of the landmarks' block, largest eigenvalue first, and the negative eigenvalues."""
+    block = gram._block(landmarks, landmarks).astype(np.float64)
+    if not np.isfinite(block).all():
+        raise InputError("The similarities among the landmarks must be finite; some are NaN or infinite.")
+    values, vectors = eigh((block + block.T) / 2.0)
+    limit = _ROUNDING[gram.dtype.name] * max(float(np.abs(values).max()), 1e-300)
+    negative = values[values < -_INDEFINITE * limit]
+    if len(negative):
+        warnings.warn(
+            f"The Gram is indefinite: {len(negative)} of the {len(values)} eigenvalues of the landmarks' block are "
+            f"negative, down to {negative[0] / values[-1]:.2g} of the largest. They are dropped.",
+            stacklevel=3,
+        )
+    kept = np.flatnonzero(values > limit)[::-1]
+    if len(kept) == 0:
+        return np.zeros((len(landmarks), 1)), negative  # every similarity is 0, and so is the one feature
+    return _signed(vectors[:, kept]) / np.sqrt(values[kept]), negative
+
+
+def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) -> Array:
+    """Return the projection to the `rank` leading components of F, the best approximation of F Fᵀ of that rank."""
+    square = np.zeros((project.shape[1], project.shape[1]))
+    for _, part in _feature_tiles(gram, landmarks, project):
+        square += part.T @ part
+    _, vectors = eigh(square, subset_by_index=(len(square) - rank, len(square) - 1))
+    return project @ _signed(vectors[:, ::-1])
+
+
+def _feature_tiles(gram: Gram, landmarks: NDArray[np.intp], project: Array) -> Iterator[tuple[slice, Array]]:
+    """Yield F in float64, some documents at a time."""
+    count, rank = project.shape
+    require_memory(
+        len(gram) * rank * gram.dtype.itemsize,
+        f"The {len(gram)} × {rank} features of nystrom",
+        "Use fewer landmarks or a smaller rank",
+    )
+    for rows in tiles(len(gram), 8 * (2 * count + rank)):
+        yield rows, gram._block(rows, landmarks).astype(np.float64, copy=False) @ project
+
+
+def _signed(vectors: Array) -> Array:
+    """Turn every column so that its largest entry is positive."""
+    largest = np.abs(vectors).argmax(axis=0)
+    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+
+
+def _pairwise(gram: Gram) -> bool:
+    """Say whether a similarity depends on its two documents alone, so that new ones need meet only some."""
+    while isinstance(gram, Transformed):
+        if not gram.pairwise:
+            return False
+        gram = gram.base
+    return isinstance(gram, Source)
