@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ._config import config
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
     from .kernels import parse_kernel
+    from .select import choose_k
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
@@ -24,6 +25,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "PDDP",
     "SpectralKMeans",
     "__version__",
+    "choose_k",
     "config",
     "parse_kernel",
 ]
@@ -34,6 +36,7 @@ _HOMES = {
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
     "SpectralKMeans": ".cluster",
+    "choose_k": ".select",
     "config": "._config",
     "parse_kernel": ".kernels",
 }

@@ -15,6 +15,7 @@ MODULES = [
     "grampus.kernels",
     "grampus.metrics",
     "grampus.plots",
+    "grampus.select",
     "grampus.testing",
     "grampus.text",
 ]
@@ -26,6 +27,7 @@ PUBLIC = {
         "KernelPCAKMeans",
         "SpectralKMeans",
         "__version__",
+        "choose_k",
         "config",
         "parse_kernel",
     },

@@ -28,7 +28,7 @@ from .sums import Rule, Sums, stored_entries
 logger = logging.getLogger(__name__)
 
 # Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
-_TIE = 1e-12
+TIE = 1e-12
 
 
 def kernel_kmeans(
@@ -115,7 +115,7 @@ def kernel_kmeans(
     diagonal = base.diagonal().astype(np.float64)
     if not np.isfinite(diagonal).all():
         raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-    rule = Rule(check_flag(adjusted, "adjusted"), _TIE, sigma)
+    rule = Rule(check_flag(adjusted, "adjusted"), TIE, sigma)
     problem = Problem(k, weights, diagonal, rule, max_iter)
 
     rngs = generators(random_state, n_init)
@@ -137,10 +137,10 @@ def kernel_kmeans(
     runs = gather(finished)
     # The first of equals: which of them rounding favours must not matter.
     size = float(weights @ np.abs(diagonal))
-    best = int((runs.objective <= runs.objective.min() + _TIE * size).argmax())
+    best = int((runs.objective <= runs.objective.min() + TIE * size).argmax())
     labels, gain = runs.labels[best], 0.0
     if check_flag(polish, "polish"):
-        labels, gain = polish_labels(base, diagonal, labels, k, weights, _TIE * size)
+        labels, gain = polish_labels(base, diagonal, labels, k, weights, TIE * size)
         if gain and weights.min() == 0:  # those without weight follow the centroids
             nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
             labels = np.where(weights > 0, labels, nearest)
