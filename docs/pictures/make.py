@@ -17,11 +17,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from grampus import PDDP, KernelKMeans, SpectralKMeans, parse_kernel, plots
+from grampus import PDDP, KernelKMeans, SpectralKMeans, choose_k, parse_kernel, plots
 from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
 from grampus.demo import scipy_docstrings
 from grampus.describe import keywords
 from grampus.gram import LinearGram, dominance_ratio
+from grampus.select import reduce_gram
 from grampus.text import TermVectorizer
 
 HERE = Path(__file__).parent
@@ -132,6 +133,33 @@ def kernel_k_means() -> Figure:
         ax.set_aspect("equal")
         ax.set_xticks([])
         ax.set_yticks([])
+    return figure
+
+
+# -- the choice of k
+
+
+@picture
+def choosing_k() -> Figure:
+    rng = np.random.default_rng(0)
+    points = np.repeat(np.eye(5) * 3.2, 40, axis=0) + rng.normal(size=(200, 5))
+    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", n_splits=40, random_state=0)
+    figure, (ax,) = panels(1, 5.4, 3.0)
+    found.plot(ax=ax)
+    return figure
+
+
+@picture
+def reduction() -> Figure:
+    corpus = scipy_docstrings()
+    labels = np.array(corpus.labels)
+    gram = parse_kernel("cosine").gram(TermVectorizer("lfc", min_df=3).fit_transform(corpus.texts))
+    reduced = reduce_gram(gram)
+    figure, (left, right) = panels(2, 5.8, 2.6)
+    for ax, shown, names in ((left, gram, labels), (right, reduced.gram, labels[reduced.seeds])):
+        plots.heatmap(shown, names, limits=(0.0, 0.4), cells=200, ax=ax)
+        ax.set_title(f"{len(shown)} {'documents' if shown is gram else 'prototypes'}")
+        ax.set_xlabel("by subpackage")
     return figure
 
 

@@ -12,7 +12,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from grampus import _draw, plots
+from grampus import _draw, choose_k, plots
 from grampus.cluster import History, Runs, bisecting_kernel_kmeans, kernel_kmeans, pddp, spectral_kmeans
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, LinearGram, centre, eigenvalues, power, shift
@@ -180,6 +180,27 @@ def test_the_chart_of_k():
     assert ax.get_title(loc="left") == "k = 3; close to it: 5"
     found.best, found.standard_error = 1, np.full(3, np.nan)
     assert "no structure" in plots.k_chart(found).get_title(loc="left")
+
+
+@pytest.fixture(scope="module")
+def selection(points):
+    return choose_k(points, kernel="linear", ks=(2, 3, 4), n_splits=6, null=False, random_state=0)
+
+
+def test_a_selection_draws_and_shows_itself(selection):
+    ax = selection.plot()
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), selection.mean)
+    found = read(selection._repr_html_())
+    assert found.cells == 3 * 5
+    assert f"k = {selection.best}" in found.text[0]
+    assert f"{selection.mean[0]:.3f}" in found.text
+    assert found.text[-1] == selection.confidence
+
+
+def test_prototypes_are_drawn_like_documents(selection):
+    reduced = selection.reduction
+    ax = plots.heatmap(reduced.gram, np.repeat([0, 1, 2], 20)[reduced.seeds])
+    assert ax.images[0].get_array().shape == (len(reduced), len(reduced))
 
 
 # -- manners

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from .. import _draw
 from .._array import Array
 from ..errors import InputError
+from ..select import Selection
 from ._axes import COLOURS, axes, plain
 
 if TYPE_CHECKING:
@@ -58,12 +60,13 @@ def k_chart(selection: Scored, *, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from types import SimpleNamespace
-    >>> from grampus import plots
-    >>> found = SimpleNamespace(ks=(2, 3, 4), mean=[0.5, 0.9, 0.8], standard_error=[0.1] * 3, best=3, close=(4,))
+    >>> import numpy as np
+    >>> from grampus import choose_k, plots
+    >>> X = np.repeat(np.eye(3) * 9, 40, axis=0) + np.random.default_rng(0).normal(size=(120, 3))
+    >>> found = choose_k(X, kernel="linear", ks=range(2, 6), n_splits=10, null=False, random_state=0)
     >>> ax = plots.k_chart(found)
-    >>> ax.lines[0].get_ydata().tolist(), ax.get_title(loc="left")
-    ([0.5, 0.9, 0.8], 'k = 3; close to it: 4')
+    >>> ax.lines[0].get_xdata().tolist(), ax.get_title(loc="left")[:5]
+    ([2, 3, 4, 5], 'k = 3')
     """
     _check(selection)
     ks, mean = np.asarray(selection.ks), np.asarray(selection.mean, dtype=float)
@@ -95,3 +98,6 @@ def _check(selection: Any) -> None:
         raise InputError(
             f"k_chart needs what choose_k returns; got {type(selection).__name__}, which has no {missing[0]}."
         )
+
+
+_draw.plot.register(Selection, k_chart)

@@ -11,6 +11,7 @@ import numpy as np
 from .. import _draw
 from ..cluster import Clustering, EmbeddedClustering, History, Runs, Tree
 from ..metrics import ContingencyTable
+from ..select import Selection
 from ._axes import COLOURS
 
 ROWS = 40  # a table shows so many, and says how many it leaves out
@@ -136,3 +137,18 @@ def _contingency(counts: ContingencyTable) -> str:
     ]
     title = f"{counted(counts.n, 'document')}: classes in rows, clusters in columns"
     return table(title, head, body, rows - ROWS)
+
+
+@_draw.html.register
+def _selection(selection: Selection) -> str:
+    top = max(float(selection.mean.max()), 1e-12)
+    rows = []
+    for k, mean, error, degenerate in zip(
+        selection.ks, selection.mean, selection.standard_error, selection.degenerate, strict=True
+    ):
+        notes = ["highest"] if k == selection.ranking[0] else ["close"] if k in selection.close else []
+        notes += [f"{degenerate} of {2 * selection.n_splits} runs degenerate"] if degenerate else []
+        rows.append((str(k), f"{mean:.3f}", f"{error:.3f}", bar(mean / top, f"{mean:.3f}"), left(", ".join(notes))))
+    title = f"{selection.scheme} on {selection.kernel}: k = {selection.best}"
+    head = ("k", "score", "standard error", "", "")
+    return table(title, head, rows) + f"<p>{escape(selection.confidence)}</p>"
