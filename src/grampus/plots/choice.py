@@ -46,8 +46,6 @@ _ASKED = ("ks", "mean", "standard_error", "best", "close")
 def k_chart(selection: Scored, *, ax: Axes | None = None) -> Axes:
     """Draw the mean score of every k with its standard error; the chosen k is filled, those close to it are named.
 
-    Where a single cloud was drawn for comparison (``selection.null``) its scores are the grey line.
-
     Parameters
     ----------
     selection : Selection
@@ -75,10 +73,6 @@ def k_chart(selection: Scored, *, ax: Axes | None = None) -> Axes:
     ax.errorbar(ks, mean, yerr=np.nan_to_num(selection.standard_error), **look)
     marked = np.flatnonzero(ks == selection.best)
     ax.plot(ks[marked], mean[marked], "o", color=COLOURS[1], markersize=9, zorder=3)
-    null: Any = getattr(selection, "null", None)
-    if null is not None:
-        ax.plot(ks, null.reference_mean, color="grey", linestyle="--", label="a single cloud")
-        ax.legend(frameon=False)
     ax.set_xticks(ks)
     ax.set_xlabel("number of clusters k")
     ax.set_ylabel("score")
