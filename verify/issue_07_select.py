@@ -47,7 +47,7 @@ def iris_strengths(n_splits: int) -> Any:
         ks=range(2, 7),
         scheme="KKM-S",
         n_splits=n_splits,
-        init="k-means++",
+        init="documents",
         n_init=1,
         null=False,
         random_state=0,

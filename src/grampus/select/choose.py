@@ -79,9 +79,10 @@ def choose_k(
         ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
     neighbours : int
         p, neighbours averaged into a prototype (RED-S).
-    init : "auto", "random" or "k-means++"
+    init : "auto", "random", "k-means++" or "documents"
         Where halves start: a random partition (the paper's, good for texts), k documents drawn apart from each other
         (good for well-separated clouds), or the first start random and the others by k-means++.
+        ``"documents"`` draws k documents at random, as R's kmeans does.
     n_init : int
         Starts of each half; the one with the smallest objective is kept. The paper has one random start.
     null : bool

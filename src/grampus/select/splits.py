@@ -15,7 +15,7 @@ from ..cluster.sums import Labels
 from ..errors import InputError
 from ..gram import Gram
 
-STARTS = ("auto", "random", "k-means++")
+STARTS = ("auto", "random", "k-means++", "documents")
 _SPLIT, _START, _NULL = 0, 1, 2  # what a generator is for
 
 Entropy = tuple[int, ...]
@@ -50,9 +50,10 @@ class Starts:
 
     Attributes
     ----------
-    init : "auto", "random" or "k-means++"
-        Random clusters, none of which is empty (`validation`, §4); the nearest of k documents drawn by k-means++; or
-        the first start random and the others by k-means++: one suits texts, the other well-separated clouds.
+    init : "auto", "random", "k-means++" or "documents"
+        Random clusters, none of which is empty (`validation`, §4); the nearest of k documents drawn by k-means++ or,
+        for "documents", at random; "auto" has the first start random and the others by k-means++: one suits texts, the
+        other well-separated clouds.
     n_init : int
         Starts of each half; the one with the smallest unshifted objective is kept.
     """
@@ -81,10 +82,20 @@ class Starts:
                     rng = generator(entropy, _START, split, k, side, start)
                     if self.init == "random" or (self.init == "auto" and start == 0):
                         found[row, members] = random_partition(len(members), k, rng)
+                    elif self.init == "documents":
+                        found[row, members] = nearest_of(gram, members, rng.choice(members, k, replace=False))
                     else:
                         found[row, members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
                     row += 1
         return found
+
+
+def nearest_of(gram: Gram, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
+    """Return which of some documents is the nearest, for every member; each centre is its own."""
+    near = gram.diagonal()[centres] - 2.0 * gram._block(members, centres).astype(np.float64, copy=False)
+    labels = near.argmin(axis=1).astype(np.int32)
+    labels[np.searchsorted(members, centres)] = np.arange(len(centres))
+    return labels
 
 
 ONE_RANDOM = Starts()
