@@ -1,4 +1,4 @@
-"""Ours: KKM-S on digits without a shift, one start from random documents, 20 splits: k-means and centroid classification."""
+"""Ours: KKM-S on digits without a shift, one start from random documents: k-means and centroid classification."""
 
 import numpy as np
 
