@@ -16,6 +16,7 @@ MODULES = [
     "grampus.kernels",
     "grampus.metrics",
     "grampus.persist",
+    "grampus.plots",
     "grampus.report",
     "grampus.select",
     "grampus.testing",
