@@ -287,8 +287,8 @@ def _positive_degrees(graph: Gram, loops: bool) -> Array:
         linked[degree < 0] = 0.0
     if not linked.all() and linked.any():
         warnings.warn(
-            f"The links of {int((linked == 0).sum())} documents sum to less than 0; they count as linked to nothing. Use "
-            "more landmarks, neighbours=…, or a kernel without negative values.",
+            f"The links of {int((linked == 0).sum())} documents sum to less than 0; they count as linked to nothing. "
+            "Use more landmarks, neighbours=…, or a kernel without negative values.",
             stacklevel=4,
         )
     return degree
