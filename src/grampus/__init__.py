@@ -9,35 +9,45 @@ import logging as _logging
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from ._draw import drawn_by as _drawn_by
 from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
+    from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
+    from .select import choose_k
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
+    "DocumentClusterer",
     "KernelKMeans",
     "KernelPCAKMeans",
     "PDDP",
     "SpectralKMeans",
     "__version__",
+    "choose_k",
     "config",
+    "load",
     "parse_kernel",
 ]
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
+    "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
     "SpectralKMeans": ".cluster",
+    "choose_k": ".select",
     "config": "._config",
+    "load": ".documents",
     "parse_kernel": ".kernels",
 }
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
+_drawn_by("grampus.plots")
 
 
 def __getattr__(name: str) -> Any:

@@ -93,7 +93,7 @@ def left_out(similar, size, within, squares, diagonal, weight, shift):  # type: 
 
 
 @_compiled
-def choose(distance, norms, own, current, adjusted, tolerance, diagonal):  # type: ignore[no-untyped-def]
+def choose(distance, extents, own, current, adjusted, tolerance, reach):  # type: ignore[no-untyped-def]
     """Apply the tie rule to one document's distances."""
     k = distance.shape[0]
     if current >= 0:
@@ -102,7 +102,7 @@ def choose(distance, norms, own, current, adjusted, tolerance, diagonal):  # typ
     for c in range(1, k):
         if distance[c] < distance[least]:
             least = c
-    limit = distance[least] + tolerance * (abs(diagonal) + abs(norms[least]))
+    limit = distance[least] + tolerance * (reach + extents[least])
     if adjusted and current >= 0 and own <= limit:
         return current
     for c in range(k):
@@ -113,7 +113,24 @@ def choose(distance, norms, own, current, adjusted, tolerance, diagonal):  # typ
 
 @_compiled
 def assign_held(  # type: ignore[no-untyped-def]
-    sums, labels, sizes, within, squares, norms, diagonal, weights, adjusted, tolerance, shift, new, chosen, start, stop
+    sums,
+    labels,
+    sizes,
+    within,
+    squares,
+    offsets,
+    slopes,
+    extents,
+    diagonal,
+    reach,
+    weights,
+    adjusted,
+    tolerance,
+    shift,
+    new,
+    chosen,
+    start,
+    stop,
 ):
     """Assign every document of partitions start … stop, some at a time so that each step is a straight loop."""
     k, n = sums.shape[1], sums.shape[2]
@@ -127,7 +144,8 @@ def assign_held(  # type: ignore[no-untyped-def]
                 sizes[p],
                 within[p],
                 squares[p],
-                norms[p],
+                offsets[p],
+                slopes[p],
                 diagonal,
                 weights,
                 adjusted,
@@ -138,37 +156,31 @@ def assign_held(  # type: ignore[no-untyped-def]
             )
             best[:many] = np.inf
             for c in range(k):
-                slope, norm, row = slope_of(sizes[p, c]), norms[p, c], sums[p, c, first : first + many]
-                mine = labels[p, first : first + many]
+                slope, offset, row = slopes[p, c], offsets[p, c], sums[p, c, first : first + many]
+                mine, extent = labels[p, first : first + many], extents[p, c]
                 for i in range(many):
-                    d = own[i] if mine[i] == c else norm + slope * row[i]
-                    size[i] = norm if d < best[i] else size[i]
+                    d = own[i] if mine[i] == c else offset + slope * row[i]
+                    size[i] = extent if d < best[i] else size[i]
                     best[i] = d if d < best[i] else best[i]
             for i in range(many):
-                best[i] += tolerance * (abs(diagonal[first + i]) + abs(size[i]))
+                best[i] += tolerance * (reach[first + i] + size[i])
                 new[p, first + i] = -1
                 if adjusted and labels[p, first + i] >= 0 and own[i] <= best[i]:
                     new[p, first + i] = labels[p, first + i]
             for c in range(k):
-                slope, norm, row = slope_of(sizes[p, c]), norms[p, c], sums[p, c, first : first + many]
+                slope, offset, row = slopes[p, c], offsets[p, c], sums[p, c, first : first + many]
                 mine = labels[p, first : first + many]
                 found = new[p, first : first + many]
                 for i in range(many):
-                    d = own[i] if mine[i] == c else norm + slope * row[i]
+                    d = own[i] if mine[i] == c else offset + slope * row[i]
                     found[i] = c if found[i] < 0 and d <= best[i] else found[i]
             for i in range(first, first + many):
                 chosen[p, i] = sums[p, new[p, i], i]
 
 
 @_compiled
-def slope_of(size):  # type: ignore[no-untyped-def]
-    """Return the factor of S in a distance; an empty cluster's norm is infinite and needs none."""
-    return -2.0 / size if size > 0 else 0.0
-
-
-@_compiled
 def own_distances(  # type: ignore[no-untyped-def]
-    sums, labels, sizes, within, squares, norms, diagonal, weights, adjusted, shift, first, many, out
+    sums, labels, sizes, within, squares, offsets, slopes, diagonal, weights, adjusted, shift, first, many, out
 ):
     """Distances of documents to the clusters they are in; infinite for those in none."""
     for i in range(many):
@@ -178,7 +190,7 @@ def own_distances(  # type: ignore[no-untyped-def]
         if c >= 0 and adjusted:
             out[i] = left_out(sums[c, at], sizes[c], within[c], squares[c], diagonal[at], weights[at], shift)
         elif c >= 0:
-            out[i] = norms[c] + slope_of(sizes[c]) * (sums[c, at] + shift * min(weights[at], 1.0))
+            out[i] = offsets[c] + slopes[c] * (sums[c, at] + shift * min(weights[at], 1.0))
 
 
 @_compiled
@@ -192,8 +204,11 @@ def assign_sparse(  # type: ignore[no-untyped-def]
     sizes,
     within,
     squares,
-    norms,
+    offsets,
+    slopes,
+    extents,
     diagonal,
+    reach,
     weights,
     adjusted,
     tolerance,
@@ -218,10 +233,10 @@ def assign_sparse(  # type: ignore[no-untyped-def]
         for p in range(partitions):
             current = labels[p, i]
             for c in range(k):
-                distance[c] = norms[p, c] if sizes[p, c] <= 0 else norms[p, c] - 2.0 * sums[p * k + c] / sizes[p, c]
+                distance[c] = offsets[p, c] + slopes[p, c] * sums[p * k + c]
             own = 0.0
             if current >= 0:
-                own = distance[current] - 2.0 * shift * min(weights[i], 1.0) / sizes[p, current]
+                own = distance[current] + slopes[p, current] * shift * min(weights[i], 1.0)
                 if adjusted:
                     own = left_out(
                         sums[p * k + current],
@@ -232,7 +247,7 @@ def assign_sparse(  # type: ignore[no-untyped-def]
                         weights[i],
                         shift,
                     )
-            c = choose(distance, norms[p], own, current, adjusted, tolerance, diagonal[i])
+            c = choose(distance, extents[p], own, current, adjusted, tolerance, reach[i])
             new[p, i] = c
             chosen[p, i] = sums[p * k + c]
 

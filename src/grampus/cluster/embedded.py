@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_integer
+from .._draw import Shown
 from ..gram import LinearGram
 from .embedding import KernelEmbedding
 from .estimator import KernelEstimator
@@ -21,7 +22,7 @@ from .results import Clustering, Outcome
 
 
 @dataclass(frozen=True)
-class EmbeddedClustering:
+class EmbeddedClustering(Shown):
     """Documents placed by eigenvectors and grouped there by k-means.
 
     Attributes

@@ -12,7 +12,7 @@ from .._array import Array, is_sparse
 from .._parallel import in_threads
 from ..gram import DenseGram, Gram
 from ..gram.factor import Factor
-from .sums import FactorSums, HeldSums, Labels, Rule, State, Sums, centroid_norms
+from .sums import FactorSums, HeldSums, Labels, Rule, State, Sums, comparison
 
 WORTH_IT = 3e8  # multiplications; loading the compiled loops takes about as long as these do without them
 
@@ -41,7 +41,7 @@ def factored(factor: Factor, diagonal: Array, weights: Array, k: int, work: floa
 
 def _figures(state: State, rule: Rule) -> tuple[Any, ...]:
     """Return what both loops need of the clusters."""
-    return state.labels, state.sizes, state.within, state.squares, centroid_norms(state, rule.shift)
+    return state.labels, state.sizes, state.within, state.squares, *comparison(state, rule)
 
 
 class FastHeldSums(HeldSums):
@@ -85,8 +85,9 @@ class FastHeldSums(HeldSums):
         new, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
         figures = _figures(state, rule)
         loop, ways = self._loops.assign_held, (rule.adjusted, rule.tolerance, rule.shift)
+        documents = (self.diagonal, rule.extent(self.diagonal), self.weights)
         in_threads(
-            lambda a, b: loop(self.sums, *figures, self.diagonal, self.weights, *ways, new, chosen, a, b),
+            lambda a, b: loop(self.sums, *figures, *documents, *ways, new, chosen, a, b),
             len(new),
             self._n_jobs,
         )
@@ -121,10 +122,9 @@ class FastFactorSums(FactorSums):
         new, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
         figures = _figures(state, rule)
         loop, ways = self._loops.assign_sparse, (rule.adjusted, rule.tolerance, rule.shift)
+        documents = (self.diagonal, rule.extent(self.diagonal), self.weights)
         in_threads(
-            lambda a, b: loop(
-                *self._entries, self.centroids, *figures, self.diagonal, self.weights, *ways, new, chosen, a, b
-            ),
+            lambda a, b: loop(*self._entries, self.centroids, *figures, *documents, *ways, new, chosen, a, b),
             new.shape[1],
             self.n_jobs,
             least=256,

@@ -8,6 +8,7 @@ import numpy as np
 
 from .._array import Array
 from .._check import check_labels
+from .._parallel import blas_threads
 from ..errors import InputError
 from ..gram import Gram
 from .grow import start_partition
@@ -105,6 +106,11 @@ def plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, m
     mass : array
         The weight that each of them stands for.
     """
+    with blas_threads():
+        return _plus_plus(gram, k, rng, candidates, mass)
+
+
+def _plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array) -> Labels:
     diagonal = gram.diagonal().astype(np.float64)
     size = float(mass @ np.abs(diagonal[candidates]))
     trials = 2 + int(np.log(k))
@@ -135,7 +141,7 @@ def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
 
 def _distances(gram: Gram, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
-    block = gram.block(centres).astype(np.float64, copy=False)
+    block = gram._block(centres, slice(0, len(gram))).astype(np.float64, copy=False)
     size = diagonal[centres][:, None] + diagonal
     squared = size - 2.0 * block
     return np.where(squared > _NOISE * np.abs(size), squared, 0.0)

@@ -46,11 +46,19 @@ class Rule:
     shift : float
         The trailing shift σ of the Gram. Sums are those of the Gram below it, which keeps objectives comparable and
         lets a stored matrix be used as it is; σ enters where distances are made.
+    spherical : bool
+        Assign to the centroid with the largest cosine, x·μ_c/‖μ_c‖, instead of the nearest one: k-means as
+        `validation` runs it on texts (KM-S, KM-P). Without shift and `adjusted` only.
     """
 
     adjusted: bool
     tolerance: float
     shift: float
+    spherical: bool = False
+
+    def extent(self, diagonal: Array) -> Array:
+        """Return how large the distances of each document are, as far as the document decides it."""
+        return np.sqrt(np.abs(diagonal)) if self.spherical else np.abs(diagonal)
 
 
 @dataclass(frozen=True)
@@ -259,10 +267,23 @@ def centroid_norms(state: State, shift: float) -> Array:
     return np.divide(state.within + shift * state.squares, state.sizes**2, out=norms, where=filled)
 
 
-def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rule) -> tuple[Labels, Array]:
-    """Choose the nearest cluster for every document of a tile; see `Rule` for ties.
+def comparison(state: State, rule: Rule) -> tuple[Array, Array, Array]:
+    """Return offset, slope and extent of every cluster: what is compared is offset + slope · S, the least is taken.
 
-    Distances are d(i, c) − K_ii = ‖μ_c‖² − 2 S/n_c (`dominance`, Eqn 4).
+    d(i, c) − K_ii = ‖μ_c‖² − 2 S/n_c (`dominance`, Eqn 4), or −S/√W, the negated cosine but for ‖x_i‖ (`validation`,
+    §4). An empty cluster's offset is infinite. The extent is the cluster's part in the size of a distance.
+    """
+    filled = state.sizes > 0
+    if rule.spherical:
+        roots = np.sqrt(np.maximum(state.within, 0.0))
+        slope = np.divide(-1.0, roots, out=np.zeros_like(roots), where=filled & (roots > 0))
+        return np.where(filled, 0.0, np.inf), slope, np.zeros_like(slope)
+    norms = centroid_norms(state, rule.shift)
+    return norms, np.divide(-2.0, state.sizes, out=np.zeros_like(state.sizes), where=filled), np.abs(norms)
+
+
+def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rule) -> tuple[Labels, Array]:
+    """Choose the nearest cluster for every document of a tile; see `comparison` for distances and `Rule` for ties.
 
     Parameters
     ----------
@@ -272,10 +293,9 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
     diagonal, weights : array of shape (r,)
         Self-similarities without the shift, and weights.
     """
-    inverse = np.divide(1.0, state.sizes, out=np.zeros_like(state.sizes), where=state.sizes > 0)
-    norms = centroid_norms(state, rule.shift)
-    distance = sums * (-2.0 * inverse)[:, :, None]
-    distance += norms[:, :, None]
+    offset, slope, extent = comparison(state, rule)
+    distance = sums * slope[:, :, None]
+    distance += offset[:, :, None]
     inside = state.labels >= 0
     current = np.maximum(state.labels, 0).astype(np.intp)
 
@@ -290,10 +310,10 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
             own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
         else:
             one = np.minimum(weights, 1.0)
-            own -= np.where(inside, 2.0 * rule.shift * one * take(inverse), 0.0)  # K_ii + σ is among its own sums
+            own += np.where(inside, rule.shift * one * take(slope), 0.0)  # K_ii + σ is among its own sums
         np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
     least = distance.argmin(axis=1)
-    size = np.abs(diagonal) + np.abs(np.take_along_axis(norms, least, axis=1))
+    size = rule.extent(diagonal) + np.take_along_axis(extent, least, axis=1)
     limit = np.take_along_axis(distance, least[:, None], axis=1)[:, 0] + rule.tolerance * size
     nearest = (distance <= limit[:, None]).argmax(axis=1)
     labels = np.where(inside & (own <= limit), current, nearest) if rule.adjusted else nearest

@@ -1,0 +1,32 @@
+"""How many clusters: prediction strength, its null, the prototypes that make it quick, and stability.
+
+The guide to choosing k says how to read the results.
+"""
+
+from .choose import choose_k
+from .classify import nearest_centroid
+from .indices import other_indices, silhouette
+from .progress import Progress
+from .reduce import Reduction, growing_rate, reduce_gram
+from .results import Contest, Indices, NullTest, Selection
+from .stability import Stability, stability
+from .strength import chance_strength, prediction_strength
+
+__all__ = [
+    "Contest",
+    "Indices",
+    "NullTest",
+    "Progress",
+    "Reduction",
+    "Selection",
+    "Stability",
+    "chance_strength",
+    "choose_k",
+    "growing_rate",
+    "nearest_centroid",
+    "other_indices",
+    "prediction_strength",
+    "reduce_gram",
+    "silhouette",
+    "stability",
+]

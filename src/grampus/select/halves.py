@@ -1,0 +1,196 @@
+"""Both halves of many splits, clustered and predicting each other, in lockstep."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array
+from .._config import settings
+from ..cluster.engine import Problem, lockstep
+from ..cluster.fast import factored, held
+from ..cluster.kernel_kmeans import TIE
+from ..cluster.sums import FactorSums, Labels, Rule, State, Sums, stored_entries
+from ..errors import InputError
+from ..gram import DenseGram, Gram, factor
+from .splits import ONE_RANDOM, Entropy, Starts
+
+MAX_ITER = 100
+
+
+@dataclass
+class Clock:
+    """Seconds spent on sums of similarities and on everything else an iteration does; added up over threads."""
+
+    products: float = 0.0
+    assignment: float = 0.0
+
+    def add(self, other: Clock) -> None:
+        """Add what another one measured."""
+        self.products += other.products
+        self.assignment += other.assignment
+
+
+class Timed(Sums):
+    """Sums that note how long each part took."""
+
+    def __init__(self, inner: Sums, clock: Clock) -> None:
+        super().__init__(inner.diagonal, inner.weights, inner.k)
+        self.inner, self.clock = inner, clock
+
+    @property
+    def bytes_per_start(self) -> int:
+        """As below."""
+        return self.inner.bytes_per_start
+
+    def start(self, labels: Labels) -> None:
+        """Count as products."""
+        began = time.perf_counter()
+        self.inner.start(labels)
+        self.clock.products += time.perf_counter() - began
+
+    def move(self, old: Labels, new: Labels) -> None:
+        """Count as products."""
+        began = time.perf_counter()
+        self.inner.move(old, new)
+        self.clock.products += time.perf_counter() - began
+
+    def keep(self, chosen: NDArray[np.bool_]) -> None:
+        """Not counted."""
+        self.inner.keep(chosen)
+
+    def within(self, labels: Labels) -> Array:
+        """Not counted."""
+        return self.inner.within(labels)
+
+    def state(self, labels: Labels) -> State:
+        """Count as assignment."""
+        began = time.perf_counter()
+        state = self.inner.state(labels)
+        self.clock.assignment += time.perf_counter() - began
+        return state
+
+    def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
+        """Count as assignment; for features, where both are one pass, too."""
+        began = time.perf_counter()
+        found = self.inner.assign(state, rule)
+        self.clock.assignment += time.perf_counter() - began
+        return found
+
+
+@dataclass(frozen=True)
+class Splitter:
+    """What all runs on one collection share.
+
+    Attributes
+    ----------
+    gram : Gram
+        Without the shift; stored as a matrix where that is the cheaper way.
+    diagonal : array of shape (n,)
+    rule : Rule
+        How documents are assigned; holds the shift.
+    work : float
+        Multiplications of the whole job, which decide whether compiled loops are worth loading.
+    starts : Starts
+    """
+
+    gram: Gram
+    diagonal: Array
+    rule: Rule
+    work: float
+    starts: Starts
+
+    @classmethod
+    def of(
+        cls,
+        gram: Gram,
+        sigma: float,
+        ks: Sequence[int],
+        n_splits: int,
+        *,
+        starts: Starts = ONE_RANDOM,
+        spherical: bool = False,
+        times: int = 1,
+    ) -> Splitter:
+        """Choose, by counting, how the sums are had: from a stored matrix or from features.
+
+        The same is going to be done `times` times.
+        """
+        diagonal = gram.diagonal().astype(np.float64)
+        if not np.isfinite(diagonal).all():
+            raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
+        columns = 2 * n_splits * starts.n_init * len(ks) * times
+        work = 6.0 * len(gram) ** 2 * columns
+        if not isinstance(gram, DenseGram) and _store(gram, round(sum(ks) / len(ks)), columns):
+            gram = DenseGram._trusted(gram.dense())
+        return cls(gram, diagonal, Rule(False, TIE, sigma, spherical), work, starts)
+
+    def sums(self, k: int, threads: int) -> Sums:
+        """Return new sums for partitions into k clusters."""
+        weights = np.ones(len(self.gram))
+        if isinstance(self.gram, DenseGram):
+            return held(self.gram, self.diagonal, weights, k, self.gram.matrix, self.work, threads)
+        explicit = factor(self.gram)
+        if explicit is not None:
+            return factored(explicit, self.diagonal, weights, k, self.work, threads)
+        return held(self.gram, self.diagonal, weights, k, None, self.work, threads)
+
+    def splits_at_once(self, k: int, workers: int = 1) -> int:
+        """Return how many splits fit into the memory budget together."""
+        each = 8 * k * len(self.gram)
+        explicit = None if isinstance(self.gram, DenseGram) else factor(self.gram)
+        if explicit is not None:
+            each = FactorSums(explicit, self.diagonal, self.diagonal, k).bytes_per_start
+        return max(1, min(settings().memory // 16, 2**28) // (2 * each * workers * self.starts.n_init))
+
+    def halves(self, k: int, splits: Sequence[int], entropy: Entropy, threads: int) -> Halves:
+        """Cluster both halves of some splits; each predicts the other in the same products."""
+        clock = Clock()
+        first = self.starts.draw(self.gram, k, entropy, splits)
+        problem = Problem(k, np.ones(len(self.gram)), self.diagonal, self.rule, MAX_ITER)
+        labels, predicted, objective = np.empty_like(first), np.empty_like(first), np.empty(len(first))
+        for run in lockstep(problem, Timed(self.sums(k, threads), clock), first):
+            labels[run.index], predicted[run.index], objective[run.index] = run.labels, run.predicted, run.objective
+        if self.starts.n_init > 1:
+            best = self._best(objective.reshape(-1, self.starts.n_init))
+            labels, predicted = labels[best], predicted[best]
+        return Halves(labels, predicted, clock)
+
+    def _best(self, objective: Array) -> NDArray[np.intp]:
+        """Return the row of the best start of every half; the first of equals, so that rounding does not matter."""
+        tie = TIE * float(np.abs(self.diagonal).sum())
+        least = objective.min(axis=1, keepdims=True)
+        return (objective <= least + tie).argmax(axis=1) + np.arange(len(objective)) * objective.shape[1]
+
+
+def _store(gram: Gram, k: int, columns: int) -> bool:
+    """Say whether to store the matrix: if it fits, and unless one pass over sparse features is much the cheaper way.
+
+    A stored matrix costs about 3 n² for a half (the first sums, then the movers), in straight loops; features cost a
+    pass over their entries, times k, in each of about 15 iterations, in scattered ones.
+    """
+    n = len(gram)
+    if n * n * gram.dtype.itemsize > settings().memory // 4:
+        return False
+    explicit = factor(gram)
+    if explicit is None:
+        return True
+    entries = float(stored_entries(explicit.features))
+    return 3.0 * n * n * columns + 2.0 * entries * n < 3.0 * 15.0 * entries * k * columns
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Labels and predictions of both halves of some splits, (2 · splits, n): row 2t is the first half of the t-th."""
+
+    labels: Labels
+    predicted: Labels
+    clock: Clock
+
+    def crossed(self) -> tuple[Labels, Labels]:
+        """Return the clustering of every half beside what the other half predicts of it."""
+        return self.labels, self.predicted[np.arange(len(self.labels)) ^ 1]

@@ -1,0 +1,332 @@
+"""What choosing k returns: scores, what they rest on, and how far to trust them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from .._array import Array
+from .._check import check_number
+from .._draw import Drawable
+from ..errors import InputError, MissingExtraError
+from .reduce import Reduction
+
+LEVEL = 0.05  # of every test here
+_BAR = 30
+_MOST = 2.0 / 3.0  # of the splits a winner must win to be called separated
+
+
+@dataclass(frozen=True)
+class Contest:
+    """The winner against another value of k, over the same splits.
+
+    Attributes
+    ----------
+    winner, other : int
+        Values of k.
+    difference : float
+        Mean of the paired differences of their scores.
+    standard_error : float
+        Its standard error over the splits alone: whether more splits would turn the order.
+    wins : float
+        Share of the splits on which the winner scores higher; ties count half.
+    p_value : float
+        One-sided, of the paired t-test over the splits. It speaks of other splits of this collection, not of other
+        collections: splits overlap (Nadeau & Bengio 2003).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.select import Contest
+    >>> rng = np.random.default_rng(0)
+    >>> Contest.of(3, 4, np.full(50, 0.9), 0.5 + 0.1 * rng.normal(size=50)).separated
+    True
+    """
+
+    winner: int
+    other: int
+    difference: float
+    standard_error: float
+    wins: float
+    p_value: float
+
+    @classmethod
+    def of(cls, winner: int, other: int, scores: Array, others: Array) -> Contest:
+        """Compare two columns of scores."""
+        differences = scores - others
+        count, mean = len(differences), float(differences.mean())
+        spread = float(differences.std(ddof=1)) if count > 1 else np.inf
+        wins = float((differences > 0).mean() + 0.5 * (differences == 0).mean())
+        if spread == 0.0:
+            p_value = 0.0 if mean > 0 else 0.5
+        else:
+            p_value = float(special.stdtr(max(count - 1, 1), -mean / (spread / np.sqrt(count))))
+        return cls(winner, other, mean, spread / np.sqrt(count), wins, p_value)
+
+    @property
+    def separated(self) -> bool:
+        """Whether the winner is better: at the 5 % level on average, and on at least two thirds of the splits."""
+        return self.p_value <= LEVEL and self.wins >= _MOST
+
+
+@dataclass(frozen=True)
+class NullTest:
+    """Whether the documents predict each other better than a single cloud of the same spectrum does.
+
+    Attributes
+    ----------
+    p_value : float
+        Share of reference draws, the documents among them, that do as well as the documents.
+    statistic : float
+        Largest excess over k of the documents' score, in standard deviations of all sets.
+    reference_mean, reference_sd : array of shape (ks,)
+        Scores of the draws at each k: adjusted Rand indices of clusterings and predictions.
+    observed : array of shape (ks,)
+        The documents' scores on the same number of splits and documents.
+    n_draws, n_splits, n_documents : int
+        How many reference sets, splits of each, and documents in each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import choose_k
+    >>> X = np.random.default_rng(0).normal(size=(150, 4))
+    >>> choose_k(X, kernel="linear", ks=range(2, 5), scheme="KKM-S", n_splits=20, random_state=0).null.structure
+    False
+    """
+
+    p_value: float
+    statistic: float
+    reference_mean: Array
+    reference_sd: Array
+    observed: Array
+    n_draws: int
+    n_splits: int
+    n_documents: int
+
+    @property
+    def structure(self) -> bool:
+        """Whether the single cloud is rejected at the 5 % level."""
+        return self.p_value <= LEVEL
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Other people's ways to choose k, for comparison.
+
+    Attributes
+    ----------
+    silhouette : array of shape (ks,)
+        Mean silhouette width (Rousseeuw 1987) with distances in feature space.
+    silhouette_k : int
+        Where it is largest.
+    gap : array of shape (ks + 1,)
+        Gap statistic (Tibshirani, Walther & Hastie 2001) at 1 and at every k.
+    gap_error : array of shape (ks + 1,)
+        s_k, the simulation's standard error times √(1 + 1/B).
+    gap_k : int
+        The smallest k with gap(k) ≥ gap(k′) − s_k′, k′ the next value; 1 is possible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.select import other_indices
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat(np.eye(3) * 9, 20, axis=0) + rng.normal(size=(60, 3))
+    >>> indices = other_indices(LinearGram(X), range(2, 6), random_state=0)
+    >>> indices.silhouette_k, indices.gap_k
+    (3, 3)
+    """
+
+    ks: tuple[int, ...]
+    silhouette: Array
+    silhouette_k: int
+    gap: Array
+    gap_error: Array
+    gap_k: int
+
+
+@dataclass(frozen=True)
+class Selection(Drawable):
+    """How many clusters, and what the answer rests on.
+
+    Attributes
+    ----------
+    best : int
+        The k with the highest mean score, or 1 if the null was not rejected.
+    ks : tuple of int
+        The values tried, rising.
+    ranking : tuple of int
+        The same, highest mean score first; of equals the larger k.
+    scores : array of shape (splits, ks)
+        Score of every split at every k, the mean of both directions; corrected for chance but for KM-P.
+    strength : array of shape (splits, ks)
+        The same before the correction.
+    chance, chance_error : array of shape (ks,)
+        The expected score of random partitions, and its standard error (`CHANCE_PAIRS` pairs).
+    degenerate : array of shape (ks,)
+        In how many of the 2 · splits runs a cluster had fewer than two documents.
+    null : NullTest or None
+        The comparison with a single cloud; None if it was not asked for.
+    indices : Indices or None
+        Silhouette and gap; None unless asked for.
+    scheme, kernel : str
+    reduction : Reduction or None
+        The prototypes of RED-S, in the order of the documents given.
+    n_splits : int
+    seed : tuple of int
+        What fixed everything random.
+    timings : dict of str to float
+        Seconds by part: reduction, products, assignment, scoring, null, total. Parts are added up over threads.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import choose_k
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat(np.eye(3) * 9, 40, axis=0) + rng.normal(size=(120, 3))
+    >>> selection = choose_k(X, kernel="linear", ks=range(2, 6), scheme="KKM-S", n_splits=20, random_state=0)
+    >>> selection.best, selection.ranking[0], selection.scores.shape
+    (3, 3, (20, 4))
+    """
+
+    ks: tuple[int, ...]
+    scores: Array
+    strength: Array
+    chance: Array
+    chance_error: Array
+    degenerate: NDArray[np.int64]
+    null: NullTest | None
+    scheme: str
+    kernel: str
+    seed: tuple[int, ...]
+    indices: Indices | None = None
+    reduction: Reduction | None = field(default=None, repr=False)
+    timings: dict[str, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def n_splits(self) -> int:
+        """τ, how many splits were made."""
+        return len(self.scores)
+
+    @property
+    def mean(self) -> Array:
+        """Mean score of every k."""
+        return np.asarray(self.scores.mean(axis=0))
+
+    @property
+    def standard_error(self) -> Array:
+        """Standard error of the mean over the splits; NaN for a single split."""
+        if self.n_splits < 2:
+            return np.full(len(self.ks), np.nan)
+        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(self.n_splits))
+
+    @property
+    def ranking(self) -> tuple[int, ...]:
+        """The values of k, highest mean score first; of equals the larger k, as in Tibshirani's rule."""
+        return tuple(self.ks[i] for i in np.lexsort((-np.array(self.ks), -self.mean.round(9))))
+
+    @property
+    def structure(self) -> bool | None:
+        """Whether there is any; None if the null was not asked for."""
+        return None if self.null is None else self.null.structure
+
+    @property
+    def best(self) -> int:
+        """The chosen k: the first of the ranking, or 1 if nothing speaks against a single cloud."""
+        return 1 if self.structure is False else self.ranking[0]
+
+    def contest(self, k: int) -> Contest:
+        """Return the comparison of the first of the ranking with another k."""
+        if k not in self.ks:
+            raise InputError(f"k must be one of {self.ks}; got {k!r}.")
+        first = self.ranking[0]
+        return Contest.of(first, k, self.scores[:, self.ks.index(first)], self.scores[:, self.ks.index(k)])
+
+    @property
+    def runner_up(self) -> Contest | None:
+        """The comparison of the first of the ranking with the second; None if one k was tried."""
+        return self.contest(self.ranking[1]) if len(self.ks) > 1 else None
+
+    @property
+    def close(self) -> tuple[int, ...]:
+        """Values of k that are not separated from the first of the ranking, best first; see `Contest.separated`."""
+        return tuple(k for k in self.ranking[1:] if not self.contest(k).separated)
+
+    @property
+    def confidence(self) -> str:
+        """What the splits say about the winner, in words."""
+        first = self.ranking[0]
+        at = self.ks.index(first)
+        words = [f"k = {first} scores highest, {self.mean[at]:.2f} ± {self.standard_error[at]:.2f}."]
+        contest = self.runner_up
+        if contest is not None:
+            verdict = "separated" if contest.separated else "not separated"
+            words.append(
+                f"The runner-up, k = {contest.other}, is {contest.difference:.2f} lower and loses on "
+                f"{100 * contest.wins:.0f} % of the {self.n_splits} splits: {verdict} (paired t-test, p = "
+                f"{contest.p_value:.2g})."
+            )
+        if self.close:
+            words.append(f"Close to it: {', '.join(map(str, self.close))}.")
+        if self.null is not None:
+            than = "better than" if self.null.structure else "no better than"
+            words.append(
+                f"The documents predict each other {than} a single cloud of the same spectrum (p = "
+                f"{self.null.p_value:.2g}, {self.null.n_draws} draws)" + ("." if self.null.structure else ": k = 1.")
+            )
+        return " ".join(words)
+
+    def threshold_rule(self, threshold: float = 0.8) -> int:
+        """Return Tibshirani's choice: the largest k whose uncorrected strength plus standard error reaches a threshold.
+
+        Tibshirani & Walther (2005) use 0.8 to 0.9; 1 if no k reaches it.
+        """
+        threshold = check_number(threshold, "threshold", low=0.0, high=1.0)
+        error = self.strength.std(axis=0, ddof=1) / np.sqrt(self.n_splits) if self.n_splits > 1 else 0.0
+        reached = np.flatnonzero(self.strength.mean(axis=0) + error >= threshold)
+        return self.ks[int(reached[-1])] if len(reached) else 1
+
+    def to_frame(self) -> Any:
+        """Return one row for each k as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError("to_frame needs pandas: pip install 'grampus[frames]'.") from error
+        table = {
+            "score": self.mean,
+            "standard_error": self.standard_error,
+            "strength": self.strength.mean(axis=0),
+            "chance": self.chance,
+            "degenerate": self.degenerate,
+            "rank": [self.ranking.index(k) + 1 for k in self.ks],
+            "close": [k == self.ranking[0] or k in self.close for k in self.ks],
+        }
+        return pd.DataFrame(table, index=pd.Index(self.ks, name="k"))
+
+    def chart(self) -> str:
+        """Return the scores as bars, one line for each k."""
+        top = max(float(self.mean.max()), 1e-12)
+        lines = [f"  k   score{' ' * 12}(± standard error over {self.n_splits} splits)"]
+        for k, mean, error, degenerate in zip(self.ks, self.mean, self.standard_error, self.degenerate, strict=True):
+            bar = "█" * max(0, round(_BAR * float(mean) / top))
+            notes = []
+            if k == self.ranking[0]:
+                notes.append("highest")
+            elif k in self.close:
+                notes.append("close")
+            if degenerate:
+                notes.append(f"{degenerate} of {2 * self.n_splits} runs degenerate")
+            lines.append(f"{k:3d}  {mean:6.3f} ± {error:.3f}  {bar:<{_BAR}}  {', '.join(notes)}".rstrip())
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        head = f"{self.scheme} on {self.kernel}: k = {self.best}"
+        if self.best == 1:
+            head += " (no structure)"
+        return f"{head}\n{self.chart()}\n{self.confidence}"

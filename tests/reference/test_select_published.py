@@ -1,0 +1,34 @@
+"""Choosing k against fpc, the paper and sets with a known answer: samples of what `make verify` runs in full."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from grampus import choose_k
+from verify.issue_07_select import FPC, iris_strengths, mixture, structureless
+
+
+def test_fpc_on_iris():
+    assert np.abs(iris_strengths(200) - FPC).max() <= 0.05
+
+
+@pytest.mark.parametrize("number", [0, 3])
+def test_no_structure_is_seen_as_such(number):
+    x, kernel = structureless(number)
+    assert choose_k(x, kernel=kernel, n_splits=5, random_state=number).best == 1
+
+
+@pytest.mark.parametrize("number", [1, 9])
+def test_well_separated_mixtures(number):
+    x, kernel, k = mixture(number)
+    assert choose_k(x, kernel=kernel, n_splits=20, random_state=number).best == k
+
+
+@pytest.mark.corpus
+def test_the_papers_first_choice_on_cstr(corpora, monkeypatch):
+    monkeypatch.setenv("GRAMPUS_DATA", str(corpora))
+    from reproductions.data import documents
+    from reproductions.validation import TABLE_3, estimate
+
+    assert estimate(documents("cstr"), "RED-S", 40).top[0][0] == TABLE_3["cstr"]["RED-S"][0][0]

@@ -1,0 +1,439 @@
+"""Choosing k: behaviour, bad input, long work."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import silhouette_samples
+
+from grampus import choose_k
+from grampus._content import content_names
+from grampus.errors import InputError
+from grampus.gram import DenseGram, LinearGram, shift
+from grampus.select import (
+    Contest,
+    Progress,
+    Selection,
+    growing_rate,
+    nearest_centroid,
+    other_indices,
+    reduce_gram,
+    silhouette,
+    stability,
+)
+from grampus.select.schemes import SCHEMES
+
+QUICK = {"kernel": "linear", "ks": range(2, 6), "n_splits": 8, "random_state": 0}
+
+
+def clouds(k=3, each=30, seed=0):
+    rng = np.random.default_rng(seed)
+    return np.repeat(9 * np.eye(max(k, 3))[:k], each, axis=0) + rng.normal(size=(k * each, max(k, 3)))
+
+
+@pytest.fixture(scope="module")
+def selection():
+    return choose_k(clouds(), scheme="KKM-S", **QUICK)
+
+
+# -- the answer
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_every_scheme_finds_well_separated_clouds(scheme):
+    found = choose_k(clouds(), scheme=scheme, null=False, **QUICK)
+    assert found.ranking[0] == 3
+    assert found.scores.shape == found.strength.shape == (8, 4)
+    assert found.scheme == scheme
+    assert (found.reduction is not None) == (scheme == "RED-S")
+
+
+def test_scores_are_the_corrected_strengths(selection):
+    expected = (selection.strength - selection.chance) / (1 - selection.chance)
+    np.testing.assert_allclose(selection.scores, expected, atol=1e-12)  # 90 documents: both halves have 45
+    assert (selection.chance_error < 0.01).all()
+
+
+def test_km_p_is_not_corrected():
+    found = choose_k(clouds(), scheme="KM-P", null=False, **QUICK)
+    np.testing.assert_array_equal(found.scores, found.strength)
+    assert not found.chance.any()
+
+
+def test_no_structure_is_an_answer():
+    found = choose_k(np.random.default_rng(0).normal(size=(120, 4)), scheme="KKM-S", **QUICK)
+    assert found.best == 1
+    assert found.structure is False
+    assert found.ranking[0] > 1
+    assert "k = 1" in str(found)
+
+
+def test_structure_is_found(selection):
+    assert selection.structure is True
+    assert selection.best == 3
+    assert selection.null.p_value == pytest.approx(0.05)
+
+
+def test_one_among_the_ks_gets_no_score():
+    found = choose_k(clouds(), **{**QUICK, "ks": [1, 2, 3]}, null=False)
+    assert found.ks == (2, 3)
+
+
+def test_equal_scores_go_to_the_larger_k():
+    scores = np.ones((4, 3))
+    zero = np.zeros(3)
+    made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
+    assert made.ranking == (4, 3, 2)
+
+
+def test_shift_that_was_written_is_the_one_used():
+    x = clouds()
+    plain = choose_k(x, scheme="KKM-S", null=False, **QUICK)
+    written = choose_k(x, scheme="KKM-S", null=False, **{**QUICK, "kernel": "linear|shift"})
+    none = choose_k(x, scheme="KKM-S", null=False, **{**QUICK, "kernel": "linear|shift(0)"})
+    np.testing.assert_array_equal(plain.scores, written.scores)
+    assert not np.array_equal(plain.scores, none.scores)
+
+
+def test_gram_matrix_and_operator_give_the_same():
+    x = clouds()
+    options = {**QUICK, "scheme": "RED-S", "null": False}
+    whole = choose_k(LinearGram(x), **options)
+    np.testing.assert_array_equal(whole.scores, choose_k(x, **options).scores)
+    # A matrix has no content to order its rows by: given in that order, it is the same.
+    order = np.argsort(content_names(x), kind="stable")
+    matrix = x[order] @ x[order].T
+    np.testing.assert_array_equal(whole.scores, choose_k(matrix, **{**options, "kernel": "precomputed"}).scores)
+
+
+def test_sparse_texts_with_an_empty_document():
+    rng = np.random.default_rng(0)
+    x = sp.random_array((80, 40), density=0.2, rng=rng, format="lil")
+    x[5] = 0
+    found = choose_k(sp.csr_array(x), ks=[2, 3], n_splits=4, null=False, random_state=0)
+    assert np.isfinite(found.scores).all()
+
+
+def test_prototypes_name_documents_in_the_order_given():
+    x = clouds()
+    found = choose_k(x, null=False, **QUICK).reduction
+    matrix = x @ x.T
+    expected = [[matrix[np.ix_(a, b)].mean() for b in found.members] for a in found.members]
+    np.testing.assert_allclose(found.gram.matrix, expected)
+    np.testing.assert_array_equal(found.members[:, 0], found.seeds)
+
+
+# -- what it says
+
+
+def test_confidence_and_chart(selection):
+    assert selection.runner_up.winner == 3
+    assert 0.5 <= selection.runner_up.wins <= 1
+    assert "k = 3 scores highest" in selection.confidence
+    chart = str(selection)
+    assert chart.splitlines()[0] == "KKM-S on linear: k = 3"
+    assert "highest" in chart
+    assert chart.count("█") > 30
+
+
+def test_close_values_are_named():
+    rng = np.random.default_rng(0)
+    alike = 0.5 + 0.1 * rng.normal(size=50)
+    scores = np.stack([alike + 0.01, alike + 0.01 * rng.normal(size=50) - 0.4, alike + 0.05 * rng.normal(size=50)], 1)
+    zero = np.zeros(3)
+    made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
+    assert made.close == (4,)
+    assert "Close to it: 4" in made.confidence
+
+
+def test_the_contest_is_a_paired_t_test():
+    rng = np.random.default_rng(1)
+    a, b = rng.normal(1, 1, 30), rng.normal(0, 1, 30)
+    from scipy import stats
+
+    found = Contest.of(2, 3, a, b)
+    assert found.p_value == pytest.approx(stats.ttest_rel(a, b, alternative="greater").pvalue)
+    assert found.wins == (a > b).mean()
+    assert Contest.of(2, 3, np.ones(5), np.zeros(5)).separated
+    assert not Contest.of(2, 3, np.ones(5), np.ones(5)).separated
+
+
+def test_threshold_rule(selection):
+    assert selection.threshold_rule(0.9) == 3
+    assert selection.threshold_rule(0.0) == 5
+    with pytest.raises(InputError, match="threshold"):
+        selection.threshold_rule(2)
+
+
+def test_frame(selection):
+    frame = pytest.importorskip("pandas") and selection.to_frame()
+    assert frame.loc[3, "rank"] == 1
+    assert frame.index.name == "k"
+
+
+def test_indices_beside():
+    found = choose_k(clouds(), scheme="KKM-S", null=False, indices=True, **QUICK)
+    assert found.indices.silhouette_k == found.indices.gap_k == 3
+
+
+def test_gap_finds_one_cloud():
+    x = np.random.default_rng(2).normal(size=(100, 3))
+    assert other_indices(LinearGram(x), range(2, 5), random_state=0).gap_k == 1
+
+
+def test_silhouette_is_scikit_learns():
+    rng = np.random.default_rng(0)
+    x, labels = rng.normal(size=(50, 4)), rng.integers(0, 4, 50)
+    labels[0] = 9  # alone
+    np.testing.assert_allclose(silhouette(shift(LinearGram(x)), labels), silhouette_samples(x, labels), atol=1e-12)
+    with pytest.raises(InputError, match="at least 2"):
+        silhouette(LinearGram(x), np.zeros(50))
+
+
+# -- stability
+
+
+def test_stability_of_companions():
+    x = clouds()
+    x[0] = x[40:60].mean(axis=0) / 2 + x[1:30].mean(axis=0) / 2  # on the border of two clouds
+    labels = np.repeat([0, 1, 2], 30)
+    found = stability(LinearGram(x), labels, n_splits=10, random_state=0)
+    assert found.documents[0] == found.documents.min()
+    assert found.documents[31:].min() > 0.95
+    assert found.clusters.shape == (3,)
+    assert (found.expected < 0.5).all()
+    order = np.random.default_rng(0).permutation(90)
+    again = stability(LinearGram(x[order]), labels[order], n_splits=10, random_state=0)
+    np.testing.assert_allclose(again.documents, found.documents[order])
+
+
+def test_stability_equals_counting_pairs():
+    from grampus.select.halves import Splitter
+    from grampus.select.splits import Starts, entropy_of
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(size=(30, 2))
+    labels = rng.integers(0, 3, 30)
+    gram = DenseGram(x @ x.T)  # a matrix keeps its order
+    found = stability(gram, labels, n_splits=3, random_state=4)
+    halves = Splitter.of(gram, 0.0, [3], 3, starts=Starts("auto", 3)).halves(3, range(3), entropy_of(4), 1)
+    everyone = np.where(halves.labels >= 0, halves.labels, halves.predicted)
+    for i in (0, 7, 29):
+        companions = [j for j in range(30) if labels[j] == labels[i] and j != i]
+        assert found.documents[i] == pytest.approx((everyone[:, companions] == everyone[:, [i]]).mean())
+
+
+def test_stability_needs_enough_documents():
+    with pytest.raises(InputError, match="at least 6"):
+        stability(LinearGram(np.eye(5)), [0, 1, 2, 0, 1])
+
+
+# -- bad input
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"ks": [2, 50]}, "at least 100"),
+        ({"ks": [2, 3, 2]}, "twice"),
+        ({"ks": [0, 2]}, "at least 1"),
+        ({"ks": []}, "at least one value above 1"),
+        ({"ks": [1]}, "at least one value above 1"),
+        ({"ks": [2.5]}, "whole number"),
+        ({"ks": "23"}, "whole number"),
+        ({"scheme": "XX"}, "scheme must be one of"),
+        ({"n_splits": 0}, "n_splits"),
+        ({"reduction": 30}, "leaves 3 prototypes"),
+        ({"reduction": 0}, "reduction"),
+        ({"scheme": "KKM-S", "reduction": 4}, "belongs to RED-S"),
+        ({"neighbours": 90}, "neighbours"),
+        ({"scheme": "KM-S", "kernel": "linear|shift"}, "uses no shift"),
+        ({"init": "pddp"}, "init must be one of"),
+        ({"n_init": 0}, "n_init"),
+        ({"n_jobs": 0}, "n_jobs"),
+        ({"batch_size": 0}, "batch_size"),
+        ({"null": 1}, "null"),
+        ({"random_state": "x"}, "random_state"),
+        ({"kernel": "nope"}, "nope"),
+    ],
+)
+def test_bad_input_says_what_must_hold(changes, words):
+    with pytest.raises(InputError, match=words):
+        choose_k(clouds(), **{**QUICK, "null": False, **changes})
+
+
+def test_halves_must_hold_k_distinct_documents():
+    x = np.repeat(np.arange(6.0)[:, None], 15, axis=0)
+    with pytest.raises(InputError, match="distinct documents"):
+        choose_k(x, kernel="linear", ks=[2, 7], scheme="KKM-S", n_splits=3, null=False, random_state=0)
+    with pytest.raises(InputError, match="distinct documents"):
+        choose_k(x, kernel="linear", ks=[2, 7], reduction=4, n_splits=3, null=False, random_state=0)
+
+
+def test_nan_is_refused():
+    x = clouds()
+    x[3, 1] = np.nan
+    with pytest.raises(InputError, match=r"NaN|finite"):
+        choose_k(x, null=False, **QUICK)
+
+
+def test_reduction_refuses():
+    gram = LinearGram(clouds())
+    for changes, words in (
+        ({"rate": 0}, "rate"),
+        ({"neighbours": 90}, "neighbours"),
+        ({"seeds": "best"}, "seeds"),
+    ):
+        with pytest.raises(InputError, match=words):
+            reduce_gram(gram, **changes)
+    with pytest.raises(InputError, match="Gram"):
+        reduce_gram(np.eye(3))
+
+
+def test_random_seeds_are_the_baseline():
+    gram = LinearGram(clouds())
+    one, two = (reduce_gram(gram, seeds="random", random_state=s) for s in (0, 1))
+    assert len(one) == 22
+    assert one.seeds.tolist() != two.seeds.tolist()
+
+
+def test_empty_documents_are_nobodys_neighbours():
+    x = np.vstack([np.eye(4), np.eye(4), np.zeros((2, 4))])
+    x = x / np.maximum(np.linalg.norm(x, axis=1, keepdims=True), 1)
+    members = reduce_gram(LinearGram(x), 1, 2).members
+    ordinary = members[members[:, 0] < 8]
+    assert ordinary.max() < 8
+
+
+def test_rate_grows_and_shrinks():
+    assert growing_rate(10_000) == 4
+    assert growing_rate(10_004) == 5
+    assert 18_846 // growing_rate(18_846) <= 2500
+    assert growing_rate(60, least=100) == 1
+
+
+def test_classifier_refuses():
+    gram = LinearGram(clouds())
+    for labels, documents in (([0, 1], [1, 1]), ([0, 1], [0, 99]), ([0, 1, 2], [0, 1]), ([], [])):
+        with pytest.raises(InputError):
+            nearest_centroid(gram, labels, documents)
+
+
+# -- long work
+
+
+def test_progress_estimates_first():
+    told: list[Progress] = []
+    choose_k(clouds(), **{**QUICK, "ks": [2, 3]}, progress=told.append)
+    stages = [t.stage for t in told]
+    assert list(dict.fromkeys(stages)) == ["reduction", "splits", "null"]
+    splits = [t for t in told if t.stage == "splits"]
+    assert splits[0].done == 0
+    assert splits[0].remaining > 0
+    assert splits[-1].done == 1
+    assert all(a.done <= b.done for a, b in itertools.pairwise(splits))
+
+
+def test_checkpoint_is_used_again(tmp_path, monkeypatch):
+    from grampus.select import choose
+
+    folder = tmp_path / "kept"
+    first = choose_k(clouds(), checkpoint=folder, **QUICK)
+    monkeypatch.setattr(choose, "score_batch", lambda *_: pytest.fail("nothing is left to do"))
+    again = choose_k(clouds(), checkpoint=folder, **{**QUICK, "random_state": None})
+    np.testing.assert_array_equal(first.scores, again.scores)
+    assert first.null.p_value == again.null.p_value
+    monkeypatch.undo()
+    more = choose_k(clouds(), checkpoint=folder, **{**QUICK, "ks": [2, 3, 7]}, null=False)
+    assert more.ks == (2, 3, 7)
+
+
+@pytest.mark.parametrize(
+    ("changes", "x", "words"),
+    [
+        ({}, clouds(seed=1), "corpus"),
+        ({}, clouds(each=31), "corpus|number of documents"),
+        ({"scheme": "RED-S"}, clouds(), "scheme"),
+        ({"n_splits": 9}, clouds(), "number of splits"),
+        ({"random_state": 5}, clouds(), "random_state"),
+        ({"n_init": 1}, clouds(), "way halves start"),
+        ({"kernel": "polynomial(2)"}, clouds(), "corpus|kernel"),
+    ],
+)
+def test_checkpoint_of_another_job_is_refused(tmp_path, changes, x, words):
+    options = {**QUICK, "ks": [2], "scheme": "KKM-S", "null": False}
+    choose_k(clouds(), checkpoint=tmp_path / "kept", **options)
+    with pytest.raises(InputError, match=words) as refused:
+        choose_k(x, checkpoint=tmp_path / "kept", **{**options, **changes})
+    assert "another folder" in str(refused.value)
+
+
+def test_checkpoint_of_another_version_and_other_folders_are_refused(tmp_path):
+    options = {**QUICK, "ks": [2], "scheme": "KKM-S", "null": False}
+    folder = tmp_path / "kept"
+    choose_k(clouds(), checkpoint=folder, **options)
+    manifest = folder / "selection.json"
+    told = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**told, "grampus": "0.0.1"}))
+    with pytest.raises(InputError, match="version of Grampus differs"):
+        choose_k(clouds(), checkpoint=folder, **options)
+    manifest.write_text("{")
+    with pytest.raises(InputError, match="cannot be read"):
+        choose_k(clouds(), checkpoint=folder, **options)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "letter.txt").write_text("dear")
+    with pytest.raises(InputError, match="not empty"):
+        choose_k(clouds(), checkpoint=tmp_path / "other", **options)
+    with pytest.raises(InputError, match="folder"):
+        choose_k(clouds(), checkpoint=tmp_path / "other" / "letter.txt", **options)
+
+
+KILLED = """
+    import sys
+    import numpy as np
+    from grampus import choose_k
+    rng = np.random.default_rng(0)
+    x = np.repeat(9 * np.eye(4), 60, axis=0) + rng.normal(size=(240, 4))
+    print("ready", flush=True)
+    found = choose_k(x, kernel="linear", scheme="KKM-S", ks=range(2, 8), n_splits=20, null=False, random_state=0,
+                     checkpoint=sys.argv[1] if len(sys.argv) > 1 else None)
+    print(found.scores.tobytes().hex())
+"""
+
+
+def killed_and_resumed(folder, kills, pause):
+    """Kill a selection so many times, each after a pause, then let it finish; return its output and how many hit."""
+    script, hit = textwrap.dedent(KILLED), 0
+    for number in range(kills):
+        with subprocess.Popen([sys.executable, "-c", script, str(folder)], stdout=subprocess.PIPE, text=True) as run:
+            run.stdout.readline()
+            time.sleep(pause * (number + 1))
+            hit += run.poll() is None
+            os.kill(run.pid, signal.SIGKILL)
+        for file in folder.glob("k_*.npz"):
+            with np.load(file) as stored:
+                assert stored["scores"].shape == (20,)
+    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True)
+    return done.stdout.split()[-1], hit
+
+
+def test_a_killed_selection_goes_on(tmp_path):
+    script = textwrap.dedent(KILLED)
+    alone = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    resumed, hit = killed_and_resumed(tmp_path / "kept", 2, 0.15)
+    assert hit >= 1
+    assert resumed == alone.stdout.split()[-1]
+    assert sorted(f.name for f in (tmp_path / "kept").iterdir()) == [
+        *(f"k_{k:05d}.npz" for k in range(2, 8)),
+        "selection.json",
+    ]
