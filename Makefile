@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 # the tools around it are held to the same rule.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check pictures format test-lowest wheel-test bench verify reproduce docs lock clean
+.PHONY: help setup demo test browser check pictures format test-lowest wheel-test bench verify reproduce docs lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -27,6 +27,10 @@ demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
 
 test: $(STAMP)  ## all tests, with seeded samples of what `make verify` runs in full
 	$(PY) -m pytest $(PYTEST_ARGS)
+
+browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
+	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	$(PY) -m tests.axe
 
 check: $(STAMP)  ## lint, format, types, spelling, layers
 	$(BIN)/ruff check .
@@ -73,4 +77,4 @@ lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	  --no-header --extra fast --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* dist docs/_build docs/api/generated .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -15,11 +15,13 @@ from ._version import __version__
 if TYPE_CHECKING:
     from ._config import config
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
+    from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
     from .select import choose_k
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
+    "DocumentClusterer",
     "KernelKMeans",
     "KernelPCAKMeans",
     "PDDP",
@@ -27,17 +29,20 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "__version__",
     "choose_k",
     "config",
+    "load",
     "parse_kernel",
 ]
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
+    "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
     "SpectralKMeans": ".cluster",
     "choose_k": ".select",
     "config": "._config",
+    "load": ".documents",
     "parse_kernel": ".kernels",
 }
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import inspect
+import io
+import json
 import re
 import types
 import warnings
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
+from os import PathLike
+from pathlib import Path
 
 from . import metrics
-from .cluster import Clustering, kernel_kmeans
-from .describe import keywords
-from .kernels import parse_kernel
-from .text import Corpus, TermVectorizer
+from .documents import DocumentClusterer
+from .persist import Run
+from .persist.files import write_file
+from .text import Corpus
 
-__all__ = ["Demo", "run", "scipy_docstrings"]
+__all__ = ["Demo", "run", "scipy_docstrings", "write_corpora"]
 
-KERNEL = "cosine|shift"
+KS = range(6, 16)  # SciPy has a dozen subpackages; the coarsest split of all is of less interest here
 _NAMES = re.compile(r"\{'\w+'(?:, '\w+')*\}")
 SMALLEST = 20  # documents a subpackage must have to be a class of its own
 
@@ -75,47 +78,70 @@ class Demo:
 
     Attributes
     ----------
-    corpus : Corpus
-    clustering : Clustering
-    keywords : list of lists of str
-        For each cluster.
+    run : Run
+        Everything about the clusters.
     nmi, ari : float
         Agreement of the clusters with SciPy's subpackages.
+    classes : int
+        How many subpackages there are.
     """
 
-    corpus: Corpus
-    clustering: Clustering
-    keywords: list[list[str]]
+    run: Run
     nmi: float
     ari: float
-
-    def by_size(self) -> NDArray[np.intp]:
-        """Return the clusters' numbers, largest first."""
-        return np.argsort(-self.clustering.sizes, kind="stable")
-
-    def classes(self, cluster: int) -> list[tuple[str, int]]:
-        """Return the subpackages of a cluster's documents with their counts, most frequent first."""
-        labels = np.array(self.corpus.labels)[self.clustering.labels == cluster]
-        return sorted(Counter(labels.tolist()).items(), key=lambda pair: (-pair[1], pair[0]))
+    classes: int
 
 
-def run(n_clusters: int | None = None, random_state: int = 0) -> Demo:
-    """Cluster SciPy's documentation; k is the number of subpackages unless it is given.
+def run(
+    n_clusters: int | str = "auto",
+    random_state: int = 0,
+    n_jobs: int | None = None,
+    progress: Callable[[str, int, int], None] | None = None,
+) -> Demo:
+    """Cluster SciPy's documentation; k is chosen unless it is given.
 
     Examples
     --------
     >>> from grampus.demo import run
-    >>> found = run()
+    >>> found = run(11)
     >>> found.nmi > 0.4
     True
     """
     corpus = scipy_docstrings()
     assert corpus.labels is not None
-    vectorizer = TermVectorizer("lfc", min_df=3)
-    weights = vectorizer.fit_transform(corpus.texts)
-    gram = parse_kernel(KERNEL).gram(weights)
-    k = len(set(corpus.labels)) if n_clusters is None else n_clusters
-    clustering = kernel_kmeans(gram, k, n_init=20, polish=True, random_state=random_state, identity=list(corpus.texts))
-    table = metrics.contingency_table(corpus.labels, clustering.labels)
-    words = keywords(weights, clustering.labels, vectorizer.get_feature_names_out().tolist())
-    return Demo(corpus, clustering, words, metrics.nmi(table), metrics.ari(table))
+    model = DocumentClusterer(n_clusters, ks=KS, random_state=random_state, n_jobs=n_jobs)
+    model.fit(corpus, progress=progress)
+    table = metrics.contingency_table(corpus.labels, model.labels_)
+    return Demo(model.run_, metrics.nmi(table), metrics.ari(table), len(set(corpus.labels)))
+
+
+def write_corpora(folder: str | PathLike[str]) -> tuple[Path, ...]:
+    """Write SciPy's documentation as a folder of texts, a CSV and a JSONL file, to try the command on.
+
+    Returns
+    -------
+    tuple of Path
+        ``docs/`` with a subfolder for each subpackage, ``docs.csv`` and ``docs.jsonl``, whose columns are ``id``,
+        ``package`` and ``text``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from grampus.demo import write_corpora
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [place.name for place in write_corpora(folder)]
+    ['docs', 'docs.csv', 'docs.jsonl']
+    """
+    corpus, place = scipy_docstrings(), Path(folder)
+    rows = [{"id": document.id, "package": document.label, "text": document.text} for document in corpus]
+    for row in rows:
+        file = place / "docs" / str(row["package"]) / f"{row['id']}.txt"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(str(row["text"]), encoding="utf-8")
+    out = io.StringIO()
+    table = csv.DictWriter(out, ["id", "package", "text"], lineterminator="\n")
+    table.writeheader()
+    table.writerows(rows)
+    write_file(place / "docs.csv", out.getvalue().encode())
+    write_file(place / "docs.jsonl", "".join(json.dumps(row) + "\n" for row in rows).encode())
+    return place / "docs", place / "docs.csv", place / "docs.jsonl"

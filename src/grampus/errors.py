@@ -5,7 +5,8 @@
     GrampusError
     ├── InputError (ValueError)        data or parameters break a stated rule
     │   ├── KernelSpellingError        a kernel's spelling does not parse; points at the character
-    │   └── CorpusError                a corpus cannot be read
+    │   ├── CorpusError                a corpus cannot be read
+    │   └── RunError                   a saved run cannot be read, or is not as it was written
     ├── MemoryBudgetError (MemoryError)  the work would not fit in the memory budget
     ├── ConvergenceError (RuntimeError)  an iteration ended without its answer
     └── MissingExtraError (ImportError)  an optional dependency is not installed
@@ -23,6 +24,7 @@ __all__ = [
     "KernelSpellingError",
     "MemoryBudgetError",
     "MissingExtraError",
+    "RunError",
 ]
 
 
@@ -85,3 +87,7 @@ class ConvergenceError(GrampusError, RuntimeError):
 
 class MissingExtraError(GrampusError, ImportError):
     """An optional dependency is not installed."""
+
+
+class RunError(InputError):
+    """A saved run cannot be read, or is not as it was written."""

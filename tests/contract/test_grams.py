@@ -47,6 +47,8 @@ TRANSFORMS = {
     "power(2)": lambda t: naive.power(t, 2),
     "centre": naive.centre,
     "map": naive.map_,
+    "principal(3)": lambda t: naive.principal(t, 3),
+    "principal(50)": lambda t: naive.principal(t, 50),
 }
 CHAINS = [
     *SOURCES,
@@ -61,6 +63,8 @@ CHAINS = [
     "gaussian(1.5)|power(0.6)|normalise(10)|centre",
     "polynomial(2)|normalise(inf)|centre|shift",
     "gaussian(gamma=0.2)|centre|centre|map|map",
+    "linear|normalise|principal(3)|normalise|shift",
+    "gaussian(1.5)|centre|principal(3)|map",
     "linear|shift(0.3)|normalise(1)|power(0.6)|shift|map",
 ]
 

@@ -2,70 +2,416 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
+import re
+import shlex
+import shutil
+import signal
 import subprocess
 import sys
+import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from grampus.cli import grampus as group
+from grampus.cli import main
+from grampus.cli.results import csv_text, harmless, jsonl_text
+from grampus.persist import Run
 
-def grampus(*arguments, **environment):
+TOPICS = {
+    "sea": "whale sea ocean fish deep water song ship sail wave",
+    "air": "bird nest tree wing feather sky branch egg fly leaf",
+    "law": "judge court law trial crime police jury lawyer guilty case",
+}
+COMMANDS = sorted(group.commands)
+
+
+def write_sources(folder: Path) -> None:
+    """Write 45 short texts on three topics as news/, news.csv and news.jsonl, and three new ones."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for topic, words in TOPICS.items():
+        for number in range(15):
+            text = " ".join(rng.choice(words.split(), size=9))
+            rows.append({"id": f"{topic}{number}", "section": topic, "body": text, "text": text})
+            file = folder / "news" / topic / f"{number}.txt"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+    with (folder / "news.csv").open("w", newline="") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "new.csv").write_text("id,text\nn1,a whale in the sea\nn2,the judge and the jury\nn3,xyzzy\n")
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with sources and three runs, where commands can be run."""
+    folder = tmp_path_factory.mktemp("command")
+    write_sources(folder)
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        for name, seed in (("run", "0"), ("monday", "0"), ("tuesday", "1")):
+            words = ["cluster", "news.csv", "--label", "section", "-k", "3", "--out", name, "--seed", seed, "-q"]
+            with pytest.raises(SystemExit) as stop:
+                main([*words, "--no-stability"])
+            assert stop.value.code == 0
+    finally:
+        os.chdir(before)
+    made_for = Run.load(folder / "run").fingerprint
+    edits = {"format": "grampus-edits", "version": 1, "run": made_for, "names": {"0": "First"}, "merges": [[0, 1]]}
+    (folder / "edits.json").write_text(json.dumps(edits))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def seconds(place):
+    """How long one run takes here, from start to end."""
+    began = time.perf_counter()
+    assert grampus(place, "cluster", "news.csv", "-k", "3", "--no-stability", "--out", "timed").returncode == 0
+    return time.perf_counter() - began
+
+
+def grampus(folder, *arguments, stdin=None, **environment):
+    """Run the command in a process of its own."""
     return subprocess.run(
         [sys.executable, "-m", "grampus", *arguments],
         capture_output=True,
         text=True,
         check=False,
+        cwd=folder,
+        input=stdin,
         env={**os.environ, "COLUMNS": "100", **environment},
     )
 
 
-def test_demo_prints_clusters_keywords_and_agreement():
-    run = grampus("demo")
-    assert run.returncode == 0, run.stderr
-    assert run.stderr == ""
-    words = run.stdout
-    import scipy
-
-    assert f"SciPy {scipy.__version__}" in words
-    assert "11 clusters" in words
-    assert "linalg" in words
-    agreement = float(words.split("NMI ")[1].split(",")[0])
-    assert 0.5 < agreement < 1.0
-    assert "ARI" in words
-    assert "Again: grampus demo --clusters 11 --seed 0" in words
-    again = grampus("demo", "--clusters", "11", "--seed", "0", PYTHONHASHSEED="7")
-    steady = [line for line in words.splitlines() if not line.startswith("Corpus")]
-    assert [line for line in again.stdout.splitlines() if not line.startswith("Corpus")] == steady
-    corpus = [line.split(",")[0] for line in words.splitlines() if line.startswith("Corpus")]
-    assert [line.split(",")[0] for line in again.stdout.splitlines() if line.startswith("Corpus")] == corpus
+def here(folder, capsys, monkeypatch, *arguments):
+    """Run the command in this process; return status, output and errors."""
+    monkeypatch.chdir(folder)
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    seen = capsys.readouterr()
+    return stop.value.code, seen.out, seen.err
 
 
-def test_help_and_version_import_nothing_heavy():
+def examples(name):
+    """Return the example lines of a command's help."""
+    text = group.commands[name].help
+    return re.findall(r"^\s+(grampus .*)$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_an_example_that_runs(name, place, capsys, monkeypatch, tmp_path):
+    lines = examples(name)
+    assert lines
+    shutil.copytree(place, tmp_path / "place")
+    for line in lines:
+        words = shlex.split(line)[1:]
+        if ">" in words:  # how to install the completion
+            continue
+        if name in ("cluster", "choose-k"):
+            words += ["--ks", "2-4", "--splits", "5"] if name == "choose-k" else ["--splits", "5"]
+        status, out, error = here(tmp_path / "place", capsys, monkeypatch, *words)
+        assert status == 0, error
+        assert error == ""
+        assert out.strip()
+
+
+@pytest.mark.parametrize("name", ["", *COMMANDS])
+def test_help(name, capsys, monkeypatch, tmp_path):
+    status, out, _ = here(tmp_path, capsys, monkeypatch, *([name] if name else []), "--help")
+    assert status == 0
+    assert "Usage: grampus" in out
+    if name:
+        assert "Example" in out
+
+
+def test_help_and_version_import_nothing_heavy_and_are_quick(tmp_path):
     script = (
         "import sys\nfrom grampus.cli import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit as stop:\n    assert stop.code == 0\n"
+        "for words in (['--help'], ['cluster', '--help'], ['--version']):\n"
+        "    try:\n        main(words)\n    except SystemExit as stop:\n        assert stop.code == 0\n"
         "heavy = {'numpy', 'scipy', 'sklearn', 'numba', 'rich'} & set(sys.modules)\nassert not heavy, heavy"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
     assert "demo" in run.stdout
-    assert grampus("--version").stdout.startswith("grampus, version ")
+    assert "grampus, version " in run.stdout
 
 
-@pytest.mark.parametrize(
-    ("arguments", "word"),
-    [
-        (["demo", "--clusters", "0"], "--clusters"),
-        (["demo", "--clusters", "99999"], "n_clusters must be between 1 and"),
-        (["demo", "--seed", "x"], "--seed"),
-        (["dmo"], "No such command"),
-        (["demo"], "GRAMPUS_MEMORY: memory must be"),
-    ],
-)
-def test_bad_arguments_give_one_line_and_no_stack_trace(arguments, word):
-    environment = {"GRAMPUS_MEMORY": "lots"} if word.startswith("GRAMPUS") else {}
-    run = grampus(*arguments, **environment)
-    assert run.returncode not in (0, -1)
-    assert word in run.stderr
-    assert "Traceback" not in run.stderr
-    assert len(run.stderr.strip().splitlines()[-1]) < 300
+def test_the_demo_chooses_k_and_compares_with_the_subpackages(tmp_path):
+    import scipy
+
+    run = grampus(tmp_path, "demo")
+    assert run.returncode == 0, run.stderr
+    assert run.stderr == ""
+    assert f"SciPy {scipy.__version__}" in run.stdout
+    assert "◀ taken" in run.stdout
+    agreement = float(run.stdout.split("NMI ")[1].split(",")[0])
+    assert 0.4 < agreement < 1.0
+    assert "Again: grampus demo --seed 0" in run.stdout
+
+
+def test_the_demo_writes_corpora(tmp_path):
+    run = grampus(tmp_path, "demo", "--write", "examples")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.split() == ["examples/docs", "examples/docs.csv", "examples/docs.jsonl"]
+    with (tmp_path / "examples" / "docs.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(list((tmp_path / "examples" / "docs").rglob("*.txt")))
+
+
+def test_cluster_prints_saves_and_can_be_repeated(place, tmp_path):
+    first = grampus(place, "cluster", "news", "--label", "folder", "-k", "3", "--no-stability")
+    assert first.returncode == 0, first.stderr
+    (line,) = [line for line in first.stdout.splitlines() if line.startswith("Again: ")]
+    assert line == "Again: grampus cluster news --label folder -k 3 --no-stability --seed 0"
+    again = grampus(place, *shlex.split(line)[2:], PYTHONHASHSEED="7")
+
+    def steady(text):
+        return [line for line in text.splitlines() if line[-2:] != " s"]
+
+    assert steady(again.stdout) == steady(first.stdout)
+
+
+def test_json_and_quiet(place, capsys, monkeypatch):
+    status, out, _ = here(place, capsys, monkeypatch, "cluster", "news.jsonl", "-k", "3", "--json", "--no-stability")
+    assert status == 0
+    found = json.loads(out)
+    assert [cluster["size"] for cluster in found["clusters"]] == [15, 15, 15]
+    assert len(found["documents"]) == 45
+    status, out, error = here(place, capsys, monkeypatch, "cluster", "news.jsonl", "-k", "3", "-q", "--no-stability")
+    assert (status, out, error) == (0, "", "")
+
+
+def test_standard_input(place):
+    run = grampus(
+        place, "cluster", "-", "-k", "3", "--json", "--no-stability", stdin=(place / "news.jsonl").read_text()
+    )
+    assert run.returncode == 0, run.stderr
+    assert len(json.loads(run.stdout)["documents"]) == 45
+
+
+def test_assign_evaluate_compare(place, capsys, monkeypatch, tmp_path):
+    status, out, _ = here(place, capsys, monkeypatch, "assign", "run", "new.csv", "--json")
+    assert status == 0
+    placed = {row["id"]: row for row in json.loads(out)["documents"]}
+    assert "whale" in placed["n1"]["about"] or "sea" in placed["n1"]["about"]
+    assert placed["n1"]["cluster"] != placed["n2"]["cluster"]
+    assert [placed[name]["known"] for name in ("n1", "n2", "n3")] == [True, True, False]
+    status, out, _ = here(place, capsys, monkeypatch, "assign", "run", "news.csv", "--json")
+    again = [row["cluster"] for row in json.loads(out)["documents"]]
+    assert again == Run.load(place / "run").labels.tolist()
+    status, out, _ = here(place, capsys, monkeypatch, "evaluate", "run", "--json")
+    assert json.loads(out)["scores"]["nmi"] == pytest.approx(1.0)
+    status, out, _ = here(place, capsys, monkeypatch, "evaluate", "run", "news.jsonl", "--label", "section")
+    assert status == 0
+    assert "NMI 1.000" in out
+    status, out, _ = here(place, capsys, monkeypatch, "compare", "monday", "tuesday", "--json")
+    found = json.loads(out)
+    assert found["shared"] == 45
+    assert found["stayed"] == 45
+    assert found["nmi"] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("shape", ["text", "json", "newick", "dot"])
+@pytest.mark.parametrize("source", ["run", "news.csv"])
+def test_trees_in_every_form(place, capsys, monkeypatch, shape, source):
+    status, out, error = here(place, capsys, monkeypatch, "tree", source, "-k", "3", "--as", shape)
+    assert status == 0, error
+    starts = {"text": "", "json": ("{", "["), "newick": "(", "dot": "digraph"}
+    assert out.startswith(starts[shape])
+    if shape == "json":
+        json.loads(out)
+
+
+def test_embeddings_of_your_own(place, capsys, monkeypatch, tmp_path):
+    np.save(tmp_path / "rows.npy", np.repeat(np.eye(3), 15, axis=0) + np.arange(45)[:, None] / 1000)
+    words = ["cluster", "news.csv", "-k", "3", "--embeddings", str(tmp_path / "rows.npy"), "--json", "--no-stability"]
+    status, out, error = here(place, capsys, monkeypatch, *words, "--kernel", "linear")
+    assert status == 0, error
+    assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
+
+
+ERRORS = [
+    (["cluster", "nowhere"], 1, "nowhere"),
+    (["cluster", "news.csv", "-k", "0"], 2, "at least 1"),
+    (["cluster", "news.csv", "-k", "99"], 1, "n_clusters must be between 1 and 45"),
+    (["cluster", "news.csv", "--kernel", "cosin|shift", "-k", "2"], 1, "did you mean 'cosine'?"),
+    (["cluster", "news.csv", "--text", "nothing", "-k", "2"], 1, "nothing"),
+    (["cluster", "news.csv", "--ks", "9-2"], 2, "2-10"),
+    (["cluster", "news.csv", "--seed", "x"], 2, "--seed"),
+    (["cluster", "news.csv", "-k", "2", "--max-memory", "lots"], 1, "memory must be"),
+    (["cluster", "news.csv", "-k", "2", "--out", "news"], 1, "holds other files"),
+    (["cluster", "news.csv", "-k", "2", "--out", "news.csv/run"], 2, "not a folder"),
+    (["cluster", "news.csv", "-k", "2", "--results", "out.xls"], 2, ".csv or .jsonl"),
+    (["cluster", "news.csv", "-k", "2", "--embeddings", "new.csv"], 2, "numpy.save"),
+    (["cluster", "news.csv", "-k", "2", "--stemmer", "klingon"], 1, "stemmer"),
+    (["cluster", "news.csv", "-k", "2", "--weighting", "zzz"], 1, "weighting"),
+    (["cluster"], 2, "SOURCE"),
+    (["cluster", "news.csv", "--nope"], 2, "--nope"),
+    (["choose-k", "news.csv", "--ks", "40-44"], 1, "ks"),
+    (["tree", "news.csv", "--cut", "half"], 2, "half"),
+    (["assign", "nowhere", "new.csv"], 2, "nowhere"),
+    (["assign", "news", "new.csv"], 1, "must be a run folder"),
+    (["assign", "run", "nothing.csv"], 1, "nothing.csv"),
+    (["evaluate", "news"], 1, "must be a run folder"),
+    (["evaluate", "run", "new.csv"], 2, "--label"),
+    (["evaluate", "run", "new.csv", "--label", "text"], 2, "ids do not match"),
+    (["compare", "run", "news"], 1, "must be a run folder"),
+    (["describe-kernel", "cosine|"], 1, "Expected a transform"),
+    (["demo", "-k", "99999"], 1, "n_clusters must be between"),
+    (["demo", "--clusters", "x"], 2, "whole number"),
+    (["completion", "dos"], 2, "dos"),
+    (["dmo"], 2, "No such command"),
+]
+
+
+@pytest.mark.parametrize(("words", "status", "message"), ERRORS, ids=[" ".join(words) for words, _, _ in ERRORS])
+def test_errors_are_one_line(words, status, message, place, capsys, monkeypatch):
+    code, out, error = here(place, capsys, monkeypatch, *words)
+    assert code == status, error
+    assert message in error
+    assert error.startswith("Error: ")
+    assert len(error.strip().splitlines()) == 1
+    assert "Traceback" not in error
+    assert out == ""
+
+
+def test_a_wrong_environment_and_a_fault_of_ours_are_one_line_too(place, capsys, monkeypatch):
+    run = grampus(place, "cluster", "news.csv", "-k", "2", GRAMPUS_MEMORY="lots")
+    assert run.returncode == 1
+    assert run.stderr.startswith("Error: GRAMPUS_MEMORY: memory must be")
+    assert len(run.stderr.strip().splitlines()) == 1
+    monkeypatch.setattr("grampus.cli.health.checks", lambda: 1 / 0)
+    code, _, error = here(place, capsys, monkeypatch, "doctor")
+    assert code == 1
+    assert error == "Error: ZeroDivisionError: division by zero (a fault of Grampus; GRAMPUS_DEBUG=1 shows where)\n"
+
+
+@pytest.mark.parametrize("problem", ["full", "forbidden"])
+def test_disk_errors_are_one_line_and_leave_the_old_run(place, capsys, monkeypatch, problem, tmp_path):
+    """Root may write anywhere, so that both errors are injected where the bytes go out."""
+    import errno
+
+    from grampus.persist import folder
+
+    words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--out", str(tmp_path / "run")]
+    assert here(place, capsys, monkeypatch, *words)[0] == 0
+    before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    code = errno.ENOSPC if problem == "full" else errno.EACCES
+
+    def fail(path, data):
+        raise OSError(code, os.strerror(code), str(path))
+
+    monkeypatch.setattr(folder, "write_synced", fail)
+    status, _, error = here(place, capsys, monkeypatch, *words, "--seed", "5")
+    assert status == 1
+    assert os.strerror(code) in error
+    assert len(error.strip().splitlines()) == 1
+    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
+
+
+def kill_at(folder, seconds, name):
+    """Start a clustering, kill it after a while, and return whether the output is absent, or whole."""
+    words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--out", name, "--quiet"]
+    process = subprocess.Popen([sys.executable, "-m", "grampus", *words], cwd=folder, stderr=subprocess.DEVNULL)
+    time.sleep(seconds)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    if not (folder / name).exists():
+        return "absent"
+    assert len(Run.load(folder / name)) == 45
+    return "whole"
+
+
+def test_killed_at_any_moment_the_output_is_absent_or_whole(place, seconds):
+    """Ten moments of the hundred in `make verify`, spread over the length of one run."""
+    moments = np.concatenate([np.linspace(0.3, 0.8, 3), np.linspace(0.85, 1.1, 7)]) * seconds
+    found = [kill_at(place, moment, f"killed{i}") for i, moment in enumerate(moments)]
+    assert set(found) <= {"absent", "whole"}
+    assert found[0] == "absent"
+
+
+def test_interrupted_and_broken_pipes_are_clean(place, seconds):
+    process = subprocess.Popen(
+        [sys.executable, "-m", "grampus", "cluster", "news.csv", "--splits", "20000", "--out", "interrupted"],
+        cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    time.sleep(1.5 * seconds)  # long after its start, long before its end
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert error == "Error: Interrupted. Nothing was half written.\n"
+    assert out == ""
+    assert not (place / "interrupted").exists()
+    pipe = subprocess.run(
+        f"{shlex.quote(sys.executable)} -m grampus tree run --as json | head -c 5; echo ${{PIPESTATUS[0]}}",
+        shell=True, executable="/bin/bash", cwd=place, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert pipe.stderr == ""
+
+
+TRIGGERS = ["=1+1", "+1", "-1", "@x", "\t=1", "\r=1", "\x00=1", "\n=1", "＝1", " =1", "a\r=1", "a\x00b"]
+
+
+def test_spreadsheets_run_nothing_and_lossless_brings_it_back():
+    rows = [[cell, 1, -0.5, None] for cell in [*TRIGGERS, "plain", ""]]
+    safe = list(csv.reader(io.StringIO(csv_text(["x", "n", "y", "z"], rows, lossless=False))))
+    for row in safe[1:]:
+        assert row[0][:1] not in ("=", "+", "-", "@", "\t", "\r", "\n", "\x00", "＝", "＋", "－", "＠")
+        assert not re.search("[\x00\r\n\t]", row[0])
+        assert row[1:3] == ["1", "-0.5"]  # our own numbers stay numbers
+    exact = list(csv.reader(io.StringIO(csv_text(["x", "n", "y", "z"], rows, lossless=True), newline="")))
+    assert [row[0] for row in exact[1:]] == [*TRIGGERS, "plain", ""]
+    lines = jsonl_text(["x", "n", "y", "z"], rows).splitlines()
+    assert [json.loads(line)["x"] for line in lines] == [*TRIGGERS, "plain", ""]
+    assert harmless("plain-text = 1") == "plain-text = 1"
+
+
+@pytest.mark.parametrize("lossless", [False, True])
+def test_results_of_the_command(place, capsys, monkeypatch, tmp_path, lossless):
+    rows = [{"id": f"={name}", "text": text} for name, text in enumerate(TOPICS.values())]
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    words = ["cluster", "odd.jsonl", "-k", "2", "--results", "out.csv", *(["--lossless"] if lossless else [])]
+    assert here(tmp_path, capsys, monkeypatch, *words)[0] == 0
+    with (tmp_path / "out.csv").open(newline="") as file:
+        found = [row["id"] for row in csv.DictReader(file)]
+    assert found == ["=0", "=1", "=2"] if lossless else ["'=0", "'=1", "'=2"]
+
+
+def test_documents_cannot_steer_the_terminal(tmp_path, capsys, monkeypatch):
+    text = "\x1b[31mwhale\x1b[0m [bold]song[/bold] \x07 deep\u202eaes"
+    rows = [{"id": f"\x1b]0;title\x07{i}", "text": f"{text} {word}"} for i, word in enumerate(["fish", "net", "egg"])]
+    (tmp_path / "odd.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    status, out, _ = here(tmp_path, capsys, monkeypatch, "cluster", "odd.jsonl", "-k", "2", "--out", "run")
+    assert status == 0
+    status, more, _ = here(tmp_path, capsys, monkeypatch, "assign", "run", "odd.jsonl")
+    assert status == 0
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]", out + more)
+
+
+def test_no_text_leaves_no_text(place, capsys, monkeypatch, tmp_path):
+    words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--no-text", "--out", str(tmp_path / "run")]
+    status, _, error = here(place, capsys, monkeypatch, *words, "--results", str(tmp_path / "out.csv"))
+    assert status == 0, error
+    text = (place / "news" / "sea" / "3.txt").read_text()
+    for file in [*(tmp_path / "run").iterdir(), tmp_path / "out.csv"]:
+        assert text.encode() not in file.read_bytes()
+        assert text[:40].encode() not in file.read_bytes()
+    assert here(place, capsys, monkeypatch, "assign", str(tmp_path / "run"), "new.csv")[0] == 0
+
+
+def test_every_kernel_and_transform_is_explained():
+    from grampus.cli.other import WORDS
+    from grampus.kernels import known_names
+
+    ours = {name for name, cls in known_names().items() if cls.__module__.startswith("grampus.")}
+    assert ours <= set(WORDS)

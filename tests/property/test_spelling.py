@@ -22,6 +22,7 @@ from grampus.kernels import (
     Polynomial,
     Power,
     Precomputed,
+    Principal,
     SelfTuning,
     Shift,
     parse_kernel,
@@ -43,6 +44,7 @@ TRANSFORMS = st.one_of(
     st.builds(Shift, st.floats(allow_nan=False, allow_infinity=False)),
     st.builds(Normalise, st.floats(0, 1e9)),
     st.builds(Power, POSITIVE),
+    st.builds(Principal, st.integers(1, 10**6)),
     st.builds(
         Nystrom,
         st.integers(1, 10**9),

@@ -87,6 +87,16 @@ def map_(twin: Twin) -> Twin:
     return Twin(R @ R.T, N @ R.T, (N**2).sum(axis=1))
 
 
+def principal(twin: Twin, rank: int) -> Twin:
+    """Keep the largest positive eigenvalues, of a full decomposition."""
+    values, vectors = np.linalg.eigh(twin.K)
+    kept = [i for i in np.argsort(-values)[:rank] if values[i] > 1e-9 * values.max()]
+    F, new = vectors[:, kept] * np.sqrt(values[kept]), twin.C @ vectors[:, kept] / np.sqrt(values[kept])
+    for rows in (F, new):  # what is nothing but rounding is nothing
+        rows[(rows**2).sum(axis=1) < 1e-20 * values.max()] = 0.0
+    return Twin(F @ F.T, new @ F.T, (new**2).sum(axis=1))
+
+
 def selftune(twin: Twin, p: int = 7) -> Twin:
     """`twin` holds squared distances."""
     widths = np.sqrt(np.sort(twin.K, axis=1)[:, p])

@@ -5,9 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy.cluster.hierarchy import fcluster, linkage
 
-from grampus.describe import keywords
+from grampus.cluster import nested_tree
+from grampus.describe import Term, evidence, keywords, near_duplicates, phrases, short_label, spellings
 from grampus.errors import InputError
+from grampus.gram import LinearGram, normalise, shift
+from grampus.metrics import ari
+from grampus.text._count import _stemming
 
 
 def test_keywords_are_the_terms_with_the_largest_contrast():
@@ -23,3 +28,104 @@ def test_one_cluster_is_described_by_its_own_terms():
 def test_terms_must_fit():
     with pytest.raises(InputError, match="each of the 2 columns"):
         keywords(np.eye(2), [0, 1], ["x"])
+
+
+RNG = np.random.default_rng(0)
+
+
+def naive_evidence(K, labels, counts):
+    """Repeat every document as often as it counts, and read everything off the large matrix."""
+    index = np.repeat(np.arange(len(K)), counts)
+    big, own = K[np.ix_(index, index)], labels[index]
+    squared = np.array(
+        [[big[i, i] + big[np.ix_(own == c, own == c)].mean() - 2 * big[i, own == c].mean() for c in np.unique(own)]
+         for i in range(len(own))]
+    )  # fmt: skip
+    typical = np.array(
+        [(big[i, own == own[i]].sum() - big[i, i]) / max((own == own[i]).sum() - 1, 1) for i in range(len(own))]
+    )
+    between = np.array(
+        [[(big[np.ix_(own == c, own == d)].sum() - (c == d) * big[own == c, own == c].sum())
+          / ((own == c).sum() * ((own == d).sum() - (c == d))) for d in np.unique(own)] for c in np.unique(own)]
+    )  # fmt: skip
+    first = np.cumsum(counts) - counts
+    return squared[first], typical[first], between
+
+
+def test_evidence_equals_its_naive_twin():
+    x = RNG.random((12, 4))
+    labels, counts = np.array([0, 1, 2] * 4), np.array([1, 2, 3] * 4)
+    gram = normalise(LinearGram(x))
+    squared, typical, between = naive_evidence(gram.dense(), labels, counts)
+    for seen in (gram, shift(gram)):
+        found = evidence(seen, labels, counts)
+        np.testing.assert_allclose(found.squared, squared[np.arange(12), labels], atol=1e-12)
+        np.testing.assert_allclose(found.typical, typical, atol=1e-12)
+        np.testing.assert_allclose(found.between, between, atol=1e-12)
+        others = np.where(np.arange(3) == labels[:, None], np.inf, squared)
+        assert found.second.tolist() == others.argmin(axis=1).tolist()
+        expected = np.clip(1 - squared[np.arange(12), labels] / others.min(axis=1), 0, 1)
+        np.testing.assert_allclose(found.margin, expected, atol=1e-12)
+    assert found.nearest(0) in (1, 2)
+    assert found.separation(0) == pytest.approx(between[0, 0] - max(between[0, 1:]))
+
+
+@pytest.mark.parametrize("threshold", [0.3, 0.9, 0.99, 1.0])
+@pytest.mark.parametrize("layout", ["sparse", "dense"])
+def test_near_duplicates_are_exactly_those_of_all_pairs(threshold, layout):
+    x = RNG.random((60, 15)) * (RNG.random((60, 15)) < 0.3)
+    x[10:20] = x[:10] + 0.01 * RNG.random((10, 15)) * (x[:10] > 0)
+    x[20:23] = x[:3]
+    x[30] = 0.0
+    length = np.linalg.norm(x, axis=1, keepdims=True)
+    cosine = (x / np.where(length > 0, length, 1)) @ (x / np.where(length > 0, length, 1)).T
+    expected = {(i, j) for i in range(60) for j in range(i + 1, 60) if cosine[i, j] >= threshold - 1e-6}
+    pairs, similarity = near_duplicates(sp.csr_array(x) if layout == "sparse" else x, threshold)
+    assert {tuple(pair) for pair in pairs.tolist()} == expected
+    np.testing.assert_allclose(similarity, np.minimum([cosine[i, j] for i, j in pairs], 1.0), atol=1e-12)
+    assert (np.diff(similarity) <= 0).all()
+
+
+def test_phrases_need_blanks_between_and_no_stop_word_at_the_ends():
+    groups = [
+        ["Bank of England rates.", "the bank of england", "Bank. Of England", "interest rates of 1990"],
+        ["interest in birds", "birds of england"],
+    ]
+    found = phrases(groups, frozenset({"of", "the", "in"}))
+    assert found[0][0] == Term("bank of england", 0.5)
+    assert all("1990" not in term.text for term in found[0])
+    assert found[1] == []
+
+
+def test_labels_hold_up_to_three_words_or_phrases():
+    terms = [Term("bank", 0.5), Term("rate", 0.4), Term("england", 0.3), Term("interest", 0.2)]
+    assert short_label(terms) == "bank, rate, england"
+    assert short_label(terms, [Term("bank of england", 0.2)]) == "bank of england, rate, interest"
+    assert short_label(terms, [Term("bank of england", 0.01)]) == "bank, rate, england"
+    assert short_label([]) == ""
+
+
+def test_spellings_are_the_most_frequent_words():
+    stem = _stemming("english")
+    assert spellings(["birds birds bird", "whaling"], stem) == {"bird": "birds", "whale": "whaling"}
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_a_nested_tree_holds_the_partition_and_wards_merges(parts):
+    x = np.repeat(RNG.random((5, 6)), 30, axis=0) + 0.1 * RNG.random((150, 6))
+    labels = np.repeat([3, 1, 0, 4, 2], 30)
+    tree = nested_tree(LinearGram(x), labels, parts)
+    assert ari(tree.cut(5), labels) == 1.0
+    assert len(tree.leaves) == (5 if parts == 1 else 15)
+    for node in tree.nodes:
+        own = x[node.members]
+        assert node.scatter == pytest.approx(((own - own.mean(axis=0)) ** 2).sum(), abs=1e-9)
+        if node.children:
+            assert node.gain == pytest.approx(
+                node.scatter - sum(tree.nodes[c].scatter for c in node.children), abs=1e-9
+            )
+    # SciPy joins the centroids in the same order, each with the weight of its cluster.
+    reference = linkage(np.array([x[labels == c].mean(axis=0) for c in range(5)]), "ward")
+    for k in (2, 3, 4):
+        expected = fcluster(reference, k, "maxclust")[labels]
+        assert ari(tree.cut(k), expected) == 1.0

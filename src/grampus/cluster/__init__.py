@@ -7,6 +7,7 @@ from .estimator import KernelKMeans, Membership, Representatives
 from .kernel_kmeans import kernel_kmeans
 from .kernel_pca import KernelPCAKMeans, kernel_pca_kmeans
 from .laplacian import SpectralEmbedding, spectral_embedding
+from .nested import nested_tree
 from .pddp import PDDP, pddp
 from .results import Clustering, History, Outcome, Runs
 from .spectral import SpectralKMeans, spectral_kmeans
@@ -35,6 +36,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "kernel_embedding",
     "kernel_kmeans",
     "kernel_pca_kmeans",
+    "nested_tree",
     "pddp",
     "spectral_embedding",
     "spectral_kmeans",

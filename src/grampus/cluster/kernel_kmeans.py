@@ -29,6 +29,7 @@ logger = logging.getLogger(__name__)
 
 # Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
 TIE = 1e-12
+_ROUNDING = {"float64": 1e-13, "float32": 4e-6}
 
 
 def kernel_kmeans(
@@ -140,7 +141,9 @@ def kernel_kmeans(
     best = int((runs.objective <= runs.objective.min() + TIE * size).argmax())
     labels, gain = runs.labels[best], 0.0
     if check_flag(polish, "polish"):
-        labels, gain = polish_labels(base, diagonal, labels, k, weights, TIE * size)
+        # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
+        least = max(TIE * size, _ROUNDING[base.dtype.name] * float((weights * np.abs(diagonal)).max()))
+        labels, gain = polish_labels(_by_rows(base), diagonal, labels, k, weights, least)
         if gain and weights.min() == 0:  # those without weight follow the centroids
             nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
             labels = np.where(weights > 0, labels, nearest)
@@ -158,6 +161,14 @@ def kernel_kmeans(
         polish_gain=gain,
         runs=runs,
     )
+
+
+def _by_rows(base: Gram) -> Gram:
+    """Return a Gram whose rows are quick to get: every single move asks for one."""
+    n = len(base)
+    if isinstance(base, DenseGram) or factor(base) is not None or n * n * base.dtype.itemsize > settings().memory // 4:
+        return base
+    return DenseGram._trusted(base.dense())
 
 
 def _placed(run: Finished, start: int) -> Finished:

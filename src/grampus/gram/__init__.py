@@ -1,8 +1,9 @@
 """Gram matrices as operators: sources, transforms, and what can be read off them.
 
 A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
-`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` makes one of low rank.
-All answer ``block``, ``diagonal``, ``@``, ``take``, ``extend``, ``dense``, and pass ``grampus.testing.check_gram``.
+`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` and `principal` make one
+of low rank. All answer ``block``, ``diagonal``, ``@``, ``take``, ``extend``, ``dense``, and pass
+``grampus.testing.check_gram``.
 """
 
 from .base import Gram
@@ -13,6 +14,7 @@ from .fit import centre, empirical_map, normalise, power, self_tune, shift
 from .graph import SparseGram, neighbour_graph
 from .lowrank import NystromGram, nystrom
 from .objective import dominance_ratio, indicator, objective
+from .principal import PrincipalGram, principal
 from .sources import DenseGram, FunctionGram, LinearGram
 from .transforms import Transformed
 
@@ -24,6 +26,7 @@ __all__ = [
     "Gram",
     "LinearGram",
     "NystromGram",
+    "PrincipalGram",
     "SparseGram",
     "Transformed",
     "centre",
@@ -38,6 +41,7 @@ __all__ = [
     "nystrom",
     "objective",
     "power",
+    "principal",
     "relative_error",
     "self_tune",
     "shift",

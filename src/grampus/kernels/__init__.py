@@ -17,7 +17,7 @@ from .string import (
     Telling,
     telling_substrings,
 )
-from .transforms import Centre, Map, Normalise, Nystrom, Power, Shift
+from .transforms import Centre, Map, Normalise, Nystrom, Power, Principal, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
 
 __all__ = [
@@ -37,6 +37,7 @@ __all__ = [
     "Polynomial",
     "Power",
     "Precomputed",
+    "Principal",
     "SelfTuning",
     "Shift",
     "Spectrum",

@@ -157,3 +157,25 @@ class Nystrom(Transform):
     def __call__(self, gram: Gram) -> Gram:
         """Choose the landmarks and return the Gram of low rank."""
         return grams.nystrom(gram, self.landmarks, rank=self.rank, choose=self.choose, random_state=self.seed)
+
+
+@register
+@dataclass(frozen=True)
+class Principal(Transform):
+    """The leading `rank` components of a Gram: latent semantic analysis, for any kernel.
+
+    Examples
+    --------
+    >>> str(Principal(50))
+    'principal(50)'
+    """
+
+    name: ClassVar[str] = "principal"
+    rank: int = 100
+
+    def __post_init__(self) -> None:
+        self._set(rank=check_integer(self.rank, "rank", low=1))
+
+    def __call__(self, gram: Gram) -> Gram:
+        """Learn the components and return the Gram of low rank."""
+        return grams.principal(gram, self.rank)

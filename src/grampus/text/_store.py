@@ -9,6 +9,9 @@ from itertools import pairwise
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
+
+from grampus.errors import InputError
 
 __all__ = ["Texts"]
 
@@ -86,6 +89,31 @@ class Texts(Sequence[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (bytes(self._buffer), self._ends)
+
+    def to_arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+        """Return the UTF-8 bytes of all texts, one after the other, and where each begins and ends, shape (n + 1,)."""
+        return np.frombuffer(bytes(self._buffer), np.uint8), np.array(self._ends, np.int64)
+
+    @classmethod
+    def from_arrays(cls, data: Any, ends: Any) -> Texts:
+        """Return the texts that `to_arrays` took apart.
+
+        Raises
+        ------
+        InputError
+            The arrays do not fit together, or a text is not UTF-8.
+        """
+        data, ends = np.asarray(data), np.asarray(ends)
+        whole = data.dtype == np.uint8 and ends.dtype == np.int64 and data.ndim == ends.ndim == 1 and len(ends)
+        if not whole or ends[0] != 0 or ends[-1] != len(data) or (np.diff(ends) < 0).any():
+            raise InputError("texts must be bytes and rising offsets from 0 to their number; these are not.")
+        texts = _restore(data.tobytes(), array("q", ends.tolist()))
+        try:
+            for _ in texts:
+                pass
+        except UnicodeDecodeError:
+            raise InputError("texts must be UTF-8; these bytes are not.") from None
+        return texts
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,89 @@
+"""Results as files: CSV that a spreadsheet cannot be made to run, or exact; JSONL."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from ..persist import Run
+
+# What makes a spreadsheet take a cell for a formula (OWASP's list, and the full-width forms of the same characters).
+TRIGGERS = "=+-@\t\r\n\x00＝＋－＠"
+_BREAKS = re.compile("[\x00\t\r\n\v\f\x85\u2028\u2029]")
+
+
+def harmless(cell: str) -> str:
+    r"""Return a cell that a spreadsheet shows and does not run: an apostrophe before it, breaks inside it as blanks.
+
+    Examples
+    --------
+    >>> from grampus.cli.results import harmless
+    >>> harmless("=1+1"), harmless("a\tb"), harmless("whale")
+    ("'=1+1", 'a b', 'whale')
+    """
+    risky = cell[:1] in TRIGGERS if cell else False
+    folded = _BREAKS.sub(" ", cell)
+    return f"'{folded}" if risky or folded.lstrip()[:1] in tuple(TRIGGERS) else folded
+
+
+def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> str:
+    """Return rows as CSV; strings are made harmless unless it must be lossless. Numbers stay as they are."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)  # a lone carriage return must be quoted
+    for row in ([*header], *rows):
+        writer.writerow(row if lossless else [harmless(cell) if isinstance(cell, str) else cell for cell in row])
+    return out.getvalue()
+
+
+def jsonl_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return rows as JSON, one line each; always lossless."""
+    return "".join(
+        json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False, allow_nan=False) + "\n" for row in rows
+    )
+
+
+def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> None:
+    """Write rows to a .csv or .jsonl file, whole or not at all; ``-`` is CSV on standard output."""
+    suffix = Path(place).suffix.lower()
+    if place != "-" and suffix not in (".csv", ".jsonl", ".ndjson"):
+        raise click.UsageError(f"--results must end in .csv or .jsonl; got {place!r}.", click.get_current_context(True))
+    text = jsonl_text(header, rows) if suffix in (".jsonl", ".ndjson") else csv_text(header, rows, lossless=lossless)
+    if place == "-":
+        sys.stdout.write(text)
+        return
+    from ..persist.files import write_file
+
+    write_file(Path(place), text.encode("utf-8", "surrogatepass"))
+
+
+def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
+    """Return the columns and rows of the documents of a run."""
+    known = [name for name in ("titles", "classes", "dates", "excerpts") if getattr(run, name) is not None]
+    singular = {"titles": "title", "classes": "label", "dates": "date", "excerpts": "excerpt"}
+    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *(singular[name] for name in known)]
+
+    def rows() -> Iterator[list[Any]]:
+        columns = [getattr(run, name) for name in known]
+        for i in range(len(run)):
+            cluster, second, stable = int(run.labels[i]), int(run.second[i]), float(run.stability[i])
+            yield [
+                run.ids[i],
+                cluster,
+                run.clusters[cluster].label,
+                round(float(run.margin[i]), 4),
+                None if second < 0 else second,
+                round(float(run.oddness[i]), 4),
+                None if stable != stable else round(stable, 4),  # noqa: PLR0124  (not a number)
+                *(column[i] for column in columns),
+            ]
+
+    return header, rows()

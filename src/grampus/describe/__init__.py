@@ -1,0 +1,23 @@
+"""What clusters are about: words and phrases, documents to look at, how tight and how far apart they are."""
+
+from .build import describe, short_label
+from .card import Cluster, Term
+from .duplicates import near_duplicates
+from .evidence import Evidence, evidence
+from .phrases import phrases, spellings
+from .terms import describing_terms, distinguishing_terms, keywords
+
+__all__ = [
+    "Cluster",
+    "Evidence",
+    "Term",
+    "describe",
+    "describing_terms",
+    "distinguishing_terms",
+    "evidence",
+    "keywords",
+    "near_duplicates",
+    "phrases",
+    "short_label",
+    "spellings",
+]

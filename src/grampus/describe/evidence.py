@@ -1,0 +1,155 @@
+"""How documents lie in their clusters: who is central, who is on the border, who is odd, and how tight clusters are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array
+from .._check import check_labels
+from ..gram import Gram, indicator, unshifted
+
+ODD = 0.5  # from here on a document counts as odd
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the similarities say about a partition of n documents into k clusters.
+
+    Attributes
+    ----------
+    labels : array of shape (n,)
+    squared : array of shape (n,)
+        Squared distance of each document to its centroid in feature space, without a shift.
+    second : array of shape (n,)
+        The nearest other cluster; −1 if there is none.
+    margin : array of shape (n,)
+        1 − d²(own) / d²(second), within 0 and 1: 0 on the border, 1 on the centroid.
+    typical : array of shape (n,)
+        Mean similarity to the other documents of the cluster.
+    oddness : array of shape (n,)
+        1 − typical / (its median over the cluster), within 0 and 1: 0 is usual, 1 resembles nothing there.
+    between : array of shape (k, k)
+        Mean similarity of a document of one cluster and one of another; on the diagonal, of two different ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import evidence
+    >>> from grampus.gram import LinearGram, normalise
+    >>> gram = normalise(LinearGram(np.array([[1.0, 0.0], [1.0, 0.1], [0.8, 0.6], [0.0, 1.0], [0.1, 1.0]])))
+    >>> found = evidence(gram, [0, 0, 0, 1, 1])
+    >>> int(found.margin.argmin()), int(found.typical[:3].argmin()), found.second.tolist()
+    (2, 2, [1, 1, 1, 0, 0])
+    """
+
+    labels: NDArray[np.intp]
+    squared: Array
+    second: NDArray[np.intp]
+    margin: Array
+    typical: Array
+    oddness: Array
+    between: Array
+
+    def central(self, cluster: int, top: int = 3) -> list[int]:
+        """Return the documents nearest to a centroid, nearest first."""
+        members = np.flatnonzero(self.labels == cluster)
+        return members[np.argsort(self.squared[members], kind="stable")[:top]].tolist()
+
+    def borderline(self, cluster: int, top: int = 3) -> list[int]:
+        """Return the documents of a cluster with the smallest margin, smallest first; none if it is the only one."""
+        members = np.flatnonzero((self.labels == cluster) & (self.second >= 0))
+        return members[np.argsort(self.margin[members], kind="stable")[:top]].tolist()
+
+    def odd(self, cluster: int, top: int = 3) -> list[int]:
+        """Return the documents of a cluster whose oddness is at least 0.5, oddest first."""
+        members = np.flatnonzero((self.labels == cluster) & (self.oddness >= ODD))
+        return members[np.argsort(-self.oddness[members], kind="stable")[:top]].tolist()
+
+    def nearest(self, cluster: int) -> int:
+        """Return the cluster that is most similar on average; −1 if there is no other."""
+        others = self.between[cluster].copy()
+        others[cluster] = -np.inf
+        return int(others.argmax()) if len(others) > 1 else -1
+
+    def cohesion(self, cluster: int) -> float:
+        """Return the mean similarity of two different documents of a cluster."""
+        return float(self.between[cluster, cluster])
+
+    def separation(self, cluster: int) -> float:
+        """Return the cohesion less the mean similarity to the nearest cluster; the cohesion if there is no other."""
+        other = self.nearest(cluster)
+        return self.cohesion(cluster) - (float(self.between[cluster, other]) if other >= 0 else 0.0)
+
+
+def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
+    """Return how documents lie in their clusters; a trailing shift is left out. Costs one product.
+
+    Parameters
+    ----------
+    gram : Gram
+    labels : array of shape (n,)
+        Cluster numbers 0 … k−1, none of them empty.
+    counts : array of shape (n,), optional
+        How many equal documents each row stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import evidence
+    >>> from grampus.gram import LinearGram
+    >>> evidence(LinearGram(np.array([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])), [0, 0, 1]).cohesion(0)
+    0.8
+    """
+    base, _ = unshifted(gram)
+    clusters = check_labels(labels, len(base))
+    n, everyone = len(base), np.arange(len(base))
+    counts = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
+    members = indicator(clusters)
+    members.data *= counts
+    sums = np.asarray(base @ members, dtype=np.float64)
+    diagonal = base.diagonal().astype(np.float64)
+    sizes = np.bincount(clusters, weights=counts)
+    k = len(sizes)
+    total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
+    squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
+    own = squared[everyone, clusters]
+    second, margin = _second(squared, own, clusters)
+
+    pairs = np.outer(sizes, sizes)
+    np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
+    np.fill_diagonal(total, np.diag(total) - np.bincount(clusters, weights=counts * diagonal, minlength=k))
+    typical = (sums[everyone, clusters] - diagonal) / np.maximum(sizes[clusters] - 1.0, 1.0)
+    return Evidence(clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs)
+
+
+def _second(squared: Array, own: Array, clusters: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+    """Return the nearest other cluster and the margin to it."""
+    if squared.shape[1] == 1:
+        return np.full(len(own), -1), np.ones(len(own))
+    others = squared.copy()
+    others[np.arange(len(own)), clusters] = np.inf
+    apart = others.min(axis=1)
+    margin = 1.0 - np.divide(own, apart, out=np.ones_like(own), where=apart > 0)
+    return others.argmin(axis=1), np.clip(margin, 0.0, 1.0)
+
+
+def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:
+    """Compare each document's similarity to its cluster with the cluster's median; one alone is not odd."""
+    odd = np.zeros(len(typical))
+    for cluster in np.flatnonzero(sizes > 1):
+        members = clusters == cluster
+        usual = _median(typical[members], counts[members])
+        if usual > 0:
+            odd[members] = np.clip(1.0 - typical[members] / usual, 0.0, 1.0)
+    return odd
+
+
+def _median(values: Array, counts: Array) -> float:
+    """Return the lower median of values that stand for so many documents each."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(counts[order])
+    return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])

@@ -1,0 +1,115 @@
+"""The terms of a cluster: those that make it up and those that set it apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from .._array import Array, dot
+from .._check import check_integer, check_labels, check_matrix
+from ..errors import InputError
+from ..gram import indicator
+from .card import Term
+
+
+def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> list[list[str]]:
+    """Return the terms whose mean weight in a cluster exceeds that outside it the most, for every cluster.
+
+    Parameters
+    ----------
+    weights : array or sparse array of shape (n, m)
+        Weighted terms of the documents; they should have unit length, or long documents speak for the cluster.
+    labels : array of shape (n,)
+        Any labels; clusters come back in the order of their values.
+    terms : sequence of m strings
+    top : int
+        How many terms for each cluster; fewer where fewer are more frequent inside than outside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import keywords
+    >>> keywords(np.array([[1.0, 0.0, 0.4], [0.0, 1.0, 0.5]]), [0, 1], ["whale", "bird", "song"], top=2)
+    [['whale'], ['bird', 'song']]
+    """
+    return [[term.text for term in cluster] for cluster in distinguishing_terms(weights, labels, terms, top)]
+
+
+def distinguishing_terms(
+    weights: Any, labels: Any, terms: Sequence[str], top: int = 8, counts: Any = None
+) -> list[list[Term]]:
+    """Return the terms that set every cluster apart, with their contrast, best first.
+
+    The contrast of a term is its mean weight in the cluster less that in all other documents, μ_t − ν_t. Its square
+    is the term's share of the distance between the two means, which is how CLUTO orders discriminating features (its
+    manual, Karypis 2003); only terms that are more frequent inside are named.
+
+    Parameters
+    ----------
+    weights, labels, terms, top
+        As of ``keywords``.
+    counts : array of shape (n,), optional
+        How many documents each row stands for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import distinguishing_terms
+    >>> distinguishing_terms(np.array([[1.0, 0.0], [0.0, 1.0]]), [0, 1], ["whale", "bird"])[0]
+    [Term(text='whale', score=1.0)]
+    """
+    inside, outside = _means(weights, labels, terms, counts)
+    return _best(inside - outside, terms, top)
+
+
+def describing_terms(
+    weights: Any, labels: Any, terms: Sequence[str], top: int = 8, counts: Any = None
+) -> list[list[Term]]:
+    """Return the terms that make up every cluster, with their share, largest first.
+
+    The share of a term is μ_t² / ‖μ‖², its part in the squared length of the cluster's mean: the descriptive features
+    of CLUTO (its manual, Karypis 2003). Terms that are frequent everywhere can be among them.
+
+    Parameters
+    ----------
+    weights, labels, terms, top, counts
+        As of ``distinguishing_terms``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import describing_terms
+    >>> describing_terms(np.array([[0.8, 0.6], [0.0, 1.0]]), [0, 0], ["whale", "song"])
+    [[Term(text='song', score=0.8), Term(text='whale', score=0.2)]]
+    """
+    inside, _ = _means(weights, labels, terms, counts)
+    length = np.square(inside).sum(axis=1, keepdims=True)
+    return _best(np.square(inside) / np.where(length > 0, length, 1.0), terms, top)
+
+
+def _means(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tuple[Array, Array]:
+    """Return the mean weight of every term inside and outside every cluster, both (k, m)."""
+    x = check_matrix(weights, "weights")
+    clusters = check_labels(labels, x.shape[0])
+    if len(terms) != x.shape[1]:
+        raise InputError(f"terms must name each of the {x.shape[1]} columns of weights; got {len(terms)}.")
+    counts = np.ones(x.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
+    members = indicator(clusters)
+    members.data *= counts
+    sizes = np.bincount(clusters, weights=counts)
+    sums = dot(x.T, members).T.astype(np.float64, copy=False)
+    others = counts.sum() - sizes
+    outside = (sums.sum(axis=0) - sums) / np.where(others > 0, others, 1.0)[:, None]
+    return sums / sizes[:, None], outside
+
+
+def _best(scores: Array, terms: Sequence[str], top: int) -> list[list[Term]]:
+    """Return the terms of the largest positive scores of every row; the first of equals first."""
+    top = check_integer(top, "top", low=1)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :top]
+    return [
+        [Term(str(terms[t]), round(float(scores[c, t]), 6)) for t in row if scores[c, t] > 0]
+        for c, row in enumerate(order)
+    ]

@@ -1,0 +1,246 @@
+"""DocumentClusterer: what goes in, what comes out, and what must not change it."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+
+import grampus
+from grampus import DocumentClusterer
+from grampus.errors import InputError, RunError
+from grampus.metrics import ari
+from grampus.text import Corpus, TermVectorizer
+
+SEA = ["whale song in the deep sea", "deep sea whale", "song of the whale", "the sea and a whale", "whales sing deep"]
+AIR = ["a bird in the old tree", "bird nest in a tree", "the tree and its birds", "old nest of a bird", "birds nest"]
+TEXTS = [*SEA, *AIR]
+QUICK = {"stability": False}
+
+
+def label_hash(labels):
+    return hashlib.sha256(np.asarray(labels, dtype=np.int64).tobytes()).hexdigest()
+
+
+def two(**options):
+    return DocumentClusterer(2, **{**QUICK, **options})
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    from grampus.demo import scipy_docstrings
+
+    whole = scipy_docstrings()
+    return whole.take(np.arange(0, len(whole), 3))
+
+
+def test_texts_in_clusters_out():
+    model = two().fit(TEXTS)
+    assert len(set(model.labels_[:5])) == len(set(model.labels_[5:])) == 1
+    assert model.labels_[0] != model.labels_[5]
+    words = {cluster.number: cluster.label for cluster in model.clusters_}
+    assert "whale" in words[model.labels_[0]]
+    assert "nest" in words[model.labels_[5]] or "bird" in words[model.labels_[5]]
+    assert model.n_clusters_ == 2
+    assert sum(cluster.size for cluster in model.clusters_) == len(TEXTS)
+    assert model.predict(["a song of the deep sea"]) == model.labels_[:1]
+    run = model.run_
+    assert run.excerpts[0] == SEA[0]
+    assert run.tree[0].size == len(TEXTS)
+    assert np.isfinite(run.coordinates).all()
+
+
+def test_a_corpus_keeps_its_ids_titles_labels_and_dates():
+    corpus = Corpus(TEXTS, ids=list("abcdefghij"), labels=["s"] * 5 + [""] * 5, titles=TEXTS, dates=["2020"] * 10)
+    run = two().fit(corpus).run_
+    assert run.ids == list("abcdefghij")
+    assert run.classes == ["s"] * 5 + [""] * 5
+    assert run.titles == TEXTS
+    assert run.dates == ["2020"] * 10
+
+
+@pytest.mark.parametrize("kind", ["sparse", "dense", "embeddings with texts"])
+def test_rows_of_numbers_instead_of_texts(kind):
+    x = TermVectorizer("lec", dtype=np.float64).fit_transform(TEXTS)
+    rows = {"sparse": sp.csr_array(x), "dense": x.toarray()}.get(kind, x.toarray()[:, ::-1].copy())
+    model = two().fit(rows, corpus=Corpus(TEXTS) if kind.startswith("emb") else None)
+    assert ari(model.labels_, two().fit(TEXTS).labels_) == 1.0
+    assert model.predict(rows).tolist() == model.labels_.tolist()
+    assert (model.run_.texts is None) == (not kind.startswith("emb"))
+    if kind.startswith("emb"):
+        assert any("whale" in cluster.label for cluster in model.clusters_)
+    with pytest.raises(InputError, match="rows of a matrix"):
+        model.predict(["a whale"])
+
+
+def test_a_gram_matrix():
+    x = TermVectorizer("lec", dtype=np.float64).fit_transform(TEXTS)
+    model = two(kernel="precomputed").fit((x @ x.T).toarray())
+    assert ari(model.labels_, two(kernel="linear").fit(TEXTS).labels_) == 1.0
+    assert model.run_.agreement == 1.0
+    assert model.clusters_[0].label == "cluster 1"
+    with pytest.raises(InputError, match="takes a Gram matrix"):
+        two(kernel="precomputed").fit(TEXTS)
+
+
+def test_string_kernels_tell_substrings():
+    kernel = "boundrange(6)|normalise|shift"
+    model = two(kernel=kernel).fit(TEXTS)
+    assert len(set(model.labels_[:5])) == len(set(model.labels_[5:])) == 1
+    assert model.predict(["whales of the sea"]) == model.labels_[:1]
+    assert any("whale" in term.text for cluster in model.clusters_ for term in cluster.terms)
+    with pytest.raises(InputError, match="takes texts"):
+        two(kernel=kernel).fit(np.eye(3))
+
+
+def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus):
+    """A sample of the 20 permutations, 20 runs and two numbers of threads in `make verify`."""
+    model = DocumentClusterer(6, **QUICK).fit(corpus)
+    expected = label_hash(model.labels_)
+    for seed in range(3):
+        order = np.random.default_rng(seed).permutation(len(corpus))
+        shuffled = DocumentClusterer(6, n_jobs=1 + seed % 2, **QUICK).fit(corpus.take(order))
+        labels = np.empty(len(corpus), dtype=int)
+        labels[order] = shuffled.labels_
+        assert label_hash(labels) == expected
+        oddness = np.empty(len(corpus))
+        oddness[order] = shuffled.oddness_
+        assert np.array_equal(oddness, model.oddness_)
+        assert [c.label for c in shuffled.clusters_] == [c.label for c in model.clusters_]
+
+
+def test_copies_stay_together_and_empty_documents_are_placed():
+    texts = [*TEXTS, *TEXTS[:3], "", "the of and", TEXTS[0]]
+    model = two().fit(texts)
+    assert model.labels_[10:13].tolist() == model.labels_[:3].tolist()
+    assert model.labels_[15] == model.labels_[0]
+    assert set(model.labels_) == {0, 1}
+    assert model.oddness_[13] == model.oddness_[14] == 1.0
+    assert any("2 documents without any known term" in note for note in model.run_.warnings)
+    assert [0, 15] in model.duplicates_.tolist()
+    assert not {13, 14} & set(model.duplicates_.ravel().tolist())
+    assert sum(cluster.size for cluster in model.clusters_) == len(texts)
+
+
+@pytest.mark.parametrize("options", [{}, {"polish": False}, {"kernel": "cosine"}, {"kernel": "gaussian(1)"}])
+def test_documents_shown_again_get_their_label_when_it_converged(corpus, options):
+    model = DocumentClusterer(6, **QUICK, **options).fit(corpus)
+    assert 0.9 < model.run_.agreement <= 1.0
+    if model.polish or model.result_.outcome == "converged":
+        assert model.run_.agreement == 1.0
+        assert model.predict(corpus).tolist() == model.labels_.tolist()
+    share = (model.predict(corpus) == model.labels_).mean()
+    assert share == pytest.approx(model.run_.agreement, abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "texts"),
+    [("cosine|shift", True), ("cosine|shift|map", True), ("boundrange(4)|normalise|shift", True), ("cosine", False)],
+)
+def test_a_loaded_run_answers_as_before(tmp_path, kernel, texts):
+    model = two(kernel=kernel).fit(TEXTS)
+    model.save(tmp_path / "run", texts=texts)
+    again = grampus.load(tmp_path / "run")
+    assert label_hash(again.labels_) == label_hash(model.labels_)
+    new = [*TEXTS, "a whale", "xyzzy", ""]
+    one, other = model.place(new), again.place(new)
+    assert one.labels.tolist() == other.labels.tolist()
+    assert one.known.tolist() == other.known.tolist()
+    np.testing.assert_allclose(one.margin, other.margin, atol=1e-12)
+    assert again.get_params()["kernel"] == kernel
+    assert (again.run_.texts is not None) == texts
+
+
+def test_without_texts_a_string_kernel_cannot_place(tmp_path):
+    two(kernel="spectrum(3)|normalise").fit(TEXTS).save(tmp_path / "run", texts=False)
+    again = grampus.load(tmp_path / "run")
+    assert len(again.labels_) == len(TEXTS)
+    with pytest.raises(RunError, match="cannot place new documents"):
+        again.predict(["a whale"])
+
+
+def test_a_function_as_tokenizer_works_but_cannot_be_saved():
+    model = two(terms=TermVectorizer(tokenizer=str.split)).fit(TEXTS)
+    assert model.predict(["whale"]) == model.labels_[:1]
+    assert dict(model.run_.model) == {}
+    assert any("tokenizer" in note for note in model.run_.warnings)
+
+
+def test_scikit_learn_conventions():
+    model = two(terms=TermVectorizer("tfidf"))
+    again = clone(model)
+    assert again.get_params()["terms__weighting"] == "tfidf"
+    assert again.fit_predict(TEXTS).tolist() == model.fit(TEXTS).labels_.tolist()
+    with pytest.raises(Exception, match="not fitted"):
+        DocumentClusterer(2).predict(["a"])
+
+
+@pytest.mark.parametrize(
+    ("options", "data", "message"),
+    [
+        ({"n_clusters": 3}, ["whale", "bird"], r"between 1 and 2 \(the number of documents\)"),
+        ({"n_clusters": 4}, ["a whale", "a whale", "bird"], r"between 1 and 2 \(the documents that differ"),
+        ({"n_clusters": "many"}, TEXTS, "whole number or 'auto'"),
+        ({"n_clusters": 0}, TEXTS, "between 1"),
+        ({"kernel": "cosin"}, TEXTS, "did you mean"),
+        ({"polish": 1}, TEXTS, "True or False"),
+        ({"init": [0, 1]}, TEXTS, "documents are reordered"),
+        ({"terms": "lfc"}, TEXTS, "TermVectorizer"),
+        ({"random_state": -1}, TEXTS, "random_state"),
+        ({"random_state": "x"}, TEXTS, "random_state"),
+        ({}, [], "at least one"),
+        ({}, "one text", "single string"),
+        ({}, ["a", None], "NoneType"),
+        ({}, ["the", "of"], "at least one term"),
+        ({}, np.zeros((3, 2)), "between 1 and 1"),
+        ({}, np.full((3, 2), np.nan), "NaN"),
+        ({"n_splits": 0}, TEXTS, "n_splits"),
+    ],
+)
+def test_bad_input_is_said(options, data, message):
+    with pytest.raises(InputError, match=message):
+        DocumentClusterer(**{"n_clusters": 2, **QUICK, **options}).fit(data)
+
+
+@pytest.mark.parametrize("texts", [["whale"], ["whale", "bird"], ["whale", "whale"], TEXTS[:3]])
+def test_few_documents(texts):
+    run = DocumentClusterer(1, **QUICK).fit(texts).run_
+    assert run.labels.tolist() == [0] * len(texts)
+    assert run.second.tolist() == [-1] * len(texts)
+    assert run.tree[0].cluster == 0
+
+
+def test_no_documents_to_place():
+    assert two().fit(TEXTS).predict([]).tolist() == []
+    assert two(kernel="spectrum(2)|normalise").fit(TEXTS).predict([]).tolist() == []
+
+
+def test_k_is_chosen():
+    model = DocumentClusterer(ks=range(2, 5), n_splits=10).fit(
+        [*SEA * 4, *AIR * 4, *(f"{text} x{i}" for i, text in enumerate(TEXTS))]
+    )
+    assert model.selection_.ks == (2, 3, 4)
+    assert model.n_clusters_ == model.selection_.best
+    assert model.selection_.verdict
+    assert np.isfinite(model.stability_).any()
+    few = DocumentClusterer().fit(["whale", "bird", "whale"])
+    assert few.n_clusters_ == 1
+    assert "too few" in few.selection_.verdict
+
+
+def test_the_tree_cut_at_k_is_the_clustering(corpus):
+    run = DocumentClusterer(6, **QUICK).fit(corpus).run_
+    below = {}
+    for branch in reversed(run.tree):
+        below[branch.index] = {branch.index}.union(*(below[child] for child in branch.children))
+        assert branch.size == np.isin(run.leaves, list(below[branch.index])).sum()
+    for cluster in run.clusters:
+        (branch,) = [branch for branch in run.tree if branch.cluster == cluster.number]
+        assert (np.isin(run.leaves, list(below[branch.index])) == (run.labels == cluster.number)).all()
+    splits = sorted((branch for branch in run.tree if branch.order >= 0), key=lambda branch: branch.order)
+    assert [branch.order for branch in splits] == list(range(len(splits)))
+    assert all(branch.cluster < 0 for branch in splits[: run.n_clusters - 1])
+    assert all(branch.label for branch in run.tree)
