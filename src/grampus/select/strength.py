@@ -19,7 +19,8 @@ CHANCE_PAIRS = 2000  # pairs of random partitions behind each expected strength
 def prediction_strength(clusters: Any, predicted: Any) -> float:
     """Return the share of pairs of a cluster that are predicted together, of the worst cluster (`validation`, Eqn 1).
 
-    Counted from the contingency table N of both partitions: min over h of Σ_j N_hj(N_hj − 1) / (|C_h|(|C_h| − 1)).
+    Counted from the contingency table N of both partitions, n_h the size of cluster h: the minimum over h of
+    Σ_j N_hj(N_hj − 1) / (n_h(n_h − 1)).
     Costs O(n). A cluster of a single document has no pairs and is left out of the minimum; if there are only such
     clusters, nothing was predicted and the strength is 0.
 
