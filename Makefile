@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 # the tools around it are held to the same rule.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test check format test-lowest wheel-test bench verify reproduce docs lock clean
+.PHONY: help setup demo test browser check pictures format test-lowest wheel-test bench verify reproduce docs lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,10 +28,15 @@ demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
 test: $(STAMP)  ## all tests, with seeded samples of what `make verify` runs in full
 	$(PY) -m pytest $(PYTEST_ARGS)
 
-check: $(STAMP)  ## lint, format, types, layers
+browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
+	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	$(PY) -m tests.axe
+
+check: $(STAMP)  ## lint, format, types, spelling, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell src docs reproductions README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff
 	$(PY) -m pytest -q tests/contract/test_layers.py
 
 format: $(STAMP)  ## rewrite the sources in the project's format
@@ -64,9 +69,12 @@ reproduce: $(STAMP)  ## the papers' tables and figures
 docs: $(STAMP)  ## build the site into docs/_build/html; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 
+pictures: $(STAMP)  ## draw the pictures of the guide anew
+	$(PY) docs/pictures/make.py
+
 lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --extra fast --extra parquet --extra duckdb pyproject.toml requirements/dev.in -o requirements/dev.lock
+	  --no-header --extra fast --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* dist docs/_build docs/api/generated .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis

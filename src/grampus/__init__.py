@@ -9,6 +9,7 @@ import logging as _logging
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
+from ._draw import drawn_by as _drawn_by
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ _HOMES = {
 }
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
+_drawn_by("grampus.plots")
 
 
 def __getattr__(name: str) -> Any:

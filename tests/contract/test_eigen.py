@@ -148,6 +148,14 @@ def test_answers_repeat_to_the_last_bit():
     np.testing.assert_allclose(first.vectors, other.vectors, atol=1e-7)
 
 
+@pytest.mark.parametrize("unit", [1e-180, 1e180])
+@pytest.mark.parametrize("method", METHODS)
+def test_tiny_and_huge_similarities(method, unit):
+    matrix = np.diag(np.arange(1.0, 61.0))
+    found = eigenpairs(DenseGram(unit * matrix), 2, method=method)
+    np.testing.assert_allclose(found.values / unit, [60.0, 59.0])
+
+
 def test_signs_follow_the_rule():
     vectors = np.array([[0.1, -0.9, 0.5], [-0.8, 0.2, -0.5], [0.3, 0.1, 0.5]])
     assert np.array_equal(np.sign(fixed_signs(vectors)), [[-1, 1, 1], [1, -1, -1], [-1, -1, 1]])
@@ -181,6 +189,10 @@ def test_bad_input():
         eigenpairs(LinearOperator((5, 4), lambda v: np.ones(5), dtype=float), 2)
     with pytest.raises(InputError, match="must be symmetric"):
         eigenpairs(np.triu(np.ones((5, 5))), 2)
+    nearly = sp.lil_array(sp.diags_array(np.linspace(1.0, 2.0, 2000)))
+    nearly[0, 1] = 1e-3  # one entry in four million, that products with random vectors do not show
+    with pytest.raises(InputError, match="must be symmetric"):
+        eigenpairs(nearly.tocsr(), 2)
     odd = FunctionGram(lambda a, b: np.full((len(a), len(b)), np.nan), np.ones((20, 1)), lambda a: np.ones(len(a)))
     for method in METHODS:
         with pytest.raises(InputError, match="finite"):
@@ -205,6 +217,8 @@ def test_graph_operators_conform():
     links = np.where(rng.random((14, 14)) < 0.3, rng.random((14, 14)), 0.0)
     check_gram(SparseGram(sp.csr_array(links + links.T)), links + links.T)
     check_gram(SparseGram(sp.csr_array((links + links.T).astype(np.float32))), (links + links.T).astype(np.float32))
+    single = sp.csr_array(np.array([[1.0, 0.3], [0.3 * (1 + 1e-6), 1.0]], dtype=np.float32))
+    assert SparseGram(single).dtype == np.float32  # symmetric up to rounding, as for a DenseGram
     for bad, message in [
         (np.eye(3), "needs a sparse matrix"),
         (sp.csr_array(np.ones((2, 3))), "must be square"),

@@ -243,6 +243,7 @@ def test_nystrom_does_not_follow_a_shift(kernel):
         ({"landmarks": 0}, "landmarks must be at least 1"),
         ({"landmarks": 2.5}, "landmarks must be a whole number"),
         ({"landmarks": []}, "at least one document"),
+        ({"landmarks": None}, "at least one document"),
         ({"landmarks": [0, 200]}, "between 0 and 199"),
         ({"rank": 0}, "rank must be at least 1"),
         ({"choose": "best"}, "choose must be one of 'uniform', 'kmeans\\+\\+', 'leverage'"),
@@ -259,14 +260,19 @@ def test_only_grams_and_finite_similarities():
     with pytest.raises(InputError, match="gram must be a Gram"):
         nystrom(POINTS)
     bad = FunctionGram(lambda a, b: np.full((len(a), len(b)), np.inf), POINTS, lambda a: np.ones(len(a)))
-    with pytest.raises(InputError, match="must be finite"):
-        nystrom(bad, 3)
+    for choose in CHOICES:
+        with pytest.raises(InputError, match="must be finite"):
+            nystrom(bad, 3, choose=choose)
 
 
 def test_features_beyond_the_budget_are_refused_with_the_way_out():
     gram = parse_kernel("gaussian(0.1)").gram(np.random.default_rng(0).random((3000, 2)))
     with grampus.config(memory="1MB"), pytest.raises(MemoryBudgetError, match="fewer landmarks or a smaller rank"):
         nystrom(gram, 100)
+    with grampus.config(memory="1MB"):  # a small rank is a way out: all 100 features are never stored
+        assert nystrom(gram, 100, rank=5).features.shape == (3000, 5)
+    with grampus.config(memory="40MB"), pytest.raises(MemoryBudgetError, match="1500 × 1500 eigenvectors of nystrom"):
+        nystrom(gram, 1500)
 
 
 # -- how much is read

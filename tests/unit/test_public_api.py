@@ -16,6 +16,8 @@ MODULES = [
     "grampus.kernels",
     "grampus.metrics",
     "grampus.persist",
+    "grampus.plots",
+    "grampus.report",
     "grampus.select",
     "grampus.testing",
     "grampus.text",

@@ -18,7 +18,7 @@ from sklearn.metrics import silhouette_samples
 
 from grampus import choose_k
 from grampus._content import content_names
-from grampus.errors import InputError, MissingExtraError
+from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, shift
 from grampus.select import (
     Contest,
@@ -175,14 +175,10 @@ def test_threshold_rule(selection):
         selection.threshold_rule(2)
 
 
-def test_frame_and_plot(selection, monkeypatch):
+def test_frame(selection):
     frame = pytest.importorskip("pandas") and selection.to_frame()
     assert frame.loc[3, "rank"] == 1
     assert frame.index.name == "k"
-    with pytest.raises(MissingExtraError, match="drawing"):
-        selection.plot()
-    monkeypatch.setattr(Selection, "draw", lambda selection, **options: (selection.best, options))
-    assert selection.plot(width=3) == (3, {"width": 3})
 
 
 def test_indices_beside():

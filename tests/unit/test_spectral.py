@@ -22,7 +22,18 @@ from grampus.cluster import (
     spectral_kmeans,
 )
 from grampus.errors import InputError
-from grampus.gram import DenseGram, FunctionGram, LinearGram, SparseGram, centre, neighbour_graph, normalise
+from grampus.gram import (
+    DenseGram,
+    FunctionGram,
+    LinearGram,
+    SparseGram,
+    centre,
+    eigenvalues,
+    neighbour_graph,
+    normalise,
+    nystrom,
+    relative_error,
+)
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from tests import memory
@@ -232,6 +243,54 @@ def test_negative_similarities_are_no_links_and_said():
     np.testing.assert_allclose(held.coordinates, clipped.embedding_, atol=1e-8)
 
 
+def signed_points():
+    """Two groups of documents, and three whose similarities to both are negative."""
+    points = np.random.default_rng(0).random((43, 3))
+    points[:20, 0] += 2.0
+    points[20:40, 1] += 2.0
+    points[40:] -= 1.5
+    return points
+
+
+@pytest.mark.parametrize("laplacian", ["random-walk", "unnormalised"])
+def test_documents_that_low_rank_leaves_with_negative_degrees_have_no_links(laplacian):
+    model = SpectralKMeans(3, kernel="linear|nystrom(8)", laplacian=laplacian, loops=True, random_state=0)
+    with pytest.warns(
+        UserWarning, match="The links of 3 documents sum to less than 0; they count as linked to nothing"
+    ):
+        model.fit(signed_points())
+    found = model.result_.embedding
+    linked = found.degrees > 0
+    assert found.isolated.tolist() == [40, 41, 42]
+    assert not found.coordinates[~linked].any()
+    similar, points = model.gram_.dense()[np.ix_(linked, linked)], found.coordinates[linked]
+    np.testing.assert_allclose(similar.sum(axis=1), found.degrees[linked])
+    laplace = np.diag(found.degrees[linked]) - similar
+    right = points * found.degrees[linked, None] if laplacian == "random-walk" else points
+    np.testing.assert_allclose(laplace @ points, right * found.eigenvalues, atol=1e-9 * np.abs(laplace).max())
+    if laplacian == "random-walk":
+        np.testing.assert_allclose(model.transform(signed_points())[linked], points, atol=1e-10)
+
+
+def test_negative_self_similarities_as_loops_leave_no_wrong_eigenvectors():
+    matrix = np.array([[-5.0, 1.0, 1.0, 0.0], [1.0, 2.0, 1.0, 0.0], [1.0, 1.0, 2.0, 1.0], [0.0, 0.0, 1.0, 2.0]])
+    with pytest.warns(UserWarning, match="The links of 1 documents sum to less than 0"):
+        found = spectral_embedding(DenseGram(matrix), 2, loops=True)
+    alone = spectral_embedding(DenseGram(matrix[1:, 1:]), 2, loops=True)
+    assert found.isolated.tolist() == [0]
+    np.testing.assert_allclose(found.coordinates[1:], alone.coordinates, atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The links of .* documents")
+def test_a_graph_of_mostly_negative_links_is_refused():
+    points = np.random.default_rng(0).standard_normal((60, 5))
+    points[:30, 0] += 3.0
+    with pytest.raises(InputError, match=r"Laplacian has a negative eigenvalue.* more landmarks, neighbours="):
+        spectral_embedding(nystrom(LinearGram(points), 8), 2, loops=True)
+    with pytest.raises(InputError, match="negative ones outweigh the others"):
+        spectral_embedding(nystrom(centre(LinearGram(points)), 8), 2)
+
+
 def test_a_large_signed_matrix_asks_for_neighbours():
     rng = np.random.default_rng(0)
     x = rng.standard_normal((1200, 5))
@@ -307,7 +366,7 @@ def test_bad_parameters_of_kernel_pca(arguments, message):
         KernelPCAKMeans(3, centre="yes").fit(X)
 
 
-@pytest.mark.parametrize("function", [spectral_kmeans, kernel_pca_kmeans])
+@pytest.mark.parametrize("function", [spectral_kmeans, kernel_pca_kmeans, neighbour_graph, eigenvalues, relative_error])
 def test_a_matrix_is_not_a_gram(function):
     with pytest.raises(InputError, match="gram must be a Gram; got ndarray"):
         function(K, 3)
@@ -360,6 +419,13 @@ def test_negative_eigenvalues_are_dropped_and_said():
     assert len(flat.dropped_) == 2  # rank 2: nothing is lost, so nothing is said
 
 
+def test_what_centring_leaves_of_equal_documents_is_no_component():
+    equal = np.full((6, 3), 0.1) * [1.0, 3.0, 7.0]
+    assert np.abs(centre(LinearGram(equal)).dense()).max() > 0  # rounding
+    with pytest.raises(InputError, match=r"no positive eigenvalue.*centred: not all equal"):
+        KernelPCAKMeans(2, kernel="linear", centre=True).fit(equal)
+
+
 # -- pictures, determinism, memory, manners --------------------------------------------------------------------------
 
 
@@ -373,6 +439,8 @@ def test_pictures_come_from_the_same_eigenvectors():
     gram = parse_kernel("cosine").gram(X)
     np.testing.assert_array_equal(embedding_2d(gram), kernel_embedding(centre(gram), 2).coordinates)
     assert embedding_2d(LinearGram(np.array([[1.0], [2.0], [4.0]])))[:, 1].tolist() == [0.0, 0.0, 0.0]
+    for equal in (np.ones((1, 2)), np.full((6, 3), 0.1)):  # all at one place
+        assert np.array_equal(embedding_2d(LinearGram(equal)), np.zeros((len(equal), 2)))
     for _ in range(3):
         np.testing.assert_array_equal(embedding_2d(gram), embedding_2d(parse_kernel("cosine").gram(X.copy())))
     with pytest.raises(InputError, match="embedding_2d needs a Gram, an embedding"):
@@ -437,6 +505,9 @@ def test_strings_have_spectra():
 
 
 def test_frames_come_out_when_asked_for():
+    for estimator in (SpectralKMeans(3, random_state=0), KernelPCAKMeans(3, random_state=0)):
+        wanted = estimator.fit(X.toarray()).predict(X.toarray())
+        assert np.array_equal(estimator.set_output(transform="pandas").predict(X.toarray()), wanted)
     model = SpectralKMeans(3, random_state=0).set_output(transform="pandas").fit(X.toarray())
     assert list(model.transform(X.toarray()[:2]).columns) == ["spectralkmeans0", "spectralkmeans1", "spectralkmeans2"]
     assert list(KernelPCAKMeans(3, random_state=0).fit(X).get_feature_names_out()) == [

@@ -13,6 +13,7 @@ from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
 from .clustering import choose_k, cluster, tree
 from .other import completion, demo, describe_kernel, doctor
+from .report import report
 from .runs import assign, compare, evaluate
 
 __all__ = ["main"]
@@ -46,7 +47,7 @@ def grampus() -> None:
     """
 
 
-for command in (cluster, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion):
+for command in (cluster, report, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion):
     grampus.add_command(command)
 
 

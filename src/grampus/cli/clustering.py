@@ -23,6 +23,7 @@ from .options import (
     term_options,
     use_machine,
 )
+from .report import embed_option, full_text_option
 from .results import document_rows, write_rows
 from .show import chart_of_k, clean, console, print_json, progress, show_run
 
@@ -49,7 +50,9 @@ TREE_FORMATS = ("text", "json", "newick", "dot")
 @click.option("--no-stability", is_flag=True, help="Leave out the measurement of stability.")
 @click.option("--embeddings", type=click.Path(dir_okay=False), help="Rows of numbers for the documents, as .npy.")
 @click.option("--out", type=click.Path(file_okay=False), help="Folder to save the run in; an older run is replaced.")
-@click.option("--no-text", is_flag=True, help="Save the run without texts and excerpts.")
+@click.option("--report", "page", metavar="FILE", type=click.Path(dir_okay=False), help="Write the page of the run.")
+@full_text_option
+@click.option("--no-text", is_flag=True, help="Leave texts and excerpts out of the saved run and the page.")
 @results_options
 @source_options
 @term_options
@@ -62,16 +65,23 @@ def cluster(ctx: click.Context, /, source: str, **options: Any) -> None:
 
     \b
     Examples:
-      grampus cluster news/ --out run
+      grampus cluster news/ --out run --report page.html
       grampus cluster news.csv --text body --label section -k 8 --results clusters.csv
     """
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
+    embed = embed_option(options.pop("full_text"), options["no_text"])
     with progress(quiet or as_json) as tell:
         run = _run(ctx, source, options, tell)
         if options["out"]:
             tell("saving", 0, 1)
             run.save(options["out"], texts=not options["no_text"])
             tell("saving", 1, 1)
+        if options["page"]:
+            from ..report import write_report
+
+            tell("writing the page", 0, 1)
+            write_report(run, options["page"], texts=embed)
+            tell("writing the page", 1, 1)
         if options["results"]:
             shown = run.without_texts() if options["no_text"] else run
             write_rows(options["results"], *document_rows(shown), lossless=options["lossless"])
@@ -82,6 +92,8 @@ def cluster(ctx: click.Context, /, source: str, **options: Any) -> None:
         show_run(run, out)
         if options["out"]:
             out.print(f"Saved: {clean(options['out'])}", soft_wrap=True)
+        if options["page"]:
+            out.print(f"Page: {clean(options['page'])}", soft_wrap=True)
         out.print(f"Again: {clean(run.command, 1000)}", soft_wrap=True)
 
 
@@ -111,7 +123,7 @@ def _early(options: dict[str, Any]) -> None:
         from ..persist.folder import _is_run
 
         _is_run(Path(options["out"]))
-    for place in (options["out"], options["results"]):
+    for place in (options["out"], options["results"], options["page"]):
         if place and place != "-" and not _nearest(Path(place)).is_dir():
             raise click.UsageError(f"{place} cannot be written: {_nearest(Path(place))} is not a folder.")
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_integer
+from .._draw import Shown
 from ..gram import LinearGram
 from .embedding import KernelEmbedding
 from .estimator import KernelEstimator
@@ -21,7 +22,7 @@ from .results import Clustering, Outcome
 
 
 @dataclass(frozen=True)
-class EmbeddedClustering:
+class EmbeddedClustering(Shown):
     """Documents placed by eigenvectors and grouped there by k-means.
 
     Attributes
@@ -122,10 +123,13 @@ class EmbeddedEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
         For ``precomputed``, X holds these similarities, or is the pair (similarities, self-similarities) where a
         transform needs the latter.
         """
-        check_is_fitted(self, "result_")
-        return self._place(self._new(X))
+        return self._coordinates(X)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the cluster whose centre is nearest to a document's coordinates; the lowest number in a tie."""
-        coordinates = self.transform(X)
+        coordinates = self._coordinates(X)  # not transform's, which set_output may turn into a frame
         return self.result_.assign(coordinates)
+
+    def _coordinates(self, X: Any) -> Array:
+        check_is_fitted(self, "result_")
+        return self._place(self._new(X))

@@ -11,8 +11,9 @@ import numpy as np
 from .._array import Array
 from .._check import check_integer
 from ..errors import InputError
-from ..gram import Gram, centre, eigenpairs
+from ..gram import Eigenpairs, Gram, centre, eigenpairs
 from ..gram.operators import check_gram
+from ..gram.transforms import Centred
 from .laplacian import PLANE, SpectralEmbedding
 
 _ROUNDING = {"float64": 1e-12, "float32": 1e-5}  # of the largest eigenvalue; below it an eigenvalue is 0
@@ -80,13 +81,12 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
     """
     n = len(check_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
-    pairs = eigenpairs(gram, min(max(count, PLANE), n))
-    limit = _ROUNDING[gram.dtype.name] * max(float(np.abs(pairs.values).max()), _largest_diagonal(gram))
+    pairs, limit = _leading(gram, count)
     positive = pairs.values > limit
     if not positive.any():
         raise InputError(
             "The Gram has no positive eigenvalue: no component carries a coordinate. Check that the similarities are "
-            "not all 0, and put shift last."
+            "not all 0 (centred: not all equal), and put shift last."
         )
     asked = pairs.values[:count]
     lost = int((asked < -limit).sum())
@@ -96,23 +96,32 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
             "and they are dropped. Use fewer components, or make it positive semi-definite with shift(psd).",
             stacklevel=3,
         )
-    roots = np.sqrt(np.where(positive, pairs.values, 0.0))
-    placed = pairs.vectors * roots
-    plane = np.zeros((n, PLANE))
-    plane[:, : min(n, PLANE)] = placed[:, :PLANE]
     kept = int(positive[:count].sum())
+    vectors, roots = pairs.vectors[:, :kept], np.sqrt(pairs.values[:kept])
     return KernelEmbedding(
-        coordinates=placed[:, :kept].copy(),
+        coordinates=vectors * roots,
         eigenvalues=pairs.values[:kept],
-        plane=plane,
+        plane=_plane(pairs, limit),
         method=pairs.method,
         dropped=asked[kept:],
-        coefficients=pairs.vectors[:, :kept] / roots[:kept],
+        coefficients=vectors / roots,
     )
 
 
-def _largest_diagonal(gram: Gram) -> float:
-    return float(np.abs(gram.diagonal()).max())
+def _leading(gram: Gram, count: int) -> tuple[Eigenpairs, float]:
+    """Return the leading eigenpairs, two at least if there are two, and what an eigenvalue must exceed not to be 0."""
+    pairs = eigenpairs(gram, min(max(count, PLANE), len(gram)))
+    rounded = gram.base if isinstance(gram, Centred) else gram  # what centring leaves of equal documents is rounding
+    largest = max(float(np.abs(pairs.values).max()), float(np.abs(rounded.diagonal()).max()))
+    return pairs, _ROUNDING[gram.dtype.name] * largest
+
+
+def _plane(pairs: Eigenpairs, limit: float) -> Array:
+    """Return the first two coordinates, 0 where there are none."""
+    plane = np.zeros((len(pairs.vectors), PLANE))
+    shown = np.flatnonzero(pairs.values[:PLANE] > limit)
+    plane[:, shown] = pairs.vectors[:, shown] * np.sqrt(pairs.values[shown])
+    return plane
 
 
 def embedding_2d(source: Any) -> Array:
@@ -142,7 +151,7 @@ def embedding_2d(source: Any) -> Array:
     source = getattr(source, "result_", source)
     source = getattr(source, "embedding", source)
     if isinstance(source, Gram):
-        return kernel_embedding(centre(source), PLANE if len(source) > 1 else 1).plane
+        return _plane(*_leading(centre(source), PLANE))
     if not isinstance(source, (SpectralEmbedding, KernelEmbedding)):
         raise InputError(
             f"embedding_2d needs a Gram, an embedding, or a clustering made from one; got {type(source).__name__}."

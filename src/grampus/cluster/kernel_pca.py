@@ -117,8 +117,8 @@ class KernelPCAKMeans(EmbeddedEstimator):
     Notes
     -----
     ``transform`` gives Σ_i K(x, x_i) v_ij / √λ_j: the projection of a document on component j, and so for a fitted
-    document its own coordinate √λ_j v_ij, unless the kernel ends in ``shift`` or ``map``, which treat a document's
-    similarity to itself in a way of its own.
+    document its own coordinate √λ_j v_ij, unless the kernel has ``selftuning``, ``shift`` or ``map``, which treat a
+    document's similarity to itself in a way of their own.
 
     Examples
     --------

@@ -95,7 +95,7 @@ class SpectralEmbedding:
         Parameters
         ----------
         sums : array of shape (m, l + 1)
-            Their links, multiplied with the coefficients and with a last column of ones.
+            Their links, multiplied with the coefficients and with a last column, 1 for documents that have links.
         """
         sums, degree = sums[:, :-1], sums[:, -1]
         linked = degree > 0
@@ -165,16 +165,17 @@ def spectral_embedding(
         raise InputError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}; got {laplacian!r}.")
     loops = check_flag(loops, "loops")
     graph, negative = _links(gram, neighbours, loops, n_jobs)
-    degree = degrees(graph, loops=loops)
+    degree = _positive_degrees(graph, loops)
     linked = degree > 0
     if not linked.any():
         raise InputError(
-            "No two documents resemble each other: every similarity is 0 or negative, so there is no graph to cut. "
-            "Use another kernel, or check the documents."
+            "No two documents resemble each other: their similarities are 0, or negative ones outweigh the others, so "
+            "there is no graph to cut. Use another kernel, or check the documents."
         )
     if count > linked.sum():
         raise InputError(
-            f"n_components must be at most {linked.sum()}, the number of documents that resemble another; got {count}."
+            f"The number of eigenvectors (for SpectralKMeans: of clusters) must be at most {linked.sum()}, the number "
+            f"of documents that resemble another; got {count}."
         )
     parts = components(graph)
     wanted = min(max(count, PLANE + 1), int(linked.sum()))
@@ -276,6 +277,23 @@ def _said(share: float) -> float:
     return share
 
 
+def _positive_degrees(graph: Gram, loops: bool) -> Array:
+    """Return the degrees, 0 for documents whose links sum to less than 0, and to which nothing is linked then.
+
+    Only what a low-rank Gram leaves of small similarities, and negative self-similarities as loops, can be negative.
+    """
+    linked = np.ones(len(graph))
+    while ((degree := linked * degrees(graph, loops=loops, among=linked)) < 0).any():
+        linked[degree < 0] = 0.0
+    if not linked.all() and linked.any():
+        warnings.warn(
+            f"The links of {int((linked == 0).sum())} documents sum to less than 0; they count as linked to nothing. "
+            "Use more landmarks, neighbours=…, or a kernel without negative values.",
+            stacklevel=4,
+        )
+    return degree
+
+
 def _known(parts: NDArray[np.intp], weight: Array, most: int) -> Array:
     """Return the eigenvectors of eigenvalue 0: one for each component that has links, largest component first."""
     names = np.unique(parts[weight > 0])[:most]
@@ -297,15 +315,20 @@ def _eigenvectors(
         return np.zeros(wanted), known[:, :wanted], "known"
     own = np.zeros(len(degree)) if loops else graph.diagonal().astype(np.float64)
     if laplacian == "unnormalised":
-        low = 3.0 * float(degree.max())
-        scale, added = np.ones(len(degree)), -own - degree
+        low, top = 3.0 * float(degree.max()), 0.0
+        scale = (degree > 0).astype(np.float64)
+        added = -own * scale - degree
     else:
-        low = 3.0
+        low, top = 3.0, 1.0
         scale = _inverse_root(degree)
         added = -(scale**2) * own
     added[degree <= 0] = -low  # documents without links lie below everything else
     pairs = eigenpairs(GraphOperator(graph, scale, added, known, low), more)
-    top = 0.0 if laplacian == "unnormalised" else 1.0
+    if pairs.values[0] > top + 1e-6 * low:
+        raise InputError(
+            "Negative similarities outweigh the others: the Laplacian has a negative eigenvalue, and no cut to show. "
+            "Use more landmarks, neighbours=…, or a kernel without negative values."
+        )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
     return values, np.concatenate([known, pairs.vectors], axis=1), pairs.method
 

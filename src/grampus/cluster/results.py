@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._draw import Drawable, Shown
 
 
 class Outcome(StrEnum):
@@ -29,7 +30,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True)
-class History:
+class History(Drawable):
     """What each iteration did (`dominance`, Fig. 3).
 
     Attributes
@@ -50,7 +51,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class Runs:
+class Runs(Shown):
     """Every restart of one call.
 
     Attributes
@@ -84,7 +85,7 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Clustering:
+class Clustering(Drawable):
     """The best of several runs of kernel k-means, and all of them.
 
     Attributes

@@ -125,10 +125,11 @@ class SpectralKMeans(EmbeddedEstimator):
 
     Notes
     -----
-    ``transform`` is the Nyström extension: with similarities w_i of a new document to the fitted ones and d = Σ w_i,
-    the coordinate of eigenvector v_j with eigenvalue λ_j is Σ w_i v_ij / (d (1 − λ_j)) for ``random-walk``, and
-    Σ w_i v_ij / (d − λ_j) for ``unnormalised``. A fitted document shown as new gets its own coordinates back if its
-    similarity to itself is part of the graph (``loops=True``) or is given as 0.
+    ``transform`` is the Nyström extension: with similarities w_i of a new document to the fitted ones that have links
+    and d = Σ w_i, the coordinate of eigenvector v_j with eigenvalue λ_j is Σ w_i v_ij / (d (1 − λ_j)) for
+    ``random-walk``, and Σ w_i v_ij / (d − λ_j) for ``unnormalised``, or the plain mean where d ≤ λ_j. A fitted document
+    shown as new gets its own coordinates back if its similarity to itself is part of the graph (``loops=True``) or is
+    given as 0; not with ``neighbours``, nor under ``selftuning``, ``shift`` or ``map``.
 
     Examples
     --------
@@ -191,7 +192,8 @@ class SpectralKMeans(EmbeddedEstimator):
     def _place(self, X: Any) -> Array:
         placed = self.result_.embedding
         assert isinstance(placed, SpectralEmbedding)
-        matrix = np.concatenate([placed.coefficients, np.ones((len(placed.degrees), 1))], axis=1)
+        linked = (placed.degrees > 0).astype(np.float64)  # documents without links have no say here either
+        matrix = np.concatenate([placed.coefficients, linked[:, None]], axis=1)
         # Where no similarity can be negative, or negative ones stay, sums over all of them need no block.
         plain = is_low_rank(self.gram_) or (non_negative(self.gram_) and _no_negatives(X))
         plain = plain and placed.neighbours is None

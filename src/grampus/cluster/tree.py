@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_integer, check_number
+from .._draw import Drawable
 from ..errors import InputError, MissingExtraError
 from .cuts import snapped
 from .drawing import graphviz, json_text, linkage, newick, render, to_dict
@@ -150,7 +151,7 @@ class Node:
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class Tree(Drawable):
     """A hierarchy of clusters, from all documents down.
 
     Attributes

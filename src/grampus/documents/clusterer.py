@@ -20,6 +20,8 @@ from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
+from ..report import Edits, write_report
+from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .collect import Collection, collect
 from .compose import Partition, Progress, compose
@@ -270,6 +272,31 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Write the run into a folder, whole or not at all; see ``Run.save``."""
         check_is_fitted(self, "run_")
         self.run_.save(path, texts=texts)
+
+    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
+        """Write the page of the run: one HTML file to look at, explore and correct; see `grampus.report`.
+
+        Parameters
+        ----------
+        path : path
+        texts : "excerpts", "full" or "none"
+            How much of each document to put in.
+        edits : Edits, optional
+            Names and merges from an earlier page, read by ``grampus.report.read_edits``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from grampus import DocumentClusterer
+        >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder, "page.html"))
+        ...     Path(folder, "page.html").stat().st_size > 10_000
+        True
+        """
+        check_is_fitted(self, "run_")
+        write_report(self.run_, path, texts=texts, edits=edits)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DocumentClusterer:

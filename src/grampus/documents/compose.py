@@ -27,10 +27,11 @@ from ..text import Texts, stop_words
 from ..text._count import _stemming
 from ..text._restore import plain_parameters
 from .collect import Collection
+from .layout import coordinates
 from .nesting import branches
 from .pairs import duplicates
 from .placing import Placer
-from .trust import Stability, coordinates
+from .trust import Stability
 
 Progress = Callable[[str, int, int], None]
 SAMPLE = 200  # documents of the heatmap
@@ -103,7 +104,7 @@ def compose(
         margin=seen.margin[group].astype(np.float32),
         oddness=seen.oddness[group].astype(np.float32),
         stability=documents[group].astype(np.float32),
-        coordinates=coordinates(found)[group].astype(np.float32),
+        coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
         duplicates=pairs,
         duplicate_similarity=similarity,
         sample=collection.first[sample].astype(np.int32),

@@ -1,8 +1,7 @@
-"""How far the answer can be trusted: the choice of k, stability, and the map."""
+"""How far the answer can be trusted: the choice of k, and stability."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,8 +10,7 @@ import numpy as np
 
 from .. import select
 from .._array import Array
-from ..cluster import embedding_2d
-from ..errors import ConvergenceError, InputError
+from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..persist import Choice
 from .collect import Collection
@@ -113,16 +111,3 @@ def stability(
     documents = np.full(len(found.labels), np.nan)
     documents[heavy] = measured.documents
     return Stability(tuple(map(_number, measured.clusters)), documents)
-
-
-def coordinates(found: Partition) -> Array:
-    """Return two coordinates for every distinct document: the principal components of the centred Gram.
-
-    All are 0 where documents cannot be told apart.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an indefinite kernel two components are enough
-        try:
-            return embedding_2d(unshifted(found.gram)[0])
-        except (InputError, ConvergenceError):
-            return np.zeros((len(found.labels), 2))

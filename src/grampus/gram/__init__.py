@@ -11,11 +11,11 @@ from .eigen import Eigenpairs, eigenpairs, eigenvalues
 from .error import Estimate, relative_error
 from .factor import factor, unshifted
 from .fit import centre, empirical_map, normalise, power, self_tune, shift
-from .graph import SparseGram, neighbour_graph
+from .graph import neighbour_graph
 from .lowrank import NystromGram, nystrom
 from .objective import dominance_ratio, indicator, objective
 from .principal import PrincipalGram, principal
-from .sources import DenseGram, FunctionGram, LinearGram
+from .sources import DenseGram, FunctionGram, LinearGram, SparseGram
 from .transforms import Transformed
 
 __all__ = [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh
+from scipy.linalg import eigh, eigvalsh, norm
 
 from .._array import Array
 from .._check import check_integer
@@ -14,7 +14,7 @@ from .._config import settings
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
 from .base import Gram
-from .operators import Operator, operator
+from .operators import Operator, check_gram, operator
 
 METHODS = ("lapack", "arpack", "randomised")
 # Below this size LAPACK on the whole matrix is quicker than an iteration, and exact.
@@ -145,8 +145,8 @@ def _norm(held: Operator, seed: int) -> float:
     """Return about the largest modulus of an eigenvalue, never more, by a few steps of the power method."""
     v, size = np.random.default_rng(seed).standard_normal((held.n, 1)), 0.0
     for _ in range(_POWER_STEPS):
-        v = held.product(v / np.sqrt((v * v).sum()))
-        size = float(np.sqrt((v * v).sum()))
+        v = held.product(v / _longest(v))
+        size = _longest(v)
         if not np.isfinite(size):
             raise InputError("A product with the Gram is not finite: the similarities must be finite numbers.")
         if size == 0.0:
@@ -167,7 +167,8 @@ def _solved(held: Operator, count: int, method: str, seed: int, which: str) -> E
 
 
 def _longest(columns: Array) -> float:
-    return float(np.sqrt(np.einsum("ij,ij->j", columns, columns)).max())
+    """Return the largest norm of a column, by BLAS, whose norm neither overflows nor underflows."""
+    return max(float(norm(column, check_finite=False)) for column in columns.T)
 
 
 def fixed_signs(vectors: Array) -> Array:
@@ -212,13 +213,13 @@ def _lanczos(
     from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
 
     def product(v: Array) -> Array:
-        out = held.product(v.reshape(-1, 1))[:, 0] + raised * v.reshape(-1)
+        out = held.product(v.reshape(-1, 1))[:, 0] / unit + v.reshape(-1)
         if without is not None:
             values, vectors = without
-            out -= vectors @ ((values + 2.0 * raised) * (vectors.T @ v.reshape(-1)))
+            out -= vectors @ ((values / unit + 2.0) * (vectors.T @ v.reshape(-1)))
         return out
 
-    raised = 1.5 * held.size  # ARPACK's tolerance is relative to λ; with K + 1.5 ‖K‖ I it is relative to ‖K‖
+    unit = 1.5 * held.size  # ARPACK's tolerance is relative to λ, if that is not tiny; with K/unit + I it is to ‖K‖
     start = rng.standard_normal(held.n)
     basis = min(held.n, max(2 * count + 1, 20))
     try:
@@ -230,7 +231,7 @@ def _lanczos(
     except ArpackError as error:
         raise _not_converged(held, count, f"ARPACK says: {error}") from error
     order = np.argsort(-values, kind="stable")
-    return values[order] - raised, vectors[:, order]
+    return (values[order] - 1.0) * unit, vectors[:, order]
 
 
 def _randomised(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
@@ -307,7 +308,7 @@ def eigenvalues(gram: Gram, count: int | None = None) -> Array:
     >>> eigenvalues(DenseGram(np.diag([1.0, 3.0, 2.0])))
     array([3., 2., 1.])
     """
-    n = len(gram)
+    n = len(check_gram(gram))
     if count is not None:
         count = check_integer(count, "count", low=1, high=n, of=" (the number of documents)")
     if count is None or n <= _SMALL or count > n // 4:

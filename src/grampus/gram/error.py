@@ -12,6 +12,7 @@ from .._array import matches
 from .._check import check_integer
 from ..errors import InputError
 from .base import Gram
+from .operators import check_gram
 
 
 @dataclass(frozen=True)
@@ -68,8 +69,8 @@ def relative_error(
     >>> round(relative_error(LinearGram(x), LinearGram(1.1 * x)).value, 3)
     0.21
     """
-    n = len(gram)
-    if len(approximation) != n:
+    n = len(check_gram(gram))
+    if len(check_gram(approximation, "approximation")) != n:
         raise InputError(f"approximation must have the {n} documents of gram; got {len(approximation)}.")
     blocks = check_integer(blocks, "blocks", low=2)
     size = min(check_integer(size, "size", low=2), n)

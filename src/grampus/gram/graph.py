@@ -16,54 +16,9 @@ from .._parallel import blas_threads, in_threads
 from ..errors import InputError
 from .base import Gram
 from .factor import factor
-from .sources import Source
+from .operators import check_gram
+from .sources import SparseGram
 from .transforms import Shifted, Transformed
-
-
-class SparseGram(Source):
-    """A symmetric sparse matrix: the similarities that are kept, all others 0.
-
-    Parameters
-    ----------
-    matrix : sparse array of shape (n, n)
-        Symmetric and finite.
-
-    Examples
-    --------
-    >>> import scipy.sparse as sp
-    >>> from grampus.gram import SparseGram
-    >>> SparseGram(sp.csr_array([[0.0, 2.0], [2.0, 0.0]])).dense()
-    array([[0., 2.],
-           [2., 0.]])
-    """
-
-    def __init__(self, matrix: Any) -> None:
-        from .._check import check_matrix
-
-        self.matrix = check_matrix(matrix, "the sparse Gram matrix")
-        if not is_sparse(self.matrix):
-            raise InputError("A SparseGram needs a sparse matrix; for a dense one use DenseGram.")
-        n, m = self.matrix.shape
-        if n != m:
-            raise InputError(f"The sparse Gram matrix must be square; got shape {(n, m)}.")
-        apart = self.matrix - self.matrix.T
-        if apart.nnz and np.abs(apart.data).max() > 1e-8 * np.abs(self.matrix.data).max():
-            raise InputError("The sparse Gram matrix must be symmetric. Symmetrise it first, with (K + K.T) / 2.")
-        super().__init__(n, self.matrix.dtype)
-
-    def _block(self, rows: Index, cols: Index) -> Array:
-        return self.matrix[rows][:, cols].toarray()
-
-    def _diagonal(self) -> Array:
-        return self.matrix.diagonal()
-
-    def _matmul(self, v: Any) -> Array:
-        product = self.matrix @ v
-        product = product.toarray() if is_sparse(product) else product
-        return product.astype(np.result_type(self.dtype, v.dtype), copy=False)
-
-    def _take(self, index: NDArray[np.intp]) -> Gram:
-        return SparseGram(self.matrix[index][:, index])
 
 
 class GraphOperator(Transformed):
@@ -135,7 +90,7 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
            [0.9, 0. , 0.2],
            [0. , 0.2, 0. ]])
     """
-    n = len(gram)
+    n = len(check_gram(gram))
     neighbours = check_integer(neighbours, "neighbours", low=1, high=n - 1, of=" (the other documents)")
     require_memory(48 * n * neighbours, "The neighbour graph", "Use fewer neighbours")
     index = np.empty((n, neighbours), dtype=np.intp)
@@ -176,10 +131,11 @@ def nearest(block: Array, neighbours: int) -> tuple[NDArray[np.intp], Array]:
     return columns, np.take_along_axis(block, columns, axis=1)
 
 
-def degrees(gram: Gram, *, loops: bool = False) -> Array:
+def degrees(gram: Gram, *, loops: bool = False, among: Array | None = None) -> Array:
     """Return the row sums in float64, without the self-similarities unless they count as loops: one product.
 
-    A sum that is only what rounding left of a self-similarity is 0.
+    Only documents for which `among` is 1 are summed over; all of them by default. A sum that is only what rounding
+    left of a self-similarity is 0.
 
     Examples
     --------
@@ -190,12 +146,13 @@ def degrees(gram: Gram, *, loops: bool = False) -> Array:
     array([1., 1., 0.])
     """
     n = len(gram)
-    sums = np.asarray(gram @ np.ones(n), dtype=np.float64)
+    among = np.ones(n) if among is None else among
+    sums = np.asarray(gram @ among, dtype=np.float64)
     if not np.isfinite(sums).all():
         raise InputError("The similarities must be finite; some are NaN or infinite.")
     if loops:
         return sums
-    own = gram.diagonal().astype(np.float64)
+    own = among * gram.diagonal()
     rest = sums - own
     rest[np.abs(rest) <= 1e-13 * n**0.5 * np.abs(own)] = 0.0
     return rest

@@ -26,6 +26,13 @@ def check_choice(choose: Any) -> str:
     return choose
 
 
+def finite(block: Array) -> Array:
+    """Return similarities, or raise if some are no numbers."""
+    if not np.isfinite(block).all():
+        raise InputError("The similarities to the landmarks must be finite; some are NaN or infinite.")
+    return block
+
+
 def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> Documents:
     """Return the numbers of at most `count` distinct documents, rising."""
     from sklearn.utils import check_random_state
@@ -100,7 +107,7 @@ def by_leverage(gram: Gram, count: int, distinct: Documents, copies: Array, rng:
     of its spectrum leaves over, scaled to n documents (Musco & Musco 2017, eqn 4 and theorem 3, one level deep).
     """
     pilot = uniform(gram, count, distinct, copies, rng)
-    values = np.linalg.eigvalsh(gram._block(pilot, pilot).astype(np.float64))[::-1]
+    values = np.linalg.eigvalsh(finite(gram._block(pilot, pilot).astype(np.float64)))[::-1]
     share, half = len(pilot) / len(gram), -(-count // 2)
     ridge = max(float(values[half:].clip(min=0.0).sum()) / half, 1e-9 * float(values[0])) / share
     if not ridge > 0:

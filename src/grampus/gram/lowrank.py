@@ -20,7 +20,9 @@ from .._config import require_memory
 from .._parallel import blas_threads
 from ..errors import InputError
 from .base import Gram
-from .landmarks import check_choice, choose_landmarks
+from .eigen import fixed_signs
+from .landmarks import check_choice, choose_landmarks, finite
+from .operators import check_gram
 from .sources import LinearGram, Source
 from .transforms import Normalised, Shifted, Transformed
 
@@ -175,9 +177,7 @@ def nystrom(
     >>> small.features.shape[1] <= 30, relative_error(gram, small).value < 1e-5
     (True, True)
     """
-    if not isinstance(gram, Gram):
-        raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    if isinstance(gram, Shifted):
+    if isinstance(check_gram(gram), Shifted):
         raise InputError(
             "nystrom must come before shift: a shift changes the diagonal alone, which no Gram of low rank can follow. "
             "Write it as in 'cosine|nystrom(500)|shift'."
@@ -189,12 +189,14 @@ def nystrom(
             count = check_integer(landmarks, "landmarks", low=1)
             chosen = choose_landmarks(gram, count, choose, random_state)
         else:
-            chosen = np.unique(index_array(check_index(landmarks, len(gram), "landmarks")))
+            named: Any = () if landmarks is None else landmarks
+            chosen = np.unique(index_array(check_index(named, len(gram), "landmarks")))
             if len(chosen) == 0:
                 raise InputError("landmarks must name at least one document; got none.")
         project, negative = _project(gram, chosen)
         if rank is not None and rank < project.shape[1]:
             project = _best(gram, chosen, project, rank)
+        _require(len(gram), project.shape[1], gram.dtype.itemsize, "features")
         features = np.empty((len(gram), project.shape[1]), dtype=gram.dtype)
         for rows, part in _feature_tiles(gram, chosen, project):
             features[rows] = part
@@ -218,9 +220,8 @@ def new_features(gram: Gram, cross: Array, diagonal: Array | None) -> Array | No
 
 def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
     """Return U Λ^(−1/2) of the landmarks' block, largest eigenvalue first, and the negative eigenvalues."""
-    block = gram._block(landmarks, landmarks).astype(np.float64)
-    if not np.isfinite(block).all():
-        raise InputError("The similarities among the landmarks must be finite; some are NaN or infinite.")
+    _require(len(landmarks), len(landmarks), 4 * 8, "eigenvectors")  # the block, a copy, and LAPACK's own
+    block = finite(gram._block(landmarks, landmarks).astype(np.float64))
     values, vectors = eigh((block + block.T) / 2.0)
     limit = _ROUNDING[gram.dtype.name] * max(float(np.abs(values).max()), 1e-300)
     negative = values[values < -_INDEFINITE * limit]
@@ -233,7 +234,7 @@ def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
     kept = np.flatnonzero(values > limit)[::-1]
     if len(kept) == 0:
         return np.zeros((len(landmarks), 1)), negative  # every similarity is 0, and so is the one feature
-    return _signed(vectors[:, kept]) / np.sqrt(values[kept]), negative
+    return fixed_signs(vectors[:, kept]) / np.sqrt(values[kept]), negative
 
 
 def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) -> Array:
@@ -242,25 +243,20 @@ def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) ->
     for _, part in _feature_tiles(gram, landmarks, project):
         square += part.T @ part
     _, vectors = eigh(square, subset_by_index=(len(square) - rank, len(square) - 1))
-    return project @ _signed(vectors[:, ::-1])
+    return project @ fixed_signs(vectors[:, ::-1])
 
 
 def _feature_tiles(gram: Gram, landmarks: NDArray[np.intp], project: Array) -> Iterator[tuple[slice, Array]]:
     """Yield F in float64, some documents at a time."""
     count, rank = project.shape
-    require_memory(
-        len(gram) * rank * gram.dtype.itemsize,
-        f"The {len(gram)} × {rank} features of nystrom",
-        "Use fewer landmarks or a smaller rank",
-    )
     for rows in tiles(len(gram), 8 * (2 * count + rank)):
-        yield rows, gram._block(rows, landmarks).astype(np.float64, copy=False) @ project
+        yield rows, finite(gram._block(rows, landmarks)).astype(np.float64, copy=False) @ project
 
 
-def _signed(vectors: Array) -> Array:
-    """Turn every column so that its largest entry is positive."""
-    largest = np.abs(vectors).argmax(axis=0)
-    return vectors * np.where(vectors[largest, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
+def _require(rows: int, columns: int, entry: int, what: str) -> None:
+    require_memory(
+        rows * columns * entry, f"The {rows} × {columns} {what} of nystrom", "Use fewer landmarks or a smaller rank"
+    )
 
 
 def _pairwise(gram: Gram) -> bool:

@@ -13,7 +13,7 @@ from .._config import require_memory, settings
 from ..errors import InputError
 from .base import Gram
 from .factor import factor
-from .sources import DenseGram
+from .sources import DenseGram, SparseGram
 from .transforms import Normalised
 
 
@@ -88,6 +88,8 @@ class Operator:
 
 def operator(given: Any) -> Operator:
     """Return a Gram, a SciPy LinearOperator, or a symmetric (sparse) array as an operator."""
+    if is_sparse(given):
+        given = SparseGram(given)
     if isinstance(given, Gram):
         gram = given
         return Operator(
@@ -100,18 +102,10 @@ def operator(given: Any) -> Operator:
         )
     if hasattr(given, "matvec") and hasattr(given, "shape"):
         return _from_linear_operator(given)
-    if is_sparse(given) and given.shape[0] == given.shape[1]:
-        return _from_linear_operator(_aslinear(given))
     matrix = check_gram_matrix(given, "gram").astype(np.float64, copy=False)
     return Operator(
         len(matrix), lambda v: matrix @ v, lambda: matrix, True, f"a matrix of {len(matrix)} × {len(matrix)}"
     )
-
-
-def _aslinear(matrix: Any) -> Any:
-    from scipy.sparse.linalg import aslinearoperator
-
-    return aslinearoperator(matrix.tocsr().astype(np.float64))
 
 
 def _from_linear_operator(linear: Any) -> Operator:
@@ -153,11 +147,11 @@ def stored_gram(gram: Gram) -> Gram:
     return DenseGram._trusted(gram.dense())
 
 
-def check_gram(gram: Any) -> Gram:
+def check_gram(gram: Any, name: str = "gram") -> Gram:
     """Return a Gram, or raise."""
     if not isinstance(gram, Gram):
         raise InputError(
-            f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
+            f"{name} must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
             "DenseGram(K)."
         )
     return gram

@@ -187,6 +187,51 @@ class LinearGram(Source):
         return np.maximum(out, 0.0)
 
 
+class SparseGram(Source):
+    """A symmetric sparse matrix: the similarities that are kept, all others 0.
+
+    Parameters
+    ----------
+    matrix : sparse array of shape (n, n)
+        Symmetric and finite.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from grampus.gram import SparseGram
+    >>> SparseGram(sp.csr_array([[0.0, 2.0], [2.0, 0.0]])).dense()
+    array([[0., 2.],
+           [2., 0.]])
+    """
+
+    def __init__(self, matrix: Any) -> None:
+        self.matrix = check_matrix(matrix, "the sparse Gram matrix")
+        if not is_sparse(self.matrix):
+            raise InputError("A SparseGram needs a sparse matrix; for a dense one use DenseGram.")
+        n, m = self.matrix.shape
+        if n != m:
+            raise InputError(f"The sparse Gram matrix must be square; got shape {(n, m)}.")
+        apart = self.matrix - self.matrix.T
+        tolerance = 1e-8 if self.matrix.dtype == np.float64 else 1e-4  # as for a DenseGram
+        if apart.nnz and np.abs(apart.data).max() > tolerance * np.abs(self.matrix.data).max():
+            raise InputError("The sparse Gram matrix must be symmetric. Symmetrise it first, with (K + K.T) / 2.")
+        super().__init__(n, self.matrix.dtype)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        return self.matrix[rows][:, cols].toarray()
+
+    def _diagonal(self) -> Array:
+        return self.matrix.diagonal()
+
+    def _matmul(self, v: Any) -> Array:
+        product = self.matrix @ v
+        product = product.toarray() if is_sparse(product) else product
+        return product.astype(np.result_type(self.dtype, v.dtype), copy=False)
+
+    def _take(self, index: NDArray[np.intp]) -> Gram:
+        return SparseGram(self.matrix[index][:, index])
+
+
 class FunctionGram(Source):
     """A kernel function, evaluated tile by tile when entries are asked for.
 

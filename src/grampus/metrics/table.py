@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from grampus._draw import Shown
 from grampus.errors import InputError
 from grampus.metrics.labels import encode
 
@@ -17,7 +18,7 @@ __all__ = ["ContingencyTable", "contingency_table"]
 
 
 @dataclass(frozen=True, eq=False)
-class ContingencyTable:
+class ContingencyTable(Shown):
     """Counts of documents by class (rows) and cluster (columns).
 
     Only cells with documents are stored, so memory is at most proportional to the number of documents,

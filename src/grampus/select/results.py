@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +11,7 @@ from scipy import special
 
 from .._array import Array
 from .._check import check_number
+from .._draw import Drawable
 from ..errors import InputError, MissingExtraError
 from .reduce import Reduction
 
@@ -152,7 +152,7 @@ class Indices:
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Drawable):
     """How many clusters, and what the answer rests on.
 
     Attributes
@@ -208,9 +208,6 @@ class Selection:
     indices: Indices | None = None
     reduction: Reduction | None = field(default=None, repr=False)
     timings: dict[str, float] = field(default_factory=dict, repr=False)
-
-    draw: ClassVar[Callable[..., Any] | None] = None
-    """What `plot` calls; the drawing layer puts it here."""
 
     @property
     def n_splits(self) -> int:
@@ -311,15 +308,6 @@ class Selection:
             "close": [k == self.ranking[0] or k in self.close for k in self.ks],
         }
         return pd.DataFrame(table, index=pd.Index(self.ks, name="k"))
-
-    def plot(self, **options: Any) -> Any:
-        """Draw the scores over k with whatever the drawing layer registered; the options are its own."""
-        if self.draw is None:
-            raise MissingExtraError(
-                "No drawing is registered for a Selection. Import the module that draws, or set Selection.draw to a "
-                "function of a selection; str(selection) is a chart for a terminal."
-            )
-        return type(self).draw(self, **options)  # type: ignore[misc]
 
     def chart(self) -> str:
         """Return the scores as bars, one line for each k."""

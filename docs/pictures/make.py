@@ -1,0 +1,296 @@
+"""Draw the pictures of the guide: ``make pictures``, or ``python docs/pictures/make.py NAME …`` for some of them.
+
+Every picture is a function that returns a figure, from synthetic points or from SciPy's own documentation
+(``grampus.demo``), with fixed seeds. The same versions of SciPy and matplotlib give the same bytes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from functools import cache
+from io import BytesIO
+from pathlib import Path
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+from grampus import PDDP, KernelKMeans, SpectralKMeans, choose_k, parse_kernel, plots
+from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
+from grampus.demo import scipy_docstrings
+from grampus.describe import keywords
+from grampus.gram import LinearGram, dominance_ratio
+from grampus.select import reduce_gram
+from grampus.text import TermVectorizer
+
+HERE = Path(__file__).parent
+DOTS = 144  # an inch: sharp on a screen with two dots for one
+BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
+LOOK = {
+    "font.size": 9,
+    "axes.titlesize": 9,
+    "axes.titlelocation": "left",
+}
+PICTURES: dict[str, Callable[[], Figure]] = {}
+
+
+def picture(function: Callable[[], Figure]) -> Callable[[], Figure]:
+    """Enter a function into the table under its name."""
+    PICTURES[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def panels(count: int, width: float = 7.2, height: float = 2.6):
+    """Return a figure and its Axes from left to right."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, np.atleast_1d(figure.subplots(1, count))
+
+
+# -- SciPy's documentation, ten pages of each subpackage
+
+
+@cache
+def pages(each: int = 10):
+    """Return weighted terms, subpackages and the names of the terms."""
+    corpus = scipy_docstrings()
+    labels = np.array(corpus.labels)
+    places = [np.flatnonzero(labels == name) for name in sorted(set(labels))]
+    chosen = np.concatenate([place[:: len(place) // each][:each] for place in places])
+    terms = TermVectorizer("lfc", min_df=3)
+    weights = terms.fit_transform([corpus.texts[i] for i in chosen])
+    return weights, labels[chosen], terms.get_feature_names_out().tolist()
+
+
+WAYS = {
+    "cosine": ("cosine", False),
+    "cosine|shift": ("cosine|shift", False),
+    "cosine|shift|map": ("cosine|shift|map", False),
+    "cosine, adjusted": ("cosine", True),
+}
+
+
+@cache
+def starts(kernel: str, adjusted: bool) -> Clustering:
+    """Return fifty starts of kernel k-means on the pages."""
+    weights, labels, _ = pages()
+    gram = parse_kernel(kernel).gram(weights)
+    return kernel_kmeans(gram, len(set(labels)), adjusted=adjusted, n_init=50, random_state=0)
+
+
+@picture
+def dominance_gram() -> Figure:
+    figure, axes = panels(3, height=2.2)
+    weights, labels, _ = pages()
+    for ax, kernel in zip(axes, ("cosine", "cosine|shift", "cosine|shift|map"), strict=True):
+        gram = parse_kernel(kernel).gram(weights)
+        plots.heatmap(gram, labels, limits=(0.0, 1.0), ax=ax)
+        ax.set_title(f"{kernel}: ratio {dominance_ratio(gram):.1f}")
+        ax.set_xlabel("")
+    return figure
+
+
+@picture
+def dominance_moves() -> Figure:
+    figure, (ax,) = panels(1, 5.4, 3.0)
+    means = {}
+    for name, (kernel, adjusted) in WAYS.items():
+        moves = np.zeros((50, 12))
+        for row, history in zip(moves, starts(kernel, adjusted).runs.histories, strict=True):
+            row[: len(history.moves)] = history.moves[: len(row)]
+        means[name] = History(moves.mean(axis=0), np.full(12, np.nan))  # type: ignore[arg-type]
+    plots.reassignments(means, ax=ax)
+    ax.set_title("110 pages, mean of 50 random starts")
+    return figure
+
+
+@picture
+def dominance_eigenvalues() -> Figure:
+    figure, (ax,) = panels(1, 5.4, 3.0)
+    weights, _, _ = pages()
+    plots.eigenvalues({k: parse_kernel(k).gram(weights) for k in ("cosine", "cosine|shift", "cosine|shift|map")}, ax=ax)
+    ax.set_ylim(-1.3, 6.0)
+    return figure
+
+
+# -- kernel k-means
+
+
+@picture
+def kernel_k_means() -> Figure:
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, 300)
+    radius = np.repeat([0.5, 2.0], [100, 200]) + rng.normal(scale=0.12, size=300)
+    points = np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+    figure, axes = panels(2, 5.4, 2.7)
+    for ax, kernel in zip(axes, ("linear", "gaussian(0.7)"), strict=True):
+        labels = KernelKMeans(2, kernel=kernel, n_init=20, random_state=0).fit(points).labels_
+        labels = labels if labels[0] == 0 else 1 - labels
+        for label, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"))):
+            ax.scatter(*points[labels == label].T, s=7, color=colour, marker=marker, linewidths=0)
+        ax.set_title(kernel)
+        ax.set_aspect("equal")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return figure
+
+
+# -- the choice of k
+
+
+@picture
+def choosing_k() -> Figure:
+    rng = np.random.default_rng(0)
+    points = np.repeat(np.eye(5) * 3.2, 40, axis=0) + rng.normal(size=(200, 5))
+    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", n_splits=40, random_state=0)
+    figure, (ax,) = panels(1, 5.4, 3.0)
+    found.plot(ax=ax)
+    return figure
+
+
+@picture
+def reduction() -> Figure:
+    corpus = scipy_docstrings()
+    labels = np.array(corpus.labels)
+    gram = parse_kernel("cosine").gram(TermVectorizer("lfc", min_df=3).fit_transform(corpus.texts))
+    reduced = reduce_gram(gram)
+    figure, (left, right) = panels(2, 5.8, 2.6)
+    for ax, shown, names in ((left, gram, labels), (right, reduced.gram, labels[reduced.seeds])):
+        plots.heatmap(shown, names, limits=(0.0, 0.4), cells=200, ax=ax)
+        ax.set_title(f"{len(shown)} {'documents' if shown is gram else 'prototypes'}")
+        ax.set_xlabel("by subpackage")
+    return figure
+
+
+# -- kernels
+
+
+@picture
+def kernels_as_fields() -> Figure:
+    figure, axes = panels(4, height=2.1)
+    side = np.linspace(-2.0, 2.0, 81)
+    grid = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+    centre = np.array([[1.0, 0.5]])
+    for ax, kernel in zip(axes, ("linear", "cosine", "linear|normalise(inf)", "gaussian(1)"), strict=True):
+        grid_similarity = parse_kernel(kernel).cross(centre, grid + 1e-9)[0].reshape(81, 81)
+        ax.contourf(side, side, grid_similarity, levels=12, cmap="cividis")
+        ax.plot(*centre[0], "o", color="white", markeredgecolor="black", markersize=5)
+        ax.set_title(kernel)
+        ax.set_aspect("equal")
+        ax.set_xticks([])
+        ax.set_yticks([])
+    return figure
+
+
+@picture
+def normalised_kernels() -> Figure:
+    figure, (ax,) = panels(1, 5.4, 3.0)
+    plots.normalised_curves(ax=ax)
+    return figure
+
+
+# -- strings
+
+
+@picture
+def string_kernels() -> Figure:
+    words = ["colour", "colours", "coloured", "discolour", "normal", "normalise", "normalised", "abnormal"]
+    figure, axes = panels(3, height=2.6)
+    for ax, kernel in zip(axes, ("spectrum(3)", "boundrange(6)", "subsequence(3, decay=0.5)"), strict=True):
+        plots.heatmap(parse_kernel(f"{kernel}|normalise").gram(words), limits=(0.0, 1.0), ax=ax)
+        ax.set_title(kernel)
+        ax.set_xlabel("")
+        ax.set_yticks(range(len(words)), words if ax is axes[0] else [])
+        ax.set_xticks(range(len(words)), words, rotation=90)
+    return figure
+
+
+# -- trees
+
+
+@picture
+def tree_of_points() -> Figure:
+    rng = np.random.default_rng(3)
+    points = np.concatenate(
+        [rng.normal((0.0, 0.0), (1.0, 0.35), (120, 2)), rng.normal((4.0, 1.2), (0.5, 0.35), (50, 2))]
+    )
+    gram = LinearGram(points)
+    figure, (left, right) = panels(2, height=2.9)
+    tree = pddp(gram, 2, cut="projection")
+    model = PDDP(2, cut="projection").fit(points)
+    direction, centre = model.direction()[:, 0], points.mean(axis=0)
+    threshold = tree.root.split.thresholds[0]
+    for label, (colour, marker) in enumerate(((BLUE, "o"), (GREEN, "^"))):
+        left.scatter(*points[tree.labels == label].T, s=8, color=colour, marker=marker, linewidths=0)
+    across = np.array([-direction[1], direction[0]])
+    ends = [centre - 4.5 * direction, centre + 4.5 * direction]
+    left.plot(*np.transpose(ends), color="grey", linewidth=1)
+    for place, stroke in ((0.0, ":"), (threshold, "--")):
+        ends = [centre + place * direction + side * across for side in (-1.7, 1.7)]
+        left.plot(*np.transpose(ends), color=ORANGE, linestyle=stroke, linewidth=1.2)
+    left.plot(*centre, "+", color="black", markersize=9)
+    if direction[0] < 0:  # so that left is left in both panels
+        left.invert_xaxis()
+    left.set_aspect("equal")
+    left.set_xticks([])
+    left.set_yticks([])
+    left.set_title("cut at 0 (dotted), best cut (dashed)")
+    plots.projections(tree, gram, ax=right)
+    return figure
+
+
+@picture
+def tree_of_pages() -> Figure:
+    weights, _, terms = pages()
+    tree = pddp(parse_kernel("cosine").gram(weights), 11, refine=True)
+    words = [", ".join(found[:4]) for found in keywords(weights, tree.labels, terms)]
+    figure, (ax,) = panels(1, 6.4, 3.4)
+    plots.dendrogram(tree, words, ax=ax)
+    return figure
+
+
+# -- eigenvectors
+
+
+@picture
+def spectral() -> Figure:
+    rng = np.random.default_rng(1)
+    angle = np.repeat([0.0, np.pi], 90) + rng.uniform(0.0, np.pi, 180)
+    points = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.07, size=(180, 2))
+    points[90:] += (1.0, 0.45)
+    model = SpectralKMeans(2, kernel="gaussian(0.4)", neighbours=8, random_state=0).fit(points)
+    labels = model.labels_ if model.labels_[0] == 0 else 1 - model.labels_
+    graph = parse_kernel("gaussian(0.4)").gram(points).dense()
+    figure, (left, right) = panels(2, height=2.9)
+    nearest = np.argsort(-graph, axis=1, kind="stable")[:, 1:9]
+    for start, ends in enumerate(nearest):
+        for end in ends:
+            left.plot(*points[[start, end]].T, color="lightgrey", linewidth=0.5, zorder=0)
+    for ax, places in ((left, points), (right, embedding_2d(model))):
+        for label, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"))):
+            ax.scatter(*places[labels == label].T, s=10, color=colour, marker=marker, linewidths=0)
+        ax.set_xticks([])
+        ax.set_yticks([])
+    left.set_title("the graph of the eight nearest")
+    right.set_title("the same documents, placed by eigenvectors")
+    return figure
+
+
+def draw(name: str, folder: Path = HERE) -> Path:
+    """Draw one picture and return its file: a PNG of 256 colours, without a date."""
+    path, drawn = folder / f"{name}.png", BytesIO()
+    with mpl.rc_context(LOOK):
+        PICTURES[name]().savefig(drawn, format="png", dpi=DOTS)
+    Image.open(drawn).convert("RGB").quantize(256).save(path, optimize=True)
+    return path
+
+
+def main(names: list[str]) -> None:
+    """Draw the named pictures, or all."""
+    for name in names or PICTURES:
+        print(draw(name).relative_to(HERE.parent))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,156 @@
+"""The map: clusters as discs, alike ones near each other; inside a disc, documents by whom they resemble.
+
+Two principal components show two directions out of as many as there are clusters, and the other clusters on top of each
+other. With three clusters or more this map shows every one, at the price that distances across it say little.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from .._array import Array
+from ..cluster import embedding_2d
+from ..describe import Evidence
+from ..errors import ConvergenceError, InputError
+from ..gram import Gram, indicator, unshifted
+
+FEWEST = 3  # clusters; with fewer the principal components show all there is
+ROUNDS = 300
+GAP = 1.1  # of the radii, between neighbouring discs
+PULL = 0.35  # of the radius: how far a document on the border leans to the other cluster
+
+
+def coordinates(gram: Gram, seen: Evidence) -> Array:
+    """Return two coordinates for every document, for pictures; a trailing shift is left out.
+
+    The mean similarities to each cluster (one product with the Gram) say where in its disc a document lies. With one or
+    two clusters these are the principal components of the centred Gram, and 0 where documents cannot be told apart.
+    """
+    base, _ = unshifted(gram)
+    if len(seen.between) < FEWEST:
+        return _principal(base)
+    sums = np.asarray(base @ indicator(seen.labels), dtype=np.float64)
+    return layout(seen, sums / np.bincount(seen.labels))
+
+
+def _principal(base: Gram) -> Array:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of an indefinite kernel two components are enough
+        try:
+            return embedding_2d(base)
+        except (InputError, ConvergenceError):
+            return np.zeros((len(base), 2))
+
+
+def layout(seen: Evidence, profiles: Array) -> Array:
+    """Return two coordinates for every document.
+
+    Parameters
+    ----------
+    seen : Evidence
+        Of the partition: similarities between clusters, each document's second choice and margin.
+    profiles : array of shape (n, l)
+        What is known of every document; each cluster spreads its own along two principal components of them.
+
+    Returns
+    -------
+    array of shape (n, 2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import evidence
+    >>> from grampus.documents.layout import layout
+    >>> from grampus.gram import LinearGram
+    >>> x = np.array([[0.0, 1.0], [0.1, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.1]])
+    >>> places = layout(evidence(LinearGram(x), [0, 0, 0, 1, 1]), x)
+    >>> middles = places[:3].mean(axis=0), places[3:].mean(axis=0)
+    >>> bool(np.linalg.norm(middles[0] - middles[1]) > 1.0)
+    True
+    """
+    k = len(seen.between)
+    sizes = np.bincount(seen.labels, minlength=k)
+    radii = np.sqrt(np.maximum(sizes, 1) / max(len(seen.labels), 1))
+    centres = arrange(seen.between, radii)
+    places = np.zeros((len(seen.labels), 2))
+    for cluster in range(k):
+        members = np.flatnonzero(seen.labels == cluster)
+        others = seen.second[members]
+        lean = np.where(others[:, None] >= 0, centres[others] - centres[cluster], 0.0)
+        lean /= np.maximum(np.linalg.norm(lean, axis=1, keepdims=True), 1e-12)
+        doubt = 1.0 - _ranks(seen.margin[members])
+        spread = disc(profiles[members], lean) + PULL * doubt[:, None] * lean
+        places[members] = centres[cluster] + radii[cluster] * spread
+    return places
+
+
+def arrange(between: Array, radii: Array) -> Array:
+    """Return the middles of discs with these radii, so that they do not overlap and similar clusters are near.
+
+    Distances are fitted by stress majorisation (de Leeuw 1977, the Guttman transform) from a start by classical
+    scaling; then discs that overlap are pushed apart while all are drawn to the middle.
+    """
+    k = len(between)
+    if k == 1:
+        return np.zeros((1, 2))
+    own = np.diag(between)
+    scale = np.sqrt(np.maximum(np.outer(own, own), 1e-12))
+    alike = np.clip(between / scale, 0.0, 1.0)
+    wanted = (radii[:, None] + radii[None]) * GAP * (1.0 + 2.0 * (1.0 - alike))
+    np.fill_diagonal(wanted, 0.0)
+    places = _scaled(wanted)
+    for _ in range(ROUNDS):
+        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
+        ratio = np.divide(wanted, apart, out=np.zeros_like(wanted), where=apart > 1e-12)
+        places = (np.diag(ratio.sum(axis=1)) - ratio) @ places / k
+    for step in range(ROUNDS):
+        places = _apart(places * (0.99 if step < ROUNDS * 2 // 3 else 1.0), radii)
+    return places
+
+
+def _scaled(wanted: Array) -> Array:
+    """Classical scaling: two coordinates whose distances come near the wanted ones; signs by the largest entry."""
+    k = len(wanted)
+    middle = np.eye(k) - 1.0 / k
+    values, vectors = np.linalg.eigh(-0.5 * middle @ (wanted**2) @ middle)
+    vectors = vectors[:, ::-1][:, :2]
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
+    places = np.zeros((k, 2))
+    places[:, : vectors.shape[1]] = vectors * np.sqrt(np.maximum(values[::-1][:2], 1e-9))
+    return places
+
+
+def _apart(places: Array, radii: Array) -> Array:
+    """Push every pair of overlapping discs apart by half of what is missing."""
+    between = places[:, None] - places[None]
+    apart = np.linalg.norm(between, axis=2)
+    missing = np.maximum((radii[:, None] + radii[None]) * GAP - apart, 0.0)
+    np.fill_diagonal(missing, 0.0)
+    away = between / np.maximum(apart, 1e-9)[:, :, None]
+    return np.asarray(places + 0.5 * (missing[:, :, None] * away).sum(axis=1))
+
+
+def disc(profiles: Array, lean: Array) -> Array:
+    """Spread documents over the unit disc by two principal components of their own, turned so that they lean right.
+
+    Directions are kept and distances from the middle are replaced by their ranks, so that the disc is filled evenly.
+    """
+    centred = profiles - profiles.mean(axis=0)
+    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    plane = np.zeros((len(profiles), 2))
+    width = int((values[:2] > 1e-9 * max(float(values[0]), 1e-300)).sum()) if len(values) else 0
+    plane[:, :width] = left[:, :width]
+    turn, _, back = np.linalg.svd(plane.T @ lean)  # orthogonal Procrustes
+    plane = plane @ (turn @ back)
+    far = np.linalg.norm(plane, axis=1)
+    return plane / np.maximum(far, 1e-12)[:, None] * np.sqrt(_ranks(far))[:, None]
+
+
+def _ranks(values: Array) -> Array:
+    """Return ranks from 0 to 1; equal values share theirs."""
+    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    middle = (ends - counts / 2) / max(len(values), 1)
+    return np.asarray(middle[place.reshape(-1)])

@@ -1,0 +1,223 @@
+// One card for each cluster: words, documents, how stable it is; renaming and merging.
+const chosenToMerge = new Set(); // lowest cluster of each chosen group
+let renaming = -1;
+
+function meter(name, value, words) {
+  const bar = el("span", { class: "meter wide", "aria-hidden": "true" });
+  bar.style.setProperty("--share", clamp(value, 0, 1));
+  return el("div", { class: "measure" }, el("dt", {}, name), el("dd", {}, el("span", {}, words), bar));
+}
+
+const stabilityWords = (value) => (value >= 0.75 ? "stable" : value >= 0.5 ? "fairly stable" : "not stable");
+
+function measures(group) {
+  const found = [];
+  if (group.stability !== null)
+    found.push(meter("Stability", group.stability, `${percent(group.stability)}, ${stabilityWords(group.stability)}`));
+  if (group.cohesion !== null) found.push(meter("Cohesion", group.cohesion, digits(group.cohesion, 2)));
+  if (group.separation !== null && group.nearest >= 0) {
+    const other = state.groups[state.groupOf[group.nearest]];
+    found.push(meter("Separation", group.separation, `${digits(group.separation, 2)} from ${shorten(other.name, 24)}`));
+  }
+  if (group.clusters.length > 1)
+    found.push(
+      el(
+        "div",
+        { class: "measure" },
+        el("dt", {}, "Merged"),
+        el("dd", {}, `from ${group.clusters.length} clusters; stability was measured before`),
+      ),
+    );
+  return found.length ? el("dl", { class: "measures" }, found) : null;
+}
+
+function termList(group) {
+  if (!group.terms.length)
+    return el(
+      "p",
+      { class: "quiet" },
+      group.size ? "No word sets this cluster apart." : "No document is left in this cluster.",
+    );
+  const top = group.terms[0][1] || 1;
+  return el(
+    "p",
+    { class: "terms", dir: "auto" },
+    group.terms.flatMap(([term, score], i) => {
+      const word = el("span", { class: "term" }, term);
+      word.style.setProperty("--weight", clamp(score / top, 0.15, 1).toFixed(2));
+      return i ? [" ", word] : [word];
+    }),
+  );
+}
+
+function nameOf(group) {
+  if (renaming !== group.first) return el("h3", { dir: "auto", id: `name-${group.first}` }, group.name);
+  const field = el("input", {
+    type: "text",
+    value: group.name,
+    maxlength: LONGEST_NAME,
+    "aria-label": "New name of the cluster",
+    class: "rename-field",
+    onkeydown: (event) => {
+      if (event.key !== "Enter" && event.key !== "Escape") return;
+      event.preventDefault(); // or Enter would press the button that gets the focus
+      finish(event.key === "Enter");
+    },
+  });
+  const finish = (keep) => {
+    if (renaming !== group.first) return;
+    renaming = -1;
+    if (keep) rename(group, field.value);
+    else showCards();
+    byId(`rename-${group.first}`)?.focus();
+  };
+  return el(
+    "form",
+    { class: "rename", onsubmit: (event) => event.preventDefault() },
+    field,
+    el("button", { type: "button", class: "strong", onclick: () => finish(true) }, "Save"),
+    el("button", { type: "button", onclick: () => finish(false) }, "Cancel"),
+  );
+}
+
+function startRenaming(group) {
+  renaming = group.first;
+  showCards();
+  const field = document.querySelector(".rename-field");
+  field.focus();
+  field.select();
+}
+
+function documentList(title, places, open) {
+  if (!places.length) return null;
+  return el(
+    "details",
+    { open },
+    el("summary", {}, title),
+    el(
+      "ol",
+      { class: "documents" },
+      places.slice(0, 5).map((i) => el("li", {}, documentLine(i))),
+    ),
+  );
+}
+
+function card(group) {
+  const share = data.n ? group.size / data.n : 0;
+  const pick = el("input", {
+    type: "checkbox",
+    onchange: (event) => {
+      if (event.target.checked) chosenToMerge.add(group.first);
+      else chosenToMerge.delete(group.first);
+      showMergeBar();
+    },
+  });
+  pick.checked = chosenToMerge.has(group.first);
+  const body = el(
+    "article",
+    {
+      class: "card",
+      "data-cluster": group.first,
+      "aria-labelledby": renaming === group.first ? null : `name-${group.first}`,
+    },
+    el("header", {}, glyph(group.mark, 18), nameOf(group)),
+    el(
+      "p",
+      { class: "card-size" },
+      el("b", {}, whole.format(group.size)),
+      ` ${group.size === 1 ? "document" : "documents"} · ${percent(share)}`,
+    ),
+    termList(group),
+    group.phrases.length
+      ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · "))
+      : null,
+    measures(group),
+    documentList("Central documents", group.central, true),
+    documentList("Borderline documents", group.borderline, false),
+    el(
+      "footer",
+      {},
+      el(
+        "button",
+        {
+          type: "button",
+          onclick: () => {
+            showGroup(group);
+          },
+        },
+        "Show on the map",
+      ),
+      el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
+      group.clusters.length > 1
+        ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again")
+        : null,
+      state.groups.length > 1 ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
+    ),
+  );
+  body.style.setProperty("--tint", `var(--c${group.mark.colour})`);
+  return body;
+}
+
+function showGroup(group) {
+  const chosen = new Set(group.clusters);
+  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`);
+  openTab("documents");
+  byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
+  points.focus({ preventScroll: true });
+}
+
+function showMergeBar() {
+  const chosen = state.groups.filter((group) => chosenToMerge.has(group.first));
+  const bar = byId("merge-bar");
+  if (chosen.length === 0) {
+    bar.replaceChildren();
+    return;
+  }
+  const words = chosen.map((group) => shorten(group.name, 30)).join(" + ");
+  bar.replaceChildren(
+    el("span", {}, chosen.length === 1 ? `Choose one more cluster to merge with ${words}.` : `Merge ${words}?`),
+    chosen.length > 1
+      ? el(
+          "button",
+          {
+            type: "button",
+            class: "strong",
+            id: "merge",
+            onclick: () => {
+              chosenToMerge.clear();
+              merge(chosen);
+            },
+          },
+          `Merge ${chosen.length} clusters`,
+        )
+      : null,
+    el(
+      "button",
+      {
+        type: "button",
+        onclick: () => {
+          chosenToMerge.clear();
+          showCards();
+        },
+      },
+      "Cancel",
+    ),
+  );
+}
+
+function showCards() {
+  byId("cards").replaceChildren(...state.groups.map(card));
+  showMergeBar();
+}
+
+function showHeadline() {
+  byId("headline").textContent = `${count(data.n, "document")} in ${count(state.groups.length, "cluster")}`;
+}
+
+function startCards() {
+  listen("groups", () => {
+    showCards();
+    showHeadline();
+  });
+  listen("texts", showCards);
+}

@@ -1,0 +1,91 @@
+// Renaming and merging. Edits are kept apart from the data, so that they can be undone, saved and applied again.
+const edits = { names: { ...data.edits.names }, merges: data.edits.merges.map((merge) => [...merge]) };
+const LONGEST_NAME = 200;
+
+function editsAsFile() {
+  const names = Object.fromEntries(Object.entries(edits.names));
+  return JSON.stringify({ format: "grampus-edits", version: 1, run: data.run, names, merges: edits.merges }, null, 2);
+}
+
+const editCount = () => Object.keys(edits.names).length + edits.merges.length;
+const originally = JSON.stringify(edits);
+const editsChanged = () => JSON.stringify(edits) !== originally;
+
+function regroup() {
+  const merged = new Set(edits.merges.flat());
+  const alone = data.clusters
+    .map((_, c) => c)
+    .filter((c) => !merged.has(c))
+    .map((c) => [c]);
+  const groups = [...edits.merges, ...alone].sort((a, b) => a[0] - b[0]);
+  state.groups = groups.map((clusters) => groupOfClusters(clusters, edits.names));
+  state.groups.forEach((group, place) =>
+    group.clusters.forEach((c) => {
+      state.groupOf[c] = place;
+    }),
+  );
+  tell("groups");
+  recolour();
+}
+
+function rename(group, name) {
+  const given = name.trim().slice(0, LONGEST_NAME);
+  const before = groupOfClusters(group.clusters, {}).name;
+  if (!given || given === before) delete edits.names[group.first];
+  else edits.names[group.first] = given;
+  regroup();
+  announce(`Renamed to ${given || before}`);
+}
+
+function merge(groups) {
+  const clusters = groups.flatMap((group) => group.clusters).sort((a, b) => a - b);
+  const gone = new Set(clusters);
+  edits.merges = edits.merges.filter((merge) => !gone.has(merge[0]));
+  edits.merges.push(clusters);
+  for (const c of clusters.slice(1)) delete edits.names[c];
+  regroup();
+  announce(`Merged ${count(groups.length, "cluster")}`);
+}
+
+function splitAgain(group) {
+  edits.merges = edits.merges.filter((merge) => merge[0] !== group.first);
+  delete edits.names[group.first];
+  regroup();
+  announce("Merge undone");
+}
+
+function undoAll() {
+  edits.names = {};
+  edits.merges = [];
+  regroup();
+  announce("All changes undone");
+}
+
+function showEditBar() {
+  const bar = byId("edit-bar");
+  const number = editCount();
+  bar.hidden = number === 0 && !editsChanged();
+  document.body.classList.toggle("edited", !bar.hidden);
+  const download = el(
+    "button",
+    {
+      type: "button",
+      id: "download",
+      class: "strong",
+      onclick: () => save("edits.json", editsAsFile(), "application/json"),
+    },
+    "Download edits.json",
+  );
+  const undo = el("button", { type: "button", id: "undo", onclick: undoAll }, "Undo all");
+  const hint = el(
+    "span",
+    { class: "quiet hint" },
+    "To keep them: ",
+    el("code", {}, "grampus report RUN --edits edits.json"),
+  );
+  bar.replaceChildren(el("strong", {}, count(number, "change")), hint, el("span", { class: "gap" }), undo, download);
+}
+
+function startEdits() {
+  listen("groups", showEditBar);
+}

@@ -1,0 +1,71 @@
+// What the colours and shapes mean; pressing a line selects its documents.
+const NAMES = { cluster: "cluster", cut: "cut of the tree", label: "label", certainty: "certainty" };
+
+function startColours() {
+  const usable = [
+    "cluster",
+    data.tree ? "cut" : null,
+    column ? "label" : null,
+    state.groups.length > 1 || data.clusters.length > 1 ? "certainty" : null,
+  ].filter(Boolean);
+  const chooser = byId("colour");
+  chooser.replaceChildren(
+    ...usable.map((name) =>
+      el("option", { value: name }, name === "label" ? `label: ${shorten(column.name, 30)}` : NAMES[name]),
+    ),
+  );
+  chooser.addEventListener("change", () => setColour(chooser.value));
+}
+
+function setColour(name) {
+  state.colourBy = name;
+  byId("colour").value = name;
+  recolour();
+}
+
+function showLegend() {
+  const most = Math.max(1, ...state.categories.map((category) => category.size));
+  const lines = state.categories.map((category, place) => {
+    const chosen = state.selectedAs === legendWords(category) && state.selected !== null;
+    const bar = el("span", { class: "meter", "aria-hidden": "true" });
+    bar.style.setProperty("--share", category.size / most);
+    bar.style.setProperty("--tint", `var(--${colourName(category.mark)})`);
+    return el(
+      "li",
+      {},
+      el(
+        "button",
+        {
+          type: "button",
+          class: "legend-line",
+          "aria-pressed": String(chosen),
+          onclick: () => toggle(place, category),
+        },
+        glyph(category.mark, 13),
+        el("span", { class: "legend-name", dir: "auto" }, category.name),
+        el("span", { class: "number" }, whole.format(category.size)),
+        bar,
+      ),
+    );
+  });
+  const intro =
+    state.colourBy === "certainty"
+      ? "1 − d₁²/d₂²: 0 lies between two clusters, 1 on the centre of its own."
+      : "Press a name to see its documents alone.";
+  byId("panel-legend").replaceChildren(el("p", { class: "quiet" }, intro), el("ul", { class: "legend" }, lines));
+}
+
+const legendWords = (category) => `${NAMES[state.colourBy]} “${shorten(category.name, 60)}”`;
+
+function toggle(place, category) {
+  const words = legendWords(category);
+  const styles = state.styles;
+  const again = state.selectedAs === words && state.selected !== null;
+  select(again ? null : (i) => styles[i] === place, again ? "" : words);
+  document.querySelectorAll(".legend-line")[place]?.focus();
+}
+
+function startLegend() {
+  startColours();
+  listen("colour selection", showLegend);
+}

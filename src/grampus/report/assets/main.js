@@ -1,0 +1,56 @@
+// Everything in its place, then the first drawing, then the texts.
+function startCopy() {
+  byId("copy").addEventListener("click", async () => {
+    const text = byId("command").textContent;
+    try {
+      await navigator.clipboard.writeText(text);
+      byId("copy").textContent = "Copied";
+    } catch {
+      getSelection().selectAllChildren(byId("command"));
+      byId("copy").textContent = "Selected";
+    }
+    setTimeout(() => {
+      byId("copy").textContent = "Copy";
+    }, 1500);
+  });
+}
+
+// Mark the part of the page that is being read in the bar on top.
+function startBar() {
+  const links = new Map([...document.querySelectorAll("header nav a")].map((link) => [link.hash.slice(1), link]));
+  const watch = new IntersectionObserver(
+    (entries) => {
+      for (const entry of entries) {
+        if (!entry.isIntersecting) continue;
+        for (const link of links.values()) link.removeAttribute("aria-current");
+        const link = links.get(entry.target.id);
+        link?.setAttribute("aria-current", "true");
+        const nav = link?.parentElement;
+        if (nav && nav.scrollWidth > nav.clientWidth)
+          nav.scrollTo({ left: link.offsetLeft - nav.clientWidth / 2 + link.offsetWidth / 2 });
+      }
+    },
+    { rootMargin: "-20% 0px -70% 0px" },
+  );
+  for (const id of links.keys()) if (byId(id)) watch.observe(byId(id));
+}
+
+startTheme();
+startEdits();
+startMap();
+startGestures();
+startSearch();
+startDocuments();
+startTree();
+startCards();
+startCounts();
+startOddities();
+startHeatmap();
+regroup();
+startLegend();
+showLegend();
+if (data.choice?.ks.length) choiceChart();
+startCopy();
+startBar();
+for (const part of document.querySelectorAll(".static")) part.remove();
+setTimeout(loadTexts, 0);

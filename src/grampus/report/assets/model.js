@@ -1,0 +1,145 @@
+// What is known and what is chosen. `data` never changes; `state` does, and says so through topics.
+const data = JSON.parse(byId("data").textContent);
+const labels = unpack(data.labels, "u32");
+const certainty = Float32Array.from(unpack(data.certainty, "u16"), (value) => value / 65535);
+const days = unpack(data.days, "i32");
+const UNKNOWN_DAY = -2147483648;
+const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
+
+const state = {
+  groups: [], // [{clusters, first, name, size, mark, terms, …}], as edited
+  groupOf: new Uint32Array(data.clusters.length), // cluster → group
+  colourBy: "cluster", // cluster | cut | label | certainty
+  cut: data.clusters.length,
+  styles: new Uint8Array(data.n), // document → category
+  categories: [], // [{name, mark, size}]
+  matches: null, // Uint8Array of the documents that the search found, or null
+  selected: null, // Uint8Array of the documents that are selected, or null
+  selectedAs: "", // what the selection is, in words
+};
+
+const sizesOf = new Uint32Array(data.clusters.length);
+for (const label of labels) sizesOf[label] += 1;
+
+// Texts come compressed; the page is drawn before they are there.
+const documents = { ids: null, titles: null, texts: null, ready: false, failed: false };
+
+async function loadTexts() {
+  try {
+    Object.assign(documents, JSON.parse(await inflate(byId("texts").textContent)), { ready: true });
+  } catch {
+    documents.failed = true;
+  }
+  byId("texts").remove();
+  tell("texts");
+}
+
+function documentWords(i) {
+  if (!documents.ready) return { id: `${i + 1}`, title: "", text: documents.failed ? "" : "…" };
+  return { id: documents.ids[i], title: documents.titles?.[i] ?? "", text: documents.texts?.[i] ?? "" };
+}
+
+// Terms of clusters taken together, each weighted by its cluster's share of the documents.
+function mergedTerms(clusters) {
+  const total = clusters.reduce((sum, c) => sum + sizesOf[c], 0) || 1;
+  const scores = new Map();
+  for (const c of clusters) {
+    for (const [term, score] of data.clusters[c].terms) {
+      scores.set(term, (scores.get(term) ?? 0) + (score * sizesOf[c]) / total);
+    }
+  }
+  return [...scores].sort((a, b) => b[1] - a[1]).slice(0, 12);
+}
+
+const alternate = (lists) => {
+  const longest = Math.max(0, ...lists.map((list) => list.length));
+  return Array.from({ length: longest }, (_, i) =>
+    lists.filter((list) => i < list.length).map((list) => list[i]),
+  ).flat();
+};
+
+function groupOfClusters(clusters, names) {
+  const parts = clusters.map((c) => data.clusters[c]);
+  const single = parts.length === 1 ? parts[0] : null;
+  const first = clusters[0];
+  return {
+    clusters,
+    first,
+    name: names[first] ?? parts.map((part) => part.name).join(" + "),
+    size: clusters.reduce((sum, c) => sum + sizesOf[c], 0),
+    mark: markOf(first),
+    terms: mergedTerms(clusters),
+    phrases: alternate(parts.map((part) => part.phrases)).slice(0, 4),
+    central: alternate(parts.map((part) => part.central)),
+    borderline: alternate(parts.map((part) => part.borderline)),
+    stability: single?.stability ?? null,
+    cohesion: single?.cohesion ?? null,
+    separation: single?.separation ?? null,
+    nearest: single?.nearest ?? -1,
+  };
+}
+
+const groupOfDocument = (i) => state.groups[state.groupOf[labels[i]]];
+
+// The documents that are both found and selected; null when nothing is searched or selected.
+function active() {
+  if (!state.matches) return state.selected;
+  if (!state.selected) return state.matches;
+  return state.matches.map((found, i) => found & state.selected[i]);
+}
+
+function select(test, words) {
+  state.selected = test && new Uint8Array(data.n);
+  if (test) for (let i = 0; i < data.n; i += 1) state.selected[i] = test(i) ? 1 : 0;
+  state.selectedAs = words ?? "";
+  tell("selection");
+  const chosen = state.selected?.reduce((sum, one) => sum + one, 0);
+  announce(test ? `${count(chosen, "document")} selected: ${words}` : "Selection cleared");
+}
+
+// Margins of texts are small numbers; the scale ends where all but one in a hundred lie.
+const surest = (() => {
+  const sorted = Float32Array.from(certainty).sort();
+  return sorted[Math.floor(0.99 * (sorted.length - 1))] || 1;
+})();
+const sureness = (i) => Math.min(STEPS - 1, Math.floor((certainty[i] / surest) * STEPS));
+const MOST = 40; // categories of a label column; the rest is "other"
+
+// What colours the marks: name of the choice → function that returns [document → category, categories].
+const colourings = {
+  cluster: () => [(i) => state.groupOf[labels[i]], state.groups.map(({ name, mark }) => ({ name, mark }))],
+  label: () => {
+    const sizes = new Uint32Array(column.values.length);
+    for (const code of column.codes) sizes[code] += 1;
+    const order = [...sizes.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b);
+    const rank = new Uint32Array(order.length);
+    order.forEach((code, place) => {
+      rank[code] = Math.min(place, MOST);
+    });
+    const categories = order
+      .slice(0, MOST)
+      .map((code, place) => ({ name: column.values[code] || "(none)", mark: markOf(place) }));
+    if (order.length > MOST) categories.push({ name: "other", mark: OTHER });
+    return [(i) => rank[column.codes[i]], categories];
+  },
+  certainty: () => [
+    sureness,
+    Array.from({ length: STEPS }, (_, step) => ({
+      name: `${((step * surest) / STEPS).toFixed(3)} ${step < STEPS - 1 ? `– ${(((step + 1) * surest) / STEPS).toFixed(3)}` : "and more"}`,
+      mark: { colour: `s${step}`, shape: 0 },
+    })),
+  ],
+};
+
+function recolour() {
+  const [categoryOf, categories] = colourings[state.colourBy]();
+  const sizes = new Uint32Array(categories.length);
+  const styles = categories.length < 256 ? new Uint8Array(data.n) : new Uint32Array(data.n);
+  for (let i = 0; i < data.n; i += 1) {
+    styles[i] = categoryOf(i);
+    sizes[styles[i]] += 1;
+  }
+  state.styles = styles;
+  state.categories = categories.map((category, i) => ({ ...category, size: sizes[i] }));
+  tell("colour");
+}

@@ -1,0 +1,144 @@
+// The marks on the map, stamped into a buffer of pixels: a hundred thousand take a few dozen milliseconds.
+const GRID = 65535;
+const places = unpack(data.positions, "u16");
+const points = byId("points");
+// It is written as pixels, so it is kept where pixels are.
+const pen = points.getContext("2d", { alpha: false, willReadFrequently: true });
+const view = { scale: 1, x: 0, y: 0, width: 0, height: 0, ratio: 1 };
+let buffer = null;
+let pixels = null; // of the buffer, as 32-bit numbers
+let stamps = null;
+
+const toScreen = (i) => [places[2 * i] * view.scale + view.x, places[2 * i + 1] * view.scale + view.y];
+const fitScale = () => (Math.min(view.width, view.height) * 0.9) / GRID;
+
+function fit() {
+  view.scale = fitScale();
+  view.x = (view.width - GRID * view.scale) / 2;
+  view.y = (view.height - GRID * view.scale) / 2;
+}
+
+// The extent of the marks need not be square; fill the stage with it.
+const extent = (() => {
+  const low = [GRID, GRID];
+  const high = [0, 0];
+  for (let i = 0; i < places.length; i += 1) {
+    low[i & 1] = Math.min(low[i & 1], places[i]);
+    high[i & 1] = Math.max(high[i & 1], places[i]);
+  }
+  return { low, high };
+})();
+
+function showAll() {
+  const [width, height] = [0, 1].map((axis) => Math.max(1, extent.high[axis] - extent.low[axis]));
+  const margin = 30 * view.ratio;
+  const tools = 36 * view.ratio; // the buttons on top
+  view.scale = Math.min((view.width - 2 * margin) / width, (view.height - 2 * margin - tools) / height);
+  if (!(view.scale > 0) || data.n < 2) view.scale = fitScale();
+  view.x = view.width / 2 - (extent.low[0] + width / 2) * view.scale;
+  view.y = (view.height + tools) / 2 - (extent.low[1] + height / 2) * view.scale;
+}
+
+function radius() {
+  const zoom = view.scale / fitScale();
+  const base = data.n < 400 ? 5 : data.n < 3000 ? 4 : data.n < 12000 ? 3.2 : data.n < 40000 ? 2.5 : 1.8;
+  return clamp(base * Math.pow(zoom, 0.3), base * 0.8, 8) * view.ratio;
+}
+
+function resize() {
+  const box = points.getBoundingClientRect();
+  const ratio = Math.min(window.devicePixelRatio || 1, 2);
+  const [width, height] = [Math.max(1, Math.round(box.width * ratio)), Math.max(1, Math.round(box.height * ratio))];
+  if (width === view.width && height === view.height) return false;
+  const first = view.width === 0;
+  const middle = [(view.width / 2 - view.x) / view.scale, (view.height / 2 - view.y) / view.scale];
+  Object.assign(view, { width, height, ratio });
+  for (const canvas of [points, byId("overlay")]) Object.assign(canvas, { width, height });
+  buffer = pen.createImageData(width, height);
+  pixels = new Uint32Array(buffer.data.buffer);
+  stamps = null;
+  if (first) showAll();
+  else [view.x, view.y] = [width / 2 - middle[0] * view.scale, height / 2 - middle[1] * view.scale];
+  return true;
+}
+
+function stampsNow() {
+  const size = Math.round(radius() * 4) / 4;
+  if (stamps?.size !== size) stamps = { size, bright: [], faded: [] };
+}
+
+function stampFor(style, faded) {
+  const kept = faded ? stamps.faded : stamps.bright;
+  if (!kept[style]) {
+    const rim = stamps.size > 2.2 * view.ratio ? 0.9 * view.ratio : 0;
+    kept[style] = stampOf(state.categories[style].mark, stamps.size, rim, colourOf("stage"), faded, view.width);
+  }
+  return kept[style];
+}
+
+// Blend a stamp into the pixels around a place; red and blue are done in one multiplication.
+function press({ offset, keep, add }, centre) {
+  for (let i = 0; i < offset.length; i += 1) {
+    const to = centre + offset[i];
+    const old = pixels[to];
+    const redBlue = (Math.imul(old & 0xff00ff, keep[i]) >>> 8) & 0xff00ff;
+    const green = Math.imul((old >>> 8) & 0xff, keep[i]) & 0xff00;
+    pixels[to] = (0xff000000 | (redBlue + green + add[i])) >>> 0;
+  }
+}
+
+function pressAll(shown, want) {
+  const { scale, x, y, width, height } = view;
+  const faded = shown !== null && !want;
+  const edge = stampFor(0, faded).reach + 1; // marks that the edge would cut are left out
+  const [right, bottom] = [width - edge, height - edge];
+  for (let i = 0; i < data.n; i += 1) {
+    if (shown !== null && Boolean(shown[i]) !== want) continue;
+    const px = Math.round(places[2 * i] * scale + x);
+    const py = Math.round(places[2 * i + 1] * scale + y);
+    if (px < edge || py < edge || px >= right || py >= bottom) continue;
+    press(stampFor(state.styles[i], faded), py * width + px);
+  }
+}
+
+let shownNow = null; // what is active, worked out when it changes and not for every frame
+
+function paintPoints() {
+  const [red, green, blue] = colourOf("stage");
+  pixels.fill(((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
+  stampsNow();
+  if (shownNow !== null) pressAll(shownNow, false);
+  pressAll(shownNow, true);
+  pen.putImageData(buffer, 0, 0);
+}
+
+// Documents by cells of 512 grid units, to find the one under the pointer.
+const CELLS = 128;
+const cellOf = (i) => (places[2 * i + 1] >> 9) * CELLS + (places[2 * i] >> 9);
+const cells = (() => {
+  const ends = new Uint32Array(CELLS * CELLS + 1);
+  for (let i = 0; i < data.n; i += 1) ends[cellOf(i) + 1] += 1;
+  for (let c = 0; c < CELLS * CELLS; c += 1) ends[c + 1] += ends[c];
+  const next = ends.slice();
+  const members = new Uint32Array(data.n);
+  for (let i = 0; i < data.n; i += 1) members[next[cellOf(i)]++] = i;
+  return { ends, members };
+})();
+
+// The nearest document within `reach` device pixels of a place on the screen, or -1; faded ones are not found.
+function nearest(sx, sy, reach) {
+  const [gx, gy, r] = [(sx - view.x) / view.scale, (sy - view.y) / view.scale, reach / view.scale];
+  const cell = (value) => clamp(Math.floor(value / 512), 0, CELLS - 1);
+  let [best, distance] = [-1, r * r];
+  for (let row = cell(gy - r); row <= cell(gy + r); row += 1) {
+    for (let col = cell(gx - r); col <= cell(gx + r); col += 1) {
+      const c = row * CELLS + col;
+      for (let m = cells.ends[c]; m < cells.ends[c + 1]; m += 1) {
+        const i = cells.members[m];
+        const d = (places[2 * i] - gx) ** 2 + (places[2 * i + 1] - gy) ** 2;
+        if (d <= distance && (shownNow === null || shownNow[i])) [best, distance] = [i, d];
+      }
+    }
+  }
+  return best;
+}

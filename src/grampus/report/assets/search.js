@@ -1,0 +1,103 @@
+// Search by words (all must occur) or by a regular expression. The worker is ended when it takes too long.
+const LONGEST_WAIT = 2000; // milliseconds
+const LONGEST_QUERY = 500; // characters
+const finder = { worker: null, number: 0, timer: 0, busy: false };
+
+function startWorker() {
+  const address = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
+  finder.worker = new Worker(address);
+  URL.revokeObjectURL(address);
+  finder.worker.onmessage = ({ data: answer }) => found(answer);
+  const texts = Array.from({ length: data.n }, (_, i) => {
+    const { id, title, text } = documentWords(i);
+    return `${title}\n${text}\n${id}`;
+  });
+  finder.worker.postMessage({ texts });
+}
+
+function stopWorker() {
+  finder.worker?.terminate();
+  finder.worker = null;
+  finder.busy = false;
+}
+
+function note(text, wrong = false) {
+  byId("search-note").textContent = text;
+  byId("search-note").classList.toggle("wrong", wrong);
+  byId("query").setAttribute("aria-invalid", String(wrong));
+}
+
+function found({ number, found: matches, problem }) {
+  if (number !== finder.number) return;
+  clearTimeout(finder.timer);
+  finder.busy = false;
+  if (problem) {
+    note(`Not a regular expression: ${problem.replace(/^Invalid regular expression: /, "")}`, true);
+    return;
+  }
+  state.matches = matches;
+  const total = matches.reduce((sum, one) => sum + one, 0);
+  const where = data.hasTexts
+    ? data.whole
+      ? ""
+      : " (searched in titles, ids and the first 160 characters)"
+    : " (searched in titles and ids: the page holds no texts)";
+  note(`${count(total, "document")} found${where}.`);
+  tell("matches");
+  if (total) openTab("documents");
+}
+
+function search() {
+  const query = byId("query").value.trim().slice(0, LONGEST_QUERY);
+  finder.number += 1;
+  clearTimeout(finder.timer);
+  if (finder.busy) stopWorker(); // it is still at an older question
+  if (!query) {
+    note("");
+    if (state.matches) {
+      state.matches = null;
+      tell("matches");
+    }
+    return;
+  }
+  if (!documents.ready) {
+    note(
+      documents.failed
+        ? "This browser could not unpack the texts; search is off."
+        : "The texts are still being unpacked …",
+      documents.failed,
+    );
+    return;
+  }
+  try {
+    if (!finder.worker) startWorker();
+  } catch {
+    note("This browser gives the page no worker; search is off.", true);
+    return;
+  }
+  note("Searching …");
+  finder.busy = true;
+  finder.worker.postMessage({ number: finder.number, query, pattern: byId("pattern").checked });
+  finder.timer = setTimeout(() => {
+    stopWorker();
+    note("That took longer than two seconds and was stopped. Try a simpler expression.", true);
+  }, LONGEST_WAIT);
+}
+
+function startSearch() {
+  let pause = 0;
+  const soon = () => {
+    clearTimeout(pause);
+    pause = setTimeout(search, 160);
+  };
+  byId("query").addEventListener("input", soon);
+  byId("pattern").addEventListener("change", search);
+  byId("search").addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(pause);
+    search();
+  });
+  listen("texts", () => {
+    if (byId("query").value) search();
+  });
+}

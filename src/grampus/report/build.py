@@ -1,0 +1,137 @@
+"""The page as one file: template, style, script and data put together under a policy that forbids every request."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from functools import cache
+from importlib.resources import files
+from os import PathLike
+from pathlib import Path
+from string import Template
+
+from .._version import __version__
+from ..errors import InputError
+from ..persist import Run
+from ..persist.files import write_file
+from .edits import Edits
+from .island import island, json_text, texts
+from .page import Embed, Page, page_of
+from .tables import fragments
+
+__all__ = ["report_html", "write_report"]
+
+# In the order in which they are read; they share one scope.
+SCRIPTS = (
+    "base.js", "palette.js", "model.js", "edits.js", "glyphs.js", "points.js", "map.js", "gestures.js", "search.js",
+    "documents.js", "legend.js", "tree.js", "cards.js", "charts.js", "heatmap.js", "counts.js", "pairs.js", "main.js",
+)  # fmt: skip
+STYLES = ("colours.css", "frame.css", "verdict.css", "map.css", "side.css", "cards.css", "evidence.css", "narrow.css")
+EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
+
+
+def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = None) -> str:
+    """Return the report of a run as one HTML document.
+
+    It holds its style, script and data, and asks nothing of any other place; its own content security policy forbids
+    that. Without JavaScript it shows tables.
+
+    Parameters
+    ----------
+    run : Run
+    texts : "excerpts", "full" or "none"
+        How much of each document to put in; search covers what is there. "full" needs a run that kept its texts.
+    edits : Edits, optional
+        Names and merges from an earlier page; see `read_edits`.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.report import report_html
+    >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
+    >>> page = report_html(run)
+    >>> "4 documents in 2 clusters" in page, "default-src 'none'" in page
+    (True, True)
+    """
+    if texts not in EMBEDS:
+        raise InputError(f"texts must be 'excerpts', 'full' or 'none'; got {texts!r}.")
+    if texts == "full" and run.texts is None:
+        raise InputError("texts='full' needs a run that kept its texts; this one has none.")
+    return render(page_of(run, texts, edits))
+
+
+def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
+    """Write the report of a run to a file, which appears whole or not at all; see `report_html`.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.report import write_report
+    >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_report(run, Path(folder, "page.html"))
+    ...     [file.name for file in Path(folder).iterdir()]
+    ['page.html']
+    """
+    write_file(Path(path), report_html(run, texts=texts, edits=edits).encode("utf-8", "replace"))
+
+
+def render(page: Page) -> str:
+    """Fill the template."""
+    script, style, mark, worker = _script(), _style(), _asset("mark.js"), _asset("worker.js")
+    run = page.run
+    shown = {
+        "title": html.escape(page.title),
+        "headline": html.escape(page.headline),
+        "command": html.escape(run.command),
+        "version": __version__,
+        "created": html.escape(run.created[:10]),
+        "has_choice": "" if run.choice is not None and run.choice.ks else "hidden",
+        "has_classes": "" if run.classes is not None else "hidden",
+        "has_days": "" if page.days is not None else "hidden",
+        "has_command": "" if run.command else "hidden",
+        "has_pairs": "" if len(run.duplicates) or run.oddness.max(initial=0.0) > 0.5 else "hidden",
+        "label_name": html.escape(run.columns.get("label", "label")),
+    }
+    policy = (
+        f"default-src 'none'; script-src {_hash(mark)} {_hash(script)}; style-src {_hash(style)}; "
+        "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+    return Template(_asset("page.html")).substitute(
+        shown,
+        policy=policy,
+        mark=mark,
+        style=style,
+        script=script,
+        worker=worker,
+        data=json_text(island(page)),
+        texts=texts(page),
+        **fragments(page),
+    )
+
+
+@cache
+def _asset(name: str) -> str:
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def _script() -> str:
+    return '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"
+
+
+@cache
+def _style() -> str:
+    return "\n".join(map(_asset, STYLES))
+
+
+def _hash(content: str) -> str:
+    """Return the source expression of the policy that allows exactly this content."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode('ascii')}'"

@@ -1,0 +1,185 @@
+"""A page as data for its script: small values as JSON, numbers per document as packed bytes, texts compressed."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..persist import Branch, Choice, Run
+from .page import Page
+
+GRID = 65535  # positions are kept on a grid of 16 bits, finer than a screen
+LARGEST_HEATMAP = 320  # rows; more are averaged
+TERMS = 12
+PAIRS, ODD = 200, 60
+_ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def json_text(value: Any) -> str:
+    r"""Return JSON that can stand inside a script element: nothing in it can end the element or open a comment.
+
+    Examples
+    --------
+    >>> from grampus.report.island import json_text
+    >>> print(json_text({"a": "</script><!--"}))
+    {"a":"\u003c/script\u003e\u003c!--"}
+    """
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).translate(_ESCAPES)
+
+
+def texts(page: Page) -> str:
+    """Return ids, titles and texts as compressed JSON in base 64; lone surrogates become question marks."""
+    run = page.run
+    columns = {
+        name: None if column is None else list(column)
+        for name, column in (("ids", run.ids), ("titles", run.titles), ("texts", page.texts))
+    }
+    raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
+
+
+def island(page: Page) -> dict[str, Any]:
+    """Return everything but the texts, in the form that the script reads."""
+    run = page.run
+    return {
+        "run": run.fingerprint,
+        "n": len(run),
+        "labels": packed(run.labels, np.uint32),
+        "positions": packed(on_grid(run.coordinates), np.uint16),
+        "certainty": packed(np.clip(np.nan_to_num(run.margin), 0, 1) * GRID, np.uint16),
+        "days": None if page.days is None else packed(page.days, np.int32),
+        "column": None if run.classes is None else _column(run.columns.get("label", "label"), run.classes),
+        "clusters": [
+            {
+                "name": cluster.label or f"Cluster {cluster.number + 1}",
+                "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
+                "phrases": [term.text for term in cluster.phrases[:4]],
+                "central": list(cluster.central),
+                "borderline": list(cluster.borderline),
+                "stability": _short(cluster.stability),
+                "cohesion": _short(cluster.cohesion),
+                "separation": _short(cluster.separation),
+                "nearest": cluster.nearest,
+            }
+            for cluster in run.clusters
+        ],
+        "tree": _tree(run.tree, run.leaves),
+        "choice": None if run.choice is None else _choice(run.choice),
+        "heatmap": _heatmap(run),
+        "pairs": [
+            [int(a), int(b), _short(float(s))]
+            for (a, b), s in zip(run.duplicates[:PAIRS], run.duplicate_similarity, strict=False)
+        ],
+        "pairsFound": len(run.duplicates),
+        "odd": [[int(place), _short(float(run.oddness[place]))] for place in oddest(run)],
+        "whole": page.whole,
+        "hasTexts": page.texts is not None,
+        "edits": {
+            "names": {str(cluster): name for cluster, name in page.edits.names.items()},
+            "merges": [list(merge) for merge in page.edits.merges],
+        },
+    }
+
+
+def oddest(run: Run) -> NDArray[np.intp]:
+    """Return the documents that resemble their cluster least, oddest first."""
+    order = np.argsort(-np.nan_to_num(run.oddness), kind="stable")[:ODD]
+    return order[run.oddness[order] > 0.5]
+
+
+def packed(values: NDArray[Any], kind: Any) -> str:
+    """Return an array as little-endian bytes in base 64."""
+    rounded = np.rint(values) if values.dtype.kind == "f" else values
+    return base64.b64encode(rounded.astype(np.dtype(kind).newbyteorder("<")).tobytes()).decode("ascii")
+
+
+def on_grid(positions: NDArray[np.float32]) -> NDArray[np.float64]:
+    """Return positions on the grid, scaled alike in both directions; documents without one go to the middle."""
+    known = np.asarray(np.isfinite(positions).all(axis=1))
+    places = np.where(known[:, None], positions, 0.0).astype(np.float64)
+    if not known.any():
+        return np.full(positions.shape, GRID / 2)
+    low, high = places[known].min(axis=0), places[known].max(axis=0)
+    scaled = (places - (low + high) / 2) / (float((high - low).max()) or 1.0) + 0.5
+    return np.where(known[:, None], np.clip(scaled, 0.0, 1.0), 0.5) * GRID
+
+
+def _short(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else round(float(value), 4)
+
+
+def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
+    codes: dict[str, int] = {}
+    numbers = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=np.int64)
+    return {"name": name, "values": list(codes), "codes": packed(numbers, np.uint32)}
+
+
+def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] | None:
+    """Return the branches in preorder, so that the leaves of a branch are neighbours, and each document's leaf."""
+    if len(tree) < 2:
+        return None
+    order, waiting = [], [0]
+    while waiting:
+        index = waiting.pop()
+        order.append(index)
+        waiting.extend(reversed(tree[index].children))
+    place = {index: number for number, index in enumerate(order)}
+    ends = [index for index in order if not tree[index].children]
+    number = np.zeros(len(tree), dtype=np.int64)
+    number[ends] = np.arange(len(ends))
+    return {
+        "nodes": [
+            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label] for b in (tree[index] for index in order)
+        ],
+        "leaf": packed(number[leaves], np.uint32),
+    }
+
+
+def _choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "best": choice.best,
+        "scheme": choice.scheme,
+        "ks": list(choice.ks),
+        "mean": [_short(value) for value in choice.mean],
+        "error": [_short(value) for value in choice.standard_error],
+        "plausible": list(choice.plausible),
+        "splits": choice.n_splits,
+        "verdict": choice.verdict,
+    }
+
+
+def _heatmap(run: Run) -> dict[str, Any] | None:
+    if len(run.sample) < 2:
+        return None
+    clusters = run.labels[run.sample]
+    edges = np.flatnonzero(np.diff(clusters)) + 1
+    bins = np.arange(len(clusters)) * min(len(clusters), LARGEST_HEATMAP) // len(clusters)
+    values = _averaged(np.nan_to_num(run.heatmap), bins)
+    off = values[~np.eye(len(values), dtype=bool)]
+    # The diagonal is 1 under most kernels and says nothing; a scale that ends near the largest other values does.
+    low, high = float(min(0.0, np.quantile(off, 0.01))), float(np.quantile(off, 0.995))
+    span = (high - low) or 1.0
+    bounds = [0, *(int(bins[edge]) for edge in edges), len(values)]
+    return {
+        "size": len(values),
+        "values": packed(np.clip((values - low) / span, 0, 1) * 255, np.uint8),
+        "low": _short(low),
+        "high": _short(high),
+        "bounds": bounds,
+        "order": [int(clusters[start]) for start in (0, *edges)],
+        "sampled": len(run.sample),
+    }
+
+
+def _averaged(values: NDArray[np.float32], bins: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Average rows and columns that fall into one bin."""
+    starts = np.flatnonzero(np.diff(bins, prepend=-1))
+    counts = np.diff(starts, append=len(bins))
+    rows = np.add.reduceat(values.astype(np.float64), starts, axis=0) / counts[:, None]
+    return np.asarray(np.add.reduceat(rows, starts, axis=1) / counts)

@@ -1,0 +1,105 @@
+"""What a report shows: a run, and what is worked out from it for reading."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..persist import Run
+from ..text import Texts
+from .edits import Edits
+from .verdict import Statement, verdict
+
+Embed = Literal["excerpts", "full", "none"]
+UNKNOWN_DAY = int(np.iinfo(np.int32).min)
+FEWEST_DATES = 2  # different days that make a chart of time worth drawing
+
+
+@dataclass(frozen=True, eq=False)
+class Page:
+    """A run with what a reader sees of it.
+
+    Attributes
+    ----------
+    run : Run
+    texts : Texts or None
+        Excerpts, whole texts, or nothing.
+    whole : bool
+        Whether the texts are whole.
+    edits : Edits
+        Names and merges that were made in an earlier page of the run.
+    days : int32 array of shape (n,) or None
+        Days since 1970-01-01, `UNKNOWN_DAY` where a date cannot be read; None where there are not two different ones.
+    statements : tuple of Statement
+        The verdict.
+    """
+
+    run: Run
+    texts: Texts | None
+    whole: bool
+    edits: Edits
+    days: NDArray[np.int32] | None
+    statements: tuple[Statement, ...]
+
+    @property
+    def headline(self) -> str:
+        """How many documents are in how many clusters, after the edits."""
+        n, k = len(self.run), len(self.groups)
+        return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}"
+
+    @property
+    def title(self) -> str:
+        """What was clustered."""
+        return readable(self.run.source) or "Documents"
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Clusters as they are shown: each on its own, or several that were merged."""
+        return self.edits.groups(self.run.n_clusters)
+
+    def name(self, group: Sequence[int]) -> str:
+        """Return the name of a group of clusters."""
+        labels = [self.run.clusters[c].label or f"Cluster {c + 1}" for c in group]
+        return self.edits.names.get(group[0], " + ".join(labels))
+
+
+def page_of(run: Run, embed: Embed = "excerpts", edits: Edits | None = None) -> Page:
+    """Gather what the page of a run shows."""
+    full = embed == "full" and run.texts is not None
+    texts = None if embed == "none" else run.texts if full else run.excerpts
+    days = None if run.dates is None else days_of(run.dates)
+    return Page(run, texts, full, edits or Edits(run.fingerprint), days, verdict(run))
+
+
+def days_of(dates: Sequence[str]) -> NDArray[np.int32] | None:
+    """Return ISO dates (or their first ten characters, or a bare year or month) as days since 1970.
+
+    Examples
+    --------
+    >>> from grampus.report.page import days_of
+    >>> days_of(["1970-01-02", "1971", "soon"]).tolist()
+    [1, 365, -2147483648]
+    """
+    epoch = date(1970, 1, 1).toordinal()
+    days = np.full(len(dates), UNKNOWN_DAY, dtype=np.int32)
+    for place, text in enumerate(dates):
+        written = text.strip()[:10].replace("/", "-")
+        whole = written + "-01-01"[: 3 * (2 - written.count("-"))] if written[:4].isdigit() else written
+        try:
+            days[place] = date.fromisoformat(whole).toordinal() - epoch
+        except ValueError:
+            continue
+    known = days[days != UNKNOWN_DAY]
+    return days if len(np.unique(known)) >= FEWEST_DATES else None
+
+
+def readable(text: str) -> str:
+    """Return a text without control characters, on one line."""
+    kept = "".join(" " if unicodedata.category(c) in ("Cc", "Cs") else c for c in text)
+    return " ".join(kept.split())

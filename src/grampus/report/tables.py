@@ -1,0 +1,230 @@
+"""The parts of a page that need no script: the verdict, tables of every cluster, and where the run came from.
+
+Everything is built as elements and serialised at the end, so that text can never become markup.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+import numpy as np
+
+from .island import oddest
+from .page import Page, readable
+from .verdict import plausible_range
+
+DOCUMENTS = 10  # in the table of a cluster
+TERMS = 10
+VALUES = 12  # of the label column, most frequent first
+PAIRS = 50
+LONGEST = 400  # characters of a text in a table
+MARKS = {"good": "✓", "plain": "•", "warning": "!"}
+KINDS = {"good": "Good: ", "plain": "", "warning": "Take care: "}
+
+
+def fragments(page: Page) -> dict[str, str]:
+    """Return the static parts of the page as HTML, by the names of the places they go to."""
+    parts = {
+        "statements": statements(page),
+        "figures": figures(page),
+        "choice_table": choice_table(page),
+        "cluster_tables": cluster_tables(page),
+        "label_table": label_table(page),
+        "pair_table": pair_table(page),
+        "odd_table": odd_table(page),
+        "facts": facts(page),
+    }
+    return {name: tostring(part, encoding="unicode", method="html") for name, part in parts.items()}
+
+
+def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
+    """Put an element into another; underscores in names of attributes are hyphens, a trailing one is dropped."""
+    named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
+    element = SubElement(parent, tag, named)
+    if text:
+        element.text = readable(text)
+    return element
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: int = 0) -> Element:
+    """Return a table that scrolls on its own; the last `numbers` columns are figures."""
+    frame = Element("div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": readable(caption)})
+    body = add(frame, "table")
+    add(body, "caption", caption)
+    line = add(add(body, "thead"), "tr")
+    first_number = len(headings) - numbers
+    for place, heading in enumerate(headings):
+        add(line, "th", heading, scope="col", class_="number" if place >= first_number else "")
+    inside = add(body, "tbody")
+    for row in rows:
+        line = add(inside, "tr")
+        for place, value in enumerate(row):
+            number = place >= first_number
+            add(line, "td", value, **({"class_": "number"} if number else {"dir": "auto"}))
+    return frame
+
+
+def statements(page: Page) -> Element:
+    """Return the verdict as a list."""
+    body = Element("ul", {"class": "statements"})
+    for statement in page.statements:
+        line = add(body, "li", class_=statement.kind)
+        add(line, "span", MARKS[statement.kind], class_="mark", aria_hidden="true")
+        sentence = add(line, "span")
+        if KINDS[statement.kind]:
+            add(sentence, "span", KINDS[statement.kind], class_="unseen").tail = statement.text
+        else:
+            sentence.text = statement.text
+    return body
+
+
+def figures(page: Page) -> Element:
+    """Return the few numbers that a reader looks for first."""
+    run = page.run
+    stable = [(c.stability, c.size) for c in run.clusters if c.stability is not None]
+    found = [("documents", f"{len(run):,}"), ("clusters", f"{len(page.groups):,}")]
+    if plausible_range(run.choice):
+        found.append(("plausible range", plausible_range(run.choice)))
+    if stable:
+        mean = sum(value * size for value, size in stable) / max(sum(size for _, size in stable), 1)
+        found.append(("stability", f"{mean:.0%}"))
+    found.append(("seconds", f"{run.seconds:,.1f}"))
+    body = Element("dl", {"class": "figures"})
+    for name, value in found:
+        pair = add(body, "div")
+        add(pair, "dt", name)
+        add(pair, "dd", value)
+    return body
+
+
+def choice_table(page: Page) -> Element:
+    """Return the scores of the numbers of clusters that were tried."""
+    choice = page.run.choice
+    if choice is None:
+        return Element("div")
+    rows = [
+        (f"{k}{' (taken)' if k == choice.best else ''}", _figure(mean), _figure(error))
+        for k, mean, error in zip(choice.ks, choice.mean, choice.standard_error, strict=True)
+    ]
+    return table(("clusters", "mean score", "standard error"), rows, f"Scores of {choice.scheme}", numbers=2)
+
+
+def cluster_tables(page: Page) -> Element:
+    """Return a table of ten documents for every cluster."""
+    body = Element("div", {"class": "static"})
+    run = page.run
+    for group in page.groups:
+        size = sum(run.clusters[c].size for c in group)
+        part = add(body, "section", class_="plain-cluster")
+        add(part, "h3", page.name(group), dir="auto")
+        counted = f"{size:,} {'document' if size == 1 else 'documents'}"
+        words = ", ".join(term for term, _ in merged_terms(page, group)[:TERMS])
+        add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
+        if not size:
+            continue
+        central = [place for c in group for place in run.clusters[c].central]
+        members = np.flatnonzero(np.isin(run.labels, group))
+        rest = members[np.argsort(-run.margin[members], kind="stable")][: DOCUMENTS + len(central)]
+        shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
+        headings = ["id", *(["title"] if run.titles is not None else []), *(["text"] if page.texts is not None else [])]
+        rows = [_document(page, place) for place in shown]
+        part.append(table(headings, rows, f"Central documents of {page.name(group)}"))
+    return body
+
+
+def merged_terms(page: Page, group: Sequence[int]) -> list[tuple[str, float]]:
+    """Return the terms of clusters taken together, each weighted by its cluster's share of the documents."""
+    total = sum(page.run.clusters[c].size for c in group) or 1
+    scores: dict[str, float] = {}
+    for c in group:
+        for term in page.run.clusters[c].terms:
+            scores[term.text] = scores.get(term.text, 0.0) + term.score * page.run.clusters[c].size / total
+    return sorted(scores.items(), key=lambda pair: -pair[1])
+
+
+def label_table(page: Page) -> Element:
+    """Return clusters by values of the label column."""
+    run = page.run
+    if run.classes is None:
+        return Element("div")
+    counts = Counter(run.classes)
+    shown = [value for value, _ in counts.most_common(VALUES)]
+    inside = {value: number for number, value in enumerate(shown)}
+    codes = np.array([inside.get(value, len(shown)) for value in run.classes], dtype=np.int64)
+    headings = ["cluster", *(value or "(none)" for value in shown), *(["other"] if len(counts) > VALUES else [])]
+    rows = []
+    for group in page.groups:
+        row = np.bincount(codes[np.isin(run.labels, group)], minlength=len(shown) + 1)
+        rows.append((page.name(group), *(f"{count:,}" for count in row[: len(headings) - 1])))
+    name = run.columns.get("label", "label")
+    return table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
+
+
+def pair_table(page: Page) -> Element:
+    """Return the pairs of documents that are nearly the same."""
+    run = page.run
+    pairs = list(zip(run.duplicates[:PAIRS].tolist(), run.duplicate_similarity.tolist(), strict=False))
+    if not pairs:
+        return Element("div")
+    rows = [(_short_name(page, a), _short_name(page, b), f"{value:.3f}") for (a, b), value in pairs]
+    return table(("document", "nearly the same as", "similarity"), rows, "Near-duplicates", numbers=1)
+
+
+def odd_table(page: Page) -> Element:
+    """Return the documents that resemble their cluster least."""
+    places = oddest(page.run)[:PAIRS].tolist()
+    if not places:
+        return Element("div")
+    rows = [(_short_name(page, place), f"{float(page.run.oddness[place]):.2f}") for place in places]
+    return table(("document", "oddness"), rows, "Odd documents", numbers=1)
+
+
+def facts(page: Page) -> Element:
+    """Return where the run came from."""
+    run = page.run
+    given = [
+        ("Source", run.source),
+        *((f"Column for {role}", name) for role, name in run.columns.items()),
+        ("Documents", run.fingerprint),
+        ("Kernel", run.kernel),
+        ("Seed", "none" if run.seed is None else str(run.seed)),
+        ("Outcome", f"{run.outcome}, objective {run.objective:.6g}"),
+        ("Placed again alike", f"{run.agreement:.1%} of the documents"),
+        ("Made", f"{run.created}, in {run.seconds:.1f} s"),
+        ("Parameters", _listed(run.parameters)),
+        ("Versions", _listed(run.versions)),
+    ]
+    body = Element("dl", {"class": "facts"})
+    for name, value in given:
+        pair = add(body, "div")
+        add(pair, "dt", name)
+        add(pair, "dd", value, dir="auto")
+    return body
+
+
+def _document(page: Page, place: int) -> list[str]:
+    run = page.run
+    titles = [run.titles[place]] if run.titles is not None else []
+    texts = [page.texts[place][:LONGEST]] if page.texts is not None else []
+    return [run.ids[place], *titles, *texts]
+
+
+def _short_name(page: Page, place: int) -> str:
+    title = page.run.titles[place] if page.run.titles is not None else ""
+    text = page.texts[place][:80] if page.texts is not None else ""
+    return " · ".join(part for part in (page.run.ids[place], title or text) if part)
+
+
+def _listed(values: Mapping[str, Any]) -> str:
+    """Return names and values in one line; mappings inside in brackets."""
+    words = (
+        f"{name} {f'({_listed(value)})' if isinstance(value, Mapping) else value}" for name, value in values.items()
+    )
+    return ", ".join(words)
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"

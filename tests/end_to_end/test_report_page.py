@@ -1,0 +1,573 @@
+"""The report in a real browser: every panel does what it says, nothing is asked of the network, nothing runs."""
+
+from __future__ import annotations
+
+import http.server
+import json
+import subprocess
+import sys
+import threading
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from grampus.describe import Term
+from grampus.report import Edits, write_report
+from grampus.text import Texts
+from tests.axe import script as axe_script
+from tests.browser import browser as start_browser
+from tests.browser import chromium
+from tests.pages import PAYLOADS, example_run
+
+N = 160
+READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
+
+
+@pytest.fixture(scope="module")
+def chrome():
+    if chromium() is None:
+        pytest.skip("no Chromium here: the report is not tested in a browser (make browser)")
+    with start_browser() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def example(tmp_path_factory):
+    file = tmp_path_factory.mktemp("report") / "page.html"
+    write_report(example_run(), file)
+    return file
+
+
+@pytest.fixture
+def page(chrome, example):
+    """The example, freshly opened on a wide screen in light colours."""
+    chrome.size(1440, 900)
+    chrome.media(scheme="light")
+    chrome.open(example)
+    chrome.until(READY)
+    yield chrome
+    assert chrome.problems == []
+    assert chrome.dialogs == []
+    assert [url for url in chrome.requests if not url.startswith("blob:")] == [example.resolve().as_uri()]
+
+
+def text(page, selector):
+    return page.run(f"document.querySelector({json.dumps(selector)})?.textContent")
+
+
+def texts(page, selector):
+    return page.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
+
+
+def number(words):
+    return int("".join(c for c in words if c.isdigit()) or 0)
+
+
+def listed(page):
+    """How many documents the list beside the map says it has."""
+    page.settle()
+    return number(text(page, "#listed-count") or "0")
+
+
+def legend(page):
+    return [number(value) for value in texts(page, ".legend-line .number")]
+
+
+def ground(page):
+    """The colour of the map's upper right corner."""
+    page.settle()
+    return page.run("[...document.querySelector('#points').getContext('2d').getImageData(5, 5, 1, 1).data]")
+
+
+def picture(page):
+    """A digest of what is on the map."""
+    page.settle()
+    return page.run(
+        "(() => { const c = document.querySelector('#points'); const d = c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data;"
+        "let h = 0; for (const v of d) h = (h * 31 + v) | 0; return h; })()"
+    )
+
+
+def stage(page):
+    """The map's rectangle within its round corners: left, top, right, bottom."""
+    page.place("#points")
+    return page.run("(() => { const b = document.querySelector('#points').getBoundingClientRect();"
+                    "return [b.left + 12, b.top + 12, b.right - 12, b.bottom - 12]; })()")  # fmt: skip
+
+
+def search(page, query, pattern=False):
+    page.run(f"document.querySelector('#pattern').checked = {str(pattern).lower()}")
+    page.run("document.querySelector('#query').value = document.querySelector('#search-note').textContent = ''")
+    page.click("#query")
+    page.write(query)
+    page.key("Enter")
+    return page.until("!/Searching|^$/.test(document.querySelector('#search-note').textContent) && "
+                      "document.querySelector('#search-note').textContent", 10)  # fmt: skip
+
+
+def test_it_says_what_was_found_in_plain_words(page):
+    assert text(page, "#headline") == "160 documents in 4 clusters"
+    assert text(page, ".eyebrow") == "four topics.csv"
+    words = " ".join(texts(page, ".statements li"))
+    assert "4 clusters agree best between halves" in words
+    assert "“topic”" in words
+    assert len(texts(page, "#choice-chart circle")) == 4  # k = 6 has no score
+    assert len(texts(page, "#choice-chart .error")) == 4
+    assert text(page, "#command") == "grampus cluster 'four topics.csv'"
+
+
+def test_one_request_and_no_other_when_served(chrome, example):
+    asked = []
+
+    class Quiet(http.server.SimpleHTTPRequestHandler):
+        def __init__(self, *arguments):
+            super().__init__(*arguments, directory=str(example.parent))
+
+        def log_message(self, *arguments):
+            asked.append(self.path)
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            chrome.open(f"http://127.0.0.1:{server.server_port}/page.html")
+            chrome.until(READY)
+            search(chrome, "whale")
+            blocked = chrome.run("fetch('/other').then(() => 'went', () => 'blocked')")
+        finally:
+            server.shutdown()
+            thread.join()
+    assert asked == ["/page.html"]
+    assert blocked == "blocked"
+    assert any("Content Security Policy" in problem for problem in chrome.problems)  # that was us
+
+
+def test_search_finds_words_in_titles_texts_and_ids(page):
+    run = example_run()
+    expected = sum("whale" in t and "tide" in t for t in run.texts)
+    assert search(page, "Tide WHALE").startswith(f"{expected} document")
+    assert listed(page) == expected
+    in_titles = [title for title in run.titles if title.startswith("kitchen")]
+    assert search(page, "kitchen number").startswith(f"{len(in_titles)} documents found")
+    assert sorted(texts(page, "#panel-documents .document-title")) == sorted(in_titles)
+    search(page, "nowhere at all")
+    assert text(page, "#search-note").startswith("0 documents")
+    page.run("document.querySelector('#query').value = ''")
+    page.click("#query")
+    page.key("Enter")
+    page.until("document.querySelector('#search-note').textContent === ''")
+
+
+def test_search_by_regular_expression_cannot_hang_the_page(page):
+    import re
+
+    expected = sum(bool(re.search(r"\bwhale\b.*\bkrill\b", t)) for t in example_run().texts)
+    assert search(page, r"\bwhale\b.*\bkrill\b", pattern=True).startswith(f"{expected} document")
+    assert search(page, "(unclosed", pattern=True).startswith("Not a regular expression")
+    assert page.run("document.querySelector('#query').getAttribute('aria-invalid')") == "true"
+    assert "was stopped" in search(page, "(a+)+$", pattern=True)
+    assert search(page, "whale", pattern=True).endswith("characters).")  # and it searches again
+
+
+def test_box_and_loop_select_what_they_surround(page):
+    left, top, right, bottom = stage(page)
+    page.click("[data-tool=box]")
+    assert page.run("document.querySelector('[data-tool=box]').getAttribute('aria-pressed')") == "true"
+    left, top, right, bottom = stage(page)
+    middle = (left + right) / 2
+    counts = []
+    for a, b in ((left, middle), (middle + 0.02, right)):
+        page.drag((a, bottom), ((a + b) / 2, (top + bottom) / 2), (b, top))
+        counts.append(listed(page))
+    assert sum(counts) == N
+    assert min(counts) > 0
+    page.click("[data-tool=lasso]")
+    left, top, right, bottom = stage(page)
+    page.drag((left, bottom), (left, top), (right, top), (right, bottom), (middle, bottom))
+    assert listed(page) == N
+    page.drag((right - 40, bottom - 8), (right - 30, bottom - 30), (right - 20, bottom - 8))
+    assert listed(page) < N / 4
+
+
+def test_dragging_moves_the_map_and_a_press_opens_a_document(page):
+    left, _, right, bottom = stage(page)
+    before = picture(page)
+    page.drag(((left + right) / 2, bottom - 20), ((left + right) / 2 + 80, bottom - 80))
+    assert picture(page) != before
+    page.click("#zoom-all")
+    assert picture(page) == before
+    page.click("#panel-legend .legend-line")
+    page.run("document.querySelector('#tab-documents').click()")
+    page.click(".documents .document")
+    assert page.run("document.activeElement.id") == "opened"
+    assert text(page, "#opened h3") in list(example_run().titles)
+
+
+def certainty_bins(margin):
+    """Eight steps up to where all but one in a hundred lie."""
+    kept = np.rint(margin.astype(float) * 65535) / 65535
+    top = np.sort(kept)[int(0.99 * (len(kept) - 1))]
+    return np.bincount(np.minimum(7, np.floor(kept / top * 8).astype(int)), minlength=8).tolist()
+
+
+def test_the_legend_selects_and_the_colours_change(page):
+    run = example_run()
+    assert legend(page) == [cluster.size for cluster in run.clusters]
+    page.click(".legend-line")
+    page.click("#tab-documents")
+    assert listed(page) == run.clusters[0].size
+    page.click("#tab-legend")
+    page.click(".legend-line")
+    assert text(page, "#listed-count") is None
+    seen = {picture(page)}
+    for choice, sizes in (
+        ("label", sorted(Counter(run.classes).values(), reverse=True)),
+        ("certainty", certainty_bins(run.margin)),
+    ):
+        page.run(f"(() => {{ const s = document.querySelector('#colour'); s.value = '{choice}';"
+                 "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+        assert legend(page) == sizes
+        seen.add(picture(page))
+    assert len(seen) == 3
+
+
+def test_the_cut_of_the_tree_colours_the_map(page):
+    page.click("#tab-tree")
+    before = picture(page)
+    page.run("document.querySelector('#cut').focus()")
+    for _ in range(2):
+        page.key("ArrowLeft")
+    assert text(page, "#cut-value") == "2"
+    assert page.run("document.querySelector('#colour').value") == "cut"
+    sizes = legend(page)
+    assert len(sizes) == 2
+    assert sum(sizes) == N
+    assert picture(page) != before
+    page.key("Home")
+    assert legend(page) == [N]
+    page.key("End")
+    leaves = sum(not branch.children for branch in example_run().tree)
+    assert len(legend(page)) == leaves
+    assert text(page, "#cut-value") == str(leaves)
+
+
+def test_the_tree_opens_closes_and_selects_by_keyboard(page):
+    page.click("#tab-tree")
+    root = example_run().tree[0]
+    page.run("document.querySelector('#branch-0').focus()")
+    shown = len(texts(page, "[role=treeitem]"))
+    page.key("ArrowLeft")
+    assert page.run("document.querySelector('#branch-0').getAttribute('aria-expanded')") == "false"
+    assert len(texts(page, "[role=treeitem]")) == 1
+    page.key("ArrowRight")
+    assert len(texts(page, "[role=treeitem]")) == shown
+    page.key("ArrowDown")
+    assert page.run("document.activeElement.id") == "branch-1"
+    page.key("Enter")
+    page.click("#tab-documents")
+    assert listed(page) == example_run().tree[root.children[0]].size
+
+
+def test_tabs_map_and_skip_link_work_from_the_keyboard(page):
+    page.run("document.activeElement.blur(); window.scrollTo(0, 0)")
+    page.key("Tab")
+    assert page.run("document.activeElement.className") == "skip"
+    outline = "getComputedStyle(document.activeElement).outlineStyle"
+    assert page.run(outline) != "none"
+    page.run("document.querySelector('#tab-legend').focus()")
+    page.key("ArrowRight")
+    assert page.run("document.activeElement.id") == "tab-tree"
+    page.key("End")
+    assert page.run("document.activeElement.id") == "tab-documents"
+    page.run("document.querySelector('#points').focus()")
+    before = picture(page)
+    for key in ("+", "+", "ArrowLeft", "ArrowUp"):
+        page.key(key)
+    assert picture(page) != before
+    page.key("Enter")
+    assert 0 < listed(page) < N
+    page.key("Escape")
+    assert text(page, "#listed-count") is None
+    page.key("0")
+    assert picture(page) == before
+
+
+def test_rename_merge_download_and_apply_again(page, example, tmp_path):
+    run = example_run()
+    page.downloads(tmp_path)
+    page.click("#rename-1")
+    page.write("Whales & co <b>")
+    page.key("Enter")
+    assert text(page, "#name-1") == "Whales & co <b>"
+    assert "Whales & co <b>" in texts(page, ".legend-name")
+    assert page.run("document.activeElement.id") == "rename-1"
+    for cluster in (3, 1):
+        page.click(f"[data-cluster='{cluster}'] footer input[type=checkbox]")
+    page.click("#merge")
+    assert text(page, "#headline") == "160 documents in 3 clusters"
+    assert number(text(page, "[data-cluster='1'] .card-size b")) == run.clusters[1].size + run.clusters[3].size
+    assert legend(page) == [run.clusters[0].size, run.clusters[1].size + run.clusters[3].size, run.clusters[2].size]
+    assert "2 changes" in text(page, "#edit-bar")
+    page.click("#download")
+    file = tmp_path / "edits.json"
+    page.until("true")
+    for _ in range(200):
+        if file.exists() and file.stat().st_size:
+            break
+        page.settle()
+    given = json.loads(file.read_text())
+    assert given["merges"] == [[1, 3]]
+    assert given["names"] == {"1": "Whales & co <b>"}
+
+    run.save(tmp_path / "run")
+    out = tmp_path / "again.html"
+    command = ["report", str(tmp_path / "run"), "--edits", str(file), "--out", str(out)]
+    done = subprocess.run([sys.executable, "-m", "grampus", *command], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    page.open(out)
+    page.until(READY)
+    assert text(page, "#headline") == "160 documents in 3 clusters"
+    assert text(page, "#name-1") == "Whales & co <b>"
+    page.click("[data-cluster='1'] footer button:nth-of-type(3)")  # split again
+    assert text(page, "#headline") == "160 documents in 4 clusters"
+    page.click("#undo")
+    assert text(page, "#name-1") == run.clusters[1].label
+    page.open(example)  # for the fixture's last look
+    page.until(READY)
+
+
+def test_light_and_dark(page):
+    bright = ground(page)
+    page.click("#theme")
+    dark = ground(page)
+    assert sum(bright[:3]) > 600
+    assert sum(dark[:3]) < 200
+    assert page.run("document.querySelector('#theme').getAttribute('aria-pressed')") == "true"
+    page.click("#theme")
+    assert ground(page) == bright
+    page.run("delete document.documentElement.dataset.theme")
+    page.media(scheme="dark")
+    page.settle()
+    assert ground(page) == dark
+
+
+def test_labels_time_heatmap_and_oddities_hold_the_run(page):
+    run = example_run()
+    order = [value for value, _ in Counter(run.classes).most_common()]
+    rows = page.run(
+        "[...document.querySelectorAll('#label-counts tbody tr')].map((r) => "
+        "[...r.querySelectorAll('.cell')].map((c) => Number(c.textContent) || 0))"
+    )
+    expected = [
+        [sum(1 for i in np.flatnonzero(run.labels == c) if run.classes[int(i)] == value) for value in order]
+        for c in range(4)
+    ]
+    heads = texts(page, "#label-counts thead th")[1:-1]
+    places = [heads.index(value or "(none)") for value in order]
+    assert [[row[p] for p in places] for row in rows] == expected
+    assert "16 documents without a date" in text(page, "#time-note")
+    assert len(texts(page, ".time-row:not(.axis)")) == 4
+    cells = page.run(
+        "(() => { const c = document.querySelector('#heatmap-canvas'); return new Set(c.getContext('2d')"
+        ".getImageData(0, 0, c.width, c.height).data).size; })()"
+    )
+    assert cells > 20
+    x, y = page.place("#heatmap-canvas")
+    page.mouse("moved", x - 100, y - 100)
+    assert text(page, "#heatmap-readout").startswith("Mean similarity")
+    assert len(texts(page, "#pairs .pair")) >= 1
+    means = np.array([float(value.replace("−", "-")) for value in texts(page, ".heat-foot tbody td")]).reshape(4, 4)
+    assert (means.argmax(axis=1) == np.arange(4)).all()
+
+
+@pytest.mark.parametrize("width", [390, 820, 1440])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_it_fits_every_screen(page, width, scheme):
+    page.media(scheme=scheme)
+    page.size(width, 800)
+    page.settle()
+    assert page.run("document.documentElement.scrollWidth") <= width
+    small = (
+        "[...document.querySelectorAll('button, select, input, summary, nav a')].filter((e) => {"
+        "const b = e.getBoundingClientRect(); return b.width > 0 && b.height < (e.type === 'checkbox' ? 16 : 24); })"
+        ".map((e) => e.outerHTML.slice(0, 80))"
+    )
+    assert page.run(small) == []
+
+
+def test_without_javascript_there_are_tables(chrome, example):
+    chrome.script(False)
+    try:
+        chrome.open(example)
+        # The page's own scripts are off; what we ask through the protocol still runs.
+        assert chrome.run("document.documentElement.dataset.script") is None
+        assert chrome.run("getComputedStyle(document.querySelector('#map')).display") == "none"
+        tables = "[...document.querySelectorAll('.plain-cluster')].map((s) => s.querySelectorAll('tbody tr').length)"
+        assert chrome.run(tables) == [10, 10, 10, 10]
+        assert "160 documents in 4 clusters" in chrome.run("document.body.innerText")
+    finally:
+        chrome.script(True)
+    assert chrome.problems == []
+
+
+def hostile(run):
+    """The run with a payload in every place that a stranger could fill."""
+    pay = [PAYLOADS[i % len(PAYLOADS)] for i in range(max(len(run), len(PAYLOADS)))]
+    n = len(run)
+    wicked = lambda words, at: tuple(Term(pay[(at + i) % len(pay)], term.score) for i, term in enumerate(words))  # noqa: E731
+    clusters = tuple(
+        replace(
+            c, label=pay[c.number * 7], terms=wicked(c.terms, c.number * 30), phrases=wicked(c.phrases, 90 + c.number)
+        )
+        for c in run.clusters
+    )
+    tree = tuple(replace(branch, label=pay[(branch.index * 3) % len(pay)]) for branch in run.tree)
+    return replace(
+        run,
+        ids=Texts(f"{pay[i]} {i}" for i in range(n)),
+        titles=Texts(pay[(i + 50) % len(pay)] for i in range(n)),
+        texts=Texts(pay[(i + 100) % len(pay)] for i in range(n)),
+        excerpts=Texts(pay[(i + 100) % len(pay)][:160] for i in range(n)),
+        classes=Texts(pay[(i * 5) % len(pay)] for i in range(n)),
+        clusters=clusters,
+        tree=tree,
+        source=pay[0] + pay[33],
+        command=pay[1] + pay[34],
+        kernel=pay[2],
+        created=pay[3],
+        columns={"label": pay[4] + pay[35], "date": pay[5], "text": pay[6]},
+        versions={pay[7]: pay[8]},
+        parameters={pay[9]: pay[10]},
+        warnings=tuple(pay[:200:9]),
+        fingerprint=pay[11],
+    )
+
+
+def test_payloads_run_where_nothing_stops_them(chrome, tmp_path):
+    """The detector itself: the same payloads in a page without our care do run."""
+    file = tmp_path / "open.html"
+    file.write_text("<!doctype html><meta charset=utf-8><p>" + "<p>".join(PAYLOADS[8:16]), encoding="utf-8")
+    chrome.open(file)
+    chrome.until("window.hit === 1")
+    assert chrome.dialogs
+
+
+def test_no_payload_runs(chrome, tmp_path):
+    assert len(set(PAYLOADS)) == 200
+    run = example_run(50)
+    assert len(run) == 200  # one document for each payload
+    pages = {"excerpts": None, "full": None, "none": Edits(PAYLOADS[11], {0: PAYLOADS[12], 2: PAYLOADS[40]}, ((0, 1),))}
+    made = "iframe, object, embed, img, video, audio, base, form[action], [onerror], [onload], [onfocus], [autofocus]"
+    elements = f"document.querySelectorAll('{made}').length"
+    scripts = "document.querySelectorAll('script').length"
+    for embed, edits in pages.items():
+        file = tmp_path / f"{embed}<img src=x onerror=alert(1)>.html"
+        write_report(hostile(run), file, texts=embed, edits=edits)
+        chrome.open(file)
+        chrome.until(READY)
+        for act in (
+            "document.querySelectorAll('details').forEach((d) => { d.open = true; })",
+            "document.querySelector('#tab-tree').click()",
+            "document.querySelectorAll('.branch').forEach((b) => b.click())",
+            "document.querySelectorAll('.more').forEach((b) => b.click())",
+            "document.querySelector('#tab-legend').click(), document.querySelector('.legend-line').click()",
+            "document.querySelectorAll('.document').forEach((b, i) => i % 9 || b.click())",
+        ):
+            chrome.run(f"(() => {{ {act} }})()")
+        chrome.run(
+            "[...document.querySelectorAll('#colour option')].forEach((o) => {"
+            "const s = document.querySelector('#colour'); s.value = o.value; s.dispatchEvent(new Event('change')); })"
+        )
+        left, top, right, bottom = stage(chrome)
+        for i in range(12):
+            chrome.mouse("moved", left + (right - left) * (i % 4 + 0.5) / 4, top + (bottom - top) * (i // 4 + 0.5) / 3)
+        search(chrome, PAYLOADS[8])
+        chrome.click("footer [id^=rename]")
+        chrome.write(PAYLOADS[20])
+        chrome.key("Enter")
+        chrome.settle()
+        assert PAYLOADS[20].strip() in texts(chrome, ".card h3")
+        assert chrome.run("window.hit") is None, embed
+        assert chrome.dialogs == []
+        assert chrome.problems == []
+        assert chrome.run(elements) == 0
+        assert chrome.run(scripts) == 4  # our mark, data, worker's source and script; the texts were taken out
+        assert [url for url in chrome.requests if not url.startswith("blob:")] == [file.resolve().as_uri()]
+    chrome.script(False)
+    try:
+        chrome.open(file)
+        assert chrome.run(elements) == 0
+        assert chrome.problems == []
+    finally:
+        chrome.script(True)
+
+
+def bare(run, **changes):
+    return replace(run, titles=None, classes=None, dates=None, choice=None, columns={}, **changes)
+
+
+def odd_runs():
+    """Name → (run, options of the report): the edges of what there can be."""
+    from grampus import DocumentClusterer
+
+    whole = example_run()
+    two = DocumentClusterer(2, random_state=0).fit(["whale", "bird"]).run_
+    one = DocumentClusterer(1, random_state=0).fit(["whale song", "whale bone", "whale tail"]).run_
+    long = replace(whole, texts=Texts(["word " * 200_000, *list(whole.texts)[1:]]))
+    scripts = ["שלום עולם 🐋 لوحة", "👩‍👩‍👧‍👦 emoji 👍🏽", "\u202eסוף \u200f", "नमस्ते दुनिया"]
+    mixed = Texts(scripts[i % 4] for i in range(len(whole)))
+    return {
+        "one cluster": (one, {}),
+        "too few to choose k": (DocumentClusterer(random_state=0).fit(["whale", "bird", "whale song"]).run_, {}),
+        "two documents": (two, {}),
+        "all merged": (whole, {"edits": Edits(whole.fingerprint, {}, ((0, 1, 2, 3),))}),
+        "a text of 1 MB": (long, {"texts": "full"}),
+        "right to left and emoji": (replace(whole, titles=mixed, excerpts=mixed), {}),
+        "nothing but ids": (bare(whole, texts=None, excerpts=None), {"texts": "none"}),
+        "one label": (replace(whole, classes=Texts("x" for _ in range(N))), {}),
+        "nowhere on the map": (replace(whole, coordinates=np.full((N, 2), np.nan, dtype=np.float32)), {}),
+    }
+
+
+ODD = ("one cluster", "too few to choose k", "two documents", "all merged", "a text of 1 MB", "right to left and emoji",
+       "nothing but ids", "one label", "nowhere on the map")  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_input_still_makes_sense(chrome, tmp_path, name):
+    run, options = odd_runs()[name]
+    file = tmp_path / "page.html"
+    write_report(run, file, **options)
+    chrome.size(390, 800)
+    chrome.open(file)
+    chrome.until(READY)
+    k = 1 if name == "all merged" else run.n_clusters
+    words = f"{len(run)} documents in {k} cluster{'' if k == 1 else 's'}"
+    assert text(chrome, "#headline") == words
+    assert len(texts(chrome, ".card")) == k
+    assert sum(legend(chrome)) == len(run)
+    assert chrome.run("document.documentElement.scrollWidth") <= 390
+    assert chrome.run("document.querySelector('#labels').hidden") == (run.classes is None)
+    assert chrome.run("document.querySelector('#time').hidden") == (run.dates is None)
+    found = search(chrome, "whale")
+    assert "found" in found
+    assert chrome.problems == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_serious_issue(page, scheme):
+    axe = axe_script()
+    if axe is None:
+        pytest.skip("axe-core is not here: accessibility is not checked (make browser)")
+    page.media(scheme=scheme)
+    page.settle()
+    page.click("#tab-tree")
+    page.call("Runtime.evaluate", expression=axe.read_text(encoding="utf-8"))
+    page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    found = page.run(
+        "axe.run(document, {resultTypes: ['violations']}).then((r) => r.violations.map((v) => "
+        "[v.impact, v.id, v.nodes.length, v.nodes[0].html.slice(0, 160), v.nodes[0].failureSummary]))", 60)  # fmt: skip
+    assert [issue for issue in found if issue[0] in ("serious", "critical")] == []

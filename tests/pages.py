@@ -1,0 +1,100 @@
+"""Runs for tests of the report, and texts that try to run as script."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+from functools import cache
+
+import numpy as np
+
+from grampus import DocumentClusterer
+from grampus.persist import Choice, Run
+from grampus.text import Corpus
+
+TOPICS = {
+    "sea": "whale calf song ocean deep wave tide krill fin pod",
+    "garden": "rose soil seed bloom petal prune compost bulb hedge moss",
+    "kitchen": "flour oven dough yeast butter knead crust bake salt crumb",
+    "sky": "star comet orbit planet lens galaxy lunar dust nova ring",
+}
+SLOW = "a" * 60 + "!"  # what a nested repetition takes for ever to refuse
+
+
+@cache
+def example_run(each: int = 40) -> Run:
+    """Return four topics with `each` documents, every part of the page in use: labels, dates, titles, a chart of k."""
+    rng = np.random.default_rng(3)
+    texts, titles, labels, dates = [], [], [], []
+    for (name, words), i in itertools.product(TOPICS.items(), range(each)):
+        drawn = rng.choice(words.split(), 9).tolist() + rng.choice(" ".join(TOPICS.values()).split(), 3).tolist()
+        texts.append(f"{' '.join(drawn)} {SLOW}" if (name, i) == ("sea", 0) else " ".join(drawn))
+        titles.append(f"{name} number {i}")
+        labels.append("" if i == 1 else name)
+        dates.append(f"20{10 + (i + len(titles) // each) % 9:02d}-0{1 + i % 9}-11" if i % 10 else "long ago")
+    texts[5] = texts[4]
+    corpus = Corpus(texts, titles=titles, labels=labels, dates=dates, source="four topics.csv")
+    run = DocumentClusterer(4, random_state=0).fit(corpus).run_
+    choice = Choice(
+        4, "RED-S", (2, 3, 4, 5, 6), (0.62, 0.7, 0.93, 0.9, None), (0.02, 0.03, 0.02, 0.03, None),
+        (4, 5, 3, 2, 6), (4,), 20,
+    )  # fmt: skip
+    clusters = tuple(replace(cluster, stability=0.9 - 0.2 * cluster.number) for cluster in run.clusters)
+    columns = {"text": "body", "label": "topic", "date": "day"}
+    return replace(run, choice=choice, clusters=clusters, columns=columns, command="grampus cluster 'four topics.csv'")
+
+
+SCRIPTS = ("alert(1)", "window.hit=1", "window.hit=`1`", "parent.hit=1,top.hit=1")
+FRAMES = (
+    "<script>{}</script>",
+    "</script><script>{}</script>",
+    "</textarea><script>{}</script>",
+    "</title></style></noscript></template><script>{}</script>",
+    "<!--<script>--><script>{}</script>",
+    "--><script>{}</script>",
+    "]]><script>{}</script>",
+    "</td></tr></table></div><script>{}</script>",
+    "<img src=x onerror={}>",
+    '"><img src=x onerror="{}">',
+    "'><img src=x onerror='{}'>",
+    "<img/src=x/onerror={}//",
+    "<svg onload={}>",
+    "<svg><script>{}</script></svg>",
+    "<svg><animate onbegin={} attributeName=x dur=1s>",
+    "<math><mtext></table><mglyph><style><!--</style><img title='--><img src=x onerror={}>'>",
+    "<body onload={}>",
+    "<input autofocus onfocus={}>",
+    "<select autofocus onfocus={}>",
+    "<details open ontoggle={}>",
+    "<video><source onerror={}></video>",
+    "<audio src=x onerror={}>",
+    "<iframe src='javascript:{}'></iframe>",
+    "<iframe srcdoc='<script>{}</script>'></iframe>",
+    "<object data='javascript:{}'></object>",
+    "<embed src='javascript:{}'>",
+    "<a href='javascript:{}' autofocus onfocus={}>x</a>",
+    "<form action='javascript:{}'><input type=submit autofocus onfocus={}></form>",
+    "<meta http-equiv=refresh content='0;url=javascript:{}'>",
+    "<link rel=stylesheet href='javascript:{}' onerror={}>",
+    "<base href='javascript:{}//'>",
+    "<style>@import 'javascript:{}';</style><style onload={}>",
+    "\" onmouseover=\"{}\" autofocus onfocus=\"{}\" x=\"",
+    "' onmouseover='{}' autofocus onfocus='{}' x='",
+    "javascript:{}",
+    "data:text/html,<script>{}</script>",
+    "{{{{constructor.constructor('{}')()}}}}",
+    "${{{}}}",
+    "$policy $data $script <script>{}</script>",
+    "\\u003cscript\\u003e{}\\u003c/script\\u003e",
+    "&lt;script&gt;{}&lt;/script&gt;<script>{}</script>",
+    "\u2028<script>{}</script>\u2029",
+    "\x00<scr\x00ipt>{}</script>",
+    "\ufeff<ſcript>{}</ſcript><script>{}</script>",
+    "\u202e<script>{}</script>",
+    "'-({})-'",
+    "\"}}],\"x\":{}//",
+    "\\\"}};{}//",
+    "`-({})-`",
+    "__proto__<img src=x onerror={}>",
+)  # fmt: skip
+PAYLOADS = [frame.format(*[script] * 3) for frame in FRAMES for script in SCRIPTS]

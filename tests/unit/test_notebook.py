@@ -1,0 +1,46 @@
+"""A run shows itself in a notebook."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from xml.etree.ElementTree import fromstring
+
+import numpy as np
+import pytest
+
+from grampus.persist import Choice
+from tests.pages import PAYLOADS, example_run
+
+
+def shown(result):
+    """What a notebook would show, as elements; it must be well formed."""
+    return fromstring(result._repr_html_())
+
+
+def test_a_run_shows_its_verdict_and_clusters():
+    run = example_run()
+    element = shown(run)
+    assert "160 documents in 4 clusters" in "".join(element.itertext())
+    assert [row.find("td").text for row in element.find("table").find("tbody")] == [c.label for c in run.clusters]
+
+
+def test_many_clusters_are_cut_short():
+    run = example_run()
+    many = tuple(replace(run.clusters[0], number=c, size=1) for c in range(160))
+    crowd = replace(run, clusters=many, labels=np.arange(160, dtype=np.int32), second=run.second * 0)
+    assert "… and 130 more" in "".join(shown(crowd).itertext())
+
+
+def test_a_choice_shows_its_chart():
+    choice = example_run().choice
+    radii = [circle.get("r") for circle in shown(choice).iter("circle")]
+    assert len(radii) == 4  # one number of clusters has no score
+    assert radii.index("6") == choice.ks.index(choice.best)
+    assert not list(shown(Choice(2, "RED-S", (2,), (None,), (None,), (2,), (), 9)).iter("svg"))
+
+
+@pytest.mark.parametrize("payload", PAYLOADS[::17])
+def test_nothing_becomes_markup(payload):
+    run = replace(example_run(), source=payload, warnings=(payload,))
+    tags = {part.tag for part in shown(run).iter()}
+    assert tags == {"div", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}

@@ -1,0 +1,317 @@
+"""The report without a browser: what is in the file, what edits may say, what the verdict says."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import itertools
+import json
+import re
+import zlib
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from grampus.errors import InputError
+from grampus.report import Edits, read_edits, report_html, write_report
+from grampus.report.build import SCRIPTS, STYLES, _asset
+from grampus.report.island import GRID, island, json_text, on_grid
+from grampus.report.page import UNKNOWN_DAY, days_of, page_of
+from grampus.report.verdict import verdict
+from grampus.text import Texts
+from tests.pages import example_run
+from tests.runs import small_run
+
+
+class Parts(HTMLParser):
+    """The policy, and the content of every script and style element."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.policy, self.inside, self.content = "", None, []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if given.get("http-equiv") == "Content-Security-Policy":
+            self.policy = given["content"]
+        self.inside = (tag, given.get("type"), given.get("id")) if tag in ("script", "style") else None
+        if self.inside:
+            self.content.append([self.inside, ""])
+
+    def handle_endtag(self, tag):
+        self.inside = None
+
+    def handle_data(self, data):
+        if self.inside:
+            self.content[-1][1] += data
+
+
+def block(page, name):
+    return next(text for (_, _, found), text in Parts(page).content if found == name)
+
+
+def test_the_policy_allows_exactly_what_is_in_the_file():
+    parts = Parts(report_html(small_run()))
+    rules = dict(rule.strip().split(" ", 1) for rule in parts.policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert set(rules) == {"default-src", "script-src", "style-src", "img-src", "worker-src", "base-uri", "form-action"}
+    assert rules["img-src"] == "data:"
+    assert rules["worker-src"] == "blob:"
+    runs = {"script": [], "style": []}
+    for (tag, kind, _), text in parts.content:
+        if kind is None:
+            digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+            runs[tag].append(f"'sha256-{digest}'")
+    assert rules["script-src"].split() == runs["script"]
+    assert rules["style-src"].split() == runs["style"]
+
+
+@pytest.mark.parametrize("name", [*SCRIPTS, "mark.js", "worker.js"])
+def test_scripts_put_text_in_as_text_and_ask_nothing(name):
+    source = _asset(name)
+    for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "setTimeout(\"",
+                 "fetch(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "import(", "http:", "https:",
+                 "</script", "<!--"):  # fmt: skip
+        assert word not in source.replace("http://www.w3.org/2000/svg", ""), word
+    assert source.count("\n") <= 250
+
+
+def test_styles_load_nothing():
+    for name in STYLES:
+        assert "url(" not in _asset(name)
+        assert "@import" not in _asset(name)
+
+
+def test_json_cannot_leave_its_element():
+    wicked = "</script><!--<script>\u2028\u2029&amp;]]>"
+    text = json_text({"a": wicked})
+    assert not re.search("[<>&\u2028\u2029]", text)
+    assert json.loads(text) == {"a": wicked}
+
+
+def test_texts_are_excerpts_whole_or_absent():
+    run = small_run()
+
+    def inside(**options):
+        return json.loads(zlib.decompress(base64.b64decode(block(report_html(run, **options), "texts"))))
+
+    assert inside()["texts"] == list(run.excerpts)
+    assert inside(texts="full")["texts"] == list(run.texts)
+    assert inside(texts="none")["texts"] is None
+    page = report_html(run, texts="none")
+    assert "in the sea" not in page
+    with pytest.raises(InputError, match="kept its texts"):
+        report_html(run.without_texts(), texts="full")
+    with pytest.raises(InputError, match="'excerpts', 'full' or 'none'"):
+        report_html(run, texts="some")
+
+
+def test_numbers_survive_packing():
+    run = example_run()
+    found = island(page_of(run))
+    unpack = lambda text, kind: np.frombuffer(base64.b64decode(text), dtype=kind)  # noqa: E731
+    assert np.array_equal(unpack(found["labels"], "<u4"), run.labels)
+    places = unpack(found["positions"], "<u2").reshape(-1, 2).astype(float)
+    spread = np.ptp(run.coordinates, axis=0)
+    np.testing.assert_allclose(np.ptp(places, axis=0) / np.ptp(places), spread / spread.max(), atol=1e-4)
+    codes = unpack(found["column"]["codes"], "<u4")
+    assert [found["column"]["values"][code] for code in codes] == list(run.classes)
+    leaves = unpack(found["tree"]["leaf"], "<u4")
+    ends = [node for node in found["tree"]["nodes"] if node[1] < 0]
+    assert np.bincount(leaves).tolist() == [node[2] for node in ends]
+    heat = found["heatmap"]
+    assert heat["bounds"][-1] == heat["size"] == len(run.sample)
+    assert sorted(heat["order"]) == [0, 1, 2, 3]
+
+
+def test_a_large_heatmap_is_averaged():
+    run = small_run()
+    sample = np.repeat(np.array([2, 3, 4, 0, 1], dtype=np.int32), 200)
+    values = np.kron(np.arange(25.0).reshape(5, 5), np.ones((200, 200))).astype(np.float32)
+    found = island(page_of(replace(run, sample=sample, heatmap=values)))["heatmap"]
+    assert found["size"] == 320
+    assert found["bounds"] == [0, 192, 320]
+    picture = np.frombuffer(base64.b64decode(found["values"]), dtype=np.uint8).reshape(320, 320)
+    assert picture[0, 0] == 0
+    assert picture[-1, -1] == 255
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ([[0, 0], [4, 2]], [[0, 0.25], [1, 0.75]]),
+        ([[3, 3], [3, 3]], [[0.5, 0.5], [0.5, 0.5]]),
+        ([[np.nan, np.nan], [np.nan, 1]], [[0.5, 0.5], [0.5, 0.5]]),
+        ([[np.inf, 0], [1, 0], [2, 0]], [[0.5, 0.5], [0, 0.5], [1, 0.5]]),
+    ],
+)
+def test_positions_go_on_a_square_grid(places, expected):
+    found = on_grid(np.array(places, dtype=np.float32)) / GRID
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_dates_are_read_where_they_can_be():
+    known = days_of(["1970-01-01", "1970-02", "1971", "1972/01/01", "1973-01-01T10:00:00Z"])
+    assert known.tolist() == [0, 31, 365, 730, 1096]
+    assert days_of(["2020-01-01", "2020-01-02", "", "x", "2020-13-01"])[2:].tolist() == [UNKNOWN_DAY] * 3
+    assert days_of(["2020-01-01", "2020-01-01", ""]) is None
+
+
+GOOD = {"format": "grampus-edits", "version": 1, "run": "ab" * 32, "names": {"0": "Birds"}, "merges": [[1, 0]]}
+
+
+def test_edits_are_read_and_applied(tmp_path):
+    file = tmp_path / "edits.json"
+    file.write_text(json.dumps(GOOD))
+    edits = read_edits(file, small_run())
+    assert edits == Edits("ab" * 32, {0: "Birds"}, ((0, 1),))
+    page = report_html(small_run(), edits=edits)
+    assert "5 documents in 1 cluster<" in page
+    assert '<h3 dir="auto">Birds</h3>' in page
+    assert json.loads(block(page, "data"))["edits"] == {"names": {"0": "Birds"}, "merges": [[0, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"format": "other"}, "downloaded from a report"),
+        ({"version": 2}, "version 2"),
+        ({"run": "other"}, "other documents"),
+        ({"names": []}, "names as an object"),
+        ({"merges": {}}, "merges as a list"),
+        ({"names": {"7": "x"}}, "from 0 to 1; got '7'"),
+        ({"names": {"-1": "x"}}, "from 0 to 1"),
+        ({"names": {"٣": "x"}}, "from 0 to 1"),
+        ({"names": {"0": " "}}, "1 to 200 characters"),
+        ({"names": {"0": 3}}, "1 to 200 characters"),
+        ({"names": {"0": "x" * 201}}, "1 to 200 characters"),
+        ({"merges": [[0]]}, "two clusters or more"),
+        ({"merges": [[0, True]]}, "from 0 to 1"),
+        ({"merges": [[0, 1.5]]}, "from 0 to 1"),
+        ({"merges": [[0, 0]]}, "merges a cluster twice"),
+        ({"merges": [[0, 1], [1, 0]]}, "merges a cluster twice"),
+        ({"merges": ["01"]}, "two clusters or more"),
+    ],
+)
+def test_edits_that_do_not_fit_are_refused(tmp_path, change, word):
+    file = tmp_path / "edits.json"
+    file.write_text(json.dumps({**GOOD, **change}))
+    with pytest.raises(InputError, match=word):
+        read_edits(file, small_run())
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"null"])
+def test_files_that_are_no_edits_are_refused(tmp_path, content):
+    file = tmp_path / "edits.json"
+    file.write_bytes(content)
+    with pytest.raises(InputError):
+        read_edits(file, small_run())
+    with pytest.raises(InputError, match="cannot be read"):
+        read_edits(tmp_path / "nothing", small_run())
+
+
+def said(run, kind=None):
+    return " ".join(statement.text for statement in verdict(run) if kind in (None, statement.kind))
+
+
+def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
+    run = example_run()
+    assert "no other number comes close" in said(run, "good")
+    assert "was given, not found" in said(replace(run, choice=None))
+    few = replace(run.choice, ks=(), mean=(), standard_error=(), plausible=(), verdict="Too few to choose from.")
+    assert "Too few to choose from." in said(replace(run, choice=few), "warning")
+    torn = replace(run, choice=replace(run.choice, plausible=(2, 3, 4, 5)))
+    assert "but 2, 3 and 5 cannot be ruled out" in said(torn, "warning")
+    wide = replace(run, choice=replace(run.choice, plausible=(2, 4, 5, 6, 7, 9), p_value=0.4))
+    assert "but 2, 5 to 7 and 9 cannot be ruled out" in said(wide, "warning")
+    assert "no groups at all cannot be ruled out (p = 0.4)" in said(wide, "warning")
+    assert "holds together less than half of the time" in said(run, "warning")
+    shaky = replace(run, clusters=tuple(replace(c, stability=0.2) for c in run.clusters))
+    assert "not stable" in said(shaky, "warning")
+    assert "of “topic”: NMI" in said(run)
+    assert "4 documents have none" in said(run)
+    assert "Agreement" not in said(replace(run, classes=None))
+    assert "went back and forth" in said(replace(run, outcome="oscillated"), "warning")
+    assert "ran out of iterations" in said(replace(run, outcome="max_iter"), "warning")
+    assert "1 document has no terms." in said(small_run(), "warning")
+    assert "One cluster holds 60%" not in said(small_run())
+
+
+def test_the_page_is_the_same_again_and_appears_whole(tmp_path, monkeypatch):
+    run = small_run()
+    file = tmp_path / "page.html"
+    write_report(run, file)
+    first = file.read_bytes()
+    assert first.decode("utf-8") == report_html(run)
+    monkeypatch.setattr("os.fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    with pytest.raises(OSError, match="No space left"):
+        write_report(replace(run, source="other"), file)
+    assert file.read_bytes() == first
+    assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
+
+
+def test_strange_characters_come_through():
+    strange = ["\ud800 lone", "nul \x00 and \x1b", "\u202eright", "👩‍👩‍👧‍👦", "$data ${x} $$"]
+    page = report_html(small_run(titles=Texts([*strange[1:], "x"]), source="$title " + "\x00\n" + strange[3]))
+    page.encode("utf-8")
+    assert "$title 👩‍👩‍👧‍👦" in page
+    assert "\x00" not in page
+
+
+# Machado, Oliveira & Fernandes 2009: full protanopia, deuteranopia and tritanopia, in linear RGB, row by row.
+VISION = {
+    "usual": (1, 0, 0, 0, 1, 0, 0, 0, 1),
+    "protanopia": (0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998),
+    "deuteranopia": (0.367322, 0.860646, -0.227968, 0.280085, 0.672501, 0.047413, -0.01182, 0.04294, 0.968881),
+    "tritanopia": (1.255528, -0.076749, -0.178779, -0.078411, 0.930809, 0.147602, 0.004733, 0.691367, 0.3039),
+}
+
+
+def linear(colour):
+    value = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
+
+
+def oklab(rgb):
+    """Ottosson 2020; a difference of 0.02 is just seen."""
+    lms = (0.4122214708, 0.5363325363, 0.0514459929, 0.2119034982, 0.6806995451, 0.1073969566,
+           0.0883024619, 0.2817188376, 0.6299787005)  # fmt: skip
+    lab = (0.2104542553, 0.793617785, -0.0040720468, 1.9779984951, -2.428592205, 0.4505937099,
+           0.0259040371, 0.7827717662, -0.808675766)  # fmt: skip
+    return np.cbrt(np.clip(rgb, 0, 1) @ np.reshape(lms, (3, 3)).T) @ np.reshape(lab, (3, 3)).T
+
+
+def contrast(a, b):
+    high, low = sorted((float(linear(c) @ [0.2126, 0.7152, 0.0722]) for c in (a, b)), reverse=True)
+    return (high + 0.05) / (low + 0.05)
+
+
+def colours():
+    style = _asset("colours.css")
+    return {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+@pytest.mark.parametrize("vision", VISION)
+def test_the_eight_colours_can_be_told_apart(theme, vision):
+    found = colours()
+    points = oklab(np.array([linear(found[f"c{i}"][theme]) for i in range(8)]) @ np.reshape(VISION[vision], (3, 3)).T)
+    apart = np.linalg.norm(points[:, None] - points[None], axis=2) + 9 * np.eye(8)
+    assert apart.min() > 0.09
+
+
+@pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
+def test_words_and_marks_stand_out_from_the_ground(theme):
+    found = {name: pair[theme] for name, pair in colours().items()}
+    for ground in ("paper", "surface", "sunken", "stage"):
+        for word in ("ink", "quiet", "accent", "warning", "good"):
+            assert contrast(found[word], found[ground]) >= 4.5, (word, ground)
+    assert contrast(found["accent"], found["on-accent"]) >= 4.5
+    for i in range(8):
+        assert contrast(found[f"c{i}"], found["stage"]) >= 2.8, i
+    steps = [float(oklab(linear(found[f"s{i}"]))[0]) for i in range(8)]
+    assert all(abs(a - b) > 0.03 for a, b in itertools.pairwise(steps))
+    assert steps == sorted(steps, reverse=theme == 0)
