@@ -109,7 +109,7 @@ def run(
     """
     corpus = scipy_docstrings()
     assert corpus.labels is not None
-    model = DocumentClusterer(n_clusters, ks=KS, random_state=random_state, n_jobs=n_jobs)
+    model = DocumentClusterer(n_clusters, ks=KS, n_splits=30, random_state=random_state, n_jobs=n_jobs)
     model.fit(corpus, progress=progress)
     table = metrics.contingency_table(corpus.labels, model.labels_)
     return Demo(model.run_, metrics.nmi(table), metrics.ari(table), len(set(corpus.labels)))
