@@ -344,6 +344,7 @@ def test_interrupted_and_broken_pipes_are_clean(place, seconds):
     process = subprocess.Popen(
         [sys.executable, "-m", "grampus", "cluster", "news.csv", "--splits", "20000", "--out", "interrupted"],
         cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  (a shell's background jobs ignore it)
     )  # fmt: skip
     time.sleep(1.5 * seconds)  # long after its start, long before its end
     process.send_signal(signal.SIGINT)

@@ -117,9 +117,8 @@ class Gram(ABC):
     def dense(self) -> Array:
         """Return the whole matrix, if it fits in the memory budget."""
         n = len(self)
-        require_memory(
-            n * n * self.dtype.itemsize, f"The full {n} × {n} Gram matrix", "Use products (gram @ v) instead"
-        )
+        size = n * n * self.dtype.itemsize
+        require_memory(size, f"The full {n} × {n} Gram matrix", "Use products (gram @ v) instead")
         with blas_threads(2.0 * n**3):
             return self._block(slice(0, n), slice(0, n))
 
@@ -130,8 +129,7 @@ class Gram(ABC):
         dtype = np.result_type(self.dtype, v.dtype)
         require_memory(len(self) * columns.shape[1] * dtype.itemsize, "The product", "Multiply fewer columns at a time")
         with blas_threads(2.0 * len(self) ** 2 * columns.shape[1]):
-            out = self._matmul(columns)
-        out = np.asarray(out, dtype=dtype)
+            out = np.asarray(self._matmul(columns), dtype=dtype)
         return out[:, 0] if v.ndim == 1 else out
 
     def take(self, index: Any) -> Gram:
@@ -155,7 +153,9 @@ class Gram(ABC):
 
         Returns both, transformed; the diagonal is None if it was not given and did not become known.
         """
-        return self._extend(*check_extension(cross, diagonal, getattr(self.source, "widths", (len(self),))))
+        whole = len(self.source) == len(self)  # a part of a Gram says in its own words that it cannot
+        widths = getattr(self.source, "widths", (len(self),)) if whole else (len(self),)
+        return self._extend(*check_extension(cross, diagonal, widths))
 
     def to_linear_operator(self) -> Any:
         """Return the Gram as a SciPy ``LinearOperator``, for SciPy's solvers."""
