@@ -29,7 +29,7 @@ test: $(STAMP)  ## all tests, with seeded samples of what `make verify` runs in 
 	$(PY) -m pytest $(PYTEST_ARGS)
 
 browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
-	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium > /dev/null; }
+	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation > /dev/null; }
 	$(PY) -m tests.axe
 
 check: $(STAMP)  ## lint, format, types, spelling, layers
