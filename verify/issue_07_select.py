@@ -227,10 +227,10 @@ def kills() -> Figure:
     from tests.unit.test_select import KILLED, killed_and_resumed
 
     alone = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(KILLED)], capture_output=True, text=True, check=True
+        [sys.executable, "-c", textwrap.dedent(KILLED), "600"], capture_output=True, text=True, check=True
     ).stdout.split()[-1]
     with tempfile.TemporaryDirectory() as name:
-        resumed, hit = killed_and_resumed(Path(name) / "kept", 10, 0.05)
+        resumed, hit = killed_and_resumed(Path(name) / "kept", 600, 10, 0.3)
         left = sorted(file.suffix for file in (Path(name) / "kept").iterdir())
     same = resumed == alone
     whole = set(left) == {".npz", ".json"}

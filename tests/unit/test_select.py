@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import signal
 import subprocess
 import sys
 import textwrap
@@ -405,32 +403,32 @@ KILLED = """
     rng = np.random.default_rng(0)
     x = np.repeat(9 * np.eye(4), 60, axis=0) + rng.normal(size=(240, 4))
     print("ready", flush=True)
-    found = choose_k(x, kernel="linear", scheme="KKM-S", ks=range(2, 8), n_splits=20, null=False, random_state=0,
-                     checkpoint=sys.argv[1] if len(sys.argv) > 1 else None)
+    found = choose_k(x, kernel="linear", scheme="KKM-S", ks=range(2, 8), n_splits=int(sys.argv[1]), null=False,
+                     random_state=0, checkpoint=sys.argv[2] if len(sys.argv) > 2 else None)
     print(found.scores.tobytes().hex())
 """
 
 
-def killed_and_resumed(folder, kills, pause):
+def killed_and_resumed(folder, splits, kills, pause):
     """Kill a selection so many times, each after a pause, then let it finish; return its output and how many hit."""
-    script, hit = textwrap.dedent(KILLED), 0
-    for number in range(kills):
-        with subprocess.Popen([sys.executable, "-c", script, str(folder)], stdout=subprocess.PIPE, text=True) as run:
+    command, hit = [sys.executable, "-c", textwrap.dedent(KILLED), str(splits), str(folder)], 0
+    for _ in range(kills):
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as run:
             run.stdout.readline()
-            time.sleep(pause * (number + 1))
+            time.sleep(pause)
             hit += run.poll() is None
-            os.kill(run.pid, signal.SIGKILL)
+            run.kill()
         for file in folder.glob("k_*.npz"):
             with np.load(file) as stored:
-                assert stored["scores"].shape == (20,)
-    done = subprocess.run([sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=True)
+                assert stored["scores"].shape == (splits,)
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     return done.stdout.split()[-1], hit
 
 
 def test_a_killed_selection_goes_on(tmp_path):
     script = textwrap.dedent(KILLED)
-    alone = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    resumed, hit = killed_and_resumed(tmp_path / "kept", 2, 0.15)
+    alone = subprocess.run([sys.executable, "-c", script, "60"], capture_output=True, text=True, check=True)
+    resumed, hit = killed_and_resumed(tmp_path / "kept", 60, 2, 0.15)
     assert hit >= 1
     assert resumed == alone.stdout.split()[-1]
     assert sorted(f.name for f in (tmp_path / "kept").iterdir()) == [
