@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.sparse as sp
-from scipy.io import mmread
 
 from benchmarks.registry import Agreement, Arrays, Side, row
-from benchmarks.text_pipeline import data_folder
-from grampus.text import ReadOptions, TermVectorizer, Weighting, read_corpus
+from reproductions import data
 
 SPLITS, FEW = 200, 5
 OURS = ("numpy", "scipy", "numba", "grampus")
@@ -16,13 +13,7 @@ OURS = ("numpy", "scipy", "numba", "grampus")
 
 def _terms(name: str, quick: bool) -> Arrays:
     """The weighted terms of reviews (counts) or classic (texts), as CSR arrays."""
-    if name == "reviews":
-        x = sp.csr_array(Weighting("dominance").fit_transform(sp.csr_array(mmread(data_folder() / "reviews.mtx.gz"))))
-    else:
-        options = ReadOptions(duplicate_ids="number")
-        corpus = read_corpus(data_folder() / "classic4.jsonl.gz", text="text", id="id", label="label", options=options)
-        terms = TermVectorizer("dominance", min_df=3, stemmer="porter", dtype=np.float64)
-        x = sp.csr_array(terms.fit_transform(list(corpus.texts)))
+    x = data.documents(name).x
     if quick:
         x = x[::10]
     return {

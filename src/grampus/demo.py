@@ -17,9 +17,9 @@ from os import PathLike
 from pathlib import Path
 
 from . import metrics
+from ._files import write_file
 from .documents import DocumentClusterer
 from .persist import Run
-from .persist.files import write_file
 from .text import Corpus
 
 __all__ = ["Demo", "run", "scipy_docstrings", "write_corpora"]

@@ -28,7 +28,7 @@ LAYERS: list[set[str]] = [
     {"_check", "_content", "_parallel"},
     {"_array"},
     {"_config"},
-    {"errors", "_version", "_draw"},
+    {"errors", "_version", "_draw", "_files"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MAX_LINES, MAX_GRAM_LINES = 500, 200

@@ -6,35 +6,25 @@ import itertools
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 
 from grampus import PDDP
-from grampus.text import TermVectorizer, read_corpus
-
-PUBLISHED = {
-    ("PDDP", 3): [[12, 6, 1015], [1364, 14, 20], [2, 1392, 66]],
-    ("PDDP", 4): [[12, 1015, 4, 2], [1364, 20, 8, 6], [2, 66, 788, 604]],
-    ("PDDP_OCPC", 3): [[0, 9, 1024], [1253, 29, 116], [0, 1431, 29]],
-    ("PDDP_OCPC", 4): [[0, 1024, 7, 2], [1253, 116, 23, 6], [0, 29, 917, 514]],
-}
+from reproductions import data
+from reproductions.pddp import CONFUSION
 
 
 @pytest.fixture(scope="module")
 def classic3(corpora):
-    corpus = read_corpus(corpora / "classic4.jsonl.gz", text="text", id="id", label="label")
-    labels = np.array(corpus.labels)
-    kept = np.flatnonzero(labels != "cacm")
-    texts = [corpus.texts[int(i)] for i in kept]
-    return sp.csr_array(TermVectorizer("lfc", min_df=2, dtype=np.float64).fit_transform(texts)), labels[kept]
+    found = data.classic3_tmg()
+    return found.x, found.labels
 
 
 @pytest.mark.corpus
-@pytest.mark.parametrize(("name", "k"), PUBLISHED)
+@pytest.mark.parametrize(("name", "k"), CONFUSION)
 def test_confusion_matrices_of_classic3(classic3, name, k):
     x, labels = classic3
     clusters = PDDP.variant(name, n_clusters=k).fit(x).labels_
     ours = np.array([[((labels == c) & (clusters == j)).sum() for j in range(k)] for c in ("med", "cran", "cisi")])
-    published = np.array(PUBLISHED[name, k])
+    published = np.array(CONFUSION[name, k])
     assert published.sum() == len(labels)
     apart = min(np.abs(ours[:, order] - published).sum() // 2 for order in itertools.permutations(range(k)))
     assert apart <= 0.01 * len(labels)

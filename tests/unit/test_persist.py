@@ -12,8 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grampus import _files as files
 from grampus.errors import RunError
-from grampus.persist import Run, files, folder
+from grampus.persist import Run, folder
 from grampus.text import Texts
 from tests.runs import small_run
 

@@ -60,7 +60,7 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     if place == "-":
         sys.stdout.write(text)
         return
-    from ..persist.files import write_file
+    from .._files import write_file
 
     write_file(Path(place), text.encode("utf-8", "surrogatepass"))
 

@@ -111,49 +111,24 @@ def choose(distance, extents, own, current, adjusted, tolerance, reach):  # type
     return 0
 
 
+# What belongs together travels together, as tuples:
+#   clusters: labels, sizes, within, squares, offsets, slopes, extents (see sums.State and sums.comparison)
+#   documents: diagonal, reach, weights
+#   rule: adjusted, tolerance, shift (see sums.Rule)
+
+
 @_compiled
-def assign_held(  # type: ignore[no-untyped-def]
-    sums,
-    labels,
-    sizes,
-    within,
-    squares,
-    offsets,
-    slopes,
-    extents,
-    diagonal,
-    reach,
-    weights,
-    adjusted,
-    tolerance,
-    shift,
-    new,
-    chosen,
-    start,
-    stop,
-):
+def assign_held(sums, clusters, documents, rule, new, chosen, start, stop):  # type: ignore[no-untyped-def]
     """Assign every document of partitions start … stop, some at a time so that each step is a straight loop."""
+    labels, _, _, _, offsets, slopes, extents = clusters
+    _, reach, _ = documents
+    adjusted, tolerance, _ = rule
     k, n = sums.shape[1], sums.shape[2]
     best, own, size = np.empty(_DOCUMENTS), np.empty(_DOCUMENTS), np.empty(_DOCUMENTS)
     for p in range(start, stop):
         for first in range(0, n, _DOCUMENTS):
             many = min(_DOCUMENTS, n - first)
-            own_distances(
-                sums[p],
-                labels[p],
-                sizes[p],
-                within[p],
-                squares[p],
-                offsets[p],
-                slopes[p],
-                diagonal,
-                weights,
-                adjusted,
-                shift,
-                first,
-                many,
-                own,
-            )
+            own_distances(sums[p], p, clusters, documents, rule, first, own[:many])
             best[:many] = np.inf
             for c in range(k):
                 slope, offset, row = slopes[p, c], offsets[p, c], sums[p, c, first : first + many]
@@ -179,46 +154,30 @@ def assign_held(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def own_distances(  # type: ignore[no-untyped-def]
-    sums, labels, sizes, within, squares, offsets, slopes, diagonal, weights, adjusted, shift, first, many, out
-):
-    """Distances of documents to the clusters they are in; infinite for those in none."""
-    for i in range(many):
+def own_distances(sums, p, clusters, documents, rule, first, out):  # type: ignore[no-untyped-def]
+    """Distances of documents to the clusters that partition p has them in; infinite for those in none."""
+    labels, sizes, within, squares, offsets, slopes, _ = clusters
+    diagonal, _, weights = documents
+    adjusted, _, shift = rule
+    for i in range(len(out)):
         at = first + i
-        c = labels[at]
+        c = labels[p, at]
         out[i] = np.inf
         if c >= 0 and adjusted:
-            out[i] = left_out(sums[c, at], sizes[c], within[c], squares[c], diagonal[at], weights[at], shift)
+            out[i] = left_out(sums[c, at], sizes[p, c], within[p, c], squares[p, c], diagonal[at], weights[at], shift)
         elif c >= 0:
-            out[i] = offsets[c] + slopes[c] * (sums[c, at] + shift * min(weights[at], 1.0))
+            out[i] = offsets[p, c] + slopes[p, c] * (sums[c, at] + shift * min(weights[at], 1.0))
 
 
 @_compiled
 def assign_sparse(  # type: ignore[no-untyped-def]
-    data,
-    indices,
-    indptr,
-    scale,
-    centroids,
-    labels,
-    sizes,
-    within,
-    squares,
-    offsets,
-    slopes,
-    extents,
-    diagonal,
-    reach,
-    weights,
-    adjusted,
-    tolerance,
-    shift,
-    new,
-    chosen,
-    start,
-    stop,
+    entries, centroids, clusters, documents, rule, new, chosen, start, stop
 ):
     """Assign rows start … stop: one pass over their entries, along the contiguous clusters of each term."""
+    data, indices, indptr, scale = entries
+    labels, sizes, within, squares, offsets, slopes, extents = clusters
+    diagonal, reach, weights = documents
+    adjusted, tolerance, shift = rule
     partitions, k = sizes.shape
     columns = partitions * k
     sums = np.empty(columns)
@@ -253,8 +212,9 @@ def assign_sparse(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def move_sparse(data, indices, indptr, scale, weights, old, new, anew, centroids, k):  # type: ignore[no-untyped-def]
+def move_sparse(entries, weights, old, new, anew, centroids, k):  # type: ignore[no-untyped-def]
     """Add and take the features of documents that moved."""
+    data, indices, indptr, scale = entries
     for p in range(new.shape[0]):
         for i in range(new.shape[1]):
             joined = new[p, i]

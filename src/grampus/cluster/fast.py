@@ -87,7 +87,7 @@ class FastHeldSums(HeldSums):
         loop, ways = self._loops.assign_held, (rule.adjusted, rule.tolerance, rule.shift)
         documents = (self.diagonal, rule.extent(self.diagonal), self.weights)
         in_threads(
-            lambda a, b: loop(self.sums, *figures, *documents, *ways, new, chosen, a, b),
+            lambda a, b: loop(self.sums, figures, documents, ways, new, chosen, a, b),
             len(new),
             self._n_jobs,
         )
@@ -116,7 +116,7 @@ class FastFactorSums(FactorSums):
             self._move(old, new, False)
 
     def _move(self, old: Labels, new: Labels, anew: bool) -> None:
-        self._loops.move_sparse(*self._entries, self.weights, old, new, anew, self.centroids, self.k)
+        self._loops.move_sparse(self._entries, self.weights, old, new, anew, self.centroids, self.k)
 
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
         new, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
@@ -124,7 +124,7 @@ class FastFactorSums(FactorSums):
         loop, ways = self._loops.assign_sparse, (rule.adjusted, rule.tolerance, rule.shift)
         documents = (self.diagonal, rule.extent(self.diagonal), self.weights)
         in_threads(
-            lambda a, b: loop(*self._entries, self.centroids, *figures, *documents, *ways, new, chosen, a, b),
+            lambda a, b: loop(self._entries, self.centroids, figures, documents, ways, new, chosen, a, b),
             new.shape[1],
             self.n_jobs,
             least=256,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_flag, check_integer
@@ -21,9 +22,9 @@ from .centroids import Centroids
 from .engine import Finished, Problem, gather, lockstep
 from .fast import factored, held
 from .polish import polish_labels
-from .results import Clustering
+from .results import Clustering, Runs
 from .seeding import generators, given_starts, start_labels
-from .sums import Rule, Sums, stored_entries
+from .sums import Labels, Rule, Sums, stored_entries
 
 logger = logging.getLogger(__name__)
 
@@ -118,35 +119,22 @@ def kernel_kmeans(
         raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
     rule = Rule(check_flag(adjusted, "adjusted"), TIE, sigma)
     problem = Problem(k, weights, diagonal, rule, max_iter)
+    polish = check_flag(polish, "polish")
 
     rngs = generators(random_state, n_init)
-    given = None if isinstance(init, str) else given_starts(init, n, k, n_init)
     if isinstance(init, str) and init == "pddp":
         rngs = rngs[:1]  # always the same start
+    given = None if isinstance(init, str) else given_starts(init, n, k, n_init)
+
+    def draw(part: slice) -> Labels:
+        return start_labels(init, base, k, weights, rngs[part], identity) if given is None else given[part].copy()
+
     total = len(rngs) if given is None else len(given)
-    sums = choose_sums(base, diagonal, weights, k, total, n_jobs)
-    step = batch_size or max(1, min(settings().memory // 16, 2**28) // sums.bytes_per_start)
-    finished: list[Finished] = []
-    for start in range(0, total, step):
-        part = slice(start, start + step)
-        starts = start_labels(init, base, k, weights, rngs[part], identity) if given is None else given[part].copy()
-        starts[:, weights == 0] = -1
-        for run in lockstep(problem, sums, starts):
-            finished.append(_placed(run, start))
-            if progress is not None:
-                progress(len(finished), total)
-    runs = gather(finished)
+    runs = _run_all(problem, choose_sums(base, diagonal, weights, k, total, n_jobs), draw, total, batch_size, progress)
     # The first of equals: which of them rounding favours must not matter.
     size = float(weights @ np.abs(diagonal))
     best = int((runs.objective <= runs.objective.min() + TIE * size).argmax())
-    labels, gain = runs.labels[best], 0.0
-    if check_flag(polish, "polish"):
-        # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
-        least = max(TIE * size, _ROUNDING[base.dtype.name] * float((weights * np.abs(diagonal)).max()))
-        labels, gain = polish_labels(_by_rows(base), diagonal, labels, k, weights, least)
-        if gain and weights.min() == 0:  # those without weight follow the centroids
-            nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
-            labels = np.where(weights > 0, labels, nearest)
+    labels, gain = _polished(gram, problem, runs.labels[best]) if polish else (runs.labels[best], 0.0)
     found = len(np.unique(labels))
     if found < k:
         warnings.warn(f"Only {found} of {k} clusters: no more documents are distinct.", stacklevel=2)
@@ -161,6 +149,40 @@ def kernel_kmeans(
         polish_gain=gain,
         runs=runs,
     )
+
+
+def _run_all(
+    problem: Problem,
+    sums: Sums,
+    draw: Callable[[slice], Labels],
+    total: int,
+    batch_size: int | None,
+    progress: Callable[[int, int], None] | None,
+) -> Runs:
+    """Run every start, as many together as fit into a part of the memory budget."""
+    step = batch_size or max(1, min(settings().memory // 16, 2**28) // sums.bytes_per_start)
+    finished: list[Finished] = []
+    for first in range(0, total, step):
+        starts = draw(slice(first, first + step))
+        starts[:, problem.weights == 0] = -1
+        for run in lockstep(problem, sums, starts):
+            finished.append(_placed(run, first))
+            if progress is not None:
+                progress(len(finished), total)
+    return gather(finished)
+
+
+def _polished(gram: Gram, problem: Problem, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
+    """Return the labels after single moves, and by how much these lowered the unshifted objective."""
+    base, weights, diagonal, k = unshifted(gram)[0], problem.weights, problem.diagonal, problem.k
+    # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
+    sizes = weights * np.abs(diagonal)
+    least = max(TIE * float(sizes.sum()), _ROUNDING[base.dtype.name] * float(sizes.max()))
+    labels, gain = polish_labels(_by_rows(base), diagonal, labels, k, weights, least)
+    if gain and weights.min() == 0:  # those without weight follow the centroids
+        nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
+        labels = np.where(weights > 0, labels, nearest)
+    return labels, gain
 
 
 def _by_rows(base: Gram) -> Gram:

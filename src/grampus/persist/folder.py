@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 
+from .._files import new_folder, sync_folder, temporary, write_file, write_synced
 from ..errors import InputError, RunError
 from ..text import Texts
-from .files import new_folder, sync_folder, temporary, write_file, write_synced
 
 FORMAT = "grampus run"
 MANIFEST = "manifest.json"

@@ -11,10 +11,10 @@ from os import PathLike
 from pathlib import Path
 from string import Template
 
+from .._files import write_file
 from .._version import __version__
 from ..errors import InputError
 from ..persist import Run
-from ..persist.files import write_file
 from .edits import Edits
 from .island import island, json_text, texts
 from .page import Embed, Page, page_of

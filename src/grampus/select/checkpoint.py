@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from .._array import Array, tiles
+from .._files import write_file
 from .._version import __version__
 from ..errors import InputError
 from ..gram import Gram
 
 FORMAT = 1
 _MANIFEST = "selection.json"
-_TEMPORARY = ".partial"
+_TEMPORARY = ".tmp"
 # What a reader is told when an entry of the manifest differs.
 _MEANINGS = {
     "format": "the format of the files",
@@ -55,7 +56,7 @@ class Checkpoint:
                 raise InputError(
                     f"checkpoint {checkpoint.folder} is not empty and holds no {_MANIFEST}. Name an empty folder."
                 )
-            checkpoint._write(_MANIFEST, json.dumps(manifest, indent=1).encode())
+            write_file(checkpoint.folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
         else:
             for key, meaning in _MEANINGS.items():
                 if found.get(key) != manifest.get(key):
@@ -69,11 +70,9 @@ class Checkpoint:
 
     def save(self, name: str, arrays: dict[str, Array]) -> None:
         """Write arrays under a name, all at once."""
-        import io
-
         buffer = io.BytesIO()
         np.savez(buffer, **arrays)  # type: ignore[arg-type]  # names, not allow_pickle
-        self._write(f"{name}.npz", buffer.getvalue())
+        write_file(self.folder / f"{name}.npz", buffer.getbuffer())
 
     def load(self, name: str) -> dict[str, Array] | None:
         """Return the arrays of a name, or None if it is not finished."""
@@ -87,15 +86,6 @@ class Checkpoint:
             raise InputError(
                 f"checkpoint file {file} cannot be read ({error}). Delete it to have it made anew."
             ) from error
-
-    def _write(self, name: str, content: bytes) -> None:
-        """Write beside and move into place: a reader sees the whole file or none."""
-        partial = self.folder / f".{name}.{os.getpid()}{_TEMPORARY}"
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, self.folder / name)
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

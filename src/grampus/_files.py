@@ -43,7 +43,7 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
     Examples
     --------
     >>> import tempfile
-    >>> from grampus.persist.files import write_file
+    >>> from grampus._files import write_file
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_file(Path(folder, "a.txt"), b"whale")
     ...     sorted(os.listdir(folder))
