@@ -92,7 +92,7 @@ def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[n
     groups = (np.zeros((k, features.shape[1])), np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
     follow(documents, everyone, labels, labels, True, groups)
     bounded = not (adjusted or spherical)
-    bounds = open_bounds(n if bounded else 0, k, features.shape[1])
+    bounds, doubtful = open_bounds(n if bounded else 0, k, features.shape[1]), everyone
     total = (weights * diagonal).sum()
     moves, objectives = np.empty(64, dtype=np.int64), np.empty(64)
     outcome, cycles, made = MAX_ITER, 0, 0
@@ -102,7 +102,8 @@ def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[n
         if not np.isfinite(objectives[made]):
             outcome = NOT_FINITE
             break
-        doubtful = in_doubt(bounds, documents, labels, clusters, rule) if bounded else everyone
+        if bounded:
+            doubtful = in_doubt(bounds, documents, labels, clusters, rule, 2 * len(doubtful) < n)
         new = labels.copy()
         place(documents, everyone if len(doubtful) > _MOST * n else doubtful, labels, clusters, rule, new, bounds)
         fill(documents, clusters, tolerance, new, bounds)
@@ -344,8 +345,11 @@ def loosen(bounds, labels, clusters):  # type: ignore[no-untyped-def]
 
 
 @_unordered
-def in_doubt(bounds, documents, labels, clusters, rule):  # type: ignore[no-untyped-def]
-    """Return the documents for which another cluster may be nearer than their own, or tie with it."""
+def in_doubt(bounds, documents, labels, clusters, rule, tighten):  # type: ignore[no-untyped-def]
+    """Return the documents for which another cluster may be nearer than their own, or tie with it.
+
+    With `tighten`, the distance to the own centroid is computed before a document is called doubtful.
+    """
     upper, lower, centres = bounds
     features, _, reach, weights = documents
     slopes, extents, shifts = clusters[5:]
@@ -362,7 +366,7 @@ def in_doubt(bounds, documents, labels, clusters, rule):  # type: ignore[no-unty
         others = lower[i] * lower[i] - room if lower[i] > 0.0 else -1.0
         if upper[i] * upper[i] < others:
             continue
-        if others > 0.0 and upper[i] < np.inf:
+        if tighten and others > 0.0 and upper[i] < np.inf:
             squared = 0.0
             for t in range(features.shape[1]):
                 squared += (features[i, t] - centres[c, t]) * (features[i, t] - centres[c, t])

@@ -131,6 +131,11 @@ class Splitter:
             gram = DenseGram._trusted(gram.dense())
         return cls(gram, diagonal, Rule(False, TIE, sigma, spherical), work, starts)
 
+    @property
+    def narrow(self) -> bool:
+        """Whether starts run one by one on dense features."""
+        return not isinstance(self.gram, DenseGram) and Narrow.suits(factor(self.gram), self.work)
+
     def way(self, k: int, threads: int) -> Sums | Narrow:
         """Return what runs partitions into k clusters."""
         weights = np.ones(len(self.gram))
