@@ -221,8 +221,8 @@ def choose_way(base: Gram, diagonal: Array, weights: Array, k: int, starts: int,
     """Pick the cheapest way to run the starts, by counting multiplications.
 
     A stored matrix costs about 6 n² a start (the first sums, then the movers); features cost one pass over their
-    stored entries, times k, in each of about 15 iterations. Where they are dense, such a pass is a product in compiled
-    code, and bounds spare most of it.
+    stored entries, times k, in each of about 15 iterations. Where they are dense and the loops are compiled, such a
+    pass is one product.
     """
     n = len(base)
     stored = 6.0 * n * n * starts

@@ -23,7 +23,7 @@ _OUTCOMES = (Outcome.CONVERGED, Outcome.OSCILLATED, Outcome.MAX_ITER)
 
 
 class Narrow:
-    """Documents in a space of few dimensions, m: an iteration costs n·m·k at most, and much less once little moves.
+    """Documents in a space of few dimensions, m: an iteration costs one product of n·m·k.
 
     A start needs no other, so results are the same to the last bit whatever runs beside it.
     """
@@ -41,7 +41,7 @@ class Narrow:
     def suits(factor: Factor | None, work: float, n_jobs: int | None = None) -> bool:
         """Say whether documents can be held this way: dense features, compiled loops worth loading, and memory.
 
-        `work` is how many multiplications all starts take without bounds.
+        `work` is how many multiplications all starts take.
         """
         if factor is None or is_sparse(factor.features) or not factor.features.shape[1]:
             return False
@@ -56,7 +56,7 @@ class Narrow:
     def run(self, problem: Problem, starts: Labels) -> Iterator[Finished]:
         """Run every start to its end; yield them in order."""
         rule = problem.rule
-        documents = (self.features, self.diagonal, rule.extent(self.diagonal), self.weights)
+        documents = self._documents(rule.extent(self.diagonal))
         ways = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical)
 
         def one(p: int) -> Finished:
@@ -72,9 +72,13 @@ class Narrow:
         with blas_threads():
             yield from results_in_threads(one, len(starts), self.n_jobs)
 
+    def _documents(self, reach: Array) -> tuple[Array, ...]:
+        """Return what the loops take; see there."""
+        return self.features, np.arange(len(self.features)), self.diagonal, reach, self.weights
+
     def nearest(self, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
         """Return which of some documents is the nearest, for every member; in a tie the first of them."""
-        documents = (self.features, self.diagonal, np.abs(self.diagonal), self.weights)
+        documents = self._documents(np.abs(self.diagonal))
         return np.asarray(self._loops.nearest(documents, members, centres, TIE), dtype=np.int32)
 
 
