@@ -51,8 +51,9 @@ def kernel_kmeans(
     """Cluster the documents of a Gram into k groups; the best of several starts.
 
     All starts run in lockstep. On a stored Gram, after the first iteration only the documents that move cost; on a
-    linear Gram each iteration is one pass over its stored entries. Labels depend on the seed alone: not on the batch
-    size, the tiles, the memory budget, or whether the Gram is stored or not.
+    linear Gram each iteration is one pass over its stored entries. With the extra ``[fast]`` and dense features each
+    start runs by itself, and threads share them. Labels depend on the seed alone: not on the batch size, the tiles, the
+    memory budget, or whether the Gram is stored or not.
 
     Parameters
     ----------
