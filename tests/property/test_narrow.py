@@ -30,6 +30,9 @@ KINDS = {
     "clouds": lambda rng, n, m: rng.normal(size=(n, m)) + 3.0 * rng.normal(size=(5, m))[rng.integers(0, 5, n)],
     "grid": lambda rng, n, m: rng.integers(0, 3, size=(n, m)).astype(float),  # copies and exact ties
     "few": lambda rng, n, m: rng.normal(size=(4, m))[rng.integers(0, 4, n)],  # fewer distinct documents than clusters
+    "nearly ties": lambda rng, n, m: rng.integers(-2, 3, (n, m)) + 1e-8 * rng.normal(size=(n, m)),  # not in single
+    "tiny": lambda rng, n, m: 1e-30 * rng.normal(size=(n, m)),  # products are nothing in single precision
+    "huge": lambda rng, n, m: 1e30 * rng.normal(size=(n, m)),  # products are infinite there
     "far": lambda rng, n, m: rng.normal(size=(n, m)) + 1e4,  # squared lengths hide the distances
     "texts": lambda rng, n, m: np.abs(rng.normal(size=(n, m))) * (rng.random((n, m)) < 0.3),
 }
@@ -157,3 +160,21 @@ def test_choose_k_is_the_same_without_compiled_loops(scheme, kernel, init, monke
     plain = choose_k(x, **options, random_state=1)
     for selection in found:
         np.testing.assert_array_equal(selection.scores, plain.scores)
+
+
+@pytest.mark.parametrize(("noise", "some"), [(0.3, False), (1e-8, True)])
+def test_single_precision_decides_only_what_it_can_tell(noise, some):
+    _narrow = pytest.importorskip("grampus.cluster._narrow")
+    rng = np.random.default_rng(7)
+    x = np.repeat(rng.integers(-3, 4, (60, 5)).astype(float), 10, axis=0) + noise * rng.normal(size=(600, 5))
+    norms = np.einsum("ij,ij->i", x, x)
+    documents = (x, np.arange(600), norms, norms, np.ones(600), np.sqrt(norms))
+    labels = rng.integers(0, 4, 600).astype(np.int32)
+    labels[:300] = labels[300:]  # two clusters of nearly the same sums give nearly ties
+    for rule in ((False, 1e-12, 0.0, False), (False, 1e-12, -0.7, False)):
+        centres = x[[0, 1, 200, 300]] if some else x[[0, 100, 200, 300]]
+        ones = np.ones(4)
+        clusters = _narrow.figures((centres, ones, ones, np.ones(4, dtype=np.int64)), rule)
+        found, doubtful = _narrow.screened(documents, _narrow.roughly(documents), labels, clusters, rule)
+        assert (found == _narrow.place(documents, _narrow.packed(documents), labels, clusters, rule)).all()
+        assert (doubtful > 0) == some

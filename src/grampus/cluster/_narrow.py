@@ -4,9 +4,14 @@ The rules are those of ``engine`` and ``sums``, which are the twins of this file
 dimensions, so their sums of similarities are small products of the clusters' sums with blocks of documents. Blocks are
 held term by term: BLAS is at its best then, and every step after it is a straight loop along documents.
 
+Products are made in single precision first, in half the time. Where the two nearest clusters of a document are closer
+than its rounding can tell, and only there, the document is looked at again in double precision; so the labels are those
+of double precision.
+
 What belongs together travels together, as tuples:
 
-* documents: features (of all), numbers of those meant, and their diagonal, reach and weights (see `sums.Rule.extent`)
+* documents: features (of all), numbers of those meant, and their diagonal, reach (see `sums.Rule.extent`), weights and
+  lengths in feature space
 * groups: the clusters' sums in feature space (k, m), sizes, squares (see `sums.State`) and numbers of members
 * clusters: sums, sizes, within, squares, offsets, slopes, extents (see `sums.comparison`)
 * rule: adjusted, tolerance, shift, spherical (see `sums.Rule`)
@@ -24,6 +29,11 @@ from ._loops import left_out
 CONVERGED, OSCILLATED, MAX_ITER, NOT_FINITE = 0, 1, 2, 3
 _BLOCK = 256  # documents in one product, at most: they and their sums stay in the second-level cache
 _LINE = 8  # numbers in a line of the cache
+_DOUBT = 8  # with more than one document in so many to look at again, single precision does not pay
+_UNIT = 2.0**-24  # the rounding of single precision
+_RANGE = (
+    1e12  # lengths and numbers of documents beyond this, or lengths below its inverse, are not for single precision
+)
 
 
 def _compiled(function: Any) -> Any:
@@ -45,8 +55,7 @@ def run(documents, start, k, rule, max_iter, two_cycles):  # type: ignore[no-unt
     found[inside] = labels
     predicted = found.copy()
     if len(outside):
-        rest = taken(documents, outside)
-        predicted[outside] = place(rest, packed(rest), start[outside], clusters, rule)
+        predicted[outside] = once(taken(documents, outside), start[outside], clusters, rule)
     return found, predicted, outcome, moves, objectives
 
 
@@ -56,22 +65,31 @@ def nearest(documents, members, centres, tolerance):  # type: ignore[no-untyped-
     rule = (False, tolerance, 0.0, False)
     ones = np.ones(len(centres))
     clusters = figures((documents[0][centres], ones, ones, np.ones(len(centres), dtype=np.int64)), rule)
-    some = taken(documents, members)
-    return place(some, packed(some), np.full(len(members), -1, dtype=np.int32), clusters, rule)
+    return once(taken(documents, members), np.full(len(members), -1, dtype=np.int32), clusters, rule)
+
+
+@_compiled
+def once(documents, labels, clusters, rule):  # type: ignore[no-untyped-def]
+    """Return the next cluster of every document."""
+    if rough_suits(documents, rule):
+        return screened(documents, roughly(documents), labels, clusters, rule)[0]
+    return place(documents, packed(documents), labels, clusters, rule)
 
 
 @_compiled
 def taken(documents, chosen):  # type: ignore[no-untyped-def]
     """Return some of the documents."""
-    features, numbers, diagonal, reach, weights = documents
-    return features, numbers[chosen], diagonal[chosen], reach[chosen], weights[chosen]
+    features, numbers, diagonal, reach, weights, lengths = documents
+    return features, numbers[chosen], diagonal[chosen], reach[chosen], weights[chosen], lengths[chosen]
 
 
 @_compiled
 def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[no-untyped-def]
     """Assign and move until no document moves, labels have cycled long enough, or iterations run out."""
-    features, _, diagonal, _, weights = documents
-    n, blocks = len(labels), packed(documents)
+    features, _, diagonal, _, weights, _ = documents
+    n, rough = len(labels), rough_suits(documents, rule)
+    blocks = np.empty(0) if rough else packed(documents)
+    small = roughly(documents) if rough else np.empty(0, dtype=np.float32)
     before = np.full(n, -2, dtype=np.int32)
     groups = (np.zeros((k, features.shape[1])), np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
     follow(documents, np.arange(n), labels, labels, True, groups)
@@ -84,7 +102,12 @@ def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[n
         if not np.isfinite(objectives[made]):
             outcome = NOT_FINITE
             break
-        new = place(documents, blocks, labels, clusters, rule)
+        if rough:
+            new, doubtful = screened(documents, small, labels, clusters, rule)
+            if doubtful * _DOUBT > n:
+                rough, blocks = False, packed(documents)
+        else:
+            new = place(documents, blocks, labels, clusters, rule)
         fill(documents, clusters, rule, new)
         movers = np.flatnonzero(new != labels)
         cycles = cycles + 1 if (new == before).all() else 0
@@ -120,9 +143,20 @@ def width(n):  # type: ignore[no-untyped-def]
 @_compiled
 def packed(documents):  # type: ignore[no-untyped-def]
     """Return the features of some documents as blocks (terms, documents), one behind the other."""
+    return pack(documents, np.empty(len(documents[1]) * documents[0].shape[1]))
+
+
+@_compiled
+def roughly(documents):  # type: ignore[no-untyped-def]
+    """Return the same in single precision."""
+    return pack(documents, np.empty(len(documents[1]) * documents[0].shape[1], dtype=np.float32))
+
+
+@_compiled
+def pack(documents, blocks):  # type: ignore[no-untyped-def]
+    """Fill the blocks."""
     features, numbers = documents[0], documents[1]
     n, m, wide = len(numbers), features.shape[1], width(len(numbers))
-    blocks = np.empty(n * m)
     for first in range(0, n, wide):
         many = min(wide, n - first)
         block = blocks[first * m : (first + many) * m].reshape(m, many)
@@ -137,7 +171,7 @@ def packed(documents):  # type: ignore[no-untyped-def]
 @_compiled
 def follow(documents, movers, old, new, anew, groups):  # type: ignore[no-untyped-def]
     """Add and take the documents that moved or, anew, add up all; nothing stays behind in an empty cluster."""
-    features, numbers, _, _, weights = documents
+    features, numbers, _, _, weights, _ = documents
     sums, sizes, squares, counts = groups
     if anew:
         sums[:], sizes[:], squares[:], counts[:] = 0.0, 0.0, 0.0, 0
@@ -212,10 +246,82 @@ def place(documents, blocks, labels, clusters, rule):  # type: ignore[no-untyped
 
 
 @_compiled
+def rough_suits(documents, rule):  # type: ignore[no-untyped-def]
+    """Say whether single precision can be used: plain or shifted distances, lengths that leave its range far away."""
+    adjusted, _, shift, spherical = rule
+    if adjusted or spherical or not len(documents[5]):
+        return False
+    longest = documents[5].max()
+    return 1 / _RANGE < longest < _RANGE and documents[4].sum() < _RANGE and abs(shift) < _RANGE
+
+
+@_compiled
+def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-untyped-def]
+    """Return the next cluster of every document as `place` does, and how many of them were looked at again.
+
+    A product of m terms in single precision is off by at most (m + 2) units of rounding times both lengths, here that
+    of the document and the longest of the clusters' sums times their slopes.
+    """
+    _, tolerance, shift, _ = rule
+    sums, _, within, _, offsets, slopes, extents = clusters
+    reach, weights, lengths = documents[3], documents[4], documents[5]
+    n, k, m = len(labels), sums.shape[0], sums.shape[1]
+    steep = high = slant = 0.0
+    for c in range(k):
+        if slopes[c] != 0.0:
+            steep = max(steep, abs(slopes[c]) * np.sqrt(within[c]))
+            high, slant = max(high, abs(offsets[c])), max(slant, abs(slopes[c]))
+    constant = 16.0 * _UNIT * (high + slant * abs(shift))
+    wide, small = width(n), sums.astype(np.float32)
+    new, doubtful = np.empty(n, dtype=np.int32), 0
+    values = np.empty(k * wide, dtype=np.float32)
+    least, second = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
+    winner = np.empty(wide, dtype=np.int32)
+    for first in range(0, n, wide):
+        many = min(wide, n - first)
+        tile = values[: k * many].reshape(k, many)
+        np.dot(small, blocks[first * m : (first + many) * m].reshape(m, many), tile)
+        for c in range(k):
+            row, offset, slope = tile[c], np.float32(offsets[c]), np.float32(slopes[c])
+            for r in range(many):
+                row[r] = offset + slope * row[r]
+        if shift != 0.0:
+            for r in range(many):
+                c = labels[first + r]
+                if c >= 0:  # K_ii + σ is among its own sums
+                    tile[c, r] += np.float32(slopes[c] * shift * min(weights[first + r], 1.0))
+        find_least(tile, winner, least, second)
+        for r in range(many):
+            i, c = first + r, winner[r]
+            room = 4.0 * _UNIT * (m + 2) * lengths[i] * steep + constant + tolerance * (reach[i] + extents[c])
+            if second[r] - least[r] > room:
+                new[i] = c
+            else:
+                new[i] = looked_at(documents, i, labels, clusters, rule)
+                doubtful += 1
+    return new, doubtful
+
+
+@_compiled
+def looked_at(documents, i, labels, clusters, rule):  # type: ignore[no-untyped-def]
+    """Return the next cluster of one document, in double precision."""
+    sums, row = clusters[0], documents[0][documents[1][i]]
+    values, least, second = np.zeros((len(sums), 1)), np.empty(1), np.empty(1)
+    winner = np.empty(1, dtype=np.int64)
+    for c in range(len(sums)):
+        for t in range(len(row)):
+            values[c, 0] += sums[c, t] * row[t]
+    compare(documents, i, labels, clusters, rule, values)
+    find_least(values, winner, least, second)
+    settle_ties(documents, i, labels, clusters, rule, values, winner, least, second)
+    return winner[0]
+
+
+@_compiled
 def compare(documents, first, labels, clusters, rule, values):  # type: ignore[no-untyped-def]
     """Turn sums of similarities (k, documents) into what is compared; see `sums.comparison`."""
     _, sizes, within, squares, offsets, slopes, _ = clusters
-    _, _, diagonal, _, weights = documents
+    _, _, diagonal, _, weights, _ = documents
     adjusted, _, shift, _ = rule
     own = np.empty(values.shape[1])
     changed = adjusted or shift != 0.0
@@ -276,7 +382,7 @@ def settle_ties(documents, first, labels, clusters, rule, values, winner, least,
 @_compiled
 def fill(documents, clusters, rule, new):  # type: ignore[no-untyped-def]
     """Give every empty cluster the document farthest from its centroid; see `engine.fill_empty_clusters`."""
-    features, numbers, diagonal, _, _ = documents
+    features, numbers, diagonal, _, _, _ = documents
     sums, sizes, within = clusters[0], clusters[1], clusters[2]
     n, k, tolerance = len(new), len(sizes), rule[1]
     counts = np.zeros(k, dtype=np.int64)

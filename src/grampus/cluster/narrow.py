@@ -36,6 +36,7 @@ class Narrow:
         self.features, self.diagonal, self.weights = (
             np.require(part, np.float64, ["C_CONTIGUOUS", "WRITEABLE"]) for part in (scaled, diagonal, weights)
         )
+        self.lengths = np.sqrt(np.einsum("ij,ij->i", self.features, self.features))
 
     @staticmethod
     def suits(factor: Factor | None, work: float, n_jobs: int | None = None) -> bool:
@@ -74,7 +75,7 @@ class Narrow:
 
     def _documents(self, reach: Array) -> tuple[Array, ...]:
         """Return what the loops take; see there."""
-        return self.features, np.arange(len(self.features)), self.diagonal, reach, self.weights
+        return self.features, np.arange(len(self.features)), self.diagonal, reach, self.weights, self.lengths
 
     def nearest(self, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
         """Return which of some documents is the nearest, for every member; in a tie the first of them."""
