@@ -29,6 +29,22 @@ def code() -> Figure:
     return run_tests("docs", "README.md", "src/grampus", needs=110)
 
 
+@line(
+    10,
+    "quickstart",
+    "The quickstart, followed word for word in an empty environment, ends with a report in five minutes; the output is "
+    "that of the page; after the installation nothing asks for a network.",
+    watches=(*DOCS, "pyproject.toml"),
+)
+def quickstart() -> Figure:
+    from docs.follow import PAGE, follow, summary
+
+    followed = follow(PAGE.read_text(encoding="utf-8"))
+    wrong = followed.failed + followed.other
+    whole = not wrong and followed.compared and len(followed.reports) == 2 and followed.seconds < 300
+    return Figure(summary(followed), whole, "; ".join(wrong)[:500])
+
+
 @line(10, "docstrings", "Every public name has a docstring with an example, and is in the reference.", watches=DOCS)
 def docstrings() -> Figure:
     return run_tests("tests/unit/test_public_api.py", "tests/unit/test_docs.py", needs=100)
