@@ -123,6 +123,27 @@ def phone() -> Figure:
     return Figure(f"{len(widths)} pages, {len(wide)} too wide", whole, ", ".join(wide[:5]))
 
 
+@line(
+    10,
+    "offline",
+    "With the network off, on a phone: pages of the site fit, ask for nothing, complain of nothing; its search works.",
+    watches=DOCS,
+)
+def offline() -> Figure:
+    from docs.screenshots.site import look, search
+    from tests.browser import browser, chromium
+
+    if chromium() is None:
+        return Figure("not measured", False, "chromium is not installed")
+    with tempfile.TemporaryDirectory() as folder, browser() as chrome:
+        build(folder)
+        seen = look(chrome, Path(folder))
+        found = search(chrome, Path(folder), "shift")
+    wrong = [page for page in seen if not page.well]
+    value = f"{len(seen)} pages, {len(wrong)} with something wrong; the search finds pages: {'yes' if found else 'no'}"
+    return Figure(value, not wrong and found > 0, "; ".join(map(str, wrong))[:400])
+
+
 @line(10, "pictures", "The pictures of the guide, drawn anew, are those of the repository.", watches=DOCS)
 def pictures() -> Figure:
     spec = importlib.util.spec_from_file_location("pictures_make", ROOT / "docs" / "pictures" / "make.py")

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import importlib
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.md"))
+
+
+def test_the_command_reference_is_what_the_help_says():
+    from docs.record import COMMANDS, reference
+
+    said, page = reference(), COMMANDS.read_text(encoding="utf-8")
+    names = re.compile(r"^  (?:-\w, )?(--[\w-]+)|^## (.+)$", re.MULTILINE)
+    assert names.findall(page) == names.findall(said)
+    lock = (PAGES[0].parents[2] / "requirements" / "dev.lock").read_text(encoding="utf-8")
+    if f"\nclick=={version('click')} " in lock:  # others lay out their help in other ways
+        assert page == said  # python -m docs.record writes it anew
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
