@@ -59,9 +59,11 @@ wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, 
 
 bench: $(STAMP)  ## speed against peers in one run, as ratios (peers get their own environment)
 	$(PY) -m benchmarks $(ARGS)
+	$(PY) -m docs.figures
 
 verify: $(STAMP)  ## every acceptance line at full size; resumable; one table at the end
 	$(PY) -m verify $(ARGS)
+	$(PY) -m docs.figures
 
 reproduce: $(STAMP)  ## the papers' tables and figures
 	$(PY) -m reproductions $(ARGS)

@@ -23,6 +23,24 @@ def test_the_command_reference_is_what_the_help_says():
         assert page == said  # python -m docs.record writes it anew
 
 
+@pytest.mark.parametrize("name", ["speed", "scale", "pages"])
+def test_figures_are_those_of_the_committed_results(name):
+    from docs.figures import filled
+
+    page, text = filled(name)
+    assert page.read_text(encoding="utf-8") == text  # python -m docs.figures writes it anew
+
+
+def test_figures_know_their_sources():
+    from benchmarks.registry import discover as rows
+    from docs.figures import PAGES as PAGES_OF_REPORTS
+    from docs.figures import SCALE, SPEED
+    from verify.registry import discover as lines
+
+    known = {line.id for line in lines()} | set(rows())
+    assert {source for _, source in (*SPEED, *SCALE, *PAGES_OF_REPORTS)} <= known
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
 def test_the_page_lists_what_the_module_exports(page):
     text = page.read_text(encoding="utf-8")
