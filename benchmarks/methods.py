@@ -1,6 +1,6 @@
 """Which method for which data: our methods on data of different kinds, with scores, time and memory for every cell.
 
-``python -m benchmarks.methods`` measures everything in one process and on one thread, in about eight minutes, and
+``python -m benchmarks.methods`` measures everything in one process and on one thread, in about five minutes, and
 writes benchmarks/results/methods/ (Markdown and JSON) and the tables of docs/guide/which_method.md. The number of
 clusters is that of the classes; time is processor time. Needs the research corpora (`GRAMPUS_DATA`).
 """
