@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 
 THREADS = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-os.environ.update(THREADS)  # before NumPy is imported
+if __name__ == "__main__":
+    os.environ.update(THREADS)  # before NumPy is imported
 
 import ctypes  # noqa: E402
 import gc  # noqa: E402
