@@ -125,11 +125,18 @@ TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
 
 
 def filled(name: str) -> tuple[Path, str]:
-    """Return a page, and its text with the table as the results have it now."""
+    """Return a page, and its text with the table as the results have it now; what has no figure now keeps the last."""
     page, make = TABLES[name]
     before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
-    after = rest.split(f"<!-- end of {name} -->\n")[1]
-    return page, f"{before}<!-- {name} -->\n{make()}\n<!-- end of {name} -->\n{after}"
+    shown, after = rest.split(f"<!-- end of {name} -->\n")
+    last = {_command(row): row for row in shown.splitlines()}
+    rows = [last.get(_command(row), row) if ABSENT in row else row for row in make().splitlines()]
+    return page, "\n".join([f"{before}<!-- {name} -->", *rows, f"<!-- end of {name} -->", after])
+
+
+def _command(row: str) -> str:
+    """Return what stands in the last column."""
+    return row.rstrip(" |").rpartition("| ")[2]
 
 
 if __name__ == "__main__":

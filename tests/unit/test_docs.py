@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
 from importlib.metadata import version
 from pathlib import Path
@@ -49,3 +50,35 @@ def test_the_page_lists_what_the_module_exports(page):
     listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
     exported = {name for module in modules for name in importlib.import_module(module).__all__}
     assert listed == exported
+
+
+MODULES = [f"grampus.{page.stem}" for page in PAGES if page.stem not in ("index", "grampus")]
+
+
+def undocumented(function) -> list[str]:
+    """Return the parameters of a function that its docstring does not name in its list."""
+    doc = inspect.getdoc(function) or ""
+    listed = doc.partition("\nParameters\n----------\n")[2].partition("\n\n")[0]
+    lines = re.findall(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : .*)?$", listed, re.MULTILINE)
+    names = {name.lstrip("*") for line in lines for name in line.split(", ")}
+    return [name for name in inspect.signature(function).parameters if name not in ("self", *names)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_function_says_what_its_parameters_are(module):
+    found = importlib.import_module(module)
+    functions = [getattr(found, name) for name in found.__all__ if inspect.isfunction(getattr(found, name))]
+    assert {function.__name__: missing for function in functions if (missing := undocumented(function))} == {}
+
+
+def test_the_check_of_parameters_can_fail():
+    def lacking(x, y):
+        """Do it.
+
+        Parameters
+        ----------
+        x : int
+            One.
+        """
+
+    assert undocumented(lacking) == ["y"]
