@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 # the tools around it are held to the same rule.
 export OPENBLAS_NUM_THREADS ?= 1
 
-.PHONY: help setup demo test browser check pictures format test-lowest wheel-test bench verify reproduce docs lock clean
+.PHONY: help setup demo test browser check pictures format test-lowest wheel-test bench verify reproduce docs quickstart lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -59,15 +59,20 @@ wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, 
 
 bench: $(STAMP)  ## speed against peers in one run, as ratios (peers get their own environment)
 	$(PY) -m benchmarks $(ARGS)
+	$(PY) -m docs.figures
 
 verify: $(STAMP)  ## every acceptance line at full size; resumable; one table at the end
 	$(PY) -m verify $(ARGS)
+	$(PY) -m docs.figures
 
 reproduce: $(STAMP)  ## the papers' tables and figures
 	$(PY) -m reproductions $(ARGS)
 
 docs: $(STAMP)  ## build the site into docs/_build/html; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
+
+quickstart: $(STAMP)  ## follow docs/quickstart.md word for word in an empty environment
+	$(PY) -m docs.follow $(ARGS)
 
 pictures: $(STAMP)  ## draw the pictures of the guide anew
 	$(PY) docs/pictures/make.py

@@ -1,6 +1,7 @@
-"""Record what a newcomer sees: run the README's commands and write their output into docs/guide/newcomer.md.
+"""Record what the command says: the README's session in docs/guide/newcomer.md, every help in docs/commands.md.
 
-``python -m docs.record`` writes the page; ``make verify`` runs the commands again and compares.
+``python -m docs.record`` writes both pages; ``make verify`` runs the session again and compares, a test compares the
+help.
 """
 
 from __future__ import annotations
@@ -11,24 +12,45 @@ import shlex
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 PAGE = Path(__file__).parent / "guide" / "newcomer.md"
-SESSION = (
-    "grampus demo --write examples",
-    "grampus cluster examples/docs --label folder -k 8 --out run",
-    "grampus evaluate run",
-    "grampus tree run",
-    "grampus cluster examples/docs.csv --label package -k 8 --results clusters.csv",
-    "grampus cluster examples/docs.jsonl --label package -k 11 --out finer",
-    "grampus compare run finer",
-    "grampus assign run examples/docs.jsonl --quiet --results placed.jsonl",
+COMMANDS = Path(__file__).parent / "commands.md"
+# What a command is for, and the command.
+STORY = (
+    ("Three corpora to try.", "grampus demo --write examples"),
+    (
+        "Cluster the folder. `--label folder` takes the subfolders as known classes: they have no part in the "
+        "clustering and are kept to compare with. *Stable* is how often documents stay together when half of them are "
+        "clustered.",
+        "grampus cluster examples/docs --label folder -k 8 --out run",
+    ),
+    (
+        "Do the clusters know what SciPy's authors knew? [Agreement](agreement.md) tells what the scores mean.",
+        "grampus evaluate run",
+    ),
+    (
+        "How the clusters merge, upwards, and what parts they have, downwards; numbers in brackets are the clusters.",
+        "grampus tree run",
+    ),
+    (
+        "A CSV file with the same documents gives the same clusters; `--results` writes a row for each document.",
+        "grampus cluster examples/docs.csv --label package -k 8 --results clusters.csv",
+    ),
+    ("A finer view: eleven clusters.", "grampus cluster examples/docs --label folder -k 11 --out finer"),
+    ("What went where between the two. Documents are known by their ids.", "grampus compare run finer"),
+    (
+        "Place documents in the clusters of a saved run; here those of the JSONL file, in silence.",
+        "grampus assign run examples/docs.jsonl --quiet --results placed.jsonl",
+    ),
 )
+SESSION = tuple(command for _, command in STORY)
 INTRODUCTION = """# A first session
 
 Three corpora, a folder, a CSV file and a JSONL file, from nothing but an installed Grampus: the first command writes
 them (they hold the documentation of SciPy, which is there already). `python -m docs.record` made this page by running
-the commands; times differ from machine to machine, the rest does not.
+the commands; times differ from machine to machine, the rest does not. The [quickstart](../quickstart.md) comes first.
 """
 
 
@@ -37,13 +59,38 @@ def transcript() -> str:
     parts = [INTRODUCTION]
     environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "PYTHONWARNINGS": "error"}
     with tempfile.TemporaryDirectory() as folder:
-        for command in SESSION:
+        for why, command in STORY:
             words = [sys.executable, "-m", "grampus", *shlex.split(command)[1:]]
             run = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
             if run.returncode or run.stderr:
                 raise RuntimeError(f"{command}: status {run.returncode}: {run.stderr}")
             shown = "\n".join(line.rstrip() for line in run.stdout.splitlines())
-            parts.append(f"```\n$ {command}\n{shown}\n```\n" if shown else f"```\n$ {command}\n```\n")
+            lines = [textwrap.fill(why, 120), "", "```", f"$ {command}", *([shown] if shown else []), "```", ""]
+            parts.append("\n".join(lines))
+    return "\n".join(parts)
+
+
+REFERENCE = """# Command reference
+
+The help of every command, as `grampus COMMAND --help` prints it. [The command](guide/command.md) tells what they do
+and what their output means. In brackets stands what an option is when it is not given. `python -m docs.record` made
+this page, and a test holds it.
+"""
+
+
+def reference() -> str:
+    """Return the page of all commands with their help."""
+    from click.testing import CliRunner
+
+    from grampus.cli import grampus
+
+    def help_of(*words: str) -> str:
+        found = CliRunner().invoke(grampus, [*words, "--help"], prog_name="grampus", terminal_width=88)
+        assert found.exit_code == 0
+        return "\n".join(line.rstrip() for line in found.output.splitlines())
+
+    parts = [REFERENCE, f"```\n{help_of()}\n```\n"]
+    parts += [f"## {name}\n\n```\n{help_of(name)}\n```\n" for name in grampus.commands]
     return "\n".join(parts)
 
 
@@ -53,4 +100,5 @@ def steady(text: str) -> str:
 
 
 if __name__ == "__main__":
+    COMMANDS.write_text(reference(), encoding="utf-8")
     PAGE.write_text(transcript(), encoding="utf-8")

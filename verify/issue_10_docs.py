@@ -29,6 +29,22 @@ def code() -> Figure:
     return run_tests("docs", "README.md", "src/grampus", needs=110)
 
 
+@line(
+    10,
+    "quickstart",
+    "The quickstart, followed word for word in an empty environment, ends with a report in five minutes; the output is "
+    "that of the page; after the installation nothing asks for a network.",
+    watches=(*DOCS, "pyproject.toml"),
+)
+def quickstart() -> Figure:
+    from docs.follow import PAGE, follow, summary
+
+    followed = follow(PAGE.read_text(encoding="utf-8"))
+    wrong = followed.failed + followed.other
+    whole = not wrong and followed.compared and len(followed.reports) == 2 and followed.seconds < 300
+    return Figure(summary(followed), whole, "; ".join(wrong)[:500])
+
+
 @line(10, "docstrings", "Every public name has a docstring with an example, and is in the reference.", watches=DOCS)
 def docstrings() -> Figure:
     return run_tests("tests/unit/test_public_api.py", "tests/unit/test_docs.py", needs=100)
@@ -105,6 +121,27 @@ def phone() -> Figure:
     wide = [page for page, width in widths.items() if width > PHONE]
     whole = len(widths) == len(pages) > 20 and not wide
     return Figure(f"{len(widths)} pages, {len(wide)} too wide", whole, ", ".join(wide[:5]))
+
+
+@line(
+    10,
+    "offline",
+    "With the network off, on a phone: pages of the site fit, ask for nothing, complain of nothing; its search works.",
+    watches=DOCS,
+)
+def offline() -> Figure:
+    from docs.screenshots.site import look, search
+    from tests.browser import browser, chromium
+
+    if chromium() is None:
+        return Figure("not measured", False, "chromium is not installed")
+    with tempfile.TemporaryDirectory() as folder, browser() as chrome:
+        build(folder)
+        seen = look(chrome, Path(folder))
+        found = search(chrome, Path(folder), "shift")
+    wrong = [page for page in seen if not page.well]
+    value = f"{len(seen)} pages, {len(wrong)} with something wrong; the search finds pages: {'yes' if found else 'no'}"
+    return Figure(value, not wrong and found > 0, "; ".join(map(str, wrong))[:400])
 
 
 @line(10, "pictures", "The pictures of the guide, drawn anew, are those of the repository.", watches=DOCS)

@@ -21,7 +21,7 @@ from grampus import PDDP, KernelKMeans, SpectralKMeans, choose_k, parse_kernel, 
 from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
 from grampus.demo import scipy_docstrings
 from grampus.describe import keywords
-from grampus.gram import LinearGram, dominance_ratio
+from grampus.gram import LinearGram, dominance_ratio, nystrom, relative_error
 from grampus.select import reduce_gram
 from grampus.text import TermVectorizer
 
@@ -247,6 +247,36 @@ def tree_of_pages() -> Figure:
     words = [", ".join(found[:4]) for found in keywords(weights, tree.labels, terms)]
     figure, (ax,) = panels(1, 6.4, 3.4)
     plots.dendrogram(tree, words, ax=ax)
+    return figure
+
+
+# -- low rank
+
+
+@picture
+def landmarks() -> Figure:
+    rng = np.random.default_rng(0)
+    groups = np.repeat([0, 1, 2], (400, 150, 50))
+    points = np.array([[0.0, 0.0], [4.0, 0.5], [1.0, 4.0]])[groups] + rng.normal(scale=0.8, size=(600, 2))
+    exact = parse_kernel("gaussian(1.5)").gram(points)
+    figure, (left, right) = panels(2, height=2.9)
+    left.scatter(*points.T, s=5, color="lightgrey", linewidths=0)
+    counts = (5, 10, 20, 40, 80, 160)
+    for (choose, colour), marker in zip(
+        (("uniform", BLUE), ("kmeans++", ORANGE), ("leverage", GREEN)), "o^s", strict=True
+    ):
+        drawn = [nystrom(exact, count, choose=choose, random_state=0) for count in counts]
+        errors = [relative_error(exact, gram, random_state=0).value for gram in drawn]
+        right.loglog(counts, errors, color=colour, marker=marker, markersize=4, label=choose)
+        if choose == "uniform":
+            left.scatter(*points[drawn[2].landmarks].T, s=26, color=colour, marker="o", linewidths=0)
+    left.set_xticks([])
+    left.set_yticks([])
+    left.set_title("600 documents, 20 of them landmarks")
+    right.set_xticks(counts, map(str, counts))
+    right.minorticks_off()
+    right.set_title("relative error by number of landmarks")
+    right.legend(frameon=False)
     return figure
 
 

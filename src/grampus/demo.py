@@ -100,6 +100,17 @@ def run(
 ) -> Demo:
     """Cluster SciPy's documentation; k is chosen unless it is given.
 
+    Parameters
+    ----------
+    n_clusters : int or "auto"
+        k, or let it be chosen.
+    random_state : int
+        Seed of every random step.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+    progress : callable, optional
+        Called with the name of a stage, what is done of it, and how much there is.
+
     Examples
     --------
     >>> from grampus.demo import run
@@ -117,6 +128,11 @@ def run(
 
 def write_corpora(folder: str | PathLike[str]) -> tuple[Path, ...]:
     """Write SciPy's documentation as a folder of texts, a CSV and a JSONL file, to try the command on.
+
+    Parameters
+    ----------
+    folder : path
+        Where to write; it is made if it is not there.
 
     Returns
     -------

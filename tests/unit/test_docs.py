@@ -3,12 +3,43 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import re
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 PAGES = sorted((Path(__file__).parents[2] / "docs" / "api").glob("*.md"))
+
+
+def test_the_command_reference_is_what_the_help_says():
+    from docs.record import COMMANDS, reference
+
+    said, page = reference(), COMMANDS.read_text(encoding="utf-8")
+    names = re.compile(r"^  (?:-\w, )?(--[\w-]+)|^## (.+)$", re.MULTILINE)
+    assert names.findall(page) == names.findall(said)
+    lock = (PAGES[0].parents[2] / "requirements" / "dev.lock").read_text(encoding="utf-8")
+    if f"\nclick=={version('click')} " in lock:  # others lay out their help in other ways
+        assert page == said  # python -m docs.record writes it anew
+
+
+@pytest.mark.parametrize("name", ["speed", "scale", "pages"])
+def test_figures_are_those_of_the_committed_results(name):
+    from docs.figures import filled
+
+    page, text = filled(name)
+    assert page.read_text(encoding="utf-8") == text  # python -m docs.figures writes it anew
+
+
+def test_figures_know_their_sources():
+    from benchmarks.registry import discover as rows
+    from docs.figures import PAGES as PAGES_OF_REPORTS
+    from docs.figures import SCALE, SPEED
+    from verify.registry import discover as lines
+
+    known = {line.id for line in lines()} | set(rows())
+    assert {source for _, source in (*SPEED, *SCALE, *PAGES_OF_REPORTS)} <= known
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
@@ -19,3 +50,35 @@ def test_the_page_lists_what_the_module_exports(page):
     listed = set(re.findall(r"^   (\w[\w.]*)$", text, re.MULTILINE))
     exported = {name for module in modules for name in importlib.import_module(module).__all__}
     assert listed == exported
+
+
+MODULES = [f"grampus.{page.stem}" for page in PAGES if page.stem not in ("index", "grampus")]
+
+
+def undocumented(function) -> list[str]:
+    """Return the parameters of a function that its docstring does not name in its list."""
+    doc = inspect.getdoc(function) or ""
+    listed = doc.partition("\nParameters\n----------\n")[2].partition("\n\n")[0]
+    lines = re.findall(r"^(\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : .*)?$", listed, re.MULTILINE)
+    names = {name.lstrip("*") for line in lines for name in line.split(", ")}
+    return [name for name in inspect.signature(function).parameters if name not in ("self", *names)]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_public_function_says_what_its_parameters_are(module):
+    found = importlib.import_module(module)
+    functions = [getattr(found, name) for name in found.__all__ if inspect.isfunction(getattr(found, name))]
+    assert {function.__name__: missing for function in functions if (missing := undocumented(function))} == {}
+
+
+def test_the_check_of_parameters_can_fail():
+    def lacking(x, y):
+        """Do it.
+
+        Parameters
+        ----------
+        x : int
+            One.
+        """
+
+    assert undocumented(lacking) == ["y"]

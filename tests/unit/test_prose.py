@@ -18,7 +18,7 @@ PAGES = sorted(
     ]
 )
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-ALGORITHMS = ["choosing_k", "clustering", "kernels", "spectral", "strings", "trees"]
+ALGORITHMS = ["choosing_k", "clustering", "kernels", "lowrank", "spectral", "strings", "trees"]
 SHAPE = ["The idea", "The formula", "Cost and memory", "When to use it", "What can go wrong"]
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)

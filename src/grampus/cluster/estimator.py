@@ -249,6 +249,11 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
 
         For ``precomputed``, X holds their similarities to the fitted documents, or is the pair (similarities,
         self-similarities) where a transform needs the latter.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, features), list of str, or array of shape (m, n)
+            New documents, as in `fit`; with ``precomputed`` their similarities to the fitted ones.
         """
         return self._squared(X, "left out").argmin(axis=1)
 
@@ -257,6 +262,11 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
 
         With ``precomputed``, give the pair (similarities, self-similarities). From similarities alone the squared
         distances are relative, with 0 for the nearest centroid. Where a shift makes one negative, 0 is returned.
+
+        Parameters
+        ----------
+        X : as in predict
+            New documents.
         """
         return np.sqrt(np.maximum(self._squared(X, "relative"), 0.0))
 
@@ -265,6 +275,13 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
 
         From precomputed similarities alone it lacks the sum of the self-similarities: good to compare models on the
         same documents, not an objective.
+
+        Parameters
+        ----------
+        X : as in predict
+            Documents.
+        y : ignored
+            There for scikit-learn.
         """
         nearest = self._squared(X, "left out").min(axis=1)
         known = self.kernel_.source.takes != "gram" or isinstance(X, tuple)
@@ -274,6 +291,13 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         """Return soft membership in the `top` nearest clusters, of new documents or (by default) the fitted ones.
 
         A document's share in a cluster is in proportion to 1/d², as in fuzzy c-means with exponent 2.
+
+        Parameters
+        ----------
+        X : as in predict, optional
+            New documents; the fitted ones by default.
+        top : int
+            Clusters to give for each document.
         """
         check_is_fitted(self, "centroids_")
         if self._n_features_out < 2:
@@ -290,7 +314,13 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         return Membership(order[:, : max(top, 2)], shares, margin)
 
     def representatives(self, n: int = 3) -> Representatives:
-        """Return the `n` most central and the `n` most borderline fitted documents of every cluster."""
+        """Return the `n` most central and the `n` most borderline fitted documents of every cluster.
+
+        Parameters
+        ----------
+        n : int
+            Documents of each kind for each cluster.
+        """
         check_is_fitted(self, "centroids_")
         n = check_integer(n, "n", low=1)
         squared = self.centroids_.fitted()

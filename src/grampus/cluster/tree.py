@@ -264,6 +264,13 @@ class Tree(Drawable):
         """Return the labels of a coarser partition, numbered from left to right; see `parts`.
 
         With several directions a split makes up to 2^l parts at once, so there may be more than `n_clusters`.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Undo the last splits until so many leaves are left.
+        gain : float, optional
+            Undo splits that gained less than this.
         """
         return self._labels(self.parts(n_clusters, gain=gain))
 
@@ -293,19 +300,45 @@ class Tree(Drawable):
         return newick(self, names)
 
     def to_dict(self, *, members: bool = True) -> dict[str, Any]:
-        """Return the tree as nested plain values, with or without the documents of the leaves."""
+        """Return the tree as nested plain values, with or without the documents of the leaves.
+
+        Parameters
+        ----------
+        members : bool
+            Whether the documents of the leaves are listed.
+        """
         return to_dict(self, members)
 
     def json(self, *, members: bool = True, indent: int | None = None) -> str:
-        """Return ``to_dict`` as JSON."""
+        """Return ``to_dict`` as JSON.
+
+        Parameters
+        ----------
+        members : bool
+            Whether the documents of the leaves are listed.
+        indent : int, optional
+            Blanks for each level.
+        """
         return json_text(self, members, indent)
 
     def graphviz(self, names: Any = None) -> str:
-        """Return the tree in Graphviz's DOT language."""
+        """Return the tree in Graphviz's DOT language.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            A name for each leaf.
+        """
         return graphviz(self, names)
 
     def render(self, names: Any = None) -> str:
-        """Return the tree as text for a terminal; leaves carry their label in brackets."""
+        """Return the tree as text for a terminal; leaves carry their label in brackets.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            A name for each leaf.
+        """
         return render(self, names)
 
     def to_frame(self) -> Any:

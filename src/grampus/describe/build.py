@@ -130,6 +130,13 @@ def spelled(terms: Sequence[Term], spelling: Mapping[str, str]) -> list[Term]:
 def short_label(terms: Sequence[Term], phrases: Sequence[Term] = ()) -> str:
     """Return up to three words or phrases that name a cluster; a frequent phrase stands for the words it holds.
 
+    Parameters
+    ----------
+    terms : sequence of Term
+        Distinguishing terms, the best first.
+    phrases : sequence of Term
+        Phrases, the best first.
+
     Examples
     --------
     >>> from grampus.describe import Term, short_label

@@ -265,11 +265,24 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return the cluster of new documents; see ``place``.
 
         A document shown again is compared like any other: there is no table of known texts.
+
+        Parameters
+        ----------
+        X : list of str, Corpus, or array of shape (m, features)
+            New documents, of the kind that was fitted.
         """
         return self.place(X).labels
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
-        """Write the run into a folder, whole or not at all; see ``Run.save``."""
+        """Write the run into a folder, whole or not at all; see ``Run.save``.
+
+        Parameters
+        ----------
+        path : path
+            The folder to write; an older run in it is replaced.
+        texts : bool
+            Whether the texts are kept.
+        """
         check_is_fitted(self, "run_")
         self.run_.save(path, texts=texts)
 

@@ -30,6 +30,11 @@ class Factor:
 def factor(gram: Gram) -> Factor | None:
     """Return the explicit form of a linear Gram, also under ``normalise(0)``, or None for any other.
 
+    Parameters
+    ----------
+    gram : Gram
+        Any Gram.
+
     Examples
     --------
     >>> import numpy as np
@@ -47,6 +52,11 @@ def factor(gram: Gram) -> Factor | None:
 
 def unshifted(gram: Gram) -> tuple[Gram, float]:
     """Split a Gram into what lies below its trailing shifts and their sum σ.
+
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
 
     Examples
     --------

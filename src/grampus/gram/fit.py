@@ -76,6 +76,13 @@ def normalise(gram: Gram, order: float = 0) -> Gram:
     Order 0 is the cosine, order ∞ divides by the larger one. Positive semi-definite Grams stay so for every order.
     A document whose self-similarity is 0 gets similarity 0 to everything.
 
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
+    order : float
+        t of the power mean: 0 is the cosine, infinity divides by the larger self-similarity.
+
     Examples
     --------
     >>> import numpy as np
@@ -95,6 +102,13 @@ def power(gram: Gram, exponent: float) -> Gram:
 
     Similarities must not be negative. The self-similarities are checked at once, the others when they are computed.
 
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
+    exponent : float
+        p; between 0 and 1 it lifts small similarities against the diagonal.
+
     Examples
     --------
     >>> import numpy as np
@@ -110,6 +124,11 @@ def power(gram: Gram, exponent: float) -> Gram:
 
 def centre(gram: Gram) -> Gram:
     """Move the collection's mean to the origin of feature space; row sums become 0.
+
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
 
     Examples
     --------
@@ -127,6 +146,11 @@ def empirical_map(gram: Gram) -> Gram:
 
     Costs one blocked pass for the norms; each product then costs two products of `gram`.
 
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
+
     Examples
     --------
     >>> import numpy as np
@@ -141,6 +165,13 @@ def empirical_map(gram: Gram) -> Gram:
 
 def self_tune(gram: Gram, neighbours: int = 7) -> Gram:
     """Turn squared distances into similarities with a width of its own for every document (`normalised`, §4.2).
+
+    Parameters
+    ----------
+    gram : Gram
+        Squared distances of the collection.
+    neighbours : int
+        The width of a document is its distance to this neighbour.
 
     Examples
     --------

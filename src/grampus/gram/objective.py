@@ -19,6 +19,11 @@ def dominance_ratio(gram: Gram) -> float:
     Large values (above 10 or so) mean that documents resemble hardly anything but themselves, and that kernel k-means
     will hardly move from its start: see ``shift``. Costs one product. It is infinite when the others sum to 0.
 
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
+
     Examples
     --------
     >>> import numpy as np
@@ -39,6 +44,13 @@ def dominance_ratio(gram: Gram) -> float:
 
 def indicator(labels: Array, k: int | None = None) -> sp.csr_array:
     """Return the n × k membership matrix of a partition numbered from 0, sparse.
+
+    Parameters
+    ----------
+    labels : array of shape (n,)
+        Clusters.
+    k : int
+        Number of clusters.
 
     Examples
     --------

@@ -145,7 +145,13 @@ class Kernel(Spelled, ABC):
         return Piped(self, (transform,))
 
     def gram(self, documents: Any) -> Gram:
-        """Fit to a collection (a matrix, or strings for a string kernel) and return its Gram."""
+        """Fit to a collection (a matrix, or strings for a string kernel) and return its Gram.
+
+        Parameters
+        ----------
+        documents : array, sparse matrix or list of str
+            The collection.
+        """
         gram = self.source._gram(self.source._collect(documents))
         for transform in self.transforms:
             gram = transform(gram)
@@ -174,11 +180,25 @@ class Kernel(Spelled, ABC):
         return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
 
     def cross(self, new: Any, documents: Any) -> Array:
-        """Return the similarities of new documents to others, shape (m, n); the others teach what is learned."""
+        """Return the similarities of new documents to others, shape (m, n); the others teach what is learned.
+
+        Parameters
+        ----------
+        new : array, sparse matrix or list of str
+            New documents: the rows.
+        documents : array, sparse matrix or list of str
+            The collection: the columns.
+        """
         return self.extend(new, self.gram(documents))[0]
 
     def diagonal(self, new: Any) -> Array:
-        """Return the self-similarities of documents, if they do not depend on a collection."""
+        """Return the self-similarities of documents, if they do not depend on a collection.
+
+        Parameters
+        ----------
+        new : array, sparse matrix or list of str
+            Documents.
+        """
         learned = [transform.name for transform in self.transforms if transform.learns]
         if learned:
             raise InputError(

@@ -32,6 +32,11 @@ _Class = TypeVar("_Class", bound=type[Spelled])
 def register(cls: _Class) -> _Class:
     """Make a kernel or transform known to the kernel language under its ``name``; a class decorator.
 
+    Parameters
+    ----------
+    cls : type
+        A frozen dataclass derived from `Kernel` or `Transform`.
+
     Examples
     --------
     >>> from dataclasses import dataclass
@@ -76,6 +81,11 @@ def parse_kernel(spelling: str | Kernel) -> Kernel:
     """Read a kernel from its spelling, such as ``"cosine|shift"``; a Kernel is returned as it is.
 
     ``str(kernel)`` is the inverse: ``parse_kernel(str(kernel)) == kernel``.
+
+    Parameters
+    ----------
+    spelling : str or Kernel
+        Such as ``"cosine|shift"``; a kernel is returned as it is.
 
     Raises
     ------

@@ -68,6 +68,17 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
 def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
     """Write the report of a run to a file, which appears whole or not at all; see `report_html`.
 
+    Parameters
+    ----------
+    run : Run
+        What to show.
+    path : path
+        The HTML file; written whole or not at all.
+    texts : "excerpts", "full" or "none"
+        What the page holds of the texts.
+    edits : Edits, optional
+        Names and merges to apply.
+
     Examples
     --------
     >>> import tempfile

@@ -77,6 +77,15 @@ class Reduction:
 def growing_rate(n: int, most: int = MOST_PROTOTYPES, least: int = 1) -> int:
     """Return the rate for n documents: 4, more where `most` prototypes would be exceeded, less where few remain.
 
+    Parameters
+    ----------
+    n : int
+        Documents.
+    most : int
+        Prototypes that may remain.
+    least : int
+        Prototypes that must remain, if there are as many documents.
+
     Examples
     --------
     >>> from grampus.select import growing_rate

@@ -29,7 +29,7 @@ def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
         descriptor = os.open(path, os.O_RDONLY | _DIRECT)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise CorpusError(f"{name} must be a readable file; it cannot be opened ({said(reason)}).") from error
+        raise CorpusError(f"{name} must be a readable file or folder; it cannot be opened ({said(reason)}).") from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise CorpusError(f"{name} must be a regular file; it is a folder, device, FIFO or socket.")

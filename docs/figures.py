@@ -1,0 +1,145 @@
+"""Put measured figures into the pages: each table below stands between two marks and is made from committed results.
+
+``python -m docs.figures`` writes the tables anew from benchmarks/results and verify/RESULTS.md; a test compares them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.measure import Outcome
+from benchmarks.report import RESULTS, cells
+
+ROOT = Path(__file__).parents[1]
+LINES = ROOT / "verify" / "RESULTS.md"
+ABSENT = "not measured yet"
+_CODE = re.compile(r"\w*(?:Vectorizer|KMeans|KernelPCA|kkmeans|prediction\.strength)")
+
+# README: what, and the row of the benchmark.
+SPEED = (
+    ("250 starts of kernel k-means, bbc (n = 2225, k = 5)", "kernel-k-means-restarts"),
+    ("the same", "kernel-k-means-kernlab"),
+    ("the same", "kernel-k-means-tslearn"),
+    ("k-means on sparse 20ng (k = 20), with `[fast]`", "sparse-k-means"),
+    ("20ng, text to weighted terms", "text-to-terms"),
+    ("`boundrange(12)` Gram of 757 documents", "strings-kernlab"),
+    ("the same", "strings-boundrange"),
+    ("PDDP tree, 3,000 documents, k = 20", "pddp-hipart"),
+    ("spectral clustering of 10,000 sparse documents, k = 20", "spectral-precomputed"),
+    ("the same of 20,000 synthetic ones", "spectral-neighbours"),
+    ("kernel-PCA k-means of 5,000 documents, k = 20", "kernel-pca-k-means"),
+    ("choosing k on digits, 20 splits, k = 2…15", "choose-k-fpc"),
+)
+# docs/limits.md: what, and an acceptance line or the row of a benchmark.
+SCALE = (
+    (
+        "products with `linear\\|normalise\\|shift`, 200,000 × 50,000 sparse float32, 20 columns: rise of memory",
+        "1.memory-product",
+    ),
+    ("`map` at 20,000 rows, norms included: rise of memory", "1.memory-map"),
+    ("reading 1,000,000 documents of 200 characters, peak memory", "2.text-memory"),
+    ("20ng (18,846 documents), text to weighted terms", "text-to-terms"),
+    ("`constant` on bbcsport (737 documents, all substrings)", "3.constant-memory"),
+    ("string kernels: one document of 10 MB; a million of one character", "3.strings-large"),
+    ("`subsequence(3)` Gram of 100 pages", "strings-subsequence"),
+    ("kernel k-means, 50,000 and 100,000 sparse documents, k = 50", "4.sparse-growth"),
+    ("250 starts on bbc (2,225 documents, k = 5, stored)", "kernel-k-means-restarts"),
+    ("PDDP, 9,052 documents, k = 52", "pddp-svds"),
+    ("the same, memory (n² would be 655 MB)", "5.memory"),
+    ("spectral clustering of 100,000 sparse documents, k = 10 (n² would be 80 GB)", "6.memory"),
+    ("a million documents under a Gaussian kernel, 150 landmarks", "6.nystrom-million"),
+    ("choosing k on 20ng, 200 splits, k = 2…10, null test included", "7.20ng"),
+    ("`grampus demo` (1,258 documents, k chosen)", "8.demo"),
+    ("the report of 20ng", "9.20ng"),
+    ("the report of 100,000 documents", "9.synthetic"),
+)
+# docs/guide/report.md
+PAGES = (("20ng, 18,846 documents", "9.20ng"), ("100,000 made-up documents", "9.synthetic"))
+
+
+def outcome(row: str) -> Outcome | None:
+    """Return what a benchmark's row measured last."""
+    path = RESULTS / f"{row}.json"
+    if not path.exists():
+        return None
+    return Outcome(**json.loads(path.read_text(encoding="utf-8"))["outcomes"][0])
+
+
+def line_figures() -> dict[str, str]:
+    """Return the figure of every acceptance line that has one."""
+    found = {}
+    for text in LINES.read_text(encoding="utf-8").splitlines():
+        row = [cell.strip() for cell in re.split(r"(?<!\\)\|", text)[1:-1]]
+        if len(row) > 3 and (name := re.match(r"\d+\.[\w-]+", row[1])) and row[2] != "–":
+            found[name[0]] = row[2]
+    return found
+
+
+def speed() -> str:
+    """Return the README's table of ratios."""
+    lines = ["| what | peer | ratio | made by |", "|---|---|---|---|"]
+    for what, row in SPEED:
+        measured = outcome(row)
+        peer, ratio = "–", ABSENT
+        if measured is not None:
+            peer, ratio = _CODE.sub(r"`\g<0>`", measured.peer), cells(measured)[4].replace("×", " ×")
+        if measured is not None and measured.extrapolated != 1:
+            peer += ", extrapolated"
+        if measured is not None and measured.status == "short":
+            ratio += f", short of the {measured.promise:g} × aimed at"
+        lines.append(f"| {what} | {peer} | {ratio} | `python -m benchmarks {row}` |")
+    return "\n".join(lines)
+
+
+def scale() -> str:
+    """Return the table of what was measured at which size."""
+    return _table("what", SCALE)
+
+
+def pages() -> str:
+    """Return the sizes and times of two reports."""
+    return _table("report of", PAGES)
+
+
+def _table(head: str, rows: tuple[tuple[str, str], ...]) -> str:
+    figures = line_figures()
+    lines = [f"| {head} | figure | made by |", "|---|---|---|"]
+    for what, source in rows:
+        if source[0].isdigit():
+            figure, command = figures.get(source, ABSENT), f"python -m verify --only {source}"
+        else:
+            measured = outcome(source)
+            figure, command = ABSENT if measured is None else cells(measured)[2], f"python -m benchmarks {source}"
+        lines.append(f"| {what} | {figure} | `{command}` |")
+    return "\n".join(lines)
+
+
+TABLES: dict[str, tuple[Path, Callable[[], str]]] = {
+    "speed": (ROOT / "README.md", speed),
+    "scale": (ROOT / "docs" / "limits.md", scale),
+    "pages": (ROOT / "docs" / "guide" / "report.md", pages),
+}
+
+
+def filled(name: str) -> tuple[Path, str]:
+    """Return a page, and its text with the table as the results have it now; what has no figure now keeps the last."""
+    page, make = TABLES[name]
+    before, rest = page.read_text(encoding="utf-8").split(f"<!-- {name} -->\n")
+    shown, after = rest.split(f"<!-- end of {name} -->\n")
+    last = {_command(row): row for row in shown.splitlines()}
+    rows = [last.get(_command(row), row) if ABSENT in row else row for row in make().splitlines()]
+    return page, "\n".join([f"{before}<!-- {name} -->", *rows, f"<!-- end of {name} -->", after])
+
+
+def _command(row: str) -> str:
+    """Return what stands in the last column."""
+    return row.rstrip(" |").rpartition("| ")[2]
+
+
+if __name__ == "__main__":
+    for found in TABLES:
+        path, text = filled(found)
+        path.write_text(text, encoding="utf-8")
