@@ -7,103 +7,25 @@ on three others. The term threshold is not in it: the recovered terms (`reproduc
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache, partial
-from typing import Any
+from functools import partial
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from grampus import parse_kernel
 from grampus.cluster import kernel_kmeans
 from grampus.gram import dominance_ratio
 from grampus.metrics import anmi, nmi
-from grampus.text import TermVectorizer
-from reproductions import data, terms
+from reproductions import terms
 from reproductions.dominance import PUBLISHED
 from reproductions.outcome import Cell, Outcome, Table
+from reproductions.protocol import HEADERS, STARTS, STOPS, TERMS, WEIGHTS, Setting, counted, weighted
 from reproductions.registry import reproduction
 from reproductions.steps import Steps
 
-SMART: dict[str, Any] = {"stop_words": "smart", "stemmer": "porter"}
-TERMS: dict[str, dict[str, Any]] = {
-    "recovered": {"tokenizer": terms.tokens, "stop_words": None, "stemmer": None},
-    "words with digits, SMART": {"tokenizer": r"\w\w+", **SMART},
-    "letters, SMART": {"tokenizer": r"[^\W\d_]{2,}", **SMART},
-}
-HEADERS: dict[str, tuple[str, ...] | None] = {"kept": None, "stripped": (), "From and Subject": ("from:", "subject:")}
-Weight = tuple[Callable[[Any], Any], Callable[[Any], Any]]  # of the count in the document, and of n/df
-WEIGHTS: dict[str, Weight] = {
-    "tf · ln(n/df)": (lambda tf: tf, np.log),
-    "(1+ln tf) · ln(n/df)": (lambda tf: 1 + np.log(tf), np.log),
-    "(1+ln tf) · (1+ln(n/df))": (lambda tf: 1 + np.log(tf), lambda rare: 1 + np.log(rare)),
-    "(1+log2 tf) · (1+log10(n/df))": (lambda tf: 1 + np.log2(tf), lambda rare: 1 + np.log10(rare)),
-    "tf · (1+log10(n/df))": (lambda tf: tf, lambda rare: 1 + np.log10(rare)),
-}
-STARTS = ("partition", "documents")
-STOPS = {"no document moves": 100, "ten iterations": 10}
 CHOOSE = ("bbc", "classic3", "ng3")
 CONFIRM = ("bbcsport", "classic", "ng17-19")
 KERNELS = {"orig": ("cosine", 0), "DS": ("cosine|shift", 1)}
-NEWS = ("ng3", "ng17-19")  # the only sets with headers
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One point of the grid."""
-
-    terms: str
-    headers: str
-    weights: str
-    start: str
-    stop: str
-
-    def __str__(self) -> str:
-        return f"terms {self.terms}; headers {self.headers}; {self.weights}; start {self.start}; stop {self.stop}"
-
-    def of(self, name: str) -> Setting:
-        """Return the setting as it concerns one set: headers matter to newsgroup posts alone."""
-        return self if name in NEWS else Setting(self.terms, "kept", self.weights, self.start, self.stop)
-
-
 GRID = [Setting(*values) for values in itertools.product(TERMS, HEADERS, WEIGHTS, STARTS, STOPS)]
-
-
-def beheaded(post: str, kept: tuple[str, ...]) -> str:
-    """Return a post with only those lines of its header that begin with one of `kept`."""
-    header, *rest = re.split(r"\n\s*\n", post, maxsplit=1)
-    lines = [line for line in header.split("\n") if line.lower().startswith(kept)] if kept else []
-    return "\n".join([*lines, *rest])
-
-
-@cache
-def counted(name: str, terms: str, headers: str) -> tuple[Any, NDArray[Any]]:
-    """Return a set's counts, terms in at least three documents, and its classes."""
-    file, classes = data.DOCUMENT_SETS[name]
-    words, labels = data.texts(file.split(".")[0], classes)
-    kept = HEADERS[headers]
-    if kept is not None and name in NEWS:
-        words = tuple(beheaded(text, kept) for text in words)
-    vectorizer = TermVectorizer("txx", min_df=3, dtype=np.float64, **TERMS[terms])
-    return sp.csr_array(vectorizer.fit_transform(list(words))), labels
-
-
-def weighted(counts: Any, weights: str) -> Any:
-    """Return the weighted counts, in single precision."""
-    local, rare = WEIGHTS[weights]
-    often = np.bincount(counts.indices, minlength=counts.shape[1])
-    values = local(counts.data) * rare(counts.shape[0] / often)[counts.indices]
-    return sp.csr_array((values.astype(np.float32), counts.indices, counts.indptr), shape=counts.shape)
-
-
-def from_documents(gram: Any, k: int, count: int, seed: int) -> NDArray[np.intp]:
-    """Return partitions in which every document is with the most similar of k documents drawn at random."""
-    rng = np.random.default_rng(seed)
-    chosen = [np.sort(rng.choice(len(gram), k, replace=False)) for _ in range(count)]
-    return np.array([gram.block(np.arange(len(gram)), seeds).argmax(axis=1) for seeds in chosen], dtype=np.intp)
 
 
 def measure(name: str, setting: Setting, count: int, seed: int) -> dict[str, float]:
@@ -113,11 +35,9 @@ def measure(name: str, setting: Setting, count: int, seed: int) -> dict[str, flo
     k = len(np.unique(labels))
     plain = parse_kernel("cosine").gram(x)
     found = {"ratio": dominance_ratio(plain), "terms": float(x.shape[1])}
-    init: Any = "random" if setting.start == "partition" else from_documents(plain, k, count, seed)
+    how = setting.starts(plain, k, count, seed)
     for column, (kernel, _) in KERNELS.items():
-        gram = parse_kernel(kernel).gram(x)
-        how: dict[str, Any] = {"init": init, "n_init": count, "max_iter": STOPS[setting.stop], "random_state": seed}
-        runs = kernel_kmeans(gram, k, **how).runs
+        runs = kernel_kmeans(parse_kernel(kernel).gram(x), k, **how).runs
         found[f"{column} nmi"] = float(np.mean([nmi(labels, run) for run in runs.labels]))
         found[f"{column} anmi"] = anmi(runs.labels)
     return found
@@ -135,7 +55,7 @@ def misfit(found: dict[str, dict[str, float]], names: tuple[str, ...]) -> float:
     return float(np.mean(gaps))
 
 
-@reproduction("dominance", "search", "Which preprocessing, start and stop explain the published numbers: the whole grid.")
+@reproduction("dominance", "search", "Which preprocessing, start and stop explain the published numbers.")
 def search(steps: Steps) -> Outcome:
     grid = GRID[::60] if steps.quick else GRID
     names = ("bbcsport",) if steps.quick else (*CHOOSE, *CONFIRM)

@@ -8,12 +8,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from grampus import choose_k
-from grampus.text import TermVectorizer
-from reproductions.data import DataSet, documents, texts
+from reproductions.data import DataSet, texts
 from reproductions.outcome import Claim, Outcome, Table
+from reproductions.protocol import CHOSEN, documents, vectors, weighted
 from reproductions.registry import reproduction
 from reproductions.steps import Steps
 
@@ -22,8 +21,9 @@ KS = range(2, 11)
 PAPER: dict[str, Any] = {"ks": KS, "init": "random", "n_init": 1, "null": False, "random_state": 0}
 
 NOTE = (
-    "The paper names no term weighting; the sets are weighted as those of `dominance`. Scores are the mean of both "
-    "directions of a split. KM-P is the share of documents matched one to one, not corrected."
+    f"The paper names no term weighting; the sets are prepared as those of `dominance`: {CHOSEN.terms} terms, headers "
+    f"{CHOSEN.headers}, {CHOSEN.weights}. Scores are the mean of both directions of a split. KM-P is the share of "
+    "documents matched one to one, not corrected."
 )
 
 Top = tuple[tuple[int, float], ...]
@@ -198,9 +198,7 @@ class Recipe:
         for group, size in zip(self.groups(rng), self.sizes(), strict=True):
             kept += rng.permutation(np.flatnonzero(labels == group))[:size].tolist()
         kept.sort()
-        terms = TermVectorizer("dominance", min_df=3, stemmer="porter", dtype=np.float64)
-        x = sp.csr_array(terms.fit_transform([words[i] for i in kept]))
-        return DataSet(self.name, x, labels[kept])
+        return DataSet(self.name, weighted(vectors([words[i] for i in kept])), labels[kept])
 
 
 RECIPES = tuple(
