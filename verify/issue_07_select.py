@@ -96,7 +96,7 @@ def table1() -> Figure:
     from reproductions.steps import Steps, key_of
     from reproductions.validation import SCHEMES, TABLE_1, rates, table_1
 
-    found = rates(table_1(Steps("validation-table1", key=key_of()), n_splits=200))
+    found = rates(table_1(Steps("validation-table1", key=key_of())))
     words = []
     for group, row in found.items():
         for scheme, (first, three, _) in row.items():
