@@ -11,7 +11,7 @@ from pathlib import Path
 from reproductions.outcome import Outcome
 from reproductions.steps import Steps
 
-HELPERS = ("__main__", "data", "outcome", "registry", "steps")
+HELPERS = ("__main__", "data", "outcome", "protocol", "registry", "steps", "terms")
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from reproductions import data
+from grampus.gram import LinearGram
+from reproductions import data, protocol, terms
 
 needs_data = pytest.mark.usefixtures("corpora")
 
@@ -51,3 +52,68 @@ def test_missing_data_is_named(monkeypatch, tmp_path):
     monkeypatch.setenv("GRAMPUS_DATA", str(tmp_path))
     with pytest.raises(data.MissingDataError, match=r"r52_stemmed\.jsonl\.gz: Cardoso"):
         data.source("bbc.mtx.gz")
+
+
+# -- terms as the first two papers made them
+
+
+def test_words_are_runs_without_hyphens_and_full_stops():
+    text = "A 16-year-old's £2.5m U.S. deal, 100,000 in all: I don't"
+    assert terms.words(text) == ["16yearold", "£25m", "us", "deal", "100", "000", "in", "all", "don"]
+
+
+@pytest.mark.parametrize(
+    ("word", "stem"),
+    [
+        ("possibly", "possibl"),  # the original rules say possibli
+        ("technology", "technolog"),
+        ("technologies", "technolog"),
+        ("trilogy", "trilogi"),  # too short a stem for that rule
+        ("friday", "fridai"),
+        ("running", "run"),
+        ("us", "us"),
+        ("as", "as"),
+    ],
+)
+def test_stems_are_those_of_porters_program(word, stem):
+    assert terms.stem(word) == stem
+
+
+@needs_data
+def test_recovered_terms_are_those_published():
+    seen = terms.differences()
+    assert (seen["common"], seen["missing"], seen["added"]) == (9635, 0, 1)
+    assert seen["same"] >= 9610
+    assert {"the", "said", "new", "mr"} <= terms.stop_words()
+    assert not {"two", "first"} & terms.stop_words()
+    counts, _ = protocol.counted("bbcsport", "recovered", "kept")
+    assert counts.shape == (737, 4613)  # as published, for a set the rules were not made from
+
+
+def test_headers_are_cut():
+    post = "From: someone\nSubject: tides\nLines: 2\n\nThe sea\n\nrises"
+    assert protocol.beheaded(post, ()) == "The sea\n\nrises"
+    assert protocol.beheaded(post, ("from:", "subject:")) == "From: someone\nSubject: tides\nThe sea\n\nrises"
+
+
+def test_weights_by_hand():
+    import scipy.sparse as sp
+
+    counts = sp.csr_array(np.array([[1.0, 4.0], [0.0, 1.0], [0.0, 2.0]]))
+    found = protocol.weighted(counts, "(1+log2 tf) · (1+log10(n/df))").toarray()
+    assert np.allclose(found, [[1 + np.log10(3), 3], [0, 1], [0, 2]])
+
+
+def test_starts_from_documents_put_each_to_the_most_similar():
+    gram = LinearGram(np.repeat(np.eye(3), 4, axis=0))
+    setting = protocol.Setting("recovered", "kept", "tf · ln(n/df)", "documents", "ten iterations")
+    how = setting.starts(gram, 2, 5, seed=0)
+    assert how["init"].shape == (5, 12)
+    assert how["max_iter"] == 10
+    assert all(len(np.unique(start.reshape(3, 4)[row])) == 1 for start in how["init"] for row in range(3))
+    assert protocol.Setting("recovered", "kept", "", "partition", "no document moves").starts(gram, 2, 5, 0) == {
+        "init": "random",
+        "n_init": 5,
+        "max_iter": 100,
+        "random_state": 0,
+    }

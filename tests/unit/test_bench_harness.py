@@ -206,3 +206,32 @@ def test_every_row_is_whole():
         assert row.peers
         for side in (row.ours, *row.peers):
             assert side.path.is_file()
+
+
+# -- growth curves
+
+
+def test_exponents_are_slopes_of_logarithms():
+    from benchmarks.growth import exponent
+
+    sizes = [1000, 2000, 4000, 8000]
+    assert exponent(sizes, [n**1.5 for n in sizes]) == pytest.approx(1.5)
+    assert exponent(sizes, [1.0, 9.0, 3.0, 6.0]) == pytest.approx(1.0)  # the upper half alone
+
+
+def test_growth_table_shows_every_curve():
+    from benchmarks.growth import Point, table
+
+    points = [Point("a|b", n, n / 1000, 1e6 * n, 1.0) for n in (1000, 2000)]
+    lines = table(points).splitlines()
+    assert lines[2] == "| a\\|b | 1.00 s, 1000 MB | 2.00 s, 2000 MB | n^1.0 | n^1.0 |"
+    assert lines[0].startswith("| method | n = 1,000 | n = 2,000 |")
+
+
+def test_made_up_documents_are_the_same_every_time():
+    from benchmarks.growth import made_up
+
+    one, other = made_up(50, False)[0], made_up(50, False)[0]
+    assert (one != other).nnz == 0
+    assert one.shape[0] == 50
+    assert len(made_up(30, True)[1]) == 30
