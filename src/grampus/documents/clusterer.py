@@ -61,8 +61,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         Whether to measure how stable clusters and documents are.
     init : "auto", "spectral", "random", "k-means++" or "pddp"
         Where to start. "spectral" cuts the graph of the 20 nearest neighbours; "auto" starts at random, and takes the
-        partition that comes of the cut if its normalised cut is at most a third. With fewer than 100 documents or more
-        than 50,000, and where the graph falls apart, both are "random".
+        partition that comes of the cut if its normalised cut is less than a third. With fewer than 100 documents or
+        more than 50,000, and where the graph falls apart, both are "random".
     n_init : int
         Starts, the best of which is kept; for the cut, of k-means on the graph's eigenvectors.
     polish : bool

@@ -90,7 +90,7 @@ def cluster_from(
     """Cluster by kernel k-means from where `init` says.
 
     k-means favours clusters of like size. ``"auto"`` runs it from random partitions and once more from a cut of the
-    graph of the nearest neighbours, and keeps the latter if its normalised cut is at most a third of the former's:
+    graph of the nearest neighbours, and keeps the latter if its normalised cut is less than a third of the former's:
     then k-means has torn a large group apart beside a small one. ``"spectral"`` takes the cut whenever there is one.
 
     Parameters
@@ -125,4 +125,4 @@ def cluster_from(
     if init == "spectral":
         return run(start, 1)
     usual, other = run("random", n_init), run(start, 1)
-    return other if graph.cut(other.labels) <= LESS * graph.cut(usual.labels) else usual
+    return other if graph.cut(other.labels) < LESS * graph.cut(usual.labels) else usual
