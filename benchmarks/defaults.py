@@ -111,8 +111,10 @@ def measure(data: Data, x: Any, options: dict[str, Any]) -> tuple[float, float, 
 def candidates() -> list[tuple[str, str, str, dict[str, Any]]]:
     """Return every decision and candidate: (decision, name, weighting, options)."""
     found: list[tuple[str, str, str, dict[str, Any]]] = [("–", DEFAULT, WEIGHTING, {"kernel": DEFAULT})]
-    found += [("kernel", name, WEIGHTING, {"kernel": name}) for name in KERNELS]
+    kernels = [("kernel", name, WEIGHTING, {"kernel": name}) for name in KERNELS]
+    found += kernels[:2]
     found += [("start", init, WEIGHTING, {"kernel": DEFAULT, "init": init}) for init in STARTS]
+    found += kernels[2:]
     found += [("weighting", name, name, {"kernel": DEFAULT}) for name in WEIGHTINGS]
     return [*found, ("polish", "without", WEIGHTING, {"kernel": DEFAULT, "polish": False})]
 
