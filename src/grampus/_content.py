@@ -23,17 +23,18 @@ def content_names(documents: Any) -> Array:
 
 
 def _dense(rows: Array) -> list[str]:
-    """Digest dense rows as if they were sparse; those without a zero share the digest of their column numbers."""
+    """Digest dense rows as if they were sparse; those with the same zeros share the digest of their column numbers."""
     values = np.ascontiguousarray(rows, dtype=np.float64)
-    columns = hashlib.blake2b(np.arange(values.shape[1], dtype=np.int64).tobytes(), digest_size=16)
+    filled = values != 0
+    begun: dict[bytes, Any] = {}
     names = []
-    for row, full in zip(values, (values != 0).all(axis=1), strict=True):
-        if full:
-            found = columns.copy()
-            found.update(row.data)
-            names.append(found.hexdigest())
-        else:
-            names.append(_digest(np.flatnonzero(row), row[row != 0]))
+    for row, stored in zip(values, filled, strict=True):
+        key = stored.tobytes()
+        if key not in begun:
+            begun[key] = hashlib.blake2b(np.flatnonzero(stored).astype(np.int64).tobytes(), digest_size=16)
+        found = begun[key].copy()
+        found.update(row[stored].tobytes())
+        names.append(found.hexdigest())
     return names
 
 

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 from .errors import InputError
 
+T = TypeVar("T")
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
 
 
@@ -68,6 +69,21 @@ def in_threads(function: Callable[[int, int], object], n: int, n_jobs: int | Non
     bounds = [n * i // pieces for i in range(pieces + 1)]
     for done in [_pool(threads).submit(function, a, b) for a, b in pairwise(bounds) if b > a]:
         done.result()
+
+
+def results_in_threads(function: Callable[[int], T], n: int, n_jobs: int | None = None) -> Iterator[T]:
+    """Yield ``function(0)``, …, ``function(n − 1)``, in this order, each as soon as it and those before it are done."""
+    threads = min(thread_count(n_jobs), n)
+    if threads <= 1:
+        yield from map(function, range(n))
+        return
+    waiting = [_pool(threads).submit(function, i) for i in range(n)]
+    try:
+        for done in waiting:
+            yield done.result()
+    finally:  # after an error, or when nobody wants the rest
+        for done in waiting:
+            done.cancel()
 
 
 @lru_cache(maxsize=4)

@@ -19,17 +19,16 @@ from ..errors import InputError
 from ..gram import DenseGram, Gram, factor, unshifted
 from ..gram.operators import check_gram
 from .centroids import Centroids
-from .engine import Finished, Problem, gather, lockstep
+from .engine import Finished, Problem, gather
 from .fast import factored, held
+from .narrow import GAIN, Narrow, run_starts
 from .polish import polish_labels
 from .results import Clustering, Runs
 from .seeding import generators, given_starts, start_labels
-from .sums import Labels, Rule, Sums, stored_entries
+from .sums import TIE, Labels, Rule, Sums, stored_entries
 
 logger = logging.getLogger(__name__)
 
-# Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
-TIE = 1e-12
 _ROUNDING = {"float64": 1e-13, "float32": 4e-6}
 
 
@@ -52,8 +51,9 @@ def kernel_kmeans(
     """Cluster the documents of a Gram into k groups; the best of several starts.
 
     All starts run in lockstep. On a stored Gram, after the first iteration only the documents that move cost; on a
-    linear Gram each iteration is one pass over its stored entries. Labels depend on the seed alone: not on the batch
-    size, the tiles, the memory budget, or whether the Gram is stored or not.
+    linear Gram each iteration is one pass over its stored entries. With the extra ``[fast]`` and dense features each
+    start runs by itself, and threads share them. Labels depend on the seed alone: not on the batch size, the tiles, the
+    memory budget, or whether the Gram is stored or not.
 
     Parameters
     ----------
@@ -130,7 +130,7 @@ def kernel_kmeans(
         return start_labels(init, base, k, weights, rngs[part], identity) if given is None else given[part].copy()
 
     total = len(rngs) if given is None else len(given)
-    runs = _run_all(problem, choose_sums(base, diagonal, weights, k, total, n_jobs), draw, total, batch_size, progress)
+    runs = _run_all(problem, choose_way(base, diagonal, weights, k, total, n_jobs), draw, total, batch_size, progress)
     # The first of equals: which of them rounding favours must not matter.
     size = float(weights @ np.abs(diagonal))
     best = int((runs.objective <= runs.objective.min() + TIE * size).argmax())
@@ -153,19 +153,19 @@ def kernel_kmeans(
 
 def _run_all(
     problem: Problem,
-    sums: Sums,
+    way: Sums | Narrow,
     draw: Callable[[slice], Labels],
     total: int,
     batch_size: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Runs:
     """Run every start, as many together as fit into a part of the memory budget."""
-    step = batch_size or max(1, min(settings().memory // 16, 2**28) // sums.bytes_per_start)
+    step = batch_size or max(1, min(settings().memory // 16, 2**28) // way.bytes_per_start)
     finished: list[Finished] = []
     for first in range(0, total, step):
         starts = draw(slice(first, first + step))
         starts[:, problem.weights == 0] = -1
-        for run in lockstep(problem, sums, starts):
+        for run in run_starts(problem, way, starts):
             finished.append(_placed(run, first))
             if progress is not None:
                 progress(len(finished), total)
@@ -218,11 +218,12 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     return weights
 
 
-def choose_sums(base: Gram, diagonal: Array, weights: Array, k: int, starts: int, n_jobs: int | None) -> Sums:
-    """Pick the cheapest way to have the sums, by counting multiplications.
+def choose_way(base: Gram, diagonal: Array, weights: Array, k: int, starts: int, n_jobs: int | None) -> Sums | Narrow:
+    """Pick the cheapest way to run the starts, by counting multiplications.
 
     A stored matrix costs about 6 n² a start (the first sums, then the movers); features cost one pass over their
-    stored entries, times k, in each of about 15 iterations.
+    stored entries, times k, in each of about 15 iterations. Where they are dense and the loops are compiled, such a
+    pass is one product.
     """
     n = len(base)
     stored = 6.0 * n * n * starts
@@ -233,6 +234,9 @@ def choose_sums(base: Gram, diagonal: Array, weights: Array, k: int, starts: int
     if explicit is not None:
         entries = stored_entries(explicit.features)
         passes = 15.0 * entries * k * starts
-        if not fits or passes <= stored + 2.0 * entries * n:
+        narrow = Narrow.suits(explicit, passes, n_jobs)
+        if not fits or passes / (GAIN if narrow else 1.0) <= stored + 2.0 * entries * n:
+            if narrow:
+                return Narrow(explicit, diagonal, weights, k, n_jobs)
             return factored(explicit, diagonal, weights, k, passes, n_jobs)
     return held(base, diagonal, weights, k, base.dense() if fits else None, stored, n_jobs)

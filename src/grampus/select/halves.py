@@ -5,19 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
 from .._config import settings
-from ..cluster.engine import Problem, lockstep
+from .._parallel import blas_threads
+from ..cluster.engine import Problem
 from ..cluster.fast import factored, held
-from ..cluster.kernel_kmeans import TIE
-from ..cluster.sums import FactorSums, Labels, Rule, State, Sums, stored_entries
+from ..cluster.narrow import GAIN, Narrow, run_starts
+from ..cluster.sums import TIE, Labels, Rule, State, Sums, stored_entries
 from ..errors import InputError
 from ..gram import DenseGram, Gram, factor
-from .splits import ONE_RANDOM, Entropy, Starts
+from .splits import ONE_RANDOM, Entropy, Starts, nearest_of
 
 MAX_ITER = 100
 
@@ -129,32 +131,41 @@ class Splitter:
             gram = DenseGram._trusted(gram.dense())
         return cls(gram, diagonal, Rule(False, TIE, sigma, spherical), work, starts)
 
-    def sums(self, k: int, threads: int) -> Sums:
-        """Return new sums for partitions into k clusters."""
+    @property
+    def narrow(self) -> bool:
+        """Whether starts run one by one on dense features."""
+        return not isinstance(self.gram, DenseGram) and Narrow.suits(factor(self.gram), self.work)
+
+    def way(self, k: int, threads: int) -> Sums | Narrow:
+        """Return what runs partitions into k clusters."""
         weights = np.ones(len(self.gram))
         if isinstance(self.gram, DenseGram):
             return held(self.gram, self.diagonal, weights, k, self.gram.matrix, self.work, threads)
         explicit = factor(self.gram)
+        if explicit is not None and Narrow.suits(explicit, self.work, threads):
+            return Narrow(explicit, self.diagonal, weights, k, threads)
         if explicit is not None:
             return factored(explicit, self.diagonal, weights, k, self.work, threads)
         return held(self.gram, self.diagonal, weights, k, None, self.work, threads)
 
     def splits_at_once(self, k: int, workers: int = 1) -> int:
         """Return how many splits fit into the memory budget together."""
-        each = 8 * k * len(self.gram)
-        explicit = None if isinstance(self.gram, DenseGram) else factor(self.gram)
-        if explicit is not None:
-            each = FactorSums(explicit, self.diagonal, self.diagonal, k).bytes_per_start
+        each = self.way(k, 1).bytes_per_start
         return max(1, min(settings().memory // 16, 2**28) // (2 * each * workers * self.starts.n_init))
 
     def halves(self, k: int, splits: Sequence[int], entropy: Entropy, threads: int) -> Halves:
         """Cluster both halves of some splits; each predicts the other in the same products."""
-        clock = Clock()
-        first = self.starts.draw(self.gram, k, entropy, splits)
+        clock, way = Clock(), self.way(k, threads)
+        nearest = way.nearest if isinstance(way, Narrow) else partial(nearest_of, self.gram)
+        with blas_threads():
+            first = self.starts.draw(self.gram, k, entropy, splits, nearest, threads)
         problem = Problem(k, np.ones(len(self.gram)), self.diagonal, self.rule, MAX_ITER)
         labels, predicted, objective = np.empty_like(first), np.empty_like(first), np.empty(len(first))
-        for run in lockstep(problem, Timed(self.sums(k, threads), clock), first):
+        began = time.perf_counter()
+        for run in run_starts(problem, way if isinstance(way, Narrow) else Timed(way, clock), first):
             labels[run.index], predicted[run.index], objective[run.index] = run.labels, run.predicted, run.objective
+        if isinstance(way, Narrow):  # where products and assignment are one
+            clock.assignment += time.perf_counter() - began
         if self.starts.n_init > 1:
             best = self._best(objective.reshape(-1, self.starts.n_init))
             labels, predicted = labels[best], predicted[best]
@@ -168,10 +179,11 @@ class Splitter:
 
 
 def _store(gram: Gram, k: int, columns: int) -> bool:
-    """Say whether to store the matrix: if it fits, and unless one pass over sparse features is much the cheaper way.
+    """Say whether to store the matrix: if it fits, and unless one pass over the features is the cheaper way.
 
     A stored matrix costs about 3 n² for a half (the first sums, then the movers), in straight loops; features cost a
-    pass over their entries, times k, in each of about 15 iterations, in scattered ones.
+    pass over their entries, times k, in each of about 15 iterations, in scattered ones. Where they are dense and the
+    loops are compiled, a pass is over the half alone, and cheap.
     """
     n = len(gram)
     if n * n * gram.dtype.itemsize > settings().memory // 4:
@@ -180,7 +192,9 @@ def _store(gram: Gram, k: int, columns: int) -> bool:
     if explicit is None:
         return True
     entries = float(stored_entries(explicit.features))
-    return 3.0 * n * n * columns + 2.0 * entries * n < 3.0 * 15.0 * entries * k * columns
+    passes = 15.0 * entries * k * columns
+    each = 0.5 / GAIN if Narrow.suits(explicit, passes) else 3.0
+    return 3.0 * n * n * columns + 2.0 * entries * n < each * passes
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._check import check_integer
+from .._parallel import results_in_threads
 from ..cluster.seeding import plus_plus, random_partition
-from ..cluster.sums import Labels
+from ..cluster.sums import TIE, Labels
 from ..errors import InputError
 from ..gram import Gram
 
@@ -19,6 +21,7 @@ STARTS = ("auto", "random", "k-means++", "documents")
 _SPLIT, _START, _NULL = 0, 1, 2  # what a generator is for
 
 Entropy = tuple[int, ...]
+Nearest = Callable[[NDArray[np.intp], NDArray[np.intp]], Labels]
 
 
 def entropy_of(random_state: Any) -> Entropy:
@@ -37,10 +40,12 @@ def generator(entropy: Entropy, *key: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
 
 
+@lru_cache(maxsize=256)  # every k asks for the same ones
 def half(n: int, entropy: Entropy, split: int) -> NDArray[np.bool_]:
     """Return which of n documents are in the first half of a split: ⌊n/2⌋ of them."""
     inside = np.zeros(n, dtype=bool)
     inside[generator(entropy, _SPLIT, split).permutation(n)[: n // 2]] = True
+    inside.flags.writeable = False
     return inside
 
 
@@ -66,13 +71,24 @@ class Starts:
             raise InputError(f"init must be one of {', '.join(map(repr, STARTS))}; got {self.init!r}.")
         object.__setattr__(self, "n_init", check_integer(self.n_init, "n_init", low=1))
 
-    def draw(self, gram: Gram, k: int, entropy: Entropy, splits: Sequence[int]) -> Labels:
+    def draw(
+        self,
+        gram: Gram,
+        k: int,
+        entropy: Entropy,
+        splits: Sequence[int],
+        nearest: Nearest | None = None,
+        threads: int = 1,
+    ) -> Labels:
         """Return the partitions that both halves of some splits start from, −1 outside the half.
 
-        Shape (2 · splits · n_init, n): first all starts of the first half of the first split.
+        Shape (2 · splits · n_init, n): first all starts of the first half of the first split. `nearest` tells which of
+        some documents is the nearest to each member, where there is a quicker way than to ask the Gram.
         """
         n = len(gram)
+        nearest = partial(nearest_of, gram) if nearest is None else nearest
         found = np.full((2 * len(splits) * self.n_init, n), -1, dtype=np.int32)
+        drawn: list[tuple[int, NDArray[np.intp], NDArray[np.intp]]] = []  # documents that others are to join
         row = 0
         for split in splits:
             first = half(n, entropy, split)
@@ -83,19 +99,27 @@ class Starts:
                     if self.init == "random" or (self.init == "auto" and start == 0):
                         found[row, members] = random_partition(len(members), k, rng)
                     elif self.init == "documents":
-                        found[row, members] = nearest_of(gram, members, rng.choice(members, k, replace=False))
+                        drawn.append((row, members, rng.choice(members, k, replace=False)))
                     else:
                         found[row, members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
                     row += 1
+
+        def join(number: int) -> None:
+            row, members, centres = drawn[number]
+            found[row, members] = nearest(members, centres)
+            found[row, centres] = np.arange(k)  # each is its own
+
+        list(results_in_threads(join, len(drawn), threads))
         return found
 
 
 def nearest_of(gram: Gram, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
-    """Return which of some documents is the nearest, for every member; each centre is its own."""
-    near = gram.diagonal()[centres] - 2.0 * gram._block(members, centres).astype(np.float64, copy=False)
-    labels = near.argmin(axis=1).astype(np.int32)
-    labels[np.searchsorted(members, centres)] = np.arange(len(centres))
-    return labels
+    """Return which of some documents is the nearest, for every member; in a tie the first of them."""
+    diagonal = gram.diagonal().astype(np.float64, copy=False)
+    near = diagonal[centres, None] - 2.0 * gram._block(centres, members).astype(np.float64, copy=False)
+    least = near.argmin(axis=0)
+    limit = near[least, np.arange(len(members))] + TIE * (np.abs(diagonal[members]) + np.abs(diagonal[centres[least]]))
+    return (near <= limit).argmax(axis=0).astype(np.int32)
 
 
 ONE_RANDOM = Starts()

@@ -57,8 +57,8 @@ def tables(clusters: NDArray[Any], predicted: NDArray[Any], k: int) -> NDArray[n
     -------
     array of shape (runs, k, k)
     """
-    run, document = np.nonzero(clusters >= 0)
-    cells = (run * k + clusters[run, document]) * k + predicted[run, document]
+    runs = np.arange(len(clusters))[:, None]
+    cells = ((runs * k + clusters) * k + predicted)[clusters >= 0]
     return np.bincount(cells, minlength=len(clusters) * k * k).reshape(-1, k, k)
 
 

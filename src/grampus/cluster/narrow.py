@@ -1,0 +1,87 @@
+"""Starts that run to their end one by one, in threads, on dense features with few columns; compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, is_sparse
+from .._config import settings
+from .._parallel import blas_threads, results_in_threads, thread_count
+from ..errors import InputError
+from ..gram.factor import Factor
+from . import fast
+from .engine import TWO_CYCLES, Finished, Problem, lockstep
+from .results import History, Outcome
+from .sums import TIE, Labels, Sums
+
+GAIN = 8.0  # a pass over dense features costs so many times less than its multiplications do in plain loops
+
+_OUTCOMES = (Outcome.CONVERGED, Outcome.OSCILLATED, Outcome.MAX_ITER)
+
+
+class Narrow:
+    """Documents in a space of few dimensions, m: an iteration costs one product of n·m·k.
+
+    A start needs no other, so results are the same to the last bit whatever runs beside it.
+    """
+
+    def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
+        from . import _narrow
+
+        self._loops, self.k, self.n_jobs = _narrow, k, n_jobs
+        scaled = factor.features if (factor.scale == 1.0).all() else factor.features * factor.scale[:, None]
+        self.features, self.diagonal, self.weights = (
+            np.require(part, np.float64, ["C_CONTIGUOUS", "WRITEABLE"]) for part in (scaled, diagonal, weights)
+        )
+
+    @staticmethod
+    def suits(factor: Factor | None, work: float, n_jobs: int | None = None) -> bool:
+        """Say whether documents can be held this way: dense features, compiled loops worth loading, and memory.
+
+        `work` is how many multiplications all starts take.
+        """
+        if factor is None or is_sparse(factor.features) or not factor.features.shape[1]:
+            return False
+        copies = 8 * factor.features.size * (1 + thread_count(n_jobs))
+        return work >= fast.WORTH_IT and fast.available() and copies <= settings().memory // 4
+
+    @property
+    def bytes_per_start(self) -> int:
+        """How much memory one partition takes."""
+        return 16 * len(self.features)
+
+    def run(self, problem: Problem, starts: Labels) -> Iterator[Finished]:
+        """Run every start to its end; yield them in order."""
+        rule = problem.rule
+        documents = self._documents(rule.extent(self.diagonal))
+        ways = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical)
+
+        def one(p: int) -> Finished:
+            start = np.require(starts[p], np.int32, ["C_CONTIGUOUS", "WRITEABLE"])
+            labels, predicted, outcome, moves, objectives = self._loops.run(
+                documents, start, self.k, ways, problem.max_iter, TWO_CYCLES
+            )
+            if outcome == self._loops.NOT_FINITE:
+                raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")
+            history = History(moves, objectives[:-1])
+            return Finished(p, labels, predicted, float(objectives[-1]), _OUTCOMES[outcome], history)
+
+        with blas_threads():
+            yield from results_in_threads(one, len(starts), self.n_jobs)
+
+    def _documents(self, reach: Array) -> tuple[Array, ...]:
+        """Return what the loops take; see there."""
+        return self.features, np.arange(len(self.features)), self.diagonal, reach, self.weights
+
+    def nearest(self, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
+        """Return which of some documents is the nearest, for every member; in a tie the first of them."""
+        documents = self._documents(np.abs(self.diagonal))
+        return np.asarray(self._loops.nearest(documents, members, centres, TIE), dtype=np.int32)
+
+
+def run_starts(problem: Problem, way: Sums | Narrow, starts: Labels) -> Iterator[Finished]:
+    """Run a batch of starts (partitions, n), each by itself or all in lockstep; yield each as it stops."""
+    return way.run(problem, starts) if isinstance(way, Narrow) else lockstep(problem, way, starts)
