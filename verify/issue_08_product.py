@@ -86,8 +86,8 @@ def assign() -> Figure:
     corpus = scipy_docstrings()
     words, kept = [], True
     for kernel, polish in (
-        ("cosine|principal(100)|normalise", True),
-        ("cosine|principal(100)|normalise", False),
+        ("cosine|principal(30)|normalise", True),
+        ("cosine|principal(30)|normalise", False),
         ("cosine|shift", True),
         ("cosine|shift", False),
         ("cosine", False),

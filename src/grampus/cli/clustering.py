@@ -45,7 +45,13 @@ TREE_FORMATS = ("text", "json", "newick", "dot")
 )
 @click.option("--null", is_flag=True, help="Also test whether there are any groups at all; takes longer.")
 @click.option("--starts", type=click.IntRange(min=1), default=10, show_default=True, help="The best is kept.")
-@click.option("--init", type=click.Choice(["random", "k-means++", "pddp"]), default="random", show_default=True)
+@click.option(
+    "--init",
+    type=click.Choice(["auto", "spectral", "random", "k-means++", "pddp"]),
+    default="auto",
+    show_default=True,
+    help="Where to start.",
+)
 @click.option("--no-polish", is_flag=True, help="Leave out the single moves at the end.")
 @click.option("--no-stability", is_flag=True, help="Leave out the measurement of stability.")
 @click.option("--embeddings", type=click.Path(dir_okay=False), help="Rows of numbers for the documents, as .npy.")

@@ -80,7 +80,7 @@ source_options = _together(
 term_options = _together(
     click.option(
         "--kernel",
-        default="cosine|principal(100)|normalise",
+        default="cosine|principal(30)|normalise",
         show_default=True,
         help="See 'grampus describe-kernel --help'.",
     ),

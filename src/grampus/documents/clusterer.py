@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_flag, check_integer
-from ..cluster import Clustering, kernel_kmeans
+from ..cluster import Clustering
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
@@ -26,6 +26,7 @@ from ..text import Corpus, TermVectorizer
 from .collect import Collection, collect
 from .compose import Partition, Progress, compose
 from .placing import Placement, Placer
+from .starts import STARTS, cluster_from
 from .trust import choose, stability
 
 
@@ -42,7 +43,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         k, or let ``choose_k`` choose it.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
-        weighted terms, brought to its leading 100 components (latent semantic analysis): see the guide for the
+        weighted terms, brought to its leading 30 components (latent semantic analysis): see the guide for the
         measurements.
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and terms in fewer than
@@ -58,10 +59,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         several times as much as the choice itself.
     stability : bool
         Whether to measure how stable clusters and documents are.
+    init : "auto", "spectral", "random", "k-means++" or "pddp"
+        Where to start. "spectral" cuts the graph of the 20 nearest neighbours; "auto" starts at random, and takes the
+        partition that comes of the cut if its normalised cut is less than a third. With fewer than 100 documents or
+        more than 50,000, and where the graph falls apart, both are "random".
     n_init : int
-        Starts; the best is kept.
-    init : "random", "k-means++" or "pddp"
-        Where to start.
+        Starts, the best of which is kept; for the cut, of k-means on the graph's eigenvectors.
     polish : bool
         Single moves after convergence, while they lower the objective.
     random_state : int, RandomState or None
@@ -107,7 +110,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | str = "auto",
         *,
-        kernel: str | Kernel = "cosine|principal(100)|normalise",
+        kernel: str | Kernel = "cosine|principal(30)|normalise",
         terms: TermVectorizer | None = None,
         ks: Any = None,
         scheme: str | None = None,
@@ -115,7 +118,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         null: bool = False,
         stability: bool = True,
         n_init: int = 10,
-        init: str = "random",
+        init: str = "auto",
         polish: bool = True,
         random_state: Any = 0,
         n_jobs: int | None = None,
@@ -209,8 +212,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
-        if not isinstance(self.init, str):
-            raise InputError("init must be 'random', 'k-means++' or 'pddp': documents are reordered before they start.")
+        if str(self.init) not in STARTS:
+            raise InputError(
+                f"init must be one of {', '.join(map(repr, STARTS))}, not an array: documents are reordered before "
+                f"they start. Got {self.init!r}."
+            )
 
     def _given(self, collection: Collection) -> int:
         distinct = int((collection.weights > 0).sum())
@@ -224,14 +230,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     ) -> Clustering:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            result = kernel_kmeans(
+            result = cluster_from(
                 gram,
                 k,
-                polish=self.polish,
+                collection.weights,
                 init=self.init,
                 n_init=self.n_init,
-                sample_weight=collection.weights,
-                random_state=seed,
+                polish=self.polish,
+                seed=seed,
                 n_jobs=self.n_jobs,
                 progress=lambda done, total: tell("clustering", done, total),
             )
