@@ -27,7 +27,7 @@ import numpy as np
 from ._loops import left_out
 
 CONVERGED, OSCILLATED, MAX_ITER, NOT_FINITE = 0, 1, 2, 3
-_BLOCK = 256  # documents in one product, at most: they and their sums stay in the second-level cache
+_BLOCK = 1024  # documents in one product, at most: a call of BLAS costs as much as a few hundred of them
 _LINE = 8  # numbers in a line of the cache
 _DOUBT = 8  # with more than one document in so many to look at again, single precision does not pay
 _UNIT = 2.0**-24  # the rounding of single precision
@@ -232,13 +232,13 @@ def place(documents, blocks, labels, clusters, rule):  # type: ignore[no-untyped
     wide = width(n)
     new = np.empty(n, dtype=np.int32)
     values, least, second = np.empty(k * wide), np.empty(wide), np.empty(wide)
-    winner = np.empty(wide, dtype=np.int64)
+    winner, zeros, ones = np.empty(wide, dtype=np.int64), np.zeros(k), np.ones(k)
     for first in range(0, n, wide):
         many = min(wide, n - first)
         tile = values[: k * many].reshape(k, many)
         np.dot(clusters[0], blocks[first * m : (first + many) * m].reshape(m, many), tile)
         compare(documents, first, labels, clusters, rule, tile)
-        find_least(tile, winner, least, second)
+        find_least(tile, zeros, ones, winner, least, second)
         settle_ties(documents, first, labels, clusters, rule, tile, winner, least, second)
         for r in range(many):
             new[first + r] = winner[r]
@@ -273,6 +273,7 @@ def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-unty
             high, slant = max(high, abs(offsets[c])), max(slant, abs(slopes[c]))
     constant = 16.0 * _UNIT * (high + slant * abs(shift))
     wide, small = width(n), sums.astype(np.float32)
+    heights, tilts = offsets.astype(np.float32), slopes.astype(np.float32)
     new, doubtful = np.empty(n, dtype=np.int32), 0
     values = np.empty(k * wide, dtype=np.float32)
     least, second = np.empty(wide, dtype=np.float32), np.empty(wide, dtype=np.float32)
@@ -281,16 +282,12 @@ def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-unty
         many = min(wide, n - first)
         tile = values[: k * many].reshape(k, many)
         np.dot(small, blocks[first * m : (first + many) * m].reshape(m, many), tile)
-        for c in range(k):
-            row, offset, slope = tile[c], np.float32(offsets[c]), np.float32(slopes[c])
-            for r in range(many):
-                row[r] = offset + slope * row[r]
         if shift != 0.0:
             for r in range(many):
                 c = labels[first + r]
                 if c >= 0:  # K_ii + σ is among its own sums
-                    tile[c, r] += np.float32(slopes[c] * shift * min(weights[first + r], 1.0))
-        find_least(tile, winner, least, second)
+                    tile[c, r] += np.float32(shift * min(weights[first + r], 1.0))
+        find_least(tile, heights, tilts, winner, least, second)
         for r in range(many):
             i, c = first + r, winner[r]
             room = 4.0 * _UNIT * (m + 2) * lengths[i] * steep + constant + tolerance * (reach[i] + extents[c])
@@ -312,7 +309,7 @@ def looked_at(documents, i, labels, clusters, rule):  # type: ignore[no-untyped-
         for t in range(len(row)):
             values[c, 0] += sums[c, t] * row[t]
     compare(documents, i, labels, clusters, rule, values)
-    find_least(values, winner, least, second)
+    find_least(values, np.zeros(len(sums)), np.ones(len(sums)), winner, least, second)
     settle_ties(documents, i, labels, clusters, rule, values, winner, least, second)
     return winner[0]
 
@@ -344,15 +341,17 @@ def compare(documents, first, labels, clusters, rule, values):  # type: ignore[n
 
 
 @_compiled
-def find_least(values, winner, least, second):  # type: ignore[no-untyped-def]
-    """Find the least value of every column, where it stands, and the next."""
+def find_least(values, offsets, slopes, winner, least, second):  # type: ignore[no-untyped-def]
+    """Find the least of offset + slope · value in every column, where it stands, and the next."""
     many = values.shape[1]
-    for r in range(many):
-        winner[r], least[r], second[r] = 0, values[0, r], np.inf
-    for c in range(1, len(values)):
-        row = values[c]
+    for c in range(len(values)):
+        row, offset, slope = values[c], offsets[c], slopes[c]
+        if c == 0:
+            for r in range(many):
+                winner[r], least[r], second[r] = 0, offset + slope * row[r], np.inf
+            continue
         for r in range(many):
-            value, best = row[r], least[r]
+            value, best = offset + slope * row[r], least[r]
             closer = value < best
             other = best if closer else value
             second[r] = other if other < second[r] else second[r]
