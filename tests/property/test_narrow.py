@@ -13,7 +13,7 @@ from grampus.cluster import fast, kernel_kmeans
 from grampus.cluster.engine import Problem, lockstep
 from grampus.cluster.kernel_kmeans import choose_way
 from grampus.cluster.narrow import Narrow
-from grampus.cluster.sums import TIE, HeldSums, Rule
+from grampus.cluster.sums import JOINS, TIE, HeldSums, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, factor, normalise
 from grampus.select.splits import nearest_of
@@ -139,13 +139,20 @@ def test_sums_that_overflow_are_refused():
 
 @settings(max_examples=30)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(set(KINDS) - {"far"})), st.integers(1, 9))
-def test_the_nearest_document_is_the_same(seed, kind, k):
+def test_documents_join_the_nearest(seed, kind, k):
     rng = np.random.default_rng(seed)
     gram = LinearGram(KINDS[kind](rng, 320, 4))
     members = np.sort(rng.permutation(320)[:290])
     centres = rng.choice(members, k, replace=False)
-    found = Narrow(factor(gram), gram.diagonal(), np.ones(320), k).nearest(members, centres)
-    assert found.tolist() == nearest_of(gram, members, centres).tolist()
+    start = np.full((1, 320), -1, dtype=np.int32)
+    start[0, members] = JOINS
+    start[0, centres] = np.arange(k)
+    problem = Problem(k, np.ones(320), gram.diagonal(), Rule(False, TIE, 0.0, False), 0)
+    (found,) = Narrow(factor(gram), gram.diagonal(), np.ones(320), k).run(problem, start)
+    wanted = nearest_of(gram, np.arange(320), centres)
+    wanted[centres] = np.arange(k)
+    assert found.labels[members].tolist() == wanted[members].tolist()
+    assert (np.delete(found.labels, members) == -1).all()
 
 
 @pytest.mark.parametrize("init", ["auto", "documents"])

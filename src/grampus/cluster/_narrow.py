@@ -25,6 +25,7 @@ import numba
 import numpy as np
 
 from ._loops import left_out
+from .sums import JOINS
 
 CONVERGED, OSCILLATED, MAX_ITER, NOT_FINITE = 0, 1, 2, 3
 _BLOCK = 1024  # documents in one product, at most: a call of BLAS costs as much as a few hundred of them
@@ -47,7 +48,7 @@ def run(documents, start, k, rule, max_iter, two_cycles):  # type: ignore[no-unt
 
     The objectives are those before each iteration, and that of the labels at the end.
     """
-    inside, outside = np.flatnonzero(start >= 0), np.flatnonzero(start < 0)
+    inside, outside = np.flatnonzero(start != -1), np.flatnonzero(start == -1)
     labels, clusters, outcome, moves, objectives = iterate(
         taken(documents, inside), start[inside], k, rule, max_iter, two_cycles
     )
@@ -57,15 +58,6 @@ def run(documents, start, k, rule, max_iter, two_cycles):  # type: ignore[no-unt
     if len(outside):
         predicted[outside] = once(taken(documents, outside), start[outside], clusters, rule)
     return found, predicted, outcome, moves, objectives
-
-
-@_compiled
-def nearest(documents, members, centres, tolerance):  # type: ignore[no-untyped-def]
-    """Return the nearest of some documents for every member: clusters of one document each."""
-    rule = (False, tolerance, 0.0, False)
-    ones = np.ones(len(centres))
-    clusters = figures((documents[0][centres], ones, ones, np.ones(len(centres), dtype=np.int64)), rule)
-    return once(taken(documents, members), np.full(len(members), -1, dtype=np.int32), clusters, rule)
 
 
 @_compiled
@@ -90,6 +82,8 @@ def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[n
     n, rough = len(labels), rough_suits(documents, rule)
     blocks = np.empty(0) if rough else packed(documents)
     small = roughly(documents) if rough else np.empty(0, dtype=np.float32)
+    if (labels == JOINS).any():
+        labels = joined(documents, small, blocks, rough, labels, k, rule)
     before = np.full(n, -2, dtype=np.int32)
     groups = (np.zeros((k, features.shape[1])), np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
     follow(documents, np.arange(n), labels, labels, True, groups)
@@ -123,6 +117,26 @@ def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[n
             outcome = OSCILLATED if len(movers) else CONVERGED
             break
     return labels, clusters, outcome, moves[:made], objectives[: made + 1]
+
+
+@_compiled
+def joined(documents, small, blocks, rough, labels, k, rule):  # type: ignore[no-untyped-def]
+    """Return the labels when every document has joined the nearest of those that have one, k clusters of one each."""
+    features, numbers, diagonal, _, weights, lengths = documents
+    documents = (features, numbers, diagonal, np.abs(diagonal), weights, lengths)
+    centres, ones = np.zeros((k, features.shape[1])), np.ones(k)
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            centres[labels[i]] = features[numbers[i]]
+    plain = (False, rule[1], 0.0, False)
+    clusters = figures((centres, ones, ones, np.ones(k, dtype=np.int64)), plain)
+    none = np.full(len(labels), -1, dtype=np.int32)
+    found = (
+        screened(documents, small, none, clusters, plain)[0]
+        if rough
+        else place(documents, blocks, none, clusters, plain)
+    )
+    return np.where(labels >= 0, labels, found)
 
 
 @_compiled

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .._array import Array, is_sparse
 from .._config import settings
@@ -15,7 +14,7 @@ from ..gram.factor import Factor
 from . import fast
 from .engine import TWO_CYCLES, Finished, Problem, lockstep
 from .results import History, Outcome
-from .sums import TIE, Labels, Sums
+from .sums import Labels, Sums
 
 GAIN = 8.0  # a pass over dense features costs so many times less than its multiplications do in plain loops
 
@@ -55,7 +54,7 @@ class Narrow:
         return 16 * len(self.features)
 
     def run(self, problem: Problem, starts: Labels) -> Iterator[Finished]:
-        """Run every start to its end; yield them in order."""
+        """Run every start to its end; yield them in order. Documents marked `JOINS` first join the nearest labelled."""
         rule = problem.rule
         documents = self._documents(rule.extent(self.diagonal))
         ways = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical)
@@ -76,11 +75,6 @@ class Narrow:
     def _documents(self, reach: Array) -> tuple[Array, ...]:
         """Return what the loops take; see there."""
         return self.features, np.arange(len(self.features)), self.diagonal, reach, self.weights, self.lengths
-
-    def nearest(self, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
-        """Return which of some documents is the nearest, for every member; in a tie the first of them."""
-        documents = self._documents(np.abs(self.diagonal))
-        return np.asarray(self._loops.nearest(documents, members, centres, TIE), dtype=np.int32)
 
 
 def run_starts(problem: Problem, way: Sums | Narrow, starts: Labels) -> Iterator[Finished]:

@@ -29,6 +29,7 @@ from ..gram.factor import Factor
 
 Labels = NDArray[np.int32]
 # Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
+JOINS = -2  # the label of a document that is to join the nearest of those that have one
 TIE = 1e-12
 _CONVERTED = 32 * 2**20  # bytes of a stored float32 matrix that are widened at a time
 

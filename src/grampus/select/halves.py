@@ -156,7 +156,7 @@ class Splitter:
     def halves(self, k: int, splits: Sequence[int], entropy: Entropy, threads: int) -> Halves:
         """Cluster both halves of some splits; each predicts the other in the same products."""
         clock, way = Clock(), self.way(k, threads)
-        nearest = way.nearest if isinstance(way, Narrow) else partial(nearest_of, self.gram)
+        nearest = None if isinstance(way, Narrow) else partial(nearest_of, self.gram)
         with blas_threads():
             first = self.starts.draw(self.gram, k, entropy, splits, nearest, threads)
         problem = Problem(k, np.ones(len(self.gram)), self.diagonal, self.rule, MAX_ITER)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from .._check import check_integer
 from .._parallel import results_in_threads
 from ..cluster.seeding import plus_plus, random_partition
-from ..cluster.sums import TIE, Labels
+from ..cluster.sums import JOINS, TIE, Labels
 from ..errors import InputError
 from ..gram import Gram
 
@@ -83,10 +83,9 @@ class Starts:
         """Return the partitions that both halves of some splits start from, −1 outside the half.
 
         Shape (2 · splits · n_init, n): first all starts of the first half of the first split. `nearest` tells which of
-        some documents is the nearest to each member, where there is a quicker way than to ask the Gram.
+        some documents is the nearest to each member; without it, members that are to join one are marked `JOINS`.
         """
         n = len(gram)
-        nearest = partial(nearest_of, gram) if nearest is None else nearest
         found = np.full((2 * len(splits) * self.n_init, n), -1, dtype=np.int32)
         drawn: list[tuple[int, NDArray[np.intp], NDArray[np.intp]]] = []  # documents that others are to join
         row = 0
@@ -106,7 +105,7 @@ class Starts:
 
         def join(number: int) -> None:
             row, members, centres = drawn[number]
-            found[row, members] = nearest(members, centres)
+            found[row, members] = JOINS if nearest is None else nearest(members, centres)
             found[row, centres] = np.arange(k)  # each is its own
 
         list(results_in_threads(join, len(drawn), threads))
