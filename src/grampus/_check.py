@@ -170,8 +170,10 @@ def check_labels(labels: Any, n: int) -> NDArray[np.intp]:
 def check_number(
     value: Any, name: str, *, low: float = -math.inf, high: float = math.inf, above: float | None = None
 ) -> float:
-    """Return a finite real number within [low, high], or greater than `above`."""
+    """Return a finite real number within [low, high], and greater than `above`."""
     rule = f"greater than {above:g}" if above is not None else f"between {low:g} and {high:g}"
+    if above is not None and math.isfinite(high):
+        rule += f" and at most {high:g}"
     if above is None and math.isinf(high):
         rule = "a finite number" if math.isinf(low) else f"at least {low:g}"
     try:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grampus.cluster import fast, kernel_kmeans
+from grampus.cluster import fast, kernel_kmeans, narrow
 from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, objective, shift
 from tests.reference import naive_kmeans
 
@@ -22,7 +22,8 @@ def loops(request, monkeypatch):
     if request.param == "plain":
         monkeypatch.setattr(fast, "available", lambda: False)
     else:
-        monkeypatch.setattr(fast, "WORTH_IT", 0.0)
+        for module in (fast, narrow):
+            monkeypatch.setattr(module, "WORTH_IT", 0.0)
     return request.param
 
 
@@ -57,18 +58,19 @@ def forms(x, kind, sigma):
     st.sampled_from(["dense", "features", "sparse", "tiled"]),
     st.booleans(),
     st.sampled_from([0.0, -1.5, None]),
+    st.sampled_from([1.0, 0.5, 0.01]),
 )
-def test_document_by_document(problem, kind, adjusted, sigma):
+def test_document_by_document(problem, kind, adjusted, sigma, centroid):
     x, start, k = problem
     K = x @ x.T
     sigma = -np.trace(K) / len(K) if sigma is None else sigma
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = kernel_kmeans(forms(x, kind, sigma), k, init=start, adjusted=adjusted)
+        result = kernel_kmeans(forms(x, kind, sigma), k, init=start, adjusted=adjusted, centroid_weight=centroid)
     # the start is renumbered in the order of its labels; the twin must see the same numbers
     start = np.unique(start, return_inverse=True)[1]
     labels, outcome, moves, values = naive_kmeans.run(
-        K + sigma * np.eye(len(K)), start, k, adjusted=adjusted, sigma=sigma
+        K + sigma * np.eye(len(K)), start, k, adjusted=adjusted, sigma=sigma, centroid=centroid
     )
     assert result.history.moves.tolist() == moves
     assert result.outcome == outcome

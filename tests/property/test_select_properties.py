@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus import choose_k
+from grampus.cluster.sums import TIE, Rule
 from grampus.gram import DenseGram, FunctionGram, LinearGram, shift
 from grampus.metrics import accuracy
 from grampus.select import chance_strength, nearest_centroid, prediction_strength, reduce_gram
@@ -94,27 +95,27 @@ def test_reduction_looks_through_the_shift():
 
 
 @settings(max_examples=15, deadline=None)
-@given(st.integers(0, 2**31), st.integers(2, 3), st.booleans())
-def test_halves_in_lockstep_equal_plain_loops(seed, k, shifted):
+@given(st.integers(0, 2**31), st.integers(2, 3), st.booleans(), st.sampled_from([1.0, 0.5]))
+def test_halves_in_lockstep_equal_plain_loops(seed, k, shifted, centroid):
     """One product clusters a half and predicts the other: the same as clustering it alone and classifying the rest."""
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(24, 3)) + 4 * rng.integers(0, 2, size=(24, 1))
     matrix = points @ points.T
     sigma = -np.trace(matrix) / 24 if shifted else 0.0
     entropy = entropy_of(seed % 1000)
-    splitter = Splitter.of(DenseGram(matrix), sigma, [k], 2)
+    splitter = Splitter.of(DenseGram(matrix), Rule(False, TIE, sigma, centroid=centroid), [k], 2)
     found = splitter.halves(k, range(2), entropy, 1)
     starts = Starts().draw(DenseGram(matrix), k, entropy, range(2))
     for row, start in enumerate(starts):
         inside = half(24, entropy, row // 2)
         train = np.flatnonzero(inside if row % 2 == 0 else ~inside)
         rest = np.setdiff1d(np.arange(24), train)
-        alone = naive_select.kernel_kmeans(matrix[np.ix_(train, train)], sigma, start[train], k)
+        alone = naive_select.kernel_kmeans(matrix[np.ix_(train, train)], sigma, start[train], k, centroid)
         if alone is None:
             continue  # a cluster became empty: the twin has no rule for that
         assert found.labels[row, train].tolist() == alone.tolist()
         assert (found.labels[row, rest] == -1).all()
-        predicted = naive_select.nearest_centroid(matrix, sigma, train, alone, rest, k)
+        predicted = naive_select.nearest_centroid(matrix, sigma, train, alone, rest, k, centroid)
         assert found.predicted[row, rest].tolist() == predicted.tolist()
 
 
@@ -124,9 +125,10 @@ def test_the_classifier_equals_its_twin():
     matrix, train = points @ points.T, rng.permutation(60)[:30]
     classes = rng.integers(0, 3, 30)
     rest = np.setdiff1d(np.arange(60), train)
-    for sigma in (0.0, -2.5):
-        found = nearest_centroid(shift(DenseGram(matrix), sigma), classes, train)
-        assert found[rest].tolist() == naive_select.nearest_centroid(matrix, sigma, train, classes, rest, 3).tolist()
+    for sigma, weight in ((0.0, 1.0), (-2.5, 1.0), (-2.5, 0.5)):
+        found = nearest_centroid(shift(DenseGram(matrix), sigma), classes, train, centroid_weight=weight)
+        twin = naive_select.nearest_centroid(matrix, sigma, train, classes, rest, 3, weight)
+        assert found[rest].tolist() == twin.tolist()
 
 
 @settings(max_examples=6, deadline=None)

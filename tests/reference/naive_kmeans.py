@@ -8,12 +8,12 @@ import numpy as np
 from tests.reference.naive import objective
 
 
-def distance(K, i, members):
+def distance(K, i, members, centroid=1.0):
     m = len(members)
-    return K[i, i] + K[np.ix_(members, members)].sum() / m**2 - 2 * K[i, members].sum() / m
+    return K[i, i] + centroid * K[np.ix_(members, members)].sum() / m**2 - 2 * K[i, members].sum() / m
 
 
-def step(K, labels, k, *, adjusted=False, sigma=0.0, tie=1e-12, filled=None):
+def step(K, labels, k, *, adjusted=False, sigma=0.0, centroid=1.0, tie=1e-12, filled=None):
     """Return the labels after one batch update; `filled` notes the empty clusters that got a document."""
     n = len(K)
     groups = [np.flatnonzero(labels == c) for c in range(k)]
@@ -25,11 +25,11 @@ def step(K, labels, k, *, adjusted=False, sigma=0.0, tie=1e-12, filled=None):
             members = groups[c]
             if adjusted and c == own:
                 members = members[members != i]
-                d[c] = distance(K, i, members) if len(members) else -np.inf
+                d[c] = distance(K, i, members, centroid) if len(members) else -np.inf
             elif len(members):
-                d[c] = distance(K, i, members)
+                d[c] = distance(K, i, members, centroid)
         nearest = groups[int(d.argmin())]
-        limit = d.min() + tie * (abs(K[i, i] - sigma) + abs(K[np.ix_(nearest, nearest)].mean()))
+        limit = d.min() + tie * (abs(K[i, i] - sigma) + centroid * abs(K[np.ix_(nearest, nearest)].mean()))
         if not adjusted or d[own] > limit:
             new[i] = np.flatnonzero(d <= limit)[0]
     # an empty cluster takes the document farthest, without the shift, from the centroid it was assigned to
@@ -53,14 +53,14 @@ def step(K, labels, k, *, adjusted=False, sigma=0.0, tie=1e-12, filled=None):
     return new
 
 
-def run(K, labels, k, *, adjusted=False, sigma=0.0, max_iter=100, filled=None):
+def run(K, labels, k, *, adjusted=False, sigma=0.0, centroid=1.0, max_iter=100, filled=None):
     """Return labels, outcome, moves and unshifted objectives of every iteration."""
     plain = K - sigma * np.eye(len(K))
     labels, before, cycles = np.array(labels), None, 0
     moves, values = [], []
     for _ in range(max_iter):
         values.append(objective(plain, labels))
-        new = step(K, labels, k, adjusted=adjusted, sigma=sigma, filled=filled)
+        new = step(K, labels, k, adjusted=adjusted, sigma=sigma, centroid=centroid, filled=filled)
         moves.append(int((new != labels).sum()))
         cycles = cycles + 1 if before is not None and (new == before).all() else 0
         labels, before = new, labels

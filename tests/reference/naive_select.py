@@ -35,7 +35,7 @@ def reduce(matrix, rate, p):
     return np.array(seeds), np.array(chosen), np.array(reduced)
 
 
-def kernel_kmeans(matrix, sigma, labels, k, max_iter=100):
+def kernel_kmeans(matrix, sigma, labels, k, centroid=1.0, max_iter=100):
     """Plain loops of kernel k-means on one half; None if a cluster becomes empty, else the final labels."""
     n, cycles, before = len(matrix), 0, None
     for _ in range(max_iter):
@@ -45,7 +45,7 @@ def kernel_kmeans(matrix, sigma, labels, k, max_iter=100):
         d = np.array(
             [
                 [
-                    shifted[np.ix_(labels == c, labels == c)].mean() - 2 * shifted[i, labels == c].mean()
+                    centroid * shifted[np.ix_(labels == c, labels == c)].mean() - 2 * shifted[i, labels == c].mean()
                     for c in range(k)
                 ]
                 for i in range(n)
@@ -61,13 +61,14 @@ def kernel_kmeans(matrix, sigma, labels, k, max_iter=100):
     return labels if len(np.unique(labels)) == k else None
 
 
-def nearest_centroid(matrix, sigma, train, labels, new, k):
+def nearest_centroid(matrix, sigma, train, labels, new, k, centroid=1.0):
     """Classify `new` documents by the centroids of the training ones."""
     block = matrix[np.ix_(train, train)] + sigma * np.eye(len(train))
     found = []
     for i in new:
         d = [
-            block[np.ix_(labels == c, labels == c)].mean() - 2 * matrix[i, train[labels == c]].mean() for c in range(k)
+            centroid * block[np.ix_(labels == c, labels == c)].mean() - 2 * matrix[i, train[labels == c]].mean()
+            for c in range(k)
         ]
         found.append(int(np.argmin(d)))
     return np.array(found)

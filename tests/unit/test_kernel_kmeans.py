@@ -479,6 +479,10 @@ def test_the_fitted_k_is_kept_and_a_failed_fit_is_no_fit():
     [
         {"adjusted": "no"},
         {"polish": 1},
+        {"centroid_weight": 0},
+        {"centroid_weight": 1.5},
+        {"centroid_weight": True},
+        {"centroid_weight": 0.5, "polish": True},
         {"init": [[0, 1], [0]]},
         {"init": [None] * 150},
         {"sample_weight": "abc"},
@@ -488,6 +492,16 @@ def test_the_fitted_k_is_kept_and_a_failed_fit_is_no_fit():
 def test_odd_values_are_refused_in_our_own_words(arguments):
     with pytest.raises(InputError):
         kernel_kmeans(parse_kernel("cosine").gram(X), 3, **arguments)
+
+
+def test_new_documents_meet_the_weight_that_clustered():
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=(80, 3)), 2.5 + 0.2 * rng.normal(size=(20, 3))])
+    model = KernelKMeans(2, centroid_weight=0.3, random_state=0).fit(x)
+    assert model.result_.outcome == "converged"
+    assert (model.predict(x) == model.labels_).all()
+    nearest = model.transform(x).argmin(axis=1)  # distances are distances
+    assert (nearest != model.labels_).any()
 
 
 def test_zero_vectors_and_nan():

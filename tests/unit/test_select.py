@@ -16,6 +16,7 @@ from sklearn.metrics import silhouette_samples
 
 from grampus import choose_k
 from grampus._content import content_names
+from grampus.cluster.sums import TIE, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, shift
 from grampus.select import (
@@ -224,7 +225,9 @@ def test_stability_equals_counting_pairs():
     labels = rng.integers(0, 3, 30)
     gram = DenseGram(x @ x.T)  # a matrix keeps its order
     found = stability(gram, labels, n_splits=3, random_state=4)
-    halves = Splitter.of(gram, 0.0, [3], 3, starts=Starts("auto", 3)).halves(3, range(3), entropy_of(4), 1)
+    halves = Splitter.of(gram, Rule(False, TIE, 0.0), [3], 3, starts=Starts("auto", 3)).halves(
+        3, range(3), entropy_of(4), 1
+    )
     everyone = np.where(halves.labels >= 0, halves.labels, halves.predicted)
     for i in (0, 7, 29):
         companions = [j for j in range(30) if labels[j] == labels[i] and j != i]
@@ -256,6 +259,8 @@ def test_stability_needs_enough_documents():
         ({"scheme": "KKM-S", "reduction": 4}, "belongs to RED-S"),
         ({"neighbours": 90}, "neighbours"),
         ({"scheme": "KM-S", "kernel": "linear|shift"}, "uses no shift"),
+        ({"scheme": "KM-S", "centroid_weight": 0.5}, "no part in"),
+        ({"centroid_weight": 0}, "centroid_weight"),
         ({"init": "pddp"}, "init must be one of"),
         ({"n_init": 0}, "n_init"),
         ({"n_jobs": 0}, "n_jobs"),

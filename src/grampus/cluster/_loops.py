@@ -82,14 +82,14 @@ def figures_held(sums, labels, weights, sizes, within, squares, start, stop):  #
 
 
 @_compiled
-def left_out(similar, size, within, squares, diagonal, weight, shift):  # type: ignore[no-untyped-def]
+def left_out(similar, size, within, squares, diagonal, weight, shift, centroid):  # type: ignore[no-untyped-def]
     """Distance to the own cluster without the document itself; −∞ for a document that is alone."""
     one = min(weight, 1.0)
     rest = size - one
     if rest <= 1e-12 * one:
         return -np.inf
     gathered = within - 2.0 * one * similar + one * one * diagonal + shift * (squares - one * one)
-    return gathered / (rest * rest) - 2.0 * (similar - one * diagonal) / rest
+    return centroid * gathered / (rest * rest) - 2.0 * (similar - one * diagonal) / rest
 
 
 @_compiled
@@ -114,7 +114,7 @@ def choose(distance, extents, own, current, adjusted, tolerance, reach):  # type
 # What belongs together travels together, as tuples:
 #   clusters: labels, sizes, within, squares, offsets, slopes, extents (see sums.State and sums.comparison)
 #   documents: diagonal, reach, weights
-#   rule: adjusted, tolerance, shift (see sums.Rule)
+#   rule: adjusted, tolerance, shift, centroid (see sums.Rule)
 
 
 @_compiled
@@ -122,7 +122,7 @@ def assign_held(sums, clusters, documents, rule, new, chosen, start, stop):  # t
     """Assign every document of partitions start … stop, some at a time so that each step is a straight loop."""
     labels, _, _, _, offsets, slopes, extents = clusters
     _, reach, _ = documents
-    adjusted, tolerance, _ = rule
+    adjusted, tolerance, _, _ = rule
     k, n = sums.shape[1], sums.shape[2]
     best, own, size = np.empty(_DOCUMENTS), np.empty(_DOCUMENTS), np.empty(_DOCUMENTS)
     for p in range(start, stop):
@@ -158,13 +158,22 @@ def own_distances(sums, p, clusters, documents, rule, first, out):  # type: igno
     """Distances of documents to the clusters that partition p has them in; infinite for those in none."""
     labels, sizes, within, squares, offsets, slopes, _ = clusters
     diagonal, _, weights = documents
-    adjusted, _, shift = rule
+    adjusted, _, shift, centroid = rule
     for i in range(len(out)):
         at = first + i
         c = labels[p, at]
         out[i] = np.inf
         if c >= 0 and adjusted:
-            out[i] = left_out(sums[c, at], sizes[p, c], within[p, c], squares[p, c], diagonal[at], weights[at], shift)
+            out[i] = left_out(
+                sums[c, at],
+                sizes[p, c],
+                within[p, c],
+                squares[p, c],
+                diagonal[at],
+                weights[at],
+                shift,
+                centroid,
+            )
         elif c >= 0:
             out[i] = offsets[p, c] + slopes[p, c] * (sums[c, at] + shift * min(weights[at], 1.0))
 
@@ -177,7 +186,7 @@ def assign_sparse(  # type: ignore[no-untyped-def]
     data, indices, indptr, scale = entries
     labels, sizes, within, squares, offsets, slopes, extents = clusters
     diagonal, reach, weights = documents
-    adjusted, tolerance, shift = rule
+    adjusted, tolerance, shift, centroid = rule
     partitions, k = sizes.shape
     columns = partitions * k
     sums = np.empty(columns)
@@ -205,6 +214,7 @@ def assign_sparse(  # type: ignore[no-untyped-def]
                         diagonal[i],
                         weights[i],
                         shift,
+                        centroid,
                     )
             c = choose(distance, extents[p], own, current, adjusted, tolerance, reach[i])
             new[p, i] = c

@@ -14,7 +14,8 @@ What belongs together travels together, as tuples:
   lengths in feature space
 * groups: the clusters' sums in feature space (k, m), sizes, squares (see `sums.State`) and numbers of members
 * clusters: sums, sizes, within, squares, offsets, slopes, extents (see `sums.comparison`)
-* rule: adjusted, tolerance, shift, spherical (see `sums.Rule`)
+* rule: adjusted, tolerance, shift, spherical, centroid (see `sums.Rule`); plain is that of unshifted distances, made
+  outside, because a tuple of constants would be a type of its own and everything would be compiled twice
 """
 
 from __future__ import annotations
@@ -43,14 +44,14 @@ def _compiled(function: Any) -> Any:
 
 
 @_compiled
-def run(documents, start, k, rule, max_iter, two_cycles):  # type: ignore[no-untyped-def]
+def run(documents, start, k, rule, plain, max_iter, two_cycles):  # type: ignore[no-untyped-def]
     """Run one start to its end; return labels (−1 as in the start), predictions, outcome, moves and objectives.
 
     The objectives are those before each iteration, and that of the labels at the end.
     """
     inside, outside = np.flatnonzero(start != -1), np.flatnonzero(start == -1)
     labels, clusters, outcome, moves, objectives = iterate(
-        taken(documents, inside), start[inside], k, rule, max_iter, two_cycles
+        taken(documents, inside), start[inside], k, rule, plain, max_iter, two_cycles
     )
     found = np.full(len(start), -1, dtype=np.int32)
     found[inside] = labels
@@ -76,14 +77,14 @@ def taken(documents, chosen):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[no-untyped-def]
+def iterate(documents, labels, k, rule, plain, max_iter, two_cycles):  # type: ignore[no-untyped-def]
     """Assign and move until no document moves, labels have cycled long enough, or iterations run out."""
     features, _, diagonal, _, weights, _ = documents
     n, rough = len(labels), rough_suits(documents, rule)
     blocks = np.empty(0) if rough else packed(documents)
     small = roughly(documents) if rough else np.empty(0, dtype=np.float32)
     if (labels == JOINS).any():
-        labels = joined(documents, small, blocks, rough, labels, k, rule)
+        labels = joined(documents, small, blocks, rough, labels, k, plain)
     before = np.full(n, -2, dtype=np.int32)
     groups = (np.zeros((k, features.shape[1])), np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
     follow(documents, np.arange(n), labels, labels, True, groups)
@@ -120,7 +121,7 @@ def iterate(documents, labels, k, rule, max_iter, two_cycles):  # type: ignore[n
 
 
 @_compiled
-def joined(documents, small, blocks, rough, labels, k, rule):  # type: ignore[no-untyped-def]
+def joined(documents, small, blocks, rough, labels, k, plain):  # type: ignore[no-untyped-def]
     """Return the labels when every document has joined the nearest of those that have one, k clusters of one each."""
     features, numbers, diagonal, _, weights, lengths = documents
     documents = (features, numbers, diagonal, np.abs(diagonal), weights, lengths)
@@ -128,15 +129,16 @@ def joined(documents, small, blocks, rough, labels, k, rule):  # type: ignore[no
     for i in range(len(labels)):
         if labels[i] >= 0:
             centres[labels[i]] = features[numbers[i]]
-    plain = (False, rule[1], 0.0, False)
     clusters = figures((centres, ones, ones, np.ones(k, dtype=np.int64)), plain)
     none = np.full(len(labels), -1, dtype=np.int32)
-    found = (
-        screened(documents, small, none, clusters, plain)[0]
-        if rough
-        else place(documents, blocks, none, clusters, plain)
-    )
-    return np.where(labels >= 0, labels, found)
+    if rough:
+        found, _ = screened(documents, small, none, clusters, plain)
+    else:
+        found = place(documents, blocks, none, clusters, plain)
+    for i in range(len(labels)):
+        if labels[i] >= 0:
+            found[i] = labels[i]
+    return found
 
 
 @_compiled
@@ -210,7 +212,7 @@ def follow(documents, movers, old, new, anew, groups):  # type: ignore[no-untype
 @_compiled
 def figures(groups, rule):  # type: ignore[no-untyped-def]
     """Return the clusters with what is compared; see `sums.State` and `sums.comparison`."""
-    _, _, shift, spherical = rule
+    _, _, shift, spherical, centroid = rule
     sums, sizes, squares, _ = groups
     within, offsets, slopes, extents = np.zeros((4, len(sizes)))
     for c in range(len(sizes)):
@@ -222,7 +224,7 @@ def figures(groups, rule):  # type: ignore[no-untyped-def]
         if spherical:
             slopes[c] = -1.0 / np.sqrt(within[c]) if within[c] > 0.0 else 0.0
         else:
-            offsets[c] = (within[c] + shift * squares[c]) / (sizes[c] * sizes[c])
+            offsets[c] = centroid * (within[c] + shift * squares[c]) / (sizes[c] * sizes[c])
             slopes[c] = -2.0 / sizes[c]
             extents[c] = abs(offsets[c])
     return sums, sizes, within, squares, offsets, slopes, extents
@@ -262,7 +264,7 @@ def place(documents, blocks, labels, clusters, rule):  # type: ignore[no-untyped
 @_compiled
 def rough_suits(documents, rule):  # type: ignore[no-untyped-def]
     """Say whether single precision can be used: plain or shifted distances, lengths that leave its range far away."""
-    adjusted, _, shift, spherical = rule
+    adjusted, _, shift, spherical, _ = rule
     if adjusted or spherical or not len(documents[5]):
         return False
     longest = documents[5].max()
@@ -276,7 +278,7 @@ def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-unty
     A product of m terms in single precision is off by at most (m + 2) units of rounding times both lengths, here that
     of the document and the longest of the clusters' sums times their slopes.
     """
-    _, tolerance, shift, _ = rule
+    _, tolerance, shift, _, _ = rule
     sums, _, within, _, offsets, slopes, extents = clusters
     reach, weights, lengths = documents[3], documents[4], documents[5]
     n, k, m = len(labels), sums.shape[0], sums.shape[1]
@@ -333,7 +335,7 @@ def compare(documents, first, labels, clusters, rule, values):  # type: ignore[n
     """Turn sums of similarities (k, documents) into what is compared; see `sums.comparison`."""
     _, sizes, within, squares, offsets, slopes, _ = clusters
     _, _, diagonal, _, weights, _ = documents
-    adjusted, _, shift, _ = rule
+    adjusted, _, shift, _, centroid = rule
     own = np.empty(values.shape[1])
     changed = adjusted or shift != 0.0
     if changed:
@@ -341,7 +343,9 @@ def compare(documents, first, labels, clusters, rule, values):  # type: ignore[n
             i = first + r
             c = labels[i]
             if c >= 0 and adjusted:
-                own[r] = left_out(values[c, r], sizes[c], within[c], squares[c], diagonal[i], weights[i], shift)
+                own[r] = left_out(
+                    values[c, r], sizes[c], within[c], squares[c], diagonal[i], weights[i], shift, centroid
+                )
             elif c >= 0:  # K_ii + σ is among its own sums
                 own[r] = offsets[c] + slopes[c] * (values[c, r] + shift * min(weights[i], 1.0))
     for c in range(len(offsets)):
@@ -376,7 +380,7 @@ def find_least(values, offsets, slopes, winner, least, second):  # type: ignore[
 @_compiled
 def settle_ties(documents, first, labels, clusters, rule, values, winner, least, second):  # type: ignore[no-untyped-def]
     """Let the lowest number win a tie or, with `adjusted`, the document stay where it is; see `sums.Rule`."""
-    adjusted, tolerance, _, _ = rule
+    adjusted, tolerance, _, _, _ = rule
     reach, extents = documents[3], clusters[6]
     for r in range(values.shape[1]):
         limit = least[r] + tolerance * (reach[first + r] + extents[winner[r]])

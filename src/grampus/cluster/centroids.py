@@ -31,14 +31,17 @@ class Centroids:
         w_j / n_c for the members of c.
     norms : array of shape (k,)
         ‖μ_c‖² in the fitted Gram, its shift included; infinite for an empty cluster.
+    weight : float
+        How much they count when the nearest centroid is looked for; see `kernel_kmeans`.
     """
 
     gram: Gram
     coefficients: sp.csr_array
     norms: Array
+    weight: float = 1.0
 
     @classmethod
-    def of(cls, gram: Gram, labels: NDArray[np.intp], k: int, weights: Array) -> Centroids:
+    def of(cls, gram: Gram, labels: NDArray[np.intp], k: int, weights: Array, weight: float = 1.0) -> Centroids:
         """Return the centroids of a partition; costs one product."""
         base, sigma = unshifted(gram)
         sizes = np.bincount(labels, weights=weights, minlength=k)
@@ -47,7 +50,7 @@ class Centroids:
         own = members.data * (base @ members)[np.arange(len(labels)), labels]
         own += sigma * weights * np.minimum(weights, 1.0) / sizes[labels] ** 2  # as in the engine's centroid_norms
         norms = np.where(sizes > 0, np.bincount(labels, weights=own, minlength=k), np.inf)
-        return cls(gram, members, norms)
+        return cls(gram, members, norms, weight)
 
     def fitted(self) -> Array:
         """Return the squared distances of the fitted documents to every centroid, (n, k), without the shift.
@@ -82,6 +85,12 @@ class Centroids:
             else:
                 own = diagonal - shift
             yield self._squared(sums, own)
+
+    def nearest(self, squared: Array) -> NDArray[np.intp]:
+        """Return the cluster that is chosen at these squared distances; the lowest number in a tie."""
+        if self.weight != 1.0:
+            squared = squared - (1.0 - self.weight) * np.where(np.isinf(self.norms), 0.0, self.norms)
+        return squared.argmin(axis=1)
 
     def _squared(self, sums: Array, diagonal: Array) -> Array:
         size = self.norms + diagonal.astype(np.float64)[:, None]

@@ -133,6 +133,9 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         Leave-one-out distances (`dominance`, Eqn 12).
     polish : bool
         Single moves after convergence, while they lower the objective.
+    centroid_weight : float
+        How much a centroid's ‖μ_c‖² counts in a distance: 1 is `dominance`, Eqn 4, and ½ counts every pair of a cluster
+        once, which reproduces that paper's figures. See `kernel_kmeans`.
     init : "random", "k-means++", "pddp" or array of labels
         Where to start; "pddp" is one start, always the same.
     n_init : int
@@ -185,6 +188,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         kernel: str | Kernel = "linear",
         adjusted: bool = False,
         polish: bool = False,
+        centroid_weight: float = 1.0,
         init: Any = "random",
         n_init: int = 10,
         max_iter: int = 100,
@@ -195,6 +199,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         self.kernel = kernel
         self.adjusted = adjusted
         self.polish = polish
+        self.centroid_weight = centroid_weight
         self.init = init
         self.n_init = n_init
         self.max_iter = max_iter
@@ -219,6 +224,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
             self.n_clusters,
             adjusted=self.adjusted,
             polish=self.polish,
+            centroid_weight=self.centroid_weight,
             init=self.init,
             n_init=self.n_init,
             max_iter=self.max_iter,
@@ -233,7 +239,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         self.n_iter_ = self.result_.n_iter
         weights = check_weights(sample_weight, len(gram))
         k = self.result_.n_clusters
-        self.centroids_ = Centroids.of(gram, self.labels_, k, weights)
+        self.centroids_ = Centroids.of(gram, self.labels_, k, weights, float(self.centroid_weight))
         self._n_features_out = k
         finish()
         return self
@@ -255,7 +261,8 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         X : array or sparse matrix of shape (m, features), list of str, or array of shape (m, n)
             New documents, as in `fit`; with ``precomputed`` their similarities to the fitted ones.
         """
-        return self._squared(X, "left out").argmin(axis=1)
+        squared = self._squared(X, "left out")
+        return self.centroids_.nearest(squared)
 
     def transform(self, X: Any) -> Array:
         """Return the distances of documents to every centroid in feature space, (m, k).

@@ -84,7 +84,7 @@ class FastHeldSums(HeldSums):
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
         new, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
         figures = _figures(state, rule)
-        loop, ways = self._loops.assign_held, (rule.adjusted, rule.tolerance, rule.shift)
+        loop, ways = self._loops.assign_held, (rule.adjusted, rule.tolerance, rule.shift, rule.centroid)
         documents = (self.diagonal, rule.extent(self.diagonal), self.weights)
         in_threads(
             lambda a, b: loop(self.sums, figures, documents, ways, new, chosen, a, b),
@@ -121,7 +121,7 @@ class FastFactorSums(FactorSums):
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
         new, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
         figures = _figures(state, rule)
-        loop, ways = self._loops.assign_sparse, (rule.adjusted, rule.tolerance, rule.shift)
+        loop, ways = self._loops.assign_sparse, (rule.adjusted, rule.tolerance, rule.shift, rule.centroid)
         documents = (self.diagonal, rule.extent(self.diagonal), self.weights)
         in_threads(
             lambda a, b: loop(self._entries, self.centroids, figures, documents, ways, new, chosen, a, b),

@@ -16,6 +16,8 @@ from .engine import TWO_CYCLES, Finished, Problem, lockstep
 from .results import History, Outcome
 from .sums import Labels, Sums
 
+# Multiplications of plain loops from which the compiled ones pay: the first use on a machine compiles them for 20 s.
+WORTH_IT = 4e9
 GAIN = 8.0  # a pass over dense features costs so many times less than its multiplications do in plain loops
 
 _OUTCOMES = (Outcome.CONVERGED, Outcome.OSCILLATED, Outcome.MAX_ITER)
@@ -46,7 +48,7 @@ class Narrow:
         if factor is None or is_sparse(factor.features) or not factor.features.shape[1]:
             return False
         copies = 8 * factor.features.size * (1 + thread_count(n_jobs))
-        return work >= fast.WORTH_IT and fast.available() and copies <= settings().memory // 4
+        return work >= WORTH_IT and fast.available() and copies <= settings().memory // 4
 
     @property
     def bytes_per_start(self) -> int:
@@ -57,12 +59,13 @@ class Narrow:
         """Run every start to its end; yield them in order. Documents marked `JOINS` first join the nearest labelled."""
         rule = problem.rule
         documents = self._documents(rule.extent(self.diagonal))
-        ways = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical)
+        ways = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)
+        plain = (False, rule.tolerance, 0.0, False, 1.0)
 
         def one(p: int) -> Finished:
             start = np.require(starts[p], np.int32, ["C_CONTIGUOUS", "WRITEABLE"])
             labels, predicted, outcome, moves, objectives = self._loops.run(
-                documents, start, self.k, ways, problem.max_iter, TWO_CYCLES
+                documents, start, self.k, ways, plain, problem.max_iter, TWO_CYCLES
             )
             if outcome == self._loops.NOT_FINITE:
                 raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")

@@ -23,6 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, is_sparse, mean_row_size, tiles
+from .._check import check_number
 from .._parallel import in_threads
 from ..gram import Gram
 from ..gram.factor import Factor
@@ -52,16 +53,25 @@ class Rule:
     spherical : bool
         Assign to the centroid with the largest cosine, x·μ_c/‖μ_c‖, instead of the nearest one: k-means as
         `validation` runs it on texts (KM-S, KM-P). Without shift and `adjusted` only.
+    centroid : float
+        How much ‖μ_c‖² counts in a distance, more than 0 and at most 1: 1 as in Eqn 4, ½ when every pair of a cluster
+        counts once.
     """
 
     adjusted: bool
     tolerance: float
     shift: float
     spherical: bool = False
+    centroid: float = 1.0
 
     def extent(self, diagonal: Array) -> Array:
         """Return how large the distances of each document are, as far as the document decides it."""
         return np.sqrt(np.abs(diagonal)) if self.spherical else np.abs(diagonal)
+
+
+def check_centroid_weight(value: Any) -> float:
+    """Return how much ‖μ_c‖² counts in a distance."""
+    return check_number(value, "centroid_weight", above=0.0, high=1.0)
 
 
 @dataclass(frozen=True)
@@ -273,15 +283,16 @@ def centroid_norms(state: State, shift: float) -> Array:
 def comparison(state: State, rule: Rule) -> tuple[Array, Array, Array]:
     """Return offset, slope and extent of every cluster: what is compared is offset + slope · S, the least is taken.
 
-    d(i, c) − K_ii = ‖μ_c‖² − 2 S/n_c (`dominance`, Eqn 4), or −S/√W, the negated cosine but for ‖x_i‖ (`validation`,
-    §4). An empty cluster's offset is infinite. The extent is the cluster's part in the size of a distance.
+    d(i, c) − K_ii = ‖μ_c‖² − 2 S/n_c (`dominance`, Eqn 4), the norm times the rule's weight; or −S/√W, the negated
+    cosine but for ‖x_i‖ (`validation`, §4). An empty cluster's offset is infinite. The extent is the cluster's part in
+    the size of a distance.
     """
     filled = state.sizes > 0
     if rule.spherical:
         roots = np.sqrt(np.maximum(state.within, 0.0))
         slope = np.divide(-1.0, roots, out=np.zeros_like(roots), where=filled & (roots > 0))
         return np.where(filled, 0.0, np.inf), slope, np.zeros_like(slope)
-    norms = centroid_norms(state, rule.shift)
+    norms = rule.centroid * centroid_norms(state, rule.shift)
     return norms, np.divide(-2.0, state.sizes, out=np.zeros_like(state.sizes), where=filled), np.abs(norms)
 
 
@@ -310,7 +321,7 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
         own = np.take_along_axis(distance, current[:, None], axis=1)[:, 0]
         if rule.adjusted:
             similar = np.take_along_axis(sums, current[:, None], axis=1)[:, 0]
-            own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule.shift), own)
+            own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule), own)
         else:
             one = np.minimum(weights, 1.0)
             own += np.where(inside, rule.shift * one * take(slope), 0.0)  # K_ii + σ is among its own sums
@@ -324,7 +335,7 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
 
 
 def _left_out(
-    similar: Array, state: State, take: Callable[[Array], Array], diagonal: Array, weights: Array, shift: float
+    similar: Array, state: State, take: Callable[[Array], Array], diagonal: Array, weights: Array, rule: Rule
 ) -> Array:
     """Return each document's distance to its own cluster without itself (`dominance`, Eqn 12).
 
@@ -336,8 +347,8 @@ def _left_out(
     alone = size <= 1e-12 * one
     size = np.where(alone, 1.0, size)
     within = take(state.within) - 2.0 * one * similar + one**2 * diagonal
-    within += shift * (take(state.squares) - one**2)
-    return np.where(alone, -np.inf, within / size**2 - 2.0 * (similar - one * diagonal) / size)
+    within += rule.shift * (take(state.squares) - one**2)
+    return np.where(alone, -np.inf, rule.centroid * within / size**2 - 2.0 * (similar - one * diagonal) / size)
 
 
 def stored_entries(features: Any) -> int:

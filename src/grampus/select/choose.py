@@ -17,6 +17,7 @@ from .._array import Array
 from .._check import check_flag, check_integer
 from .._content import content_names
 from .._parallel import blas_threads, results_in_threads, thread_count
+from ..cluster.sums import TIE, Rule, check_centroid_weight
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..gram.transforms import Shifted
@@ -45,6 +46,7 @@ def choose_k(
     n_splits: int = 200,
     reduction: int | None = None,
     neighbours: int = NEIGHBOURS,
+    centroid_weight: float = 1.0,
     init: str = "auto",
     n_init: int = 3,
     null: bool = True,
@@ -81,6 +83,9 @@ def choose_k(
         ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
     neighbours : int
         p, neighbours averaged into a prototype (RED-S).
+    centroid_weight : float
+        How much a centroid's ‖μ_c‖² counts in a distance (KKM-S, RED-S), in clustering and in predicting; see
+        ``kernel_kmeans``. The published figures come out with ½.
     init : "auto", "random", "k-means++" or "documents"
         Where halves start: a random partition (the paper's, good for texts), k documents drawn apart from each other
         (good for well-separated clouds), or the first start random and the others by k-means++.
@@ -127,10 +132,12 @@ def choose_k(
     null, indices = check_flag(null, "null"), check_flag(indices, "indices")
     batch_size = None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
     thread_count(n_jobs)
-    starts = Starts(init, n_init)
+    starts, centroid = Starts(init, n_init), check_centroid_weight(centroid_weight)
     documents = Documents.of(X, kernel)
     if way.spherical and documents.shifted:
         raise InputError(f"{way.name} uses no shift; leave the trailing shift out of the kernel.")
+    if way.spherical and centroid != 1.0:
+        raise InputError(f"{way.name} compares cosines, which centroid_weight has no part in; leave it at 1.")
     values = check_ks(ks, len(documents.gram) // 2)
     entropy = _entropy(random_state, checkpoint)
     timings: dict[str, float] = {}
@@ -142,11 +149,11 @@ def choose_k(
         reduced = _reduce(documents, rate, neighbours, values, timings, progress)
         gram = reduced.gram
         names = None if names is None else np.sort(names[reduced.members], axis=1)
-    sigma = 0.0 if way.spherical else documents.sigma(gram)
+    rule = Rule(False, TIE, 0.0 if way.spherical else documents.sigma(gram), way.spherical, centroid)
     check_distinct(names, (half(len(gram), entropy, split) for split in range(n_splits)), values[-1])
 
-    kept = _open(checkpoint, documents, way, sigma, rate, neighbours, n_splits, starts, entropy)
-    splitter = Splitter.of(gram, sigma, values, n_splits, starts=starts, spherical=way.spherical)
+    kept = _open(checkpoint, documents, way, rule, rate, neighbours, n_splits, starts, entropy)
+    splitter = Splitter.of(gram, rule, values, n_splits, starts=starts)
     job = Job(splitter, way, n_splits, entropy, n_jobs, batch_size)
     columns = _score_all(job, values, kept, timings, progress)
     scored = {name: np.stack([column[name] for column in columns], axis=-1) for name in columns[0]}
@@ -418,13 +425,12 @@ def _null(
         return NullTest(**plain)
     began = time.perf_counter()
     meter = Meter("null", DRAWS + 1.0, progress)
-    spherical = job.scheme.spherical
+    rule = job.splitter.rule
     found = null_test(
         documents.gram,
-        0.0 if spherical else documents.sigma(documents.gram),
+        replace(rule, shift=0.0 if rule.spherical else documents.sigma(documents.gram)),
         ks,
         job.entropy,
-        spherical=spherical,
         starts=job.splitter.starts,
         threads=thread_count(job.n_jobs),
         tell=meter.add,
@@ -448,7 +454,7 @@ def _open(
     checkpoint: str | Path | None,
     documents: Documents,
     scheme: Scheme,
-    sigma: float,
+    rule: Rule,
     rate: int | None,
     neighbours: int,
     n_splits: int,
@@ -464,7 +470,8 @@ def _open(
             "documents": len(documents.gram),
             "scheme": scheme.name,
             "kernel": documents.spelling,
-            "shift": f"{sigma:.9g}",
+            "shift": f"{rule.shift:.9g}",
+            "centroid_weight": rule.centroid,
             "rate": rate,
             "neighbours": neighbours if rate is not None else None,
             "n_splits": n_splits,

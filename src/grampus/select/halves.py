@@ -110,12 +110,11 @@ class Splitter:
     def of(
         cls,
         gram: Gram,
-        sigma: float,
+        rule: Rule,
         ks: Sequence[int],
         n_splits: int,
         *,
         starts: Starts = ONE_RANDOM,
-        spherical: bool = False,
         times: int = 1,
     ) -> Splitter:
         """Choose, by counting, how the sums are had: from a stored matrix or from features.
@@ -129,7 +128,7 @@ class Splitter:
         work = 6.0 * len(gram) ** 2 * columns
         if not isinstance(gram, DenseGram) and _store(gram, round(sum(ks) / len(ks)), columns):
             gram = DenseGram._trusted(gram.dense())
-        return cls(gram, diagonal, Rule(False, TIE, sigma, spherical), work, starts)
+        return cls(gram, diagonal, rule, work, starts)
 
     @property
     def narrow(self) -> bool:

@@ -17,6 +17,7 @@ from scipy.linalg import eigh
 
 from .._array import Array
 from .._parallel import blas_threads
+from ..cluster.sums import Rule
 from ..gram import DenseGram, Gram
 from .halves import Splitter
 from .results import NullTest
@@ -68,11 +69,10 @@ class Cloud:
 
 def null_test(
     gram: Gram,
-    sigma: float,
+    rule: Rule,
     ks: Sequence[int],
     entropy: Entropy,
     *,
-    spherical: bool = False,
     starts: Starts = ONE_RANDOM,
     threads: int = 1,
     tell: Callable[[float], None] | None = None,
@@ -95,7 +95,7 @@ def null_test(
     found = np.empty((DRAWS + 1, len(ks)))
     for draw in range(DRAWS + 1):
         drawn = gram if draw == 0 else cloud.draw(len(gram), null_generator(entropy, draw))
-        found[draw] = _mean_scores(drawn, sigma, ks, entropy, spherical, starts, threads)
+        found[draw] = _mean_scores(drawn, rule, ks, entropy, starts, threads)
         if tell is not None:
             tell(1.0)
     errors = -np.log(np.maximum(1.0 - found, 0.0) + 1.0 / len(gram))  # tells 1 from 0.95 as it tells 0.5 from 0
@@ -113,12 +113,10 @@ def null_test(
     )
 
 
-def _mean_scores(
-    gram: Gram, sigma: float, ks: Sequence[int], entropy: Entropy, spherical: bool, starts: Starts, threads: int
-) -> Array:
+def _mean_scores(gram: Gram, rule: Rule, ks: Sequence[int], entropy: Entropy, starts: Starts, threads: int) -> Array:
     """Return the mean adjusted Rand index at every k over a few splits."""
     gram = DenseGram._trusted(gram.dense())
-    splitter = Splitter.of(gram, sigma, ks, SPLITS, starts=starts, spherical=spherical, times=DRAWS + 1)
+    splitter = Splitter.of(gram, rule, ks, SPLITS, starts=starts, times=DRAWS + 1)
     means = []
     for k in ks:
         counts = tables(*splitter.halves(k, range(SPLITS), entropy, threads).crossed(), k)

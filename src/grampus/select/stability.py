@@ -11,6 +11,7 @@ from .._array import Array
 from .._check import check_integer, check_labels
 from .._content import content_names
 from .._parallel import thread_count
+from ..cluster.sums import TIE, Rule
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from .halves import Splitter
@@ -106,7 +107,8 @@ def stability(
     if hasattr(collection, "shape"):
         order = np.argsort(content_names(collection), kind="stable")
         base, final = base.take(order), final[order]
-    splitter, entropy = Splitter.of(base, sigma, [k], n_splits, starts=Starts(init, n_init)), entropy_of(random_state)
+    rule, entropy = Rule(False, TIE, sigma), entropy_of(random_state)
+    splitter = Splitter.of(base, rule, [k], n_splits, starts=Starts(init, n_init))
     sizes = np.bincount(final, minlength=k).astype(np.float64)
     together, by_chance = np.zeros(n), np.zeros(k)
     step = splitter.splits_at_once(k)
