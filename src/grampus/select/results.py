@@ -176,6 +176,7 @@ class Selection(Drawable):
     indices : Indices or None
         Silhouette and gap; None unless asked for.
     scheme, kernel : str
+        The scheme that ran ("auto" is never one), and the kernel it ran on.
     reduction : Reduction or None
         The prototypes of RED-S, in the order of the documents given.
     n_splits : int
