@@ -76,8 +76,8 @@ def choose_k(
         Values to try, at most half as many as there are documents. 1 is always possible through the null test.
     scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         Kernel k-means on prototypes or on all documents, or k-means by cosine; scored by prediction strength (S) or
-        by partition similarity (P). "auto" is KKM-S up to 2,500 documents, and RED-S for more or with a `reduction`;
-        ``Selection.scheme`` says which one ran.
+        by partition similarity (P). "auto" is KKM-S up to 2,500 documents, and RED-S for more or where
+        `reduction` or `neighbours` is given; ``Selection.scheme`` says which one ran.
     n_splits : int
         τ. The same splits serve every k.
     reduction : int, optional
@@ -135,7 +135,8 @@ def choose_k(
     thread_count(n_jobs)
     starts, centroid = Starts(init, n_init), check_centroid_weight(centroid_weight)
     documents = Documents.of(X, kernel)
-    way = scheme_for(scheme, len(documents.gram), reduced=reduction is not None)
+    asked = reduction is not None or neighbours != NEIGHBOURS
+    way = scheme_for(scheme, len(documents.gram), reduced=asked)
     if way.spherical and documents.shifted:
         raise InputError(f"{way.name} uses no shift; leave the trailing shift out of the kernel.")
     if way.spherical and centroid != 1.0:
