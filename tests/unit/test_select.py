@@ -101,7 +101,9 @@ def test_prototypes_of_few_documents_miss_groups_that_the_documents_show():
         centres = 8.0 * rng.normal(size=(8, d))
         if (np.linalg.norm(centres[:, None] - centres, axis=2) + 99.0 * np.eye(8)).min() > 7:
             break
-    x = np.concatenate([c + rng.normal(size=(size, d)) for c, size in zip(centres, rng.integers(30, 80, 8), strict=True)])
+    x = np.concatenate(
+        [c + rng.normal(size=(size, d)) for c, size in zip(centres, rng.integers(30, 80, 8), strict=True)]
+    )
     options = {"kernel": "linear", "ks": [4, 7, 8, 9, 10], "n_splits": 10, "null": False, "random_state": 6}
     assert choose_k(x, **options).best == 8
     assert choose_k(x, scheme="RED-S", **options).best != 8
@@ -143,6 +145,26 @@ def test_equal_scores_go_to_the_larger_k():
     zero = np.zeros(3)
     made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.ranking == (4, 3, 2)
+
+
+def test_nearly_perfect_scores_are_equal():
+    # In one split of fifty a document on a border is predicted wrongly for the larger k.
+    scores = np.ones((50, 4))
+    scores[0, 1], scores[:, 2], scores[:, 3] = 0.6, 0.97, 0.5
+    zero = np.zeros(4)
+    made = Selection((2, 3, 4, 5), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
+    assert made.ranking == (3, 2, 4, 5)
+    assert made.close[0] == 2
+    assert made.confidence.startswith("k = 3 predicts nearly perfectly, 0.99 ± 0.01. So does 2: of such values the")
+    assert made.chart().splitlines()[2].endswith("first")
+
+
+@pytest.mark.parametrize("top", [0.3, 0.9, 0.979])
+def test_below_that_the_highest_score_comes_first(top):
+    scores = np.full((10, 3), [top, top - 1e-6, 0.1])
+    zero = np.zeros(3)
+    made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "RED-S", "linear", (0,))
+    assert made.ranking == (2, 3, 4)
 
 
 def test_shift_that_was_written_is_the_one_used():
@@ -191,7 +213,7 @@ def test_confidence_and_chart(selection):
     assert "k = 3 scores highest" in selection.confidence
     chart = str(selection)
     assert chart.splitlines()[0] == "KKM-S on linear: k = 3"
-    assert "highest" in chart
+    assert "first" in chart
     assert chart.count("█") > 30
 
 
