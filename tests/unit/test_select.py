@@ -135,6 +135,14 @@ def test_structure_is_found(selection):
     assert selection.null.p_value == pytest.approx(0.05)
 
 
+def test_the_null_is_the_same_with_prototypes():
+    options = {**QUICK, "ks": [2, 3], "n_splits": 2}
+    found, reduced = (choose_k(clouds(each=15), scheme=scheme, **options).null for scheme in ("KKM-S", "RED-S"))
+    assert found.p_value == reduced.p_value
+    np.testing.assert_array_equal(found.observed, reduced.observed)
+    np.testing.assert_array_equal(found.reference_mean, reduced.reference_mean)
+
+
 def test_one_among_the_ks_gets_no_score():
     found = choose_k(clouds(), **{**QUICK, "ks": [1, 2, 3]}, null=False)
     assert found.ks == (2, 3)
