@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -31,6 +31,8 @@ WEIGHTS: dict[str, Weight] = {
     "tf · (1+log10(n/df))": (lambda tf: tf, lambda rare: 1 + np.log10(rare)),
 }
 STARTS = ("partition", "documents")
+BALANCED = "balanced partition"  # clusters of equal size, to one document; in the second grid
+EQUATION, ONCE = 1.0, 0.5  # a centroid's self-similarity as in Eqn 4, and with every pair of the cluster counted once
 STOPS = {"no document moves": 100, "ten iterations": 10}
 NEWS = ("ng3", "ng17-19")  # the only sets with headers
 
@@ -44,13 +46,15 @@ class Setting:
     weights: str
     start: str
     stop: str
+    centroid: float = EQUATION
 
     def __str__(self) -> str:
-        return f"terms {self.terms}; headers {self.headers}; {self.weights}; start {self.start}; stop {self.stop}"
+        said = f"terms {self.terms}; headers {self.headers}; {self.weights}; start {self.start}; stop {self.stop}"
+        return said if self.centroid == EQUATION else f"{said}; every pair once"
 
     def of(self, name: str) -> Setting:
         """Return the setting as it concerns one set: headers matter to newsgroup posts alone."""
-        return self if name in NEWS else Setting(self.terms, "kept", self.weights, self.start, self.stop)
+        return self if name in NEWS else replace(self, headers="kept")
 
     def starts(self, gram: Any, k: int, count: int, seed: int) -> dict[str, Any]:
         """Return the options of `kernel_kmeans` for so many starts: random partitions, or k documents drawn at random.
@@ -58,11 +62,14 @@ class Setting:
         With documents, every other one is put to the most similar of the k.
         """
         init: Any = "random"
+        rng, rows = np.random.default_rng(seed), np.arange(len(gram))
+        if self.start == BALANCED:
+            init = np.array([rng.permutation(rows % k) for _ in range(count)], dtype=np.intp)
         if self.start == "documents":
-            rng, rows = np.random.default_rng(seed), np.arange(len(gram))
             chosen = [np.sort(rng.choice(len(gram), k, replace=False)) for _ in range(count)]
             init = np.array([gram.block(rows, seeds).argmax(axis=1) for seeds in chosen], dtype=np.intp)
-        return {"init": init, "n_init": count, "max_iter": STOPS[self.stop], "random_state": seed}
+        ways = {"init": init, "n_init": count, "max_iter": STOPS[self.stop], "random_state": seed}
+        return {**ways, "centroid_weight": self.centroid}
 
 
 # Chosen by `python -m reproductions dominance search`.
