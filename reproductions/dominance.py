@@ -11,7 +11,7 @@ from grampus.cluster import kernel_kmeans
 from grampus.gram import dominance_ratio
 from grampus.metrics import anmi, nmi
 from reproductions.outcome import Cell, Claim, Outcome, Table
-from reproductions.protocol import CHOSEN, documents
+from reproductions.protocol import CHOSEN, FIRST, Setting, documents
 from reproductions.registry import reproduction
 from reproductions.steps import Steps
 
@@ -55,15 +55,23 @@ def sets(steps: Steps) -> tuple[str, ...]:
     return QUICK_SETS if steps.quick else tuple(PUBLISHED)
 
 
-def trials(steps: Steps, name: str, column: str, kernel: str, adjusted: bool) -> dict[str, Any]:
+def trials(
+    steps: Steps,
+    name: str,
+    column: str,
+    how: tuple[str, bool],
+    setting: Setting = CHOSEN,
+    counts: tuple[int, int] = (250, 20),
+) -> dict[str, Any]:
     """Cluster one set from random starts, k the number of classes; return what tables 2–3 and figure 3 need."""
-    count = steps.trials(250, 20)
+    count = steps.trials(*counts)
+    kernel, adjusted = how
 
     def run() -> dict[str, Any]:
-        found = documents(name)
+        found = documents(name, setting)
         gram = parse_kernel(kernel).gram(found.x)
-        how = CHOSEN.starts(parse_kernel("cosine").gram(found.x), found.k, count, steps.seed)
-        runs = kernel_kmeans(gram, found.k, adjusted=adjusted, **how).runs
+        starts = setting.starts(parse_kernel("cosine").gram(found.x), found.k, count, steps.seed)
+        runs = kernel_kmeans(gram, found.k, adjusted=adjusted, **starts).runs
         scores = np.array([nmi(found.labels, labels) for labels in runs.labels])
         moves = np.zeros((count, 10))
         for row, history in zip(moves, runs.histories, strict=True):
@@ -82,11 +90,15 @@ def trials(steps: Steps, name: str, column: str, kernel: str, adjusted: bool) ->
     return steps.step(f"{name} {column} {count}", run)
 
 
-def all_trials(steps: Steps, columns: dict[str, tuple[str, bool]]) -> dict[str, dict[str, dict[str, Any]]]:
+def all_trials(
+    steps: Steps, columns: dict[str, tuple[str, bool]], setting: Setting = CHOSEN
+) -> dict[str, dict[str, dict[str, Any]]]:
     """Return the trials of every set and column; tables 2 and 3 and the claims share them."""
-    shared = Steps("dominance-trials", steps.quick, steps.seed, steps.store, steps.key, steps.say)
+    shared = "dominance-trials" if setting == CHOSEN else f"dominance-trials {setting.centroid:g}"
+    kept = Steps(shared, steps.quick, steps.seed, steps.store, steps.key, steps.say)
     return {
-        name: {column: trials(shared, name, column, *how) for column, how in columns.items()} for name in sets(steps)
+        name: {column: trials(kept, name, column, how, setting) for column, how in columns.items()}
+        for name in sets(steps)
     }
 
 
@@ -115,15 +127,34 @@ def table1(steps: Steps) -> Outcome:
 
 @reproduction("dominance", "table2", "NMI of kernel k-means from random starts, by reduction method.")
 def table2(steps: Steps) -> Outcome:
-    found = all_trials(steps, COLUMNS)
-    return Outcome([_table("Mean NMI", found, "nmi", 3)], notes=[_shares(found, ("nmi", 3))])
+    return _scores(steps, CHOSEN)
 
 
 @reproduction("dominance", "table3", "ANMI: how far the random starts agree, by reduction method.")
 def table3(steps: Steps) -> Outcome:
-    found = all_trials(steps, COLUMNS)
+    return _agreement(steps, CHOSEN)
+
+
+@reproduction("dominance", "table2-eqn4", "Table 2 with Eqn 4 as it stands, every pair counted twice.")
+def table2_equation(steps: Steps) -> Outcome:
+    return _scores(steps, FIRST)
+
+
+@reproduction("dominance", "table3-eqn4", "Table 3 with Eqn 4 as it stands, every pair counted twice.")
+def table3_equation(steps: Steps) -> Outcome:
+    return _agreement(steps, FIRST)
+
+
+def _scores(steps: Steps, setting: Setting) -> Outcome:
+    found = all_trials(steps, COLUMNS, setting)
+    return Outcome([_table("Mean NMI", found, "nmi", 3)], notes=[_shares(found, ("nmi", 3)), f"Setting: {setting}."])
+
+
+def _agreement(steps: Steps, setting: Setting) -> Outcome:
+    found = all_trials(steps, COLUMNS, setting)
     both = _shares(found, ("nmi", 3), ("anmi", 4))
-    return Outcome([_table("ANMI", found, "anmi", 4)], notes=[_shares(found, ("anmi", 4)), f"Tables 2 and 3: {both}"])
+    notes = [_shares(found, ("anmi", 4)), f"Tables 2 and 3: {both}", f"Setting: {setting}."]
+    return Outcome([_table("ANMI", found, "anmi", 4)], notes=notes)
 
 
 def _table(title: str, found: dict[str, dict[str, dict[str, Any]]], score: str, place: int) -> Table:
@@ -248,7 +279,7 @@ def figure2(steps: Steps) -> Outcome:
 def figure3(steps: Steps) -> Outcome:
     columns = {name: COLUMNS[name] for name in ("orig", "DS", "DSM", "AA", "p=0.6")}
     shared = Steps("dominance-trials", steps.quick, steps.seed, steps.store, steps.key, steps.say)
-    moves = {name: trials(shared, "cstr", name, *how)["moves"] for name, how in columns.items()}
+    moves = {name: trials(shared, "cstr", name, how)["moves"] for name, how in columns.items()}
 
     def picture(figure: Any) -> None:
         axes = figure.subplots()
