@@ -77,7 +77,7 @@ def test_runs_equal_the_lockstep_engine(seed, kind, n, k, m, way, weighted, cent
     starts[1, 0] = 0
     sums = HeldSums(gram, diagonal, weights, k, gram.dense())
     theirs = sorted(lockstep(problem, sums, starts.copy()), key=lambda run: run.index)
-    for ours, other in zip(Narrow(factor(gram), diagonal, weights, k, 2).run(problem, starts), theirs, strict=True):
+    for ours, other in zip(Narrow(factor(gram), diagonal, weights, 2).run(problem, starts), theirs, strict=True):
         same(ours, other, starts[other.index] >= 0, float(weights @ diagonal))
 
 
@@ -90,7 +90,7 @@ def test_clusters_that_become_empty_are_filled_alike():
     starts[1, :200], starts[2, ::3], starts[3, 400:] = 5, 8, 3
     sums = HeldSums(gram, gram.diagonal(), np.ones(403), 9, gram.dense())
     theirs = sorted(lockstep(problem, sums, starts.copy()), key=lambda run: run.index)
-    ours = list(Narrow(factor(gram), gram.diagonal(), np.ones(403), 9).run(problem, starts))
+    ours = list(Narrow(factor(gram), gram.diagonal(), np.ones(403)).run(problem, starts))
     for one, other in zip(ours, theirs, strict=True):
         same(one, other, starts[0] >= 0, float(gram.trace()))
         assert len(np.unique(one.labels)) == 9
@@ -153,7 +153,7 @@ def test_documents_join_the_nearest(seed, kind, k):
     start[0, members] = JOINS
     start[0, centres] = np.arange(k)
     problem = Problem(k, np.ones(320), gram.diagonal(), Rule(False, TIE, 0.0, False), 0)
-    (found,) = Narrow(factor(gram), gram.diagonal(), np.ones(320), k).run(problem, start)
+    (found,) = Narrow(factor(gram), gram.diagonal(), np.ones(320)).run(problem, start)
     wanted = nearest_of(gram, np.arange(320), centres)
     wanted[centres] = np.arange(k)
     assert found.labels[members].tolist() == wanted[members].tolist()
@@ -180,13 +180,16 @@ def test_single_precision_decides_only_what_it_can_tell(noise, some):
     rng = np.random.default_rng(7)
     x = np.repeat(rng.integers(-3, 4, (60, 5)).astype(float), 10, axis=0) + noise * rng.normal(size=(600, 5))
     norms = np.einsum("ij,ij->i", x, x)
-    documents = (x, np.arange(600), norms, norms, np.ones(600), np.sqrt(norms))
+    none = np.empty(0, dtype=np.float32)
+    documents = (x, np.arange(600), norms, norms, np.ones(600), np.sqrt(norms), none)
     labels = rng.integers(0, 4, 600).astype(np.int32)
     labels[:300] = labels[300:]  # two clusters of nearly the same sums give nearly ties
     for rule in ((False, 1e-12, 0.0, False, 1.0), (False, 1e-12, -0.7, False, 0.5)):
         centres = x[[0, 1, 200, 300]] if some else x[[0, 100, 200, 300]]
         ones = np.ones(4)
         clusters = _narrow.figures((centres, ones, ones, np.ones(4, dtype=np.int64)), rule)
-        found, doubtful = _narrow.screened(documents, _narrow.roughly(documents), labels, clusters, rule)
+        rough = _narrow.taken(documents, np.arange(600), rule)
+        assert len(rough[6])
+        found, doubtful = _narrow.screened(rough, labels, clusters, rule)
         assert (found == _narrow.place(documents, _narrow.packed(documents), labels, clusters, rule)).all()
         assert (doubtful > 0) == some

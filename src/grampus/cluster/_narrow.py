@@ -10,8 +10,8 @@ of double precision.
 
 What belongs together travels together, as tuples:
 
-* documents: features (of all), numbers of those meant, and their diagonal, reach (see `sums.Rule.extent`), weights and
-  lengths in feature space
+* documents: features (of all), numbers of those meant, and their diagonal, reach (see `sums.Rule.extent`), weights,
+  lengths in feature space, and blocks in single precision, which are empty where it is not to be used
 * groups: the clusters' sums in feature space (k, m), sizes, squares (see `sums.State`) and numbers of members
 * clusters: sums, sizes, within, squares, offsets, slopes, extents (see `sums.comparison`)
 * rule: adjusted, tolerance, shift, spherical, centroid (see `sums.Rule`); plain is that of unshifted distances, made
@@ -44,47 +44,49 @@ def _compiled(function: Any) -> Any:
 
 
 @_compiled
-def run(documents, start, k, rule, plain, max_iter, two_cycles):  # type: ignore[no-untyped-def]
+def run(inner, outer, start, k, rule, plain, max_iter, two_cycles):  # type: ignore[no-untyped-def]
     """Run one start to its end; return labels (−1 as in the start), predictions, outcome, moves and objectives.
 
-    The objectives are those before each iteration, and that of the labels at the end.
+    `inner` are the documents that have a label or join one, `outer` those that are predicted. The objectives are those
+    before each iteration, and that of the labels at the end.
     """
-    inside, outside = np.flatnonzero(start != -1), np.flatnonzero(start == -1)
-    labels, clusters, outcome, moves, objectives = iterate(
-        taken(documents, inside), start[inside], k, rule, plain, max_iter, two_cycles
-    )
+    inside, outside = inner[1], outer[1]
+    labels, clusters, outcome, moves, objectives = iterate(inner, start[inside], k, rule, plain, max_iter, two_cycles)
     found = np.full(len(start), -1, dtype=np.int32)
     found[inside] = labels
     predicted = found.copy()
     if len(outside):
-        predicted[outside] = once(taken(documents, outside), start[outside], clusters, rule)
+        predicted[outside] = once(outer, start[outside], clusters, rule)
     return found, predicted, outcome, moves, objectives
 
 
 @_compiled
 def once(documents, labels, clusters, rule):  # type: ignore[no-untyped-def]
     """Return the next cluster of every document."""
-    if rough_suits(documents, rule):
-        return screened(documents, roughly(documents), labels, clusters, rule)[0]
+    if len(documents[6]):
+        return screened(documents, labels, clusters, rule)[0]
     return place(documents, packed(documents), labels, clusters, rule)
 
 
 @_compiled
-def taken(documents, chosen):  # type: ignore[no-untyped-def]
-    """Return some of the documents."""
-    features, numbers, diagonal, reach, weights, lengths = documents
-    return features, numbers[chosen], diagonal[chosen], reach[chosen], weights[chosen], lengths[chosen]
+def taken(documents, chosen, rule):  # type: ignore[no-untyped-def]
+    """Return some of the documents, with blocks in single precision where that can be used."""
+    features, numbers, diagonal, reach, weights, lengths, none = documents
+    numbers, diagonal, reach = numbers[chosen], diagonal[chosen], reach[chosen]
+    weights, lengths = weights[chosen], lengths[chosen]
+    part = (features, numbers, diagonal, reach, weights, lengths, none)
+    small = roughly(part) if rough_suits(part, rule) else none
+    return features, numbers, diagonal, reach, weights, lengths, small
 
 
 @_compiled
 def iterate(documents, labels, k, rule, plain, max_iter, two_cycles):  # type: ignore[no-untyped-def]
     """Assign and move until no document moves, labels have cycled long enough, or iterations run out."""
-    features, _, diagonal, _, weights, _ = documents
-    n, rough = len(labels), rough_suits(documents, rule)
+    features, _, diagonal, _, weights, _, small = documents
+    n, rough = len(labels), len(small) > 0
     blocks = np.empty(0) if rough else packed(documents)
-    small = roughly(documents) if rough else np.empty(0, dtype=np.float32)
     if (labels == JOINS).any():
-        labels = joined(documents, small, blocks, rough, labels, k, plain)
+        labels = joined(documents, blocks, labels, k, plain)
     before = np.full(n, -2, dtype=np.int32)
     groups = (np.zeros((k, features.shape[1])), np.zeros(k), np.zeros(k), np.zeros(k, dtype=np.int64))
     follow(documents, np.arange(n), labels, labels, True, groups)
@@ -98,14 +100,14 @@ def iterate(documents, labels, k, rule, plain, max_iter, two_cycles):  # type: i
             outcome = NOT_FINITE
             break
         if rough:
-            new, doubtful = screened(documents, small, labels, clusters, rule)
+            new, doubtful = screened(documents, labels, clusters, rule)
             if doubtful * _DOUBT > n:
                 rough, blocks = False, packed(documents)
         else:
             new = place(documents, blocks, labels, clusters, rule)
         fill(documents, clusters, rule, new)
-        movers = np.flatnonzero(new != labels)
-        cycles = cycles + 1 if (new == before).all() else 0
+        movers, returned = moved(labels, before, new)
+        cycles = cycles + 1 if returned else 0
         follow(documents, movers, labels, new, 2 * len(movers) > n, groups)
         labels, before = new, labels
         clusters = figures(groups, rule)
@@ -121,18 +123,29 @@ def iterate(documents, labels, k, rule, plain, max_iter, two_cycles):  # type: i
 
 
 @_compiled
-def joined(documents, small, blocks, rough, labels, k, plain):  # type: ignore[no-untyped-def]
+def moved(labels, before, new):  # type: ignore[no-untyped-def]
+    """Return the documents with a new label, and whether all are back where they were one iteration before."""
+    movers, many, returned = np.empty(len(new), dtype=np.int64), 0, True
+    for i in range(len(new)):
+        movers[many] = i
+        many += new[i] != labels[i]
+        returned &= new[i] == before[i]
+    return movers[:many], returned
+
+
+@_compiled
+def joined(documents, blocks, labels, k, plain):  # type: ignore[no-untyped-def]
     """Return the labels when every document has joined the nearest of those that have one, k clusters of one each."""
-    features, numbers, diagonal, _, weights, lengths = documents
-    documents = (features, numbers, diagonal, np.abs(diagonal), weights, lengths)
+    features, numbers, diagonal, _, weights, lengths, small = documents
+    documents = (features, numbers, diagonal, np.abs(diagonal), weights, lengths, small)
     centres, ones = np.zeros((k, features.shape[1])), np.ones(k)
     for i in range(len(labels)):
         if labels[i] >= 0:
             centres[labels[i]] = features[numbers[i]]
     clusters = figures((centres, ones, ones, np.ones(k, dtype=np.int64)), plain)
     none = np.full(len(labels), -1, dtype=np.int32)
-    if rough:
-        found, _ = screened(documents, small, none, clusters, plain)
+    if len(small):
+        found, _ = screened(documents, none, clusters, plain)
     else:
         found = place(documents, blocks, none, clusters, plain)
     for i in range(len(labels)):
@@ -187,7 +200,7 @@ def pack(documents, blocks):  # type: ignore[no-untyped-def]
 @_compiled
 def follow(documents, movers, old, new, anew, groups):  # type: ignore[no-untyped-def]
     """Add and take the documents that moved or, anew, add up all; nothing stays behind in an empty cluster."""
-    features, numbers, _, _, weights, _ = documents
+    features, numbers, _, _, weights, _, _ = documents
     sums, sizes, squares, counts = groups
     if anew:
         sums[:], sizes[:], squares[:], counts[:] = 0.0, 0.0, 0.0, 0
@@ -272,7 +285,7 @@ def rough_suits(documents, rule):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-untyped-def]
+def screened(documents, labels, clusters, rule):  # type: ignore[no-untyped-def]
     """Return the next cluster of every document as `place` does, and how many of them were looked at again.
 
     A product of m terms in single precision is off by at most (m + 2) units of rounding times both lengths, here that
@@ -280,7 +293,7 @@ def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-unty
     """
     _, tolerance, shift, _, _ = rule
     sums, _, within, _, offsets, slopes, extents = clusters
-    reach, weights, lengths = documents[3], documents[4], documents[5]
+    _, _, _, reach, weights, lengths, blocks = documents
     n, k, m = len(labels), sums.shape[0], sums.shape[1]
     steep = high = slant = 0.0
     for c in range(k):
@@ -288,6 +301,7 @@ def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-unty
             steep = max(steep, abs(slopes[c]) * np.sqrt(within[c]))
             high, slant = max(high, abs(offsets[c])), max(slant, abs(slopes[c]))
     constant = 16.0 * _UNIT * (high + slant * abs(shift))
+    widest = 4.0 * _UNIT * (m + 2) * lengths.max() * steep + constant + tolerance * (reach.max() + extents.max())
     wide, small = width(n), sums.astype(np.float32)
     heights, tilts = offsets.astype(np.float32), slopes.astype(np.float32)
     new, doubtful = np.empty(n, dtype=np.int32), 0
@@ -304,12 +318,16 @@ def screened(documents, blocks, labels, clusters, rule):  # type: ignore[no-unty
                 if c >= 0:  # K_ii + σ is among its own sums
                     tile[c, r] += np.float32(shift * min(weights[first + r], 1.0))
         find_least(tile, heights, tilts, winner, least, second)
+        closest = np.float32(np.inf)
+        for r in range(many):
+            closest = min(closest, second[r] - least[r])
+            new[first + r] = winner[r]
+        if closest > widest:
+            continue
         for r in range(many):
             i, c = first + r, winner[r]
             room = 4.0 * _UNIT * (m + 2) * lengths[i] * steep + constant + tolerance * (reach[i] + extents[c])
-            if second[r] - least[r] > room:
-                new[i] = c
-            else:
+            if not second[r] - least[r] > room:
                 new[i] = looked_at(documents, i, labels, clusters, rule)
                 doubtful += 1
     return new, doubtful
@@ -334,7 +352,7 @@ def looked_at(documents, i, labels, clusters, rule):  # type: ignore[no-untyped-
 def compare(documents, first, labels, clusters, rule, values):  # type: ignore[no-untyped-def]
     """Turn sums of similarities (k, documents) into what is compared; see `sums.comparison`."""
     _, sizes, within, squares, offsets, slopes, _ = clusters
-    _, _, diagonal, _, weights, _ = documents
+    _, _, diagonal, _, weights, _, _ = documents
     adjusted, _, shift, _, centroid = rule
     own = np.empty(values.shape[1])
     changed = adjusted or shift != 0.0
@@ -399,7 +417,7 @@ def settle_ties(documents, first, labels, clusters, rule, values, winner, least,
 @_compiled
 def fill(documents, clusters, rule, new):  # type: ignore[no-untyped-def]
     """Give every empty cluster the document farthest from its centroid; see `engine.fill_empty_clusters`."""
-    features, numbers, diagonal, _, _, _ = documents
+    features, numbers, diagonal, _, _, _, _ = documents
     sums, sizes, within = clusters[0], clusters[1], clusters[2]
     n, k, tolerance = len(new), len(sizes), rule[1]
     counts = np.zeros(k, dtype=np.int64)

@@ -248,6 +248,6 @@ def choose_way(base: Gram, diagonal: Array, weights: Array, k: int, starts: int,
         narrow = Narrow.suits(explicit, passes, n_jobs)
         if not fits or passes / (GAIN if narrow else 1.0) <= stored + 2.0 * entries * n:
             if narrow:
-                return Narrow(explicit, diagonal, weights, k, n_jobs)
+                return Narrow(explicit, diagonal, weights, n_jobs)
             return factored(explicit, diagonal, weights, k, passes, n_jobs)
     return held(base, diagonal, weights, k, base.dense() if fits else None, stored, n_jobs)

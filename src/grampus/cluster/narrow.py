@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._array import Array, is_sparse
 from .._config import settings
@@ -14,7 +16,7 @@ from ..gram.factor import Factor
 from . import fast
 from .engine import TWO_CYCLES, Finished, Problem, lockstep
 from .results import History, Outcome
-from .sums import Labels, Sums
+from .sums import Labels, Rule, Sums
 
 # Multiplications of plain loops from which the compiled ones pay: the first use on a machine compiles them for 20 s.
 WORTH_IT = 4e9
@@ -26,18 +28,20 @@ _OUTCOMES = (Outcome.CONVERGED, Outcome.OSCILLATED, Outcome.MAX_ITER)
 class Narrow:
     """Documents in a space of few dimensions, m: an iteration costs one product of n·m·k.
 
-    A start needs no other, so results are the same to the last bit whatever runs beside it.
+    A start needs no other, so results are the same to the last bit whatever runs beside it. Documents that are
+    clustered together are laid out once for all starts, and for every k.
     """
 
-    def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
+    def __init__(self, factor: Factor, diagonal: Array, weights: Array, n_jobs: int | None = None) -> None:
         from . import _narrow
 
-        self._loops, self.k, self.n_jobs = _narrow, k, n_jobs
+        self._loops, self.n_jobs = _narrow, n_jobs
         scaled = factor.features if (factor.scale == 1.0).all() else factor.features * factor.scale[:, None]
         self.features, self.diagonal, self.weights = (
             np.require(part, np.float64, ["C_CONTIGUOUS", "WRITEABLE"]) for part in (scaled, diagonal, weights)
         )
         self.lengths = np.sqrt(np.einsum("ij,ij->i", self.features, self.features))
+        self._kept: dict[tuple[Rule, bytes], tuple[Array, ...]] = {}
 
     @staticmethod
     def suits(factor: Factor | None, work: float, n_jobs: int | None = None) -> bool:
@@ -55,17 +59,24 @@ class Narrow:
         """How much memory one partition takes."""
         return 16 * len(self.features)
 
+    def in_threads(self, n_jobs: int | None) -> Narrow:
+        """Return the same documents for another number of threads."""
+        other = copy(self)
+        other.n_jobs = n_jobs
+        return other
+
     def run(self, problem: Problem, starts: Labels) -> Iterator[Finished]:
         """Run every start to its end; yield them in order. Documents marked `JOINS` first join the nearest labelled."""
         rule = problem.rule
-        documents = self._documents(rule.extent(self.diagonal))
         ways = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)
         plain = (False, rule.tolerance, 0.0, False, 1.0)
 
         def one(p: int) -> Finished:
             start = np.require(starts[p], np.int32, ["C_CONTIGUOUS", "WRITEABLE"])
+            inside = start != -1
+            parts = (self._laid_out(rule, ways, inside), self._laid_out(rule, ways, ~inside))
             labels, predicted, outcome, moves, objectives = self._loops.run(
-                documents, start, self.k, ways, plain, problem.max_iter, TWO_CYCLES
+                *parts, start, problem.k, ways, plain, problem.max_iter, TWO_CYCLES
             )
             if outcome == self._loops.NOT_FINITE:
                 raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")
@@ -75,9 +86,18 @@ class Narrow:
         with blas_threads():
             yield from results_in_threads(one, len(starts), self.n_jobs)
 
-    def _documents(self, reach: Array) -> tuple[Array, ...]:
-        """Return what the loops take; see there."""
-        return self.features, np.arange(len(self.features)), self.diagonal, reach, self.weights, self.lengths
+    def _laid_out(self, rule: Rule, ways: tuple[float, ...], chosen: NDArray[np.bool_]) -> tuple[Array, ...]:
+        """Return some of the documents as the loops take them; kept for the next start while there is room."""
+        name = rule, chosen.tobytes()
+        part = self._kept.get(name)
+        if part is None:
+            everyone = np.arange(len(self.features))
+            reach, none = rule.extent(self.diagonal), np.empty(0, dtype=np.float32)
+            documents = (self.features, everyone, self.diagonal, reach, self.weights, self.lengths, none)
+            part = self._loops.taken(documents, np.flatnonzero(chosen), ways)
+            if (len(self._kept) + 1) * 4 * self.features.size <= settings().memory // 16:
+                self._kept[name] = part
+        return part
 
 
 def run_starts(problem: Problem, way: Sums | Narrow, starts: Labels) -> Iterator[Finished]:

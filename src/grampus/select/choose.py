@@ -342,7 +342,7 @@ def _each_k(
 ) -> Iterator[tuple[int, tuple[dict[str, Array], Clock, float]]]:
     """Yield every k with its scores; where starts need no other, threads share the values of k, the largest first."""
     threads = thread_count(job.n_jobs)
-    if job.workers > 1 or not job.splitter.narrow or len(ks) < 2 * threads:
+    if job.workers > 1 or job.splitter.narrow is None or len(ks) < 2 * threads:
         yield from ((k, job.score(k, partial(tell, k))) for k in ks)
         return
     falling, alone = sorted(ks, reverse=True), replace(job, n_jobs=1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,19 +130,22 @@ class Splitter:
             gram = DenseGram._trusted(gram.dense())
         return cls(gram, diagonal, rule, work, starts)
 
-    @property
-    def narrow(self) -> bool:
-        """Whether starts run one by one on dense features."""
-        return not isinstance(self.gram, DenseGram) and Narrow.suits(factor(self.gram), self.work)
+    @cached_property
+    def narrow(self) -> Narrow | None:
+        """What runs starts one by one on dense features, if that is the way; the same for every k."""
+        explicit = None if isinstance(self.gram, DenseGram) else factor(self.gram)
+        if explicit is None or not Narrow.suits(explicit, self.work):
+            return None
+        return Narrow(explicit, self.diagonal, np.ones(len(self.gram)))
 
     def way(self, k: int, threads: int) -> Sums | Narrow:
         """Return what runs partitions into k clusters."""
+        if self.narrow is not None:
+            return self.narrow.in_threads(threads)
         weights = np.ones(len(self.gram))
         if isinstance(self.gram, DenseGram):
             return held(self.gram, self.diagonal, weights, k, self.gram.matrix, self.work, threads)
         explicit = factor(self.gram)
-        if explicit is not None and Narrow.suits(explicit, self.work, threads):
-            return Narrow(explicit, self.diagonal, weights, k, threads)
         if explicit is not None:
             return factored(explicit, self.diagonal, weights, k, self.work, threads)
         return held(self.gram, self.diagonal, weights, k, None, self.work, threads)
