@@ -71,6 +71,8 @@ def trials(
         found = documents(name, setting)
         gram = parse_kernel(kernel).gram(found.x)
         starts = setting.starts(parse_kernel("cosine").gram(found.x), found.k, count, steps.seed)
+        if kernel.endswith("|map"):
+            starts["centroid_weight"] = setting.mapped
         runs = kernel_kmeans(gram, found.k, adjusted=adjusted, **starts).runs
         scores = np.array([nmi(found.labels, labels) for labels in runs.labels])
         moves = np.zeros((count, 10))

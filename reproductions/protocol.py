@@ -39,7 +39,11 @@ NEWS = ("ng3", "ng17-19")  # the only sets with headers
 
 @dataclass(frozen=True)
 class Setting:
-    """One way of preparing and clustering the sets."""
+    """One way of preparing and clustering the sets.
+
+    `centroid` says how much a centroid's self-similarity counts, `mapped` the same for Grams that come out of the
+    empirical map, which the grids do not have (`python -m reproductions dominance map`).
+    """
 
     terms: str
     headers: str
@@ -47,10 +51,12 @@ class Setting:
     start: str
     stop: str
     centroid: float = EQUATION
+    mapped: float = EQUATION
 
     def __str__(self) -> str:
         said = f"terms {self.terms}; headers {self.headers}; {self.weights}; start {self.start}; stop {self.stop}"
-        return said if self.centroid == EQUATION else f"{said}; every pair once"
+        once = "" if self.centroid == EQUATION else "; every pair once"
+        return said + once + ("" if self.mapped == EQUATION else ", also after the map")
 
     def of(self, name: str) -> Setting:
         """Return the setting as it concerns one set: headers matter to newsgroup posts alone."""
