@@ -12,7 +12,7 @@ import numpy as np
 from grampus import choose_k
 from reproductions.data import DataSet, texts
 from reproductions.outcome import Claim, Outcome, Table
-from reproductions.protocol import CHOSEN, FIRST, Setting, documents, headed, vectors, weighted
+from reproductions.protocol import CHOSEN, EQUATION, FIRST, Setting, documents, headed, vectors, weighted
 from reproductions.registry import reproduction
 from reproductions.steps import Steps
 
@@ -287,7 +287,13 @@ def _top_three(steps: Steps, schemes: Sequence[str], setting: Setting) -> Outcom
         for e in sorted(found, key=lambda e: (list(TABLE_3).index(e.name), SCHEMES.index(e.scheme)))
     ]
     columns = ("set (true k)", "scheme", "ours", "paper", "degenerate runs")
-    return Outcome([Table("Top three k", columns, rows)], claims=_claims(found), notes=[NOTE, f"Setting: {setting}."])
+    return Outcome([Table("Top three k", columns, rows)], claims=_claims(found), notes=[NOTE, pairs_note(setting)])
+
+
+def pairs_note(setting: Setting) -> str:
+    """Say how often a pair counts in the kernel schemes."""
+    times = "twice, as in Eqn 4 of `dominance`" if setting.centroid == EQUATION else "once"
+    return f"In the kernel schemes a centroid's self-similarity counts every pair of its cluster {times}."
 
 
 def _claims(found: Sequence[Estimate]) -> list[Claim]:
@@ -333,5 +339,5 @@ def _rates(steps: Steps, splits: dict[str, int], setting: Setting) -> Outcome:
     columns = ("sets", "count", "scheme", "first, % (paper)", "top 3, % (paper)")
     reading = " ".join((Recipe.__doc__ or "").split()[14:])
     used = ", ".join(f"{scheme} {count}" for scheme, count in splits.items())
-    notes = [reading, f"Splits: {used} (paper: 200). Setting: {setting}."]
+    notes = [reading, f"Splits: {used} (paper: 200). {pairs_note(setting)}"]
     return Outcome([Table("Right estimates", columns, rows)], notes=notes)
