@@ -66,8 +66,10 @@ def committed() -> Figure:
     watches=WATCHES,
 )
 def dominance() -> Figure:
-    page = (RESULTS / "dominance-table3.md").read_text(encoding="utf-8")
-    found = re.search(r"Tables 2 and 3: (.*?(\d+) % of (\d+) cells are within 0\.03 and (\d+) % within 0\.06\.)", page)
-    if found is None:
-        return Figure("no shares in the result file", False)
-    return Figure(found[1], int(found[2]) >= 80 and int(found[4]) >= 95 and int(found[3]) == 140)
+    from reproductions.shares import gaps, shares
+
+    once, twice = (list(gaps(confirmed).values()) for confirmed in (True, False))
+    near, wider = shares(once)
+    text = f"{near:.0f} % within 0.03 and {wider:.0f} % within 0.06 of {len(once)} cells"
+    before = "{:.0f} % and {:.0f} % with Eqn 4 throughout".format(*shares(twice))
+    return Figure(text, near >= 80 and wider >= 95 and len(once) == 140, before)
