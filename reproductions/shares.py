@@ -63,7 +63,7 @@ def table(steps: Steps) -> Outcome:
     limits = [f"within {limit}" for limit in LIMITS]
     heads = ("sets or columns", "cells", *limits, *(f"Eqn 4 throughout: {limit}" for limit in limits))
     note = (
-        f"Tables 2 and 3 together, without {', '.join(NOT_EXACT)}. The confirmed setting: {', '.join(PLAIN)} with every "
-        "pair once (tables 2 and 3), the columns with the map with Eqn 4 (tables 2 and 3 with Eqn 4); all else the same."
+        f"Tables 2 and 3 together, without {', '.join(NOT_EXACT)}. The confirmed setting: {', '.join(PLAIN)} with "
+        "every pair once, the columns with the map with Eqn 4, all else the same."
     )
     return Outcome([Table("Cells near the published ones", heads, rows)], notes=[note])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grampus.gram import LinearGram
-from reproductions import data, protocol, search, terms
+from reproductions import data, dominance, protocol, search, shares, terms
 
 needs_data = pytest.mark.usefixtures("corpora")
 
@@ -137,3 +137,20 @@ def test_grids_have_at_most_two_hundred_settings():
     assert protocol.FIRST in search.GRID
     assert protocol.CHOSEN in search.LAST
     assert set(search.LAST) <= set(search.GRID_ONCE)
+
+
+def test_shares_are_counted_from_the_committed_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(shares, "RESULTS", tmp_path)
+    for table in (2, 3):
+        for suffix, columns, off in (("-eqn4", dominance.COLUMNS, 0.05), ("", dominance.PLAIN, 0.01)):
+            lines = ["# dominance", "| set | " + " | ".join(columns) + " |", "| --- |"]
+            for name in dominance.PUBLISHED:
+                row = dominance.published(name, table + 1)
+                lines.append(f"| {name} | " + " | ".join(f"{row[c] + off:.3f} ± 0.001 (0, +0)" for c in columns) + " |")
+            lines.append("| AA is marginally above DS. | held | bbc 1 |")
+            (tmp_path / f"dominance-table{table}{suffix}.md").write_text("\n".join(lines))
+    equation, confirmed = shares.gaps(confirmed=False), shares.gaps(confirmed=True)
+    assert len(equation) == len(confirmed) == 140
+    assert shares.shares(equation.values()) == [0.0, 100.0]
+    assert shares.shares(confirmed.values()) == pytest.approx([30.0, 100.0])
+    assert shares.shares([0.03, 0.0304, 0.0305001, 0.07]) == [50.0, 75.0]
