@@ -62,7 +62,11 @@ METHODS = (
     ),
     Method("PDDP", "PDDP(20).fit(x)"),
     Method("spectral, cosine", "SpectralKMeans(20, kernel='cosine', n_init=3, random_state=0).fit(x)"),
-    Method("choose_k, RED-S", "choose_k(x, ks=range(2, 7), n_splits=20, null=False, random_state=0)", 16000),
+    Method(
+        "choose_k, RED-S",
+        "choose_k(x, scheme='RED-S', ks=range(2, 7), n_splits=20, null=False, random_state=0)",
+        16000,
+    ),
 )
 
 

@@ -78,5 +78,8 @@ def choice(steps: Steps) -> Outcome:
         top = tuple((int(k), float(score)) for k, score in found["top"])
         rows.append((name, TRUE_K[name], found["best"], spell(top), spell(TABLE_3[name]["RED-S"])))
     columns = ("set", "classes", "chosen", "top three", "RED-S, 2006")
-    note = "RED-S with three starts of each half chosen among by objective, and a test against a single cloud."
+    note = (
+        "KKM-S up to 2,500 documents and RED-S beyond, three starts of each half chosen among by objective, and a test "
+        "against a single cloud."
+    )
     return Outcome([Table("k chosen", columns, rows)], notes=[note])

@@ -132,7 +132,7 @@ def test_the_classifier_equals_its_twin():
 
 
 @settings(max_examples=6, deadline=None)
-@given(st.integers(0, 2**31), st.sampled_from(["RED-S", "KKM-S", "KM-S", "KM-P"]))
+@given(st.integers(0, 2**31), st.sampled_from(["auto", "RED-S", "KKM-S", "KM-S", "KM-P"]))
 def test_the_result_does_not_depend_on_how_it_is_computed(seed, scheme):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(90, 6)) + 3 * np.eye(6)[rng.integers(0, 3, 90)]

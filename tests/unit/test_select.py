@@ -30,7 +30,7 @@ from grampus.select import (
     silhouette,
     stability,
 )
-from grampus.select.schemes import SCHEMES
+from grampus.select.schemes import MOST_DOCUMENTS, SCHEMES, check_scheme, scheme_for
 
 QUICK = {"kernel": "linear", "ks": range(2, 6), "n_splits": 8, "random_state": 0}
 
@@ -55,6 +55,58 @@ def test_every_scheme_finds_well_separated_clouds(scheme):
     assert found.scores.shape == found.strength.shape == (8, 4)
     assert found.scheme == scheme
     assert (found.reduction is not None) == (scheme == "RED-S")
+
+
+@pytest.mark.parametrize(
+    ("changes", "scheme"),
+    [
+        ({}, "KKM-S"),
+        ({"scheme": "Auto"}, "KKM-S"),
+        ({"reduction": 2}, "RED-S"),
+        ({"neighbours": 3}, "RED-S"),
+        ({"scheme": "red-s"}, "RED-S"),
+    ],
+)
+def test_the_selection_names_the_scheme_that_ran(changes, scheme):
+    found = choose_k(clouds(), null=False, **{**QUICK, "n_splits": 2, **changes})
+    assert found.scheme == scheme
+    assert str(found).startswith(f"{scheme} on linear")
+    assert (found.reduction is not None) == (scheme == "RED-S")
+
+
+def test_by_default_the_documents_themselves_are_split(selection):
+    np.testing.assert_array_equal(choose_k(clouds(), null=False, **QUICK).scores, selection.scores)
+
+
+def test_many_documents_are_reduced():
+    x = clouds(each=850)[: MOST_DOCUMENTS + 1]
+    options = {"kernel": "linear", "ks": [3], "n_splits": 1, "null": False, "random_state": 0}
+    more, most = choose_k(x, **options), choose_k(x[:-1], **options)
+    assert (more.scheme, len(more.reduction)) == ("RED-S", 625)
+    assert (most.scheme, most.reduction) == ("KKM-S", None)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_scheme_that_was_named_runs_whatever_the_size(scheme):
+    for n in (2, MOST_DOCUMENTS, MOST_DOCUMENTS + 1, 10**6):
+        assert scheme_for(check_scheme(scheme), n, reduced=False) is SCHEMES[scheme]
+
+
+def test_prototypes_of_few_documents_miss_groups_that_the_documents_show():
+    # Eight clouds of 30 to 80 points, the nearest seven standard deviations apart: 108 prototypes leave three or four
+    # of the smallest cloud in a half.
+    rng = np.random.default_rng([711, 6])
+    d = int(rng.integers(2, 11))
+    while True:
+        centres = 8.0 * rng.normal(size=(8, d))
+        if (np.linalg.norm(centres[:, None] - centres, axis=2) + 99.0 * np.eye(8)).min() > 7:
+            break
+    x = np.concatenate(
+        [c + rng.normal(size=(size, d)) for c, size in zip(centres, rng.integers(30, 80, 8), strict=True)]
+    )
+    options = {"kernel": "linear", "ks": [4, 7, 8, 9, 10], "n_splits": 10, "null": False, "random_state": 6}
+    assert choose_k(x, **options).best == 8
+    assert choose_k(x, scheme="RED-S", **options).best != 8
 
 
 def test_scores_are_the_corrected_strengths(selection):
@@ -83,6 +135,14 @@ def test_structure_is_found(selection):
     assert selection.null.p_value == pytest.approx(0.05)
 
 
+def test_the_null_is_the_same_with_prototypes():
+    options = {**QUICK, "ks": [2, 3], "n_splits": 2}
+    found, reduced = (choose_k(clouds(each=15), scheme=scheme, **options).null for scheme in ("KKM-S", "RED-S"))
+    assert found.p_value == reduced.p_value
+    np.testing.assert_array_equal(found.observed, reduced.observed)
+    np.testing.assert_array_equal(found.reference_mean, reduced.reference_mean)
+
+
 def test_one_among_the_ks_gets_no_score():
     found = choose_k(clouds(), **{**QUICK, "ks": [1, 2, 3]}, null=False)
     assert found.ks == (2, 3)
@@ -93,6 +153,26 @@ def test_equal_scores_go_to_the_larger_k():
     zero = np.zeros(3)
     made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.ranking == (4, 3, 2)
+
+
+def test_nearly_perfect_scores_are_equal():
+    # In one split of fifty a document on a border is predicted wrongly for the larger k.
+    scores = np.ones((50, 4))
+    scores[0, 1], scores[:, 2], scores[:, 3] = 0.6, 0.97, 0.5
+    zero = np.zeros(4)
+    made = Selection((2, 3, 4, 5), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
+    assert made.ranking == (3, 2, 4, 5)
+    assert made.close[0] == 2
+    assert made.confidence.startswith("k = 3 predicts nearly perfectly, 0.99 ± 0.01. So does 2: of such values the")
+    assert made.chart().splitlines()[2].endswith("first")
+
+
+@pytest.mark.parametrize("top", [0.3, 0.9, 0.979])
+def test_below_that_the_highest_score_comes_first(top):
+    scores = np.full((10, 3), [top, top - 1e-6, 0.1])
+    zero = np.zeros(3)
+    made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "RED-S", "linear", (0,))
+    assert made.ranking == (2, 3, 4)
 
 
 def test_shift_that_was_written_is_the_one_used():
@@ -125,7 +205,7 @@ def test_sparse_texts_with_an_empty_document():
 
 def test_prototypes_name_documents_in_the_order_given():
     x = clouds()
-    found = choose_k(x, null=False, **QUICK).reduction
+    found = choose_k(x, scheme="RED-S", null=False, **QUICK).reduction
     matrix = x @ x.T
     expected = [[matrix[np.ix_(a, b)].mean() for b in found.members] for a in found.members]
     np.testing.assert_allclose(found.gram.matrix, expected)
@@ -141,7 +221,7 @@ def test_confidence_and_chart(selection):
     assert "k = 3 scores highest" in selection.confidence
     chart = str(selection)
     assert chart.splitlines()[0] == "KKM-S on linear: k = 3"
-    assert "highest" in chart
+    assert "first" in chart
     assert chart.count("█") > 30
 
 
@@ -252,7 +332,8 @@ def test_stability_needs_enough_documents():
         ({"ks": [1]}, "at least one value above 1"),
         ({"ks": [2.5]}, "whole number"),
         ({"ks": "23"}, "whole number"),
-        ({"scheme": "XX"}, "scheme must be one of"),
+        ({"scheme": "XX"}, "scheme must be one of auto, KM-S"),
+        ({"scheme": None}, "scheme must be one of auto, KM-S"),
         ({"n_splits": 0}, "n_splits"),
         ({"reduction": 30}, "leaves 3 prototypes"),
         ({"reduction": 0}, "reduction"),
@@ -337,7 +418,7 @@ def test_classifier_refuses():
 
 def test_progress_estimates_first():
     told: list[Progress] = []
-    choose_k(clouds(), **{**QUICK, "ks": [2, 3]}, progress=told.append)
+    choose_k(clouds(), scheme="RED-S", **{**QUICK, "ks": [2, 3]}, progress=told.append)
     stages = [t.stage for t in told]
     assert list(dict.fromkeys(stages)) == ["reduction", "splits", "null"]
     splits = [t for t in told if t.stage == "splits"]

@@ -39,7 +39,13 @@ TREE_FORMATS = ("text", "json", "newick", "dot")
 @click.argument("source")
 @click.option("-k", "--clusters", type=Count(), default="auto", show_default=True, help="How many; or chosen.")
 @click.option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]")
-@click.option("--scheme", type=click.Choice(SCHEMES), help="How k is chosen. [RED-S, or KKM-S below 400 documents]")
+@click.option(
+    "--scheme",
+    type=click.Choice(SCHEMES),
+    default="auto",
+    show_default=True,
+    help="How k is chosen; auto is KKM-S up to 2,500 documents, then RED-S.",
+)
 @click.option(
     "--splits", type=click.IntRange(min=1), default=50, show_default=True, help="To choose k and for stability."
 )
@@ -190,7 +196,13 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
 @click.command("choose-k", short_help="Say how many clusters there are, and how sure that is.")
 @click.argument("source")
 @click.option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]")
-@click.option("--scheme", type=click.Choice(SCHEMES), help="How. [RED-S, or KKM-S below 400 documents]")
+@click.option(
+    "--scheme",
+    type=click.Choice(SCHEMES),
+    default="auto",
+    show_default=True,
+    help="How; auto is KKM-S up to 2,500 documents, then RED-S.",
+)
 @click.option("--splits", type=click.IntRange(min=1), default=50, show_default=True, help="Of the documents.")
 @click.option("--null", is_flag=True, help="Also test whether there are any groups at all; takes longer.")
 @source_options

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..text import Corpus, TermVectorizer
 
 FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
-SCHEMES = ("RED-S", "KKM-S", "KM-S", "KM-P")
+SCHEMES = ("auto", "RED-S", "KKM-S", "KM-S", "KM-P")
 Command = Callable[..., Any]
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]

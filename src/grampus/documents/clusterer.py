@@ -50,8 +50,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         three documents (fewer than two below 200 documents, none below 100).
     ks : sequence of int, optional
         Values of k to choose from; 2 … 10 by default.
-    scheme : str, optional
-        How k is chosen: "RED-S", "KKM-S", "KM-S" or "KM-P". By default RED-S, and KKM-S below 400 documents.
+    scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
+        How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
     n_splits : int
         Splits of the documents for choosing k and for stability.
     null : bool
@@ -113,7 +113,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel: str | Kernel = "cosine|principal(30)|normalise",
         terms: TermVectorizer | None = None,
         ks: Any = None,
-        scheme: str | None = None,
+        scheme: str = "auto",
         n_splits: int = 50,
         null: bool = False,
         stability: bool = True,

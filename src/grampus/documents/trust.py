@@ -13,12 +13,12 @@ from .._array import Array
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..persist import Choice
+from ..select.schemes import check_scheme, scheme_for
 from .collect import Collection
 
 if TYPE_CHECKING:
     from .compose import Partition
 
-MANY = 400  # distinct documents from which on prototypes stand for them (RED-S)
 LARGEST_K = 10  # tried by default
 STAGES = {"reduction": "finding prototypes", "splits": "choosing k", "null": "testing for groups"}
 
@@ -43,7 +43,7 @@ def choose(
     collection: Collection,
     *,
     ks: Any,
-    scheme: str | None,
+    scheme: str,
     n_splits: int,
     null: bool,
     seed: int,
@@ -52,13 +52,14 @@ def choose(
 ) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
     heavy = np.flatnonzero(collection.weights > 0)
+    way = scheme_for(check_scheme(scheme), len(heavy), reduced=False).name
     base, _ = unshifted(gram)
     base = base if len(heavy) == len(base) else base.take(heavy)
     most = len(heavy) // 4  # two documents for each cluster of a half
     values = [k for k in (range(2, LARGEST_K + 1) if ks is None else ks) if ks is not None or k <= most]
     if not values:
         verdict = f"{len(heavy)} different documents are too few to choose k from: they are left in one cluster."
-        return Choice(1, scheme or "KKM-S", (), (), (), (), (), 0, None, verdict)
+        return Choice(1, way, (), (), (), (), (), 0, None, verdict)
 
     def progress(now: select.Progress) -> None:
         tell(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
@@ -66,7 +67,7 @@ def choose(
     found = select.choose_k(
         base,
         ks=values,
-        scheme=scheme or ("RED-S" if len(heavy) >= MANY else "KKM-S"),
+        scheme=way,
         n_splits=n_splits,
         null=null,
         random_state=seed,

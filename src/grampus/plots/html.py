@@ -146,7 +146,7 @@ def _selection(selection: Selection) -> str:
     for k, mean, error, degenerate in zip(
         selection.ks, selection.mean, selection.standard_error, selection.degenerate, strict=True
     ):
-        notes = ["highest"] if k == selection.ranking[0] else ["close"] if k in selection.close else []
+        notes = ["first"] if k == selection.ranking[0] else ["close"] if k in selection.close else []
         notes += [f"{degenerate} of {2 * selection.n_splits} runs degenerate"] if degenerate else []
         rows.append((str(k), f"{mean:.3f}", f"{error:.3f}", bar(mean / top, f"{mean:.3f}"), left(", ".join(notes))))
     title = f"{selection.scheme} on {selection.kernel}: k = {selection.best}"

@@ -30,7 +30,7 @@ from .null import DRAWS, null_test
 from .progress import Meter, Progress
 from .reduce import NEIGHBOURS, Reduction, growing_rate, reduce_gram
 from .results import NullTest, Selection
-from .schemes import Scheme, check_scheme
+from .schemes import Scheme, check_scheme, scheme_for
 from .splits import Entropy, Starts, entropy_of, half
 from .strength import chance_strength, corrected, tables
 
@@ -42,7 +42,7 @@ def choose_k(
     *,
     kernel: str | Kernel = "cosine",
     ks: Any = range(2, 11),
-    scheme: str = "RED-S",
+    scheme: str = "auto",
     n_splits: int = 200,
     reduction: int | None = None,
     neighbours: int = NEIGHBOURS,
@@ -74,9 +74,10 @@ def choose_k(
         trailing ``shift`` in the spelling is taken as that one, so that ``"linear|shift(0)"`` means none.
     ks : iterable of int
         Values to try, at most half as many as there are documents. 1 is always possible through the null test.
-    scheme : "RED-S", "KKM-S", "KM-S" or "KM-P"
+    scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         Kernel k-means on prototypes or on all documents, or k-means by cosine; scored by prediction strength (S) or
-        by partition similarity (P).
+        by partition similarity (P). "auto" is KKM-S up to 2,500 documents, and RED-S for more or where
+        `reduction` or `neighbours` is given; ``Selection.scheme`` says which one ran.
     n_splits : int
         τ. The same splits serve every k.
     reduction : int, optional
@@ -127,13 +128,15 @@ def choose_k(
     4
     """
     began = time.perf_counter()
-    way = check_scheme(scheme)
+    scheme = check_scheme(scheme)
     n_splits = check_integer(n_splits, "n_splits", low=1)
     null, indices = check_flag(null, "null"), check_flag(indices, "indices")
     batch_size = None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
     thread_count(n_jobs)
     starts, centroid = Starts(init, n_init), check_centroid_weight(centroid_weight)
     documents = Documents.of(X, kernel)
+    asked = reduction is not None or neighbours != NEIGHBOURS
+    way = scheme_for(scheme, len(documents.gram), reduced=asked)
     if way.spherical and documents.shifted:
         raise InputError(f"{way.name} uses no shift; leave the trailing shift out of the kernel.")
     if way.spherical and centroid != 1.0:

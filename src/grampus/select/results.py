@@ -16,6 +16,7 @@ from ..errors import InputError, MissingExtraError
 from .reduce import Reduction
 
 LEVEL = 0.05  # of every test here
+PERFECT = 0.98  # mean scores from which on values of k are equal: one document of a cluster, in every third split
 _BAR = 30
 _MOST = 2.0 / 3.0  # of the splits a winner must win to be called separated
 
@@ -158,11 +159,11 @@ class Selection(Drawable):
     Attributes
     ----------
     best : int
-        The k with the highest mean score, or 1 if the null was not rejected.
+        The first of the ranking, or 1 if the null was not rejected.
     ks : tuple of int
         The values tried, rising.
     ranking : tuple of int
-        The same, highest mean score first; of equals the larger k.
+        The same, highest mean score first; of equals the larger k. Scores of 0.98 and more are equal: nearly perfect.
     scores : array of shape (splits, ks)
         Score of every split at every k, the mean of both directions; corrected for chance but for KM-P.
     strength : array of shape (splits, ks)
@@ -176,6 +177,7 @@ class Selection(Drawable):
     indices : Indices or None
         Silhouette and gap; None unless asked for.
     scheme, kernel : str
+        The scheme that ran ("auto" is never one), and the kernel it ran on.
     reduction : Reduction or None
         The prototypes of RED-S, in the order of the documents given.
     n_splits : int
@@ -228,8 +230,12 @@ class Selection(Drawable):
 
     @property
     def ranking(self) -> tuple[int, ...]:
-        """The values of k, highest mean score first; of equals the larger k, as in Tibshirani's rule."""
-        return tuple(self.ks[i] for i in np.lexsort((-np.array(self.ks), -self.mean.round(9))))
+        """The values of k, highest mean score first; of equals the larger k, as in Tibshirani's rule.
+
+        Nearly perfect scores, of 0.98 and more, are equal. Where clusters lie well apart, some of them as one are as
+        easy to predict, and a document on a border must not decide.
+        """
+        return tuple(self.ks[i] for i in np.lexsort((-np.array(self.ks), -np.minimum(self.mean, PERFECT).round(9))))
 
     @property
     def structure(self) -> bool | None:
@@ -263,9 +269,14 @@ class Selection(Drawable):
         """What the splits say about the winner, in words."""
         first = self.ranking[0]
         at = self.ks.index(first)
-        words = [f"k = {first} scores highest, {self.mean[at]:.2f} ± {self.standard_error[at]:.2f}."]
+        score, error = self.mean[at], self.standard_error[at]
+        perfect = [k for k, mean in zip(self.ks, self.mean, strict=True) if k != first and mean >= PERFECT]
+        does = "predicts nearly perfectly" if perfect else "scores highest"
+        words = [f"k = {first} {does}, {score:.2f} ± {error:.2f}."]
         contest = self.runner_up
-        if contest is not None:
+        if perfect:
+            words.append(f"So does {' and '.join(map(str, perfect))}: of such values the largest is taken.")
+        elif contest is not None:
             verdict = "separated" if contest.separated else "not separated"
             words.append(
                 f"The runner-up, k = {contest.other}, is {contest.difference:.2f} lower and loses on "
@@ -317,7 +328,7 @@ class Selection(Drawable):
             bar = "█" * max(0, round(_BAR * float(mean) / top))
             notes = []
             if k == self.ranking[0]:
-                notes.append("highest")
+                notes.append("first")
             elif k in self.close:
                 notes.append("close")
             if degenerate:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
+from .reduce import MOST_PROTOTYPES
 from .strength import Scored, partition_similarity, strength
 
 
@@ -47,9 +48,26 @@ SCHEMES = {
 }
 
 
-def check_scheme(name: object) -> Scheme:
-    """Return the scheme of a name, whatever its case."""
-    found = SCHEMES.get(name.upper()) if isinstance(name, str) else None
+AUTO = "auto"
+MOST_DOCUMENTS = MOST_PROTOTYPES  # that "auto" splits as they are
+
+
+def check_scheme(name: object) -> str:
+    """Return the name of a scheme, or "auto", whatever its case."""
+    known = {name.upper(): name for name in (AUTO, *SCHEMES)}
+    found = known.get(name.upper()) if isinstance(name, str) else None
     if found is None:
-        raise InputError(f"scheme must be one of {', '.join(SCHEMES)}; got {name!r}.")
+        raise InputError(f"scheme must be one of {', '.join(known.values())}; got {name!r}.")
     return found
+
+
+def scheme_for(name: str, n: int, *, reduced: bool) -> Scheme:
+    """Return the scheme that runs on n documents; `reduced` says that a reduction was asked for.
+
+    "auto" takes the documents themselves as long as they are no more than the prototypes that stand for a large
+    collection may be. So no more points are split than there, and small collections keep all they have: of a few
+    hundred documents prototypes leave too few of each cluster in a half for the right k to look stable.
+    """
+    if name != AUTO:
+        return SCHEMES[name]
+    return SCHEMES["RED-S" if reduced or n > MOST_DOCUMENTS else "KKM-S"]
