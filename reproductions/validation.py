@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -142,11 +143,13 @@ def table_3(
     schemes: Sequence[str] = SCHEMES[::-1],
     n_splits: int = 200,
     setting: Setting = CHOSEN,
+    fewer: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> Iterator[Estimate]:
-    """Yield our estimates on the real sets, scheme by scheme."""
+    """Yield our estimates on the real sets, scheme by scheme; `fewer` has splits of its own for a set and scheme."""
     for scheme in schemes:
         for name in names:
-            yield kept(steps, name, partial(documents, name, setting), scheme, n_splits, setting)
+            count = fewer.get((name, scheme), n_splits)
+            yield kept(steps, name, partial(documents, name, setting), scheme, count, setting)
 
 
 # The groups of 20ng from which sets are drawn: no two of one subject, or several of each.
@@ -226,6 +229,8 @@ RECIPES = tuple(
 )
 
 
+# Splits for the real sets where 200 take too long for a page; `make verify` has them.
+FEWER = {("classic", "KKM-S"): 20}
 # Splits for the artificial sets: RED-S has the paper's τ; the schemes on the full matrix take far longer and have few.
 SPLITS = {"RED-S": 200, "KKM-S": 10, "KM-S": 10, "KM-P": 10}
 
@@ -270,7 +275,9 @@ def spell(top: Top) -> str:
 @reproduction("validation", "table3", "Top three k on the eight real sets, the two kernel schemes.")
 def table3(steps: Steps) -> Outcome:
     """Put our top three beside the paper's."""
-    return _top_three(steps, KERNEL_SCHEMES, CHOSEN)
+    found = _top_three(steps, KERNEL_SCHEMES, CHOSEN, FEWER)
+    said = ", ".join(f"{scheme} on {name} {count}" for (name, scheme), count in FEWER.items())
+    return replace(found, notes=[*found.notes, f"Splits: {said}; 200 elsewhere."])
 
 
 @reproduction("validation", "table3-eqn4", "Top three k on the eight real sets, four schemes, Eqn 4 as it stands.")
@@ -279,9 +286,14 @@ def table3_equation(steps: Steps) -> Outcome:
     return _top_three(steps, SCHEMES[::-1], FIRST)
 
 
-def _top_three(steps: Steps, schemes: Sequence[str], setting: Setting) -> Outcome:
+def _top_three(
+    steps: Steps,
+    schemes: Sequence[str],
+    setting: Setting,
+    fewer: Mapping[tuple[str, str], int] = MappingProxyType({}),
+) -> Outcome:
     names = ("bbcsport", "cstr") if steps.quick else tuple(TABLE_3)
-    found = list(table_3(steps, names, schemes, steps.trials(200, 20), setting))
+    found = list(table_3(steps, names, schemes, steps.trials(200, 20), setting, fewer))
     rows = [
         (f"{e.name} ({TRUE_K[e.name]})", e.scheme, spell(e.top), spell(TABLE_3[e.name][e.scheme]), e.degenerate)
         for e in sorted(found, key=lambda e: (list(TABLE_3).index(e.name), SCHEMES.index(e.scheme)))
