@@ -232,6 +232,7 @@ RECIPES = tuple(
 # Splits for the real sets where 200 take too long for a page; `make verify` has them.
 FEWER = {("classic", "KKM-S"): 20}
 # Splits for the artificial sets: RED-S has the paper's τ; the schemes on the full matrix take far longer and have few.
+MOST = {7: 50, 8: 50}  # RED-S on the largest sets, for the page; `make verify` has 200
 SPLITS = {"RED-S": 200, "KKM-S": 10, "KM-S": 10, "KM-P": 10}
 
 
@@ -240,11 +241,13 @@ def table_1(
     recipes: Iterable[Recipe] = RECIPES,
     splits: dict[str, int] = SPLITS,
     setting: Setting = CHOSEN,
+    most: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[tuple[Recipe, Estimate]]:
-    """Yield our estimates on artificial sets, scheme by scheme."""
+    """Yield our estimates on artificial sets, scheme by scheme; `most` limits the splits of sets with so many groups."""
     for scheme, n_splits in splits.items():
         for recipe in recipes:
-            yield recipe, kept(steps, recipe.name, partial(recipe.build, setting), scheme, n_splits, setting)
+            count = min(n_splits, most.get(recipe.k, n_splits))
+            yield recipe, kept(steps, recipe.name, partial(recipe.build, setting), scheme, count, setting)
 
 
 def rates(found: Iterable[tuple[Recipe, Estimate]]) -> dict[str, dict[str, tuple[float, float, int]]]:
@@ -331,7 +334,9 @@ def _claims(found: Sequence[Estimate]) -> list[Claim]:
 @reproduction("validation", "table1", "Rates of right estimates on the 84 artificial sets from 20ng, RED-S.")
 def table1(steps: Steps) -> Outcome:
     """Put our rates beside the paper's."""
-    return _rates(steps, {"RED-S": SPLITS["RED-S"]}, CHOSEN)
+    found = _rates(steps, {"RED-S": SPLITS["RED-S"]}, CHOSEN, MOST)
+    said = ", ".join(f"{count} for k = {k}" for k, count in MOST.items())
+    return replace(found, notes=[*found.notes, f"At most {said}."])
 
 
 @reproduction("validation", "table1-eqn4", "Rates of right estimates on the 84 artificial sets, Eqn 4 as it stands.")
@@ -340,11 +345,13 @@ def table1_equation(steps: Steps) -> Outcome:
     return _rates(steps, SPLITS, FIRST)
 
 
-def _rates(steps: Steps, splits: dict[str, int], setting: Setting) -> Outcome:
+def _rates(
+    steps: Steps, splits: dict[str, int], setting: Setting, most: Mapping[int, int] = MappingProxyType({})
+) -> Outcome:
     recipes = [r for r in RECIPES if r.k <= 3 and r.draw == 0] if steps.quick else RECIPES
     splits = {"RED-S": 20} if steps.quick else splits
     rows = []
-    for group, row in rates(table_1(steps, recipes, splits, setting)).items():
+    for group, row in rates(table_1(steps, recipes, splits, setting, most)).items():
         for scheme, (first, three, count) in sorted(row.items(), key=lambda item: SCHEMES.index(item[0])):
             published = [values[SCHEMES.index(scheme)] for values in TABLE_1[group]]
             rows.append((group, count, scheme, f"{first:.0f} ({published[0]})", f"{three:.0f} ({published[1]})"))
