@@ -243,7 +243,7 @@ def table_1(
     setting: Setting = CHOSEN,
     most: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[tuple[Recipe, Estimate]]:
-    """Yield our estimates on artificial sets, scheme by scheme; `most` limits the splits of sets with so many groups."""
+    """Yield our estimates on artificial sets, scheme by scheme; `most` limits splits by k."""
     for scheme, n_splits in splits.items():
         for recipe in recipes:
             count = min(n_splits, most.get(recipe.k, n_splits))
