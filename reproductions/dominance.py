@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from grampus.cluster import kernel_kmeans
 from grampus.gram import dominance_ratio
 from grampus.metrics import anmi, nmi
 from reproductions.outcome import Cell, Claim, Outcome, Table
-from reproductions.protocol import CHOSEN, documents
+from reproductions.protocol import CHOSEN, FIRST, Setting, documents
 from reproductions.registry import reproduction
 from reproductions.steps import Steps
 
@@ -45,7 +46,9 @@ COLUMNS: dict[str, tuple[str, bool]] = {
     "AA": ("cosine", True),
     **{f"p={p}": (f"cosine|power({p})|map", False) for p in POWERS},
 }
+PLAIN = {name: how for name, how in COLUMNS.items() if not how[0].endswith("|map")}
 UNMAPPED = {f"SP p={p}": (f"cosine|power({p})", False) for p in POWERS}  # §4.2 mentions them without a table
+Found = dict[str, dict[str, dict[str, Any]]]  # set → column → what its trials gave
 QUICK_SETS = ("bbcsport", "cstr")
 NOT_EXACT = ("cstr",)  # a later cut of that set is all there is
 
@@ -55,15 +58,25 @@ def sets(steps: Steps) -> tuple[str, ...]:
     return QUICK_SETS if steps.quick else tuple(PUBLISHED)
 
 
-def trials(steps: Steps, name: str, column: str, kernel: str, adjusted: bool) -> dict[str, Any]:
+def trials(
+    steps: Steps,
+    name: str,
+    column: str,
+    how: tuple[str, bool],
+    setting: Setting = CHOSEN,
+    counts: tuple[int, int] = (250, 20),
+) -> dict[str, Any]:
     """Cluster one set from random starts, k the number of classes; return what tables 2–3 and figure 3 need."""
-    count = steps.trials(250, 20)
+    count = steps.trials(*counts)
+    kernel, adjusted = how
 
     def run() -> dict[str, Any]:
-        found = documents(name)
+        found = documents(name, setting)
         gram = parse_kernel(kernel).gram(found.x)
-        how = CHOSEN.starts(parse_kernel("cosine").gram(found.x), found.k, count, steps.seed)
-        runs = kernel_kmeans(gram, found.k, adjusted=adjusted, **how).runs
+        starts = setting.starts(parse_kernel("cosine").gram(found.x), found.k, count, steps.seed)
+        if kernel.endswith("|map"):
+            starts["centroid_weight"] = setting.mapped
+        runs = kernel_kmeans(gram, found.k, adjusted=adjusted, **starts).runs
         scores = np.array([nmi(found.labels, labels) for labels in runs.labels])
         moves = np.zeros((count, 10))
         for row, history in zip(moves, runs.histories, strict=True):
@@ -82,11 +95,13 @@ def trials(steps: Steps, name: str, column: str, kernel: str, adjusted: bool) ->
     return steps.step(f"{name} {column} {count}", run)
 
 
-def all_trials(steps: Steps, columns: dict[str, tuple[str, bool]]) -> dict[str, dict[str, dict[str, Any]]]:
+def all_trials(steps: Steps, columns: dict[str, tuple[str, bool]], setting: Setting = CHOSEN) -> Found:
     """Return the trials of every set and column; tables 2 and 3 and the claims share them."""
-    shared = Steps("dominance-trials", steps.quick, steps.seed, steps.store, steps.key, steps.say)
+    shared = "dominance-trials" if setting == CHOSEN else f"dominance-trials {setting.centroid:g}"
+    kept = Steps(shared, steps.quick, steps.seed, steps.store, steps.key, steps.say)
     return {
-        name: {column: trials(shared, name, column, *how) for column, how in columns.items()} for name in sets(steps)
+        name: {column: trials(kept, name, column, how, setting) for column, how in columns.items()}
+        for name in sets(steps)
     }
 
 
@@ -113,46 +128,86 @@ def table1(steps: Steps) -> Outcome:
     return Outcome([Table("Sets and dominance ratios", columns, rows)], notes=[note])
 
 
-@reproduction("dominance", "table2", "NMI of kernel k-means from random starts, by reduction method.")
+@reproduction("dominance", "table2", "NMI of kernel k-means from random starts, every pair once; without the map.")
 def table2(steps: Steps) -> Outcome:
-    found = all_trials(steps, COLUMNS)
-    return Outcome([_table("Mean NMI", found, "nmi", 3)], notes=[_shares(found, ("nmi", 3))])
+    found = all_trials(steps, PLAIN, CHOSEN)
+    return replace(_scores(found, CHOSEN), claims=[_level(found), _fewest(found)])
 
 
-@reproduction("dominance", "table3", "ANMI: how far the random starts agree, by reduction method.")
+@reproduction("dominance", "table3", "ANMI: how far the random starts agree, every pair once; without the map.")
 def table3(steps: Steps) -> Outcome:
-    found = all_trials(steps, COLUMNS)
+    return _agreement(all_trials(steps, PLAIN, CHOSEN), CHOSEN)
+
+
+@reproduction("dominance", "table2-eqn4", "Table 2 with Eqn 4 as it stands, every pair counted twice.")
+def table2_equation(steps: Steps) -> Outcome:
+    return _scores(all_trials(steps, COLUMNS, FIRST), FIRST)
+
+
+@reproduction("dominance", "table3-eqn4", "Table 3 with Eqn 4 as it stands, every pair counted twice.")
+def table3_equation(steps: Steps) -> Outcome:
+    return _agreement(all_trials(steps, COLUMNS, FIRST), FIRST)
+
+
+def _scores(found: Found, setting: Setting) -> Outcome:
+    return Outcome([_table("Mean NMI", found, "nmi", 3)], notes=[_shares(found, ("nmi", 3)), f"Setting: {setting}."])
+
+
+def _agreement(found: Found, setting: Setting) -> Outcome:
     both = _shares(found, ("nmi", 3), ("anmi", 4))
-    return Outcome([_table("ANMI", found, "anmi", 4)], notes=[_shares(found, ("anmi", 4)), f"Tables 2 and 3: {both}"])
+    notes = [_shares(found, ("anmi", 4)), f"Tables 2 and 3: {both}", f"Setting: {setting}."]
+    return Outcome([_table("ANMI", found, "anmi", 4)], notes=notes)
 
 
-def _table(title: str, found: dict[str, dict[str, dict[str, Any]]], score: str, place: int) -> Table:
-    rows = []
-    for name, columns in found.items():
-        published: Any = PUBLISHED[name][place]
-        error = "error" if score == "nmi" else None
-        cells = [
-            Cell(columns[column][score], value, columns[column][error] if error else None)
-            for column, value in zip(COLUMNS, published, strict=True)
-        ]
-        rows.append((name, *cells))
-    return Table(title, ("set", *COLUMNS), rows)
+def published(name: str, place: int) -> dict[str, float]:
+    """Return a set's row of table 2 or 3, by column."""
+    row: Any = PUBLISHED[name][place]
+    return dict(zip(COLUMNS, row, strict=True))
 
 
-def _shares(found: dict[str, dict[str, dict[str, Any]]], *scores: tuple[str, int]) -> str:
+def _table(title: str, found: Found, score: str, place: int) -> Table:
+    error = "error" if score == "nmi" else None
+    rows = [
+        (name, *(Cell(f[score], published(name, place)[c], f[error] if error else None) for c, f in columns.items()))
+        for name, columns in found.items()
+    ]
+    return Table(title, ("set", *next(iter(found.values()))), rows)
+
+
+def _shares(found: Found, *scores: tuple[str, int]) -> str:
     """Say how many cells of the sets held exactly are within 0.03 and 0.06."""
     gaps = []
     for name, columns in found.items():
         for score, place in scores if name not in NOT_EXACT else ():
-            published: Any = PUBLISHED[name][place]
-            gaps += [abs(columns[c][score] - v) for c, v in zip(COLUMNS, published, strict=True)]
+            gaps += [abs(f[score] - published(name, place)[c]) for c, f in columns.items()]
     near = [100 * float(np.mean(np.round(gaps, 3) <= limit)) for limit in (0.03, 0.06)]
     return f"Without cstr, {near[0]:.0f} % of {len(gaps)} cells are within 0.03 and {near[1]:.0f} % within 0.06."
 
 
-@reproduction("dominance", "claims", "What the paper says of its tables, held or not.")
+def _level(found: Found) -> Claim:
+    mean = {column: float(np.mean([f[column]["nmi"] for f in found.values()])) for column in ("AA", "DS")}
+    above = [name for name, f in found.items() if f["AA"]["nmi"] >= f["DS"]["nmi"]]
+    return Claim(
+        "AA is marginally above DS.",
+        0 <= mean["AA"] - mean["DS"] <= 0.02,
+        f"mean {mean['AA']:.3f} against {mean['DS']:.3f}; at least as high on {len(above)} of {len(found)} sets",
+    )
+
+
+def _fewest(found: Found) -> Claim:
+    moved = {name: {c: sum(f[c]["moves"]) for c in f} for name, f in found.items()}
+    fewest = [name for name, moves in moved.items() if min(moves, key=lambda c: moves[c]) == "orig"]
+    return Claim(
+        "The original matrix gives far fewer reassignments (Fig. 3, and to varying degrees on every set).",
+        len(fewest) == len(found),
+        f"fewest moves in ten iterations on {len(fewest)} of {len(found)} sets; "
+        + "; ".join(f"{name} {moves['orig']:.0f}, DS {moves['DS']:.0f}" for name, moves in moved.items()),
+    )
+
+
+@reproduction("dominance", "claims-eqn4", "What the paper says of its tables, held or not, with Eqn 4 as it stands.")
 def claims(steps: Steps) -> Outcome:
-    found = all_trials(steps, {**COLUMNS, **UNMAPPED})
+    found = all_trials(steps, {**COLUMNS, **UNMAPPED}, FIRST)
     mean = {column: float(np.mean([f[column]["nmi"] for f in found.values()])) for column in (*COLUMNS, *UNMAPPED)}
     best = max(POWERS, key=lambda p: mean[f"p={p}"])
     unsteady = sum(
@@ -160,10 +215,7 @@ def claims(steps: Steps) -> Outcome:
     )
     runs = sum(n for f in found.values() for c in UNMAPPED for n in f[c]["outcomes"].values())
     lower = [(name, p) for name, f in found.items() for p in POWERS if f[f"SP p={p}"]["nmi"] < f[f"p={p}"]["nmi"]]
-    above = [name for name, f in found.items() if f["AA"]["nmi"] >= f["DS"]["nmi"]]
     raised = [name for name, f in found.items() if abs(f["DSM"]["ratio"]) > abs(f["DS"]["ratio"])]
-    moved = {name: {c: sum(f[c]["moves"]) for c in COLUMNS} for name, f in found.items()}
-    fewest = [name for name, moves in moved.items() if min(moves, key=lambda c: moves[c]) == "orig"]
     held = [
         Claim("SP without the map always converges.", unsteady == 0, f"{unsteady} of {runs} runs did not"),
         Claim(
@@ -173,22 +225,13 @@ def claims(steps: Steps) -> Outcome:
             + ", ".join(f"p={p} {mean[f'SP p={p}']:.3f} against {mean[f'p={p}']:.3f}" for p in POWERS),
         ),
         Claim("p = 0.6 is best on average.", best == 0.6, ", ".join(f"p={p} {mean[f'p={p}']:.3f}" for p in POWERS)),
-        Claim(
-            "AA is marginally above DS.",
-            0 <= mean["AA"] - mean["DS"] <= 0.02,
-            f"mean {mean['AA']:.3f} against {mean['DS']:.3f}; at least as high on {len(above)} of {len(found)} sets",
-        ),
+        _level(found),
         Claim(
             "The map raises the dominance ratio above that of DS.",
             len(raised) == len(found),
             "; ".join(f"{name} {f['DS']['ratio']:.3g} → {f['DSM']['ratio']:.3g}" for name, f in found.items()),
         ),
-        Claim(
-            "The original matrix gives far fewer reassignments (Fig. 3, and to varying degrees on every set).",
-            len(fewest) == len(found),
-            f"fewest moves in ten iterations on {len(fewest)} of {len(found)} sets; "
-            + "; ".join(f"{name} {moves['orig']:.0f}, DS {moves['DS']:.0f}" for name, moves in moved.items()),
-        ),
+        _fewest({name: {c: f[c] for c in COLUMNS} for name, f in found.items()}),
     ]
     return Outcome(claims=held)
 
@@ -248,7 +291,7 @@ def figure2(steps: Steps) -> Outcome:
 def figure3(steps: Steps) -> Outcome:
     columns = {name: COLUMNS[name] for name in ("orig", "DS", "DSM", "AA", "p=0.6")}
     shared = Steps("dominance-trials", steps.quick, steps.seed, steps.store, steps.key, steps.say)
-    moves = {name: trials(shared, "cstr", name, *how)["moves"] for name, how in columns.items()}
+    moves = {name: trials(shared, "cstr", name, how)["moves"] for name, how in columns.items()}
 
     def picture(figure: Any) -> None:
         axes = figure.subplots()

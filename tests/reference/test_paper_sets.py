@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from grampus.gram import LinearGram
-from reproductions import data, protocol, terms
+from reproductions import data, dominance, protocol, search, shares, terms
 
 needs_data = pytest.mark.usefixtures("corpora")
 
@@ -116,34 +116,41 @@ def test_starts_from_documents_put_each_to_the_most_similar():
         "n_init": 5,
         "max_iter": 100,
         "random_state": 0,
+        "centroid_weight": 1.0,
     }
 
 
-# -- every pair counted once
+def test_balanced_starts_have_clusters_of_equal_size():
+    gram = LinearGram(np.eye(11))
+    setting = protocol.Setting(
+        "recovered", "kept", "tf · ln(n/df)", protocol.BALANCED, "ten iterations", centroid=protocol.ONCE
+    )
+    how = setting.starts(gram, 3, 4, seed=0)
+    assert [sorted(np.bincount(start)) for start in how["init"]] == [[3, 4, 4]] * 4
+    assert len(np.unique(how["init"], axis=0)) == 4
+    assert how["centroid_weight"] == 0.5
 
 
-@pytest.mark.parametrize("shift", [0.0, -1.0])
-def test_plain_loops_with_ordered_pairs_are_the_library(shift):
-    import scipy.sparse as sp
-
-    from grampus import parse_kernel
-    from grampus.cluster import kernel_kmeans
-    from reproductions import pairs
-
-    rng = np.random.default_rng(3)
-    x = pairs.unit_rows(sp.csr_array(rng.random((60, 12)) * (rng.random((60, 12)) < 0.5)))
-    start = rng.integers(0, 3, 60)
-    gram = parse_kernel("cosine|shift(-1)" if shift else "cosine").gram(x)
-    wanted = kernel_kmeans(gram, 3, init=start[None].astype(np.intp), n_init=1).labels
-    for products in (pairs.of_terms(x, 3), pairs.of_matrix((x @ x.T).toarray(), 3)):
-        found, _ = pairs.kernel_k_means(products, start, 3, pairs.ORDERED, shift)
-        assert found.tolist() == wanted.tolist()
+def test_grids_have_at_most_two_hundred_settings():
+    assert len(search.GRID) == 180
+    assert len({*search.GRID, *search.GRID_ONCE}) == 200
+    assert protocol.FIRST in search.GRID
+    assert protocol.CHOSEN in search.LAST
+    assert set(search.LAST) <= set(search.GRID_ONCE)
 
 
-def test_pairs_counted_once_halve_the_centroids_self_similarity():
-    from reproductions import pairs
-
-    matrix = np.eye(4) + 0.5
-    start = np.array([0, 0, 0, 1])
-    norms = [pairs.kernel_k_means(pairs.of_matrix(matrix, 2), start, 2, way)[1] for way in (pairs.ORDERED, pairs.ONCE)]
-    assert np.allclose(norms[0][np.isfinite(norms[0])] / 2, norms[1][np.isfinite(norms[1])])
+def test_shares_are_counted_from_the_committed_tables(tmp_path, monkeypatch):
+    monkeypatch.setattr(shares, "RESULTS", tmp_path)
+    for table in (2, 3):
+        for suffix, columns, off in (("-eqn4", dominance.COLUMNS, 0.05), ("", dominance.PLAIN, 0.01)):
+            lines = ["# dominance", "| set | " + " | ".join(columns) + " |", "| --- |"]
+            for name in dominance.PUBLISHED:
+                row = dominance.published(name, table + 1)
+                lines.append(f"| {name} | " + " | ".join(f"{row[c] + off:.3f} ± 0.001 (0, +0)" for c in columns) + " |")
+            lines.append("| AA is marginally above DS. | held | bbc 1 |")
+            (tmp_path / f"dominance-table{table}{suffix}.md").write_text("\n".join(lines))
+    equation, confirmed = shares.gaps(confirmed=False), shares.gaps(confirmed=True)
+    assert len(equation) == len(confirmed) == 140
+    assert shares.shares(equation.values()) == [0.0, 100.0]
+    assert shares.shares(confirmed.values()) == pytest.approx([30.0, 100.0])
+    assert shares.shares([0.03, 0.0304, 0.0305001, 0.07]) == [50.0, 75.0]
