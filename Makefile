@@ -59,6 +59,7 @@ wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, 
 
 bench: $(STAMP)  ## speed against peers in one run, as ratios (peers get their own environment)
 	$(PY) -m benchmarks $(ARGS)
+	$(if $(ARGS),,$(PY) -m benchmarks.growth)
 	$(PY) -m docs.figures
 
 verify: $(STAMP)  ## every acceptance line at full size; resumable; one table at the end

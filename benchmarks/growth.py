@@ -166,7 +166,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 print(f"{method.name}, n = {n}: {points[-1].seconds:.2f} s", file=sys.stderr, flush=True)
     made = provenance()
     said = "; ".join(["`python -m benchmarks.growth`", *made.values()])
-    page = f"{table(points)}\n\nMemory is what the resident memory rises beyond the input. {said}.\n"
+    told = f"Memory is what the resident memory rises beyond the input. {said}."
+    page = f"![Curves of time and memory](growth.png)\n\n{table(points)}\n\n{told}\n"
     print(page)
     if not options.quick:
         RESULTS.mkdir(exist_ok=True)

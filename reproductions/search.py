@@ -101,7 +101,7 @@ def search_last(steps: Steps) -> Outcome:
     order = sorted(LAST, key=lambda setting: misfit(found[setting], choose))
     note = f"{count} starts each. Chosen on {', '.join(choose)}. misfit and cells as in the second grid."
     tables = [
-        _chosen(found[setting], setting, "A setting" if place else "The chosen setting")
+        _chosen(found[setting], setting, "A setting" if place else "Nearest on the sets to choose on")
         for place, setting in enumerate(order)
     ]
     return Outcome([_all(found, order, choose, confirm), *tables], notes=[note])

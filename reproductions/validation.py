@@ -280,7 +280,7 @@ def table3(steps: Steps) -> Outcome:
     """Put our top three beside the paper's."""
     found = _top_three(steps, KERNEL_SCHEMES, CHOSEN, FEWER)
     said = ", ".join(f"{scheme} on {name} {count}" for (name, scheme), count in FEWER.items())
-    return replace(found, notes=[*found.notes, f"Splits: {said}; 200 elsewhere."])
+    return replace(found, notes=[*found.notes, f"Splits: {said}; {steps.trials(200, 20)} elsewhere."])
 
 
 @reproduction("validation", "table3-eqn4", "Top three k on the eight real sets, four schemes, Eqn 4 as it stands.")
@@ -356,7 +356,7 @@ def _rates(
             published = [values[SCHEMES.index(scheme)] for values in TABLE_1[group]]
             rows.append((group, count, scheme, f"{first:.0f} ({published[0]})", f"{three:.0f} ({published[1]})"))
     columns = ("sets", "count", "scheme", "first, % (paper)", "top 3, % (paper)")
-    reading = " ".join((Recipe.__doc__ or "").split()[14:])
+    reading = "Our reading " + " ".join((Recipe.__doc__ or "").partition("Our reading")[2].split())
     used = ", ".join(f"{scheme} {count}" for scheme, count in splits.items())
     notes = [reading, f"Splits: {used} (paper: 200). {pairs_note(setting)}"]
     return Outcome([Table("Right estimates", columns, rows)], notes=notes)

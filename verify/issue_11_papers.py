@@ -15,7 +15,9 @@ from verify.commands import ROOT
 
 RESULTS = ROOT / "reproductions" / "results"
 WATCHES = ("reproductions",)
-MADE = re.compile(r"^`python -m reproductions [\w -]+`, seed \d+, commit [0-9a-f]{7,}(-dirty)?; [\d-]{10}, ", re.M)
+MADE = (
+    r"^`python -m reproductions {}`, seed \d+, commit [0-9a-f]{{7,}}(-dirty)?( \(where it is `\w+`\))?; [\d-]{{10}}, "
+)
 
 
 @line(
@@ -51,7 +53,11 @@ def committed() -> Figure:
 
     names = [found.name for found in discover()]
     there = {name: Path(RESULTS / f"{name}.md") for name in names if (RESULTS / f"{name}.md").exists()}
-    bare = [name for name, path in there.items() if not MADE.search(path.read_text(encoding="utf-8"))]
+    bare = [
+        name
+        for name, path in there.items()
+        if not re.search(MADE.format(name.replace("-", " ", 1)), path.read_text(encoding="utf-8"), re.M)
+    ]
     missing = [name for name in names if name not in there]
     text = f"{len(there)} of {len(names)} committed, {len(bare)} of them without provenance"
     return Figure(text, not missing and not bare, ", ".join((*missing, *bare)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -152,6 +153,14 @@ def test_a_loaded_run_answers_as_before(tmp_path, kernel, texts):
     np.testing.assert_allclose(one.margin, other.margin, atol=1e-12)
     assert again.get_params()["kernel"] == kernel
     assert (again.run_.texts is not None) == texts
+
+
+def test_a_run_without_a_named_scheme_can_be_fitted_again():
+    model = two().fit(TEXTS)
+    run = replace(model.run_, parameters={**model.run_.parameters, "scheme": None, "n_clusters": "auto"})
+    again = DocumentClusterer.of_run(run)
+    assert again.scheme == "auto"
+    assert len(again.fit(TEXTS).labels_) == len(TEXTS)
 
 
 def test_without_texts_a_string_kernel_cannot_place(tmp_path):

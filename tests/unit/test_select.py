@@ -451,6 +451,7 @@ def test_checkpoint_is_used_again(tmp_path, monkeypatch):
         ({"n_splits": 9}, clouds(), "number of splits"),
         ({"random_state": 5}, clouds(), "random_state"),
         ({"n_init": 1}, clouds(), "way halves start"),
+        ({"centroid_weight": 0.5}, clouds(), "weight of the centroids"),
         ({"kernel": "polynomial(2)"}, clouds(), "corpus|kernel"),
     ],
 )

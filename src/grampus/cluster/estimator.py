@@ -135,7 +135,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         Single moves after convergence, while they lower the objective.
     centroid_weight : float
         How much a centroid's ‖μ_c‖² counts in a distance: 1 is `dominance`, Eqn 4, and ½ counts every pair of a cluster
-        once, which reproduces that paper's figures. See `kernel_kmeans`.
+        once, which comes nearer to that paper's figures. See `kernel_kmeans`.
     init : "random", "k-means++", "pddp" or array of labels
         Where to start; "pddp" is one start, always the same.
     n_init : int
@@ -297,7 +297,8 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
     def membership(self, X: Any = None, top: int = 3) -> Membership:
         """Return soft membership in the `top` nearest clusters, of new documents or (by default) the fitted ones.
 
-        A document's share in a cluster is in proportion to 1/d², as in fuzzy c-means with exponent 2.
+        A document's share in a cluster is in proportion to 1/d², as in fuzzy c-means with exponent 2. Distances are
+        plain: with a `centroid_weight` below 1 the nearest cluster need not be the one of ``labels_``.
 
         Parameters
         ----------

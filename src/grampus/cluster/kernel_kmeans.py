@@ -69,7 +69,7 @@ def kernel_kmeans(
         After convergence, move single documents, also in chains, while that lowers the objective.
     centroid_weight : float
         How much a centroid's ‖μ_c‖² counts in a distance, above 0 and at most 1. With ½, which counts every pair of a
-        cluster once, the published figures of `dominance` and `validation` come out. Below 1 dense clusters draw more
+        cluster once, most published figures of `dominance` and `validation` come out. Below 1 dense clusters draw more
         documents, random starts end in bad optima more seldom, and the objective may rise on the way.
     init : "random", "k-means++", "pddp", or array of shape (n,) or (n_init, n)
         Random partitions (the papers'), greedy k-means++ in feature space, the leaves of a PDDP tree (one start,

@@ -95,7 +95,8 @@ class Narrow:
             reach, none = rule.extent(self.diagonal), np.empty(0, dtype=np.float32)
             documents = (self.features, everyone, self.diagonal, reach, self.weights, self.lengths, none)
             part = self._loops.taken(documents, np.flatnonzero(chosen), ways)
-            if (len(self._kept) + 1) * 4 * self.features.size <= settings().memory // 16:
+            size = len(name[1]) + sum(array.nbytes for array in part[1:])
+            if (len(self._kept) + 1) * size <= settings().memory // 16:
                 self._kept[name] = part
         return part
 

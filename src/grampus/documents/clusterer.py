@@ -340,6 +340,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         try:
             parameters = dict(run.parameters)
             words = parameters.pop("terms")
+            parameters["scheme"] = parameters.get("scheme") or "auto"  # None in runs of the time before "auto"
             model = cls(**parameters)
             kernel = parse_kernel(run.kernel)
         except (KeyError, TypeError) as error:

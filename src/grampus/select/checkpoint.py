@@ -28,6 +28,7 @@ _MEANINGS = {
     "scheme": "the scheme",
     "kernel": "the kernel",
     "shift": "the shift",
+    "centroid_weight": "the weight of the centroids",
     "rate": "the reduction rate",
     "neighbours": "the number of neighbours",
     "n_splits": "the number of splits",

@@ -77,7 +77,7 @@ def choose_k(
     scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         Kernel k-means on prototypes or on all documents, or k-means by cosine; scored by prediction strength (S) or
         by partition similarity (P). "auto" is KKM-S up to 2,500 documents, and RED-S for more or where
-        `reduction` or `neighbours` is given; ``Selection.scheme`` says which one ran.
+        `reduction` is given or `neighbours` is not 5; ``Selection.scheme`` says which one ran.
     n_splits : int
         τ. The same splits serve every k.
     reduction : int, optional
@@ -86,7 +86,7 @@ def choose_k(
         p, neighbours averaged into a prototype (RED-S).
     centroid_weight : float
         How much a centroid's ‖μ_c‖² counts in a distance (KKM-S, RED-S), in clustering and in predicting; see
-        ``kernel_kmeans``. The published figures come out with ½.
+        ``kernel_kmeans``. The published figures are met more closely with ½.
     init : "auto", "random", "k-means++" or "documents"
         Where halves start: a random partition (the paper's, good for texts), k documents drawn apart from each other
         (good for well-separated clouds), or the first start random and the others by k-means++.

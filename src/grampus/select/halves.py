@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,8 @@ class Splitter:
         How documents are assigned; holds the shift.
     work : float
         Multiplications of the whole job, which decide whether compiled loops are worth loading.
+    passes : float
+        The same when every iteration passes over the features; 0 where there are none.
     starts : Starts
     """
 
@@ -104,6 +107,7 @@ class Splitter:
     diagonal: Array
     rule: Rule
     work: float
+    passes: float
     starts: Starts
 
     @classmethod
@@ -126,17 +130,22 @@ class Splitter:
             raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
         columns = 2 * n_splits * starts.n_init * len(ks) * times
         work = 6.0 * len(gram) ** 2 * columns
-        if not isinstance(gram, DenseGram) and _store(gram, round(sum(ks) / len(ks)), columns):
+        passes = 0.0 if isinstance(gram, DenseGram) else _passes(gram, round(sum(ks) / len(ks)), columns)
+        if not isinstance(gram, DenseGram) and _store(gram, passes, columns):
             gram = DenseGram._trusted(gram.dense())
-        return cls(gram, diagonal, rule, work, starts)
+        return cls(gram, diagonal, rule, work, passes, starts)
 
     @cached_property
     def narrow(self) -> Narrow | None:
         """What runs starts one by one on dense features, if that is the way; the same for every k."""
         explicit = None if isinstance(self.gram, DenseGram) else factor(self.gram)
-        if explicit is None or not Narrow.suits(explicit, self.work):
+        if explicit is None or not Narrow.suits(explicit, self.passes):
             return None
         return Narrow(explicit, self.diagonal, np.ones(len(self.gram)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out what is quickly made again."""
+        return {name: value for name, value in self.__dict__.items() if name != "narrow"}
 
     def way(self, k: int, threads: int) -> Sums | Narrow:
         """Return what runs partitions into k clusters."""
@@ -180,7 +189,13 @@ class Splitter:
         return (objective <= least + tie).argmax(axis=1) + np.arange(len(objective)) * objective.shape[1]
 
 
-def _store(gram: Gram, k: int, columns: int) -> bool:
+def _passes(gram: Gram, k: int, columns: int) -> float:
+    """Return how many multiplications passes over the features take: about 15 iterations of each run."""
+    explicit = factor(gram)
+    return 0.0 if explicit is None else 15.0 * stored_entries(explicit.features) * k * columns
+
+
+def _store(gram: Gram, passes: float, columns: int) -> bool:
     """Say whether to store the matrix: if it fits, and unless one pass over the features is the cheaper way.
 
     A stored matrix costs about 3 n² for a half (the first sums, then the movers), in straight loops; features cost a
@@ -194,7 +209,6 @@ def _store(gram: Gram, k: int, columns: int) -> bool:
     if explicit is None:
         return True
     entries = float(stored_entries(explicit.features))
-    passes = 15.0 * entries * k * columns
     each = 0.5 / GAIN if Narrow.suits(explicit, passes) else 3.0
     return 3.0 * n * n * columns + 2.0 * entries * n < each * passes
 
