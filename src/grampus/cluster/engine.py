@@ -51,7 +51,7 @@ class Problem:
             np.take_along_axis(values, new.astype(np.intp), axis=1)
             for values in (centroid_norms(state, 0.0), state.sizes)
         )
-        distances = self.diagonal + norms - 2.0 * chosen / sizes
+        distances = self.diagonal + norms - 2.0 * chosen / np.where(sizes > 0, sizes, 1.0)  # infinite if it is empty
         return distances, self.rule.tolerance * (np.abs(self.diagonal) + np.abs(norms))
 
 
