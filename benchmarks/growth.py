@@ -130,10 +130,13 @@ def table(points: Sequence[Point]) -> str:
     for name in dict.fromkeys(point.method for point in points):
         curve = {point.n: point for point in points if point.method == name}
         cells = [f"{curve[n].seconds:.2f} s, {curve[n].rise / 1e6:.0f} MB" if n in curve else "–" for n in sizes]
+        last = list(curve.values())[-1]
         grown = [
             f"n^{exponent(list(curve), [getattr(p, value) for p in curve.values()]):.1f}"
             for value in ("seconds", "rise")
         ]
+        if last.rise < last.input:  # a few pages more or less say nothing
+            grown[1] = "below the input"
         lines.append(f"| {name.replace('|', chr(92) + '|')} | {' | '.join(cells)} | {' | '.join(grown)} |")
     return "\n".join(lines)
 
