@@ -176,10 +176,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     page = f"![Curves of time and memory](growth.png)\n\n{table(points)}\n\n{told}\n"
     print(page)
     if not options.quick:
-        RESULTS.mkdir(exist_ok=True)
+        (RESULTS / "growth").mkdir(parents=True, exist_ok=True)
         (RESULTS / "growth.md").write_text(page, encoding="utf-8")
         kept = {"provenance": made, "points": [asdict(point) for point in points]}
-        (RESULTS / "growth.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        (RESULTS / "growth" / "points.json").write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
         draw(points)
     return 0
 

@@ -235,3 +235,9 @@ def test_made_up_documents_are_the_same_every_time():
     assert (one != other).nnz == 0
     assert one.shape[0] == 50
     assert len(made_up(30, True)[1]) == 30
+
+
+def test_the_committed_table_is_that_of_the_committed_rows():
+    from benchmarks.report import RESULTS, markdown
+
+    assert markdown(RESULTS) == (RESULTS / "latest.md").read_text(encoding="utf-8")
