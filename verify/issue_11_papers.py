@@ -8,13 +8,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from pathlib import Path
 
 from verify import Figure, line
 from verify.commands import ROOT
+from verify.pages import RESULTS
 
-RESULTS = ROOT / "reproductions" / "results"
-WATCHES = ("reproductions",)
+WATCHES = ("reproductions", "verify/pages.py")
 MADE = (
     r"^`python -m reproductions {}`, seed \d+, commit [0-9a-f]{{7,}}(-dirty)?( \(where it is `\w+`\))?; [\d-]{{10}}, "
 )
@@ -52,7 +51,7 @@ def committed() -> Figure:
     from reproductions.registry import discover
 
     names = [found.name for found in discover()]
-    there = {name: Path(RESULTS / f"{name}.md") for name in names if (RESULTS / f"{name}.md").exists()}
+    there = {name: RESULTS / f"{name}.md" for name in names if (RESULTS / f"{name}.md").exists()}
     bare = [
         name
         for name, path in there.items()

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import (
-    SCHEMES,
     Count,
-    Numbers,
     Source,
+    choice_options,
     machine_options,
     output_options,
     repeat_line,
@@ -38,14 +37,7 @@ TREE_FORMATS = ("text", "json", "newick", "dot")
 @click.command(short_help="Cluster documents and say what the clusters are about.")
 @click.argument("source")
 @click.option("-k", "--clusters", type=Count(), default="auto", show_default=True, help="How many; or chosen.")
-@click.option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]")
-@click.option(
-    "--scheme",
-    type=click.Choice(SCHEMES),
-    default="auto",
-    show_default=True,
-    help="How k is chosen; auto is KKM-S up to 2,500 documents, then RED-S.",
-)
+@choice_options
 @click.option(
     "--splits", type=click.IntRange(min=1), default=50, show_default=True, help="To choose k and for stability."
 )
@@ -195,14 +187,7 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
 
 @click.command("choose-k", short_help="Say how many clusters there are, and how sure that is.")
 @click.argument("source")
-@click.option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]")
-@click.option(
-    "--scheme",
-    type=click.Choice(SCHEMES),
-    default="auto",
-    show_default=True,
-    help="How; auto is KKM-S up to 2,500 documents, then RED-S.",
-)
+@choice_options
 @click.option("--splits", type=click.IntRange(min=1), default=50, show_default=True, help="Of the documents.")
 @click.option("--null", is_flag=True, help="Also test whether there are any groups at all; takes longer.")
 @source_options

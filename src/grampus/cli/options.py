@@ -63,6 +63,16 @@ class Count(_Type):
         return int(value)
 
 
+choice_options = _together(
+    click.option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]"),
+    click.option(
+        "--scheme",
+        type=click.Choice(SCHEMES),
+        default="auto",
+        show_default=True,
+        help="How k is chosen; auto is KKM-S up to 2,500 documents, then RED-S.",
+    ),
+)
 source_options = _together(
     click.option("--text", multiple=True, metavar="COLUMN", help="Column of the text; several are joined. [text]"),
     click.option("--id", "identity", metavar="COLUMN", help="Column of the id. [id, or the record's number]"),

@@ -52,14 +52,14 @@ def choose(
 ) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
     heavy = np.flatnonzero(collection.weights > 0)
-    way = scheme_for(check_scheme(scheme), len(heavy), reduced=False).name
     base, _ = unshifted(gram)
     base = base if len(heavy) == len(base) else base.take(heavy)
     most = len(heavy) // 4  # two documents for each cluster of a half
     values = [k for k in (range(2, LARGEST_K + 1) if ks is None else ks) if ks is not None or k <= most]
     if not values:
         verdict = f"{len(heavy)} different documents are too few to choose k from: they are left in one cluster."
-        return Choice(1, way, (), (), (), (), (), 0, None, verdict)
+        way = scheme_for(check_scheme(scheme), len(heavy), reduced=False)
+        return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
 
     def progress(now: select.Progress) -> None:
         tell(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
@@ -67,7 +67,7 @@ def choose(
     found = select.choose_k(
         base,
         ks=values,
-        scheme=way,
+        scheme=scheme,
         n_splits=n_splits,
         null=null,
         random_state=seed,
