@@ -17,9 +17,9 @@ SEED = 0
 
 
 def key_of(root: Path = ROOT) -> str:
-    """Return a hash of the sources that the results rest on: the package and the reproductions."""
+    """Return a hash of the sources that the results rest on: the package, the reproductions and the plain loops."""
     digest = hashlib.sha256()
-    for folder in ("src", "reproductions"):
+    for folder in ("src", "reproductions", "benchmarks/sides"):
         for file in sorted((root / folder).rglob("*.py")):
             digest.update(f"\0{file.relative_to(root).as_posix()}\0".encode())
             digest.update(file.read_bytes())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -20,6 +20,8 @@ from reproductions.steps import Steps
 SCHEMES = ("KM-S", "KM-P", "KKM-S", "RED-S")
 KERNEL_SCHEMES = ("RED-S", "KKM-S")  # the others compare cosines, where a centroid's self-similarity has no part
 KS = range(2, 11)
+SPLITS = 200  # the paper's τ
+SPLITS_EQUATION = {"RED-S": SPLITS, "KKM-S": 10}  # table 1 with Eqn 4: few where the full matrix is split
 PAPER: dict[str, Any] = {"ks": KS, "init": "random", "n_init": 1, "null": False, "random_state": 0}
 
 NOTE = (
@@ -141,15 +143,13 @@ def table_3(
     steps: Steps,
     names: Sequence[str] = tuple(TABLE_3),
     schemes: Sequence[str] = SCHEMES[::-1],
-    n_splits: int = 200,
+    n_splits: int = SPLITS,
     setting: Setting = CHOSEN,
-    fewer: Mapping[tuple[str, str], int] = MappingProxyType({}),
 ) -> Iterator[Estimate]:
-    """Yield our estimates on the real sets, scheme by scheme; `fewer` has splits of its own for a set and scheme."""
+    """Yield our estimates on the real sets, scheme by scheme."""
     for scheme in schemes:
         for name in names:
-            count = fewer.get((name, scheme), n_splits)
-            yield kept(steps, name, partial(documents, name, setting), scheme, count, setting)
+            yield kept(steps, name, partial(documents, name, setting), scheme, n_splits, setting)
 
 
 # The groups of 20ng from which sets are drawn: no two of one subject, or several of each.
@@ -229,25 +229,16 @@ RECIPES = tuple(
 )
 
 
-# Splits for the real sets where 200 take too long for a page; `make verify` has them.
-FEWER = {("classic", "KKM-S"): 20}
-# Splits for the artificial sets: RED-S has the paper's τ; the schemes on the full matrix take far longer and have few.
-MOST = {7: 50, 8: 50}  # RED-S on the largest sets, for the page; `make verify` has 200
-SPLITS = {"RED-S": 200, "KKM-S": 10, "KM-S": 10, "KM-P": 10}
-
-
 def table_1(
     steps: Steps,
     recipes: Iterable[Recipe] = RECIPES,
-    splits: dict[str, int] = SPLITS,
+    splits: Mapping[str, int] = MappingProxyType(dict.fromkeys(SCHEMES[::-1], SPLITS)),
     setting: Setting = CHOSEN,
-    most: Mapping[int, int] = MappingProxyType({}),
 ) -> Iterator[tuple[Recipe, Estimate]]:
-    """Yield our estimates on artificial sets, scheme by scheme; `most` limits splits by k."""
+    """Yield our estimates on artificial sets, scheme by scheme, each with its number of splits."""
     for scheme, n_splits in splits.items():
         for recipe in recipes:
-            count = min(n_splits, most.get(recipe.k, n_splits))
-            yield recipe, kept(steps, recipe.name, partial(recipe.build, setting), scheme, count, setting)
+            yield recipe, kept(steps, recipe.name, partial(recipe.build, setting), scheme, n_splits, setting)
 
 
 def rates(found: Iterable[tuple[Recipe, Estimate]]) -> dict[str, dict[str, tuple[float, float, int]]]:
@@ -278,9 +269,7 @@ def spell(top: Top) -> str:
 @reproduction("validation", "table3", "Top three k on the eight real sets, the two kernel schemes.")
 def table3(steps: Steps) -> Outcome:
     """Put our top three beside the paper's."""
-    found = _top_three(steps, KERNEL_SCHEMES, CHOSEN, FEWER)
-    said = ", ".join(f"{scheme} on {name} {count}" for (name, scheme), count in FEWER.items())
-    return replace(found, notes=[*found.notes, f"Splits: {said}; {steps.trials(200, 20)} elsewhere."])
+    return _top_three(steps, KERNEL_SCHEMES, CHOSEN)
 
 
 @reproduction("validation", "table3-eqn4", "Top three k on the eight real sets, four schemes, Eqn 4 as it stands.")
@@ -289,14 +278,9 @@ def table3_equation(steps: Steps) -> Outcome:
     return _top_three(steps, SCHEMES[::-1], FIRST)
 
 
-def _top_three(
-    steps: Steps,
-    schemes: Sequence[str],
-    setting: Setting,
-    fewer: Mapping[tuple[str, str], int] = MappingProxyType({}),
-) -> Outcome:
+def _top_three(steps: Steps, schemes: Sequence[str], setting: Setting) -> Outcome:
     names = ("bbcsport", "cstr") if steps.quick else tuple(TABLE_3)
-    found = list(table_3(steps, names, schemes, steps.trials(200, 20), setting, fewer))
+    found = list(table_3(steps, names, schemes, steps.trials(SPLITS, 20), setting))
     rows = [
         (f"{e.name} ({TRUE_K[e.name]})", e.scheme, spell(e.top), spell(TABLE_3[e.name][e.scheme]), e.degenerate)
         for e in sorted(found, key=lambda e: (list(TABLE_3).index(e.name), SCHEMES.index(e.scheme)))
@@ -331,27 +315,23 @@ def _claims(found: Sequence[Estimate]) -> list[Claim]:
     ]
 
 
-@reproduction("validation", "table1", "Rates of right estimates on the 84 artificial sets from 20ng, RED-S.")
+@reproduction("validation", "table1", "Rates of right estimates on the 84 artificial sets from 20ng.")
 def table1(steps: Steps) -> Outcome:
     """Put our rates beside the paper's."""
-    found = _rates(steps, {"RED-S": SPLITS["RED-S"]}, CHOSEN, MOST)
-    said = ", ".join(f"{count} for k = {k}" for k, count in MOST.items())
-    return replace(found, notes=[*found.notes, f"At most {said}."])
+    return _rates(steps, dict.fromkeys(SCHEMES[::-1], SPLITS), CHOSEN)
 
 
 @reproduction("validation", "table1-eqn4", "Rates of right estimates on the 84 artificial sets, Eqn 4 as it stands.")
 def table1_equation(steps: Steps) -> Outcome:
-    """Put our rates beside the paper's, with every pair counted twice."""
-    return _rates(steps, SPLITS, FIRST)
+    """Put our rates beside the paper's, with every pair counted twice; KM-S and KM-P have no pairs to count."""
+    return _rates(steps, SPLITS_EQUATION, FIRST)
 
 
-def _rates(
-    steps: Steps, splits: dict[str, int], setting: Setting, most: Mapping[int, int] = MappingProxyType({})
-) -> Outcome:
+def _rates(steps: Steps, splits: Mapping[str, int], setting: Setting) -> Outcome:
     recipes = [r for r in RECIPES if r.k <= 3 and r.draw == 0] if steps.quick else RECIPES
     splits = {"RED-S": 20} if steps.quick else splits
     rows = []
-    for group, row in rates(table_1(steps, recipes, splits, setting, most)).items():
+    for group, row in rates(table_1(steps, recipes, splits, setting)).items():
         for scheme, (first, three, count) in sorted(row.items(), key=lambda item: SCHEMES.index(item[0])):
             published = [values[SCHEMES.index(scheme)] for values in TABLE_1[group]]
             rows.append((group, count, scheme, f"{first:.0f} ({published[0]})", f"{three:.0f} ({published[1]})"))
