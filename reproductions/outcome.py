@@ -80,9 +80,9 @@ class Outcome:
         parts = [table.markdown() for table in self.tables]
         if cells := [cell for table in self.tables for cell in table.cells]:
             near = sum(cell.near for cell in cells)
+            ours = "ours ± standard error" if any(cell.error is not None for cell in cells) else "ours"
             parts.append(
-                f"Cells: ours ± standard error (published, difference; ! beyond {NEAR}). "
-                f"{near} of {len(cells)} within {NEAR}."
+                f"Cells: {ours} (published, difference; ! beyond {NEAR}). {near} of {len(cells)} within {NEAR}."
             )
         if self.claims:
             rows = [(claim.text, "held" if claim.held else "**not held**", claim.evidence) for claim in self.claims]
