@@ -94,7 +94,7 @@ def counts(name: str) -> tuple[Any, NDArray[Any]]:
 
 @cache
 def documents(name: str, weighting: str = "dominance", min_df: int = 3) -> DataSet:
-    """Return a set of `dominance` and `validation`, weighted as METHODS' protocol says.
+    """Return a set of `dominance` and `validation`, prepared with the library's own words and stems.
 
     Texts: scikit-learn-style words, stop words removed, Porter stems, terms in fewer than `min_df` documents removed.
     Counts (bbc, cstr, reviews) come with the terms their makers chose and are only weighted.

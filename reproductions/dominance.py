@@ -279,6 +279,7 @@ def figure2(steps: Steps) -> Outcome:
         for name, v in (("S", plain), ("S − I", shifted))
     ]
     table = Table("Eigenvalues", ("matrix", "negative", "the 100th", "the last"), rows)
+    negative = int((shifted < 0).sum())
     ratios = {
         name: dominance_ratio(parse_kernel(name).gram(found.x))
         for name in ("cosine", "cosine|shift(-1)", "cosine|shift(-1)|shift(psd)")
@@ -286,8 +287,8 @@ def figure2(steps: Steps) -> Outcome:
     claims = [
         Claim(
             "The shift moves a large number of eigenvalues below zero.",
-            int((shifted < 0).sum()) > len(shifted) // 2,
-            f"{int((shifted < 0).sum())} of {len(shifted)}; each lower by 1, to {np.abs(plain - 1 - shifted).max():.0e}",
+            negative > len(shifted) // 2,
+            f"{negative} of {len(shifted)}; each is lower by 1, to {np.abs(plain - 1 - shifted).max():.0e}",
         ),
         Claim(
             "Adding what makes the shifted matrix positive again brings the dominance back.",
