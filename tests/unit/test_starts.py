@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import grampus
 from grampus import DocumentClusterer
 from grampus.documents.starts import LESS, NEIGHBOURS, cluster_from, neighbours_of, spectral_start
-from grampus.errors import InputError
+from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import LinearGram
 
 
@@ -95,3 +96,11 @@ def test_where_there_is_no_graph_to_cut_the_start_is_random(what):
 def test_an_unknown_start_is_said():
     with pytest.raises(InputError, match="init must be one of 'auto', 'spectral'"):
         DocumentClusterer(2, init="somewhere").fit(["a whale", "a bird", "a tree"])
+
+
+def test_a_graph_beyond_the_memory_budget_names_the_way_out():
+    x, _ = directions((900, 900), 0.4)
+    with grampus.config(memory="1MB"):
+        with pytest.raises(MemoryBudgetError, match="Use init='random'"):
+            neighbours_of(LinearGram(x), np.ones(len(x)), 1)
+        assert len(found(x, 2, "random")) == 1800

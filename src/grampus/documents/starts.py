@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from ..cluster import Clustering, kernel_kmeans, spectral_kmeans
-from ..errors import InputError
+from ..errors import InputError, MemoryBudgetError
 from ..gram import Gram, SparseGram, neighbour_graph
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
@@ -46,15 +46,18 @@ class Graph:
 
 
 def neighbours_of(gram: Gram, weights: Array, n_jobs: int | None) -> Graph | None:
-    """Return the neighbour graph; None for too few or too many documents, or if it does not fit into memory."""
+    """Return the neighbour graph; None for too few or too many documents."""
     heavy = np.flatnonzero(weights > 0)
     if not FEWEST <= len(heavy) <= MOST:
         return None
     part = gram if len(heavy) == len(gram) else gram.take(heavy)
     try:
         return Graph(neighbour_graph(part, NEIGHBOURS, n_jobs=n_jobs), heavy)
-    except InputError:
-        return None
+    except MemoryBudgetError as error:  # no way out by itself: the result must not depend on the budget
+        raise MemoryBudgetError(
+            f"The neighbour graph of {len(heavy)} documents, a start of init='auto' and 'spectral', does not fit into "
+            "the memory budget. Use init='random', or allow more with grampus.config(memory=…)."
+        ) from error
 
 
 def spectral_start(graph: Graph, k: int, n: int, **options: Any) -> NDArray[np.intp] | None:

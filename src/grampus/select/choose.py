@@ -148,6 +148,8 @@ def choose_k(
     reduced = None
     gram, names = documents.gram, documents.names
     rate = _rate(way, reduction, len(gram), values[-1])
+    if rate is None and neighbours != NEIGHBOURS:
+        raise InputError(f"neighbours belongs to RED-S; {way.name} uses every document. Leave it out.")
     if rate is not None:
         reduced = _reduce(documents, rate, neighbours, values, timings, progress)
         gram = reduced.gram
@@ -393,6 +395,7 @@ def _reduce(
 ) -> Reduction:
     """Make the prototypes; there must be enough of them for both halves."""
     n = len(documents.gram)
+    neighbours = check_integer(neighbours, "neighbours", low=0, high=n - 1, of=" (the documents but one)")
     if n // rate < 2 * ks[-1]:
         raise InputError(
             f"reduction = {rate} leaves {n // rate} prototypes of {n} documents; max(ks) = {ks[-1]} needs at least "
@@ -405,7 +408,6 @@ def _reduce(
         reduce_gram(sample, rate=min(rate, len(sample)), neighbours=min(neighbours, len(sample) - 1))
         meter.estimate((time.perf_counter() - began) * (n / len(sample)) ** 2)
     began = time.perf_counter()
-    neighbours = check_integer(neighbours, "neighbours", low=0, high=n - 1, of=" (the documents but one)")
     reduced = reduce_gram(documents.gram, rate=rate, neighbours=neighbours)
     timings["reduction"] = time.perf_counter() - began
     meter.add(1.0)

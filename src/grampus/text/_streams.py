@@ -8,7 +8,7 @@ import os
 import stat
 import zlib
 from collections.abc import Iterator
-from typing import IO, Any, Protocol
+from typing import IO, Any
 
 from grampus.errors import CorpusError
 from grampus.text._options import MiB, ReadOptions
@@ -34,13 +34,6 @@ def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
         os.close(descriptor)
         raise CorpusError(f"{name} must be a regular file; it is a folder, device, FIFO or socket.")
     return os.fdopen(descriptor, "rb")
-
-
-class _Decompressor(Protocol):
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
 
 
 class _Gzip:
