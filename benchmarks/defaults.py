@@ -7,6 +7,7 @@ defaults on five other sets beside scikit-learn's own recipe for texts. Both wri
 
 from __future__ import annotations
 
+import hashlib
 import sys
 import tempfile
 import time
@@ -14,6 +15,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -203,9 +205,13 @@ def svd_kmeans(data: Data, x: Any, seed: int) -> Any:
     )
 
 
-def kept(name: str, make: Callable[[], Any]) -> Any:
-    """Return labels of an earlier run from the folder of temporary files, or make and keep them there."""
-    place = Path(tempfile.gettempdir()) / "grampus-confirmation" / f"{name}.npy"
+def kept(name: str, x: Any, make: Callable[[], Any]) -> Any:
+    """Return labels of an earlier run of the same terms, versions and this file, or make and keep them."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for part in (x.data, x.indices, x.indptr):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    digest.update(" ".join(f"{p} {version(p)}" for p in ("numpy", "scipy", "scikit-learn")).encode())
+    place = Path(tempfile.gettempdir()) / "grampus-confirmation" / f"{name}-{digest.hexdigest()[:16]}.npy"
     if not place.exists():
         place.parent.mkdir(exist_ok=True)
         np.save(place, np.asarray(make(), dtype=np.int32))
@@ -235,8 +241,8 @@ def confirm(name: str, seeds: int = 10, tell: Callable[[str], None] = print) -> 
     x = tfidf(data)
     ways: dict[str, Callable[[int], Any]] = {
         "ours": lambda seed: ours(data, seed),
-        "tfidf": lambda seed: kept(f"{name}-tfidf-{seed}", lambda: kmeans(data, x, seed)),
-        "svd": lambda seed: kept(f"{name}-svd-{seed}", lambda: svd_kmeans(data, x, seed)),
+        "tfidf": lambda seed: kept(f"{name}-tfidf-{seed}", x, lambda: kmeans(data, x, seed)),
+        "svd": lambda seed: kept(f"{name}-svd-{seed}", x, lambda: svd_kmeans(data, x, seed)),
     }
     means = {}
     for way, run in ways.items():

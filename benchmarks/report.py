@@ -24,6 +24,7 @@ def provenance() -> dict[str, str]:
         "commit": _commit(),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "python": platform.python_version(),
+        "load": f"load {os.getloadavg()[0]:.1f} at the start",
         "threads": " ".join(f"{key}={value}" for key, value in THREADS.items()),
     }
 

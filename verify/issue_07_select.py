@@ -30,7 +30,7 @@ def definitions() -> Figure:
     return run_tests("tests/property/test_select_properties.py", needs=13)
 
 
-@line(7, "behaviour", "Answers, confidence, stability, long work and the issue's list of bad input.", watches=TESTS)
+@line(7, "behaviour", "Answers, confidence, stability, long work and a list of bad input.", watches=TESTS)
 def behaviour() -> Figure:
     return run_tests("tests/unit/test_select.py", needs=64)
 

@@ -232,7 +232,7 @@ def injection() -> Figure:
     return run_tests(COMMAND, "-k", "spreadsheets or results_of or steer", needs=4)
 
 
-@line(8, "demo", "`grampus demo` takes less than 10 s from start to end, k chosen.")
+@line(8, "demo", "`grampus demo` takes less than 10 s from start to end, k chosen (median of three).")
 def demo() -> Figure:
     times = []
     for _ in range(3):
@@ -240,10 +240,16 @@ def demo() -> Figure:
         run = grampus(ROOT, "demo")
         times.append(time.perf_counter() - began)
         assert run.returncode == 0, run.stderr
-    return Figure(f"{min(times):.1f} s ({', '.join(f'{seconds:.1f}' for seconds in times)})", min(times) < 10.0)
+    took = float(np.median(times))
+    return Figure(f"{took:.1f} s ({', '.join(f'{seconds:.1f}' for seconds in times)})", took < 10.0)
 
 
-@line(8, "help", "`grampus --help` takes less than 0.3 s and imports neither numpy, scipy nor sklearn.", watches=TESTS)
+@line(
+    8,
+    "help",
+    "`grampus --help` takes less than 0.3 s (median of ten) and imports neither numpy, scipy nor sklearn.",
+    watches=TESTS,
+)
 def help_() -> Figure:
     times = []
     for _ in range(10):
@@ -252,7 +258,8 @@ def help_() -> Figure:
         times.append(time.perf_counter() - began)
         assert run.returncode == 0, run.stderr
     tests = run_tests(COMMAND, "-k", "import_nothing_heavy", needs=1)
-    return Figure(f"{min(times):.2f} s; {tests.value}", min(times) < 0.3 and tests.passed, tests.detail)
+    took = float(np.median(times))
+    return Figure(f"{took:.2f} s; {tests.value}", took < 0.3 and tests.passed, tests.detail)
 
 
 @line(8, "commands", "Every command's help has an example that runs; every error is one line.", watches=TESTS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import resource
 import sys
 import time
 from dataclasses import asdict
@@ -25,13 +26,14 @@ def main(module: str, function: str, result: str) -> None:
 
 
 def peak_mb() -> float | None:
-    """Return the largest resident memory of this process so far, in MB, where the system tells."""
-    # Not getrusage: across exec its figure starts from the parent's memory.
+    """Return the largest resident memory of this process and of any it waited for, in MB, where the system tells."""
+    # Of this process not by getrusage: across exec its figure starts from the parent's memory.
     try:
         status = Path("/proc/self/status").read_text(encoding="ascii")
     except OSError:
         return None
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+    own = next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
+    return max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024)
 
 
 if __name__ == "__main__":

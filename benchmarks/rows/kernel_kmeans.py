@@ -34,7 +34,7 @@ def _similar_objectives(ours: Arrays, theirs: Arrays) -> Agreement:
 @row(
     "kernel-k-means-restarts",
     "250 starts of kernel k-means on bbc (n = 2225, k = 5, stored float32 Gram), the same starts.",
-    ours=Side("grampus kernel_kmeans", "kkm_grampus.py", packages=PACKAGES),
+    ours=Side("grampus kernel_kmeans", "kkm_grampus.py", packages=(*PACKAGES, "numba")),
     peers=[Side("plain NumPy loop over starts", "kkm_numpy.py", promise=10, warmups=0, packages=("numpy",))],
     agreement=equal_share("labels", 0.999),
 )
@@ -45,7 +45,7 @@ def restarts(quick: bool) -> Arrays:
 @row(
     "kernel-k-means-kernlab",
     "250 starts of kernel k-means on bbc against kernlab's kkmeans, extrapolated from 5 starts.",
-    ours=Side("grampus kernel_kmeans", "kkm_grampus.py", packages=PACKAGES),
+    ours=Side("grampus kernel_kmeans", "kkm_grampus.py", packages=(*PACKAGES, "numba")),
     peers=[
         Side(
             "kernlab kkmeans",
@@ -67,7 +67,7 @@ def kernlab(quick: bool) -> Arrays:
 @row(
     "kernel-k-means-tslearn",
     "250 starts of kernel k-means on bbc against tslearn's KernelKMeans, extrapolated from 5 starts.",
-    ours=Side("grampus kernel_kmeans", "kkm_grampus.py", packages=PACKAGES),
+    ours=Side("grampus kernel_kmeans", "kkm_grampus.py", packages=(*PACKAGES, "numba")),
     peers=[
         Side(
             "tslearn KernelKMeans",

@@ -157,6 +157,8 @@ def test_the_demo_chooses_k_and_compares_with_the_subpackages(tmp_path):
     agreement = float(run.stdout.split("NMI ")[1].split(",")[0])
     assert 0.4 < agreement < 1.0
     assert "Again: grampus demo --seed 0" in run.stdout
+    told = json.loads(grampus(tmp_path, "demo", "--json").stdout)
+    assert f"Grampus {told['version']}; labels {told['labels_sha256'][:16]} (SHA-256)" in run.stdout
 
 
 def test_the_demo_writes_corpora(tmp_path):

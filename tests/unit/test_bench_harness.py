@@ -172,7 +172,7 @@ def test_results_are_saved_and_tabled(tmp_path):
     report.save("a", [good], made, tmp_path)
     report.save("b", [bad], made, tmp_path)
     stored = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    assert set(stored["provenance"]) == {"date", "commit", "machine", "python", "threads"}
+    assert set(stored["provenance"]) == {"date", "commit", "machine", "python", "load", "threads"}
     table = (tmp_path / "latest.md").read_text(encoding="utf-8")
     assert "| a | peer | 1 s (1–1) | 5 s (4–6) (extrapolated ×50) | 5× (4–6) | ≥ 3× | equal | met |" in table
     assert "| b | peer | – | – | – | – | – | failed: boom |" in table

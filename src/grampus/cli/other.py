@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from .._version import __version__
 from .options import Count, machine_options, output_options, repeat_line, use_machine
 from .show import clean, console, print_json, progress, show_run
 
@@ -138,11 +139,13 @@ def demo(
     if as_json:
         from .clustering import run_json
 
-        print_json({**run_json(found.run), "nmi": found.nmi, "ari": found.ari, "command": line})
+        scores = {"nmi": found.nmi, "ari": found.ari, "version": __version__, "labels_sha256": found.digest}
+        print_json({**run_json(found.run), **scores, "command": line})
     elif not quiet:
         out = console()
         show_run(found.run, out)
         out.print(f"Agreement with SciPy's {found.classes} subpackages: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")
+        out.print(f"Grampus {__version__}; labels {found.digest[:16]} (SHA-256)")
         out.print(f"Again: {line}", soft_wrap=True)
 
 
