@@ -1,6 +1,6 @@
 """Which method for which data: our methods on data of different kinds, with scores, time and memory for every cell.
 
-``python -m benchmarks.methods`` measures everything in one process and on one thread, in about five minutes, and
+``python -m benchmarks.methods`` measures everything in one process and on one thread, in a quarter of an hour, and
 writes benchmarks/results/methods/ (Markdown and JSON) and the tables of docs/guide/which_method.md. The number of
 clusters is that of the classes; time is processor time. Needs the research corpora (`GRAMPUS_DATA`).
 """
@@ -29,6 +29,7 @@ from typing import Any  # noqa: E402
 import numpy as np  # noqa: E402
 
 from benchmarks import method_data as data  # noqa: E402
+from benchmarks.report import provenance  # noqa: E402
 from grampus import (  # noqa: E402
     PDDP,
     BisectingKernelKMeans,
@@ -254,6 +255,11 @@ def _table(cells: Sequence[Cell], show: Callable[[Cell], str]) -> str:
     return "\n".join(lines)
 
 
+def defaults() -> dict[str, str]:
+    """Return what the row `DocumentClusterer()` stands for."""
+    return {name: str(DocumentClusterer().get_params()[name]) for name in ("kernel", "init", "n_init", "polish")}
+
+
 def put(name: str, table: str) -> None:
     """Write a table between its marks in the guide."""
     text = GUIDE.read_text(encoding="utf-8")
@@ -268,6 +274,8 @@ def write(cells: Sequence[Cell], sets: dict[str, list[data.Set]], seconds: float
     versions = {name: version(name) for name in ("grampus", "numpy", "scipy", "scikit-learn")}
     record = {
         "made": time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime()),
+        "commit": provenance()["commit"],
+        "defaults": defaults(),
         "machine": platform.machine(),
         "threads": 1,
         "seeds": SEEDS,
@@ -276,7 +284,8 @@ def write(cells: Sequence[Cell], sets: dict[str, list[data.Set]], seconds: float
         "cells": [asdict(cell) for cell in cells],
     }
     (RESULTS / "cells.json").write_text(json.dumps(record, indent=1) + "\n", encoding="utf-8")
-    parts = ["# Which method for which data", f"{record['made']}, {seconds:.0f} s; {versions}; one thread."]
+    made = f"{record['made']}, {record['commit']}, {seconds:.0f} s; {versions}; one thread."
+    parts = ["# Which method for which data", made]
     for group in GROUPS:
         here = [cell for cell in cells if cell.group == group]
         tables = (sets_table(sets[group]), scores_table(here), costs_table(here))

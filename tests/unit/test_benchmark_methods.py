@@ -11,7 +11,8 @@ import pytest
 from benchmarks import methods
 from benchmarks.method_data import Set, _drawn, _habits, _misspelt, _motifs
 
-CELLS = [methods.Cell(**cell) for cell in json.loads((methods.RESULTS / "cells.json").read_text())["cells"]]
+RECORD = json.loads((methods.RESULTS / "cells.json").read_text())
+CELLS = [methods.Cell(**cell) for cell in RECORD["cells"]]
 
 
 @pytest.mark.parametrize("group", methods.GROUPS)
@@ -21,6 +22,10 @@ def test_the_page_shows_the_committed_figures(group, kind):
     text = methods.GUIDE.read_text(encoding="utf-8")
     shown = text.split(f"<!-- {group} {kind} -->\n")[1].split(f"\n<!-- end of {group} {kind} -->")[0]
     assert shown == make([cell for cell in CELLS if cell.group == group])
+
+
+def test_the_defaults_are_still_those_that_were_measured():
+    assert RECORD["defaults"] == methods.defaults()
 
 
 def test_every_method_and_group_was_measured():
