@@ -83,4 +83,4 @@ lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	  --no-header --extra fast --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .verify .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .verify .bench .reproduce .mypy_cache .ruff_cache .pytest_cache .hypothesis

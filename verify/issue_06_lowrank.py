@@ -10,7 +10,7 @@ from verify import Figure, line
 from verify.commands import run_tests
 
 TESTS = ("tests", "verify/commands.py")
-LANDMARKS, STARTS, DRAWS, K = 500, 20, 3, 20
+STARTS, DRAWS, K = 20, 3, 20
 CHOICES = ("uniform", "kmeans++", "leverage")
 PLAIN = "cosine|nystrom(500, choose={choose}, seed={seed})"
 CLEANED = "cosine|nystrom(500, rank=50, choose={choose}, seed={seed})|normalise"
