@@ -164,6 +164,9 @@ def test_empty_documents_are_rows_of_zeros():
     counts = Terms().fit_transform(["", "whale", "the and of", "  "])
     assert counts.toarray().tolist() == [[0], [1], [0], [0]]
     assert Terms().fit(["whale"]).transform([]).shape == (0, 1)
+    for dtype in (np.float32, np.float64):
+        none = TermVectorizer(dtype=dtype).fit(["whale song"]).transform([])
+        assert (none.shape, none.dtype) == ((0, 2), dtype)
 
 
 def test_chunks_do_not_show(monkeypatch):

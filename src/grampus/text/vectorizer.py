@@ -128,9 +128,13 @@ class TermVectorizer(TransformerMixin, BaseEstimator):
         Returns
         -------
         scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+            Without rows if there are no texts.
         """
         check_is_fitted(self, "terms_")
-        return self.weighting_.transform(self.terms_.transform(raw_documents))
+        counts = self.terms_.transform(raw_documents)
+        if counts.shape[0] == 0:  # which scikit-learn's convention for matrices, that Weighting keeps to, refuses
+            return counts.astype(self.dtype)
+        return self.weighting_.transform(counts)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """Return the terms in the order of the columns.
