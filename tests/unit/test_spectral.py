@@ -404,6 +404,14 @@ def test_bad_matrices(estimator):
         estimator.fit(np.zeros((9, 9)))
 
 
+@pytest.mark.parametrize("estimator", [SpectralKMeans, KernelPCAKMeans])
+def test_one_document_is_too_few(estimator):
+    with pytest.raises(InputError, match=r"at least two documents .* got 1 sample"):
+        estimator(1).fit(np.ones((1, 2)))
+    with pytest.raises(InputError, match="between 1 and 1 .fewer than the 2 sample"):
+        estimator(2).fit(np.ones((2, 2)))
+
+
 def test_similarities_that_turn_out_to_be_nan_are_refused():
     odd = FunctionGram(lambda a, b: np.full((len(a), len(b)), np.nan), np.ones((20, 1)), lambda a: np.ones(len(a)))
     for function in (spectral_kmeans, kernel_pca_kmeans):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._array import Array
 from .._check import check_integer
 from .._draw import Shown
+from ..errors import InputError
 from ..gram import LinearGram
 from .embedding import KernelEmbedding
 from .estimator import KernelEstimator
@@ -80,6 +81,8 @@ class EmbeddedClustering(Shown):
 
 def check_fewer(n_clusters: Any, n: int) -> int:
     """Return k, which must be less than the number of documents."""
+    if n < 2:
+        raise InputError(f"There must be at least two documents to place by eigenvectors; got {n} sample(s).")
     return check_integer(n_clusters, "n_clusters", low=1, high=n - 1, of=f" (fewer than the {n} sample(s))")
 
 
