@@ -368,6 +368,18 @@ def test_halves_must_hold_k_distinct_documents():
         choose_k(x, kernel="linear", ks=[2, 7], reduction=4, n_splits=3, null=False, random_state=0)
 
 
+def test_a_single_split_has_no_standard_error_and_says_none():
+    x = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
+    found = choose_k(x, kernel="linear", ks=(2, 3, 4), scheme="KKM-S", n_splits=1, null=False, random_state=0)
+    assert np.isnan(found.standard_error).all()
+    assert "nearly perfectly, 1.00. So does" in found.confidence
+    page = found._repr_html_()
+    for words in (found.confidence, found.chart(), str(found), page):
+        assert "nan" not in words
+        assert "±" not in words
+    assert page.count("–") == 3
+
+
 def test_nan_is_refused():
     x = clouds()
     x[3, 1] = np.nan

@@ -148,7 +148,8 @@ def _selection(selection: Selection) -> str:
     ):
         notes = ["first"] if k == selection.ranking[0] else ["close"] if k in selection.close else []
         notes += [f"{degenerate} of {2 * selection.n_splits} runs degenerate"] if degenerate else []
-        rows.append((str(k), f"{mean:.3f}", f"{error:.3f}", bar(mean / top, f"{mean:.3f}"), left(", ".join(notes))))
+        spread = f"{error:.3f}" if np.isfinite(error) else "–"  # of a single split there is none
+        rows.append((str(k), f"{mean:.3f}", spread, bar(mean / top, f"{mean:.3f}"), left(", ".join(notes))))
     title = f"{selection.scheme} on {selection.kernel}: k = {selection.best}"
     head = ("k", "score", "standard error", "", "")
     return table(title, head, rows) + f"<p>{escape(selection.confidence)}</p>"

@@ -272,7 +272,8 @@ class Selection(Drawable):
         score, error = self.mean[at], self.standard_error[at]
         perfect = [k for k, mean in zip(self.ks, self.mean, strict=True) if k != first and mean >= PERFECT]
         does = "predicts nearly perfectly" if perfect else "scores highest"
-        words = [f"k = {first} {does}, {score:.2f} ± {error:.2f}."]
+        spread = f" ± {error:.2f}" if np.isfinite(error) else ""  # of a single split there is none
+        words = [f"k = {first} {does}, {score:.2f}{spread}."]
         contest = self.runner_up
         if perfect:
             words.append(f"So does {' and '.join(map(str, perfect))}: of such values the largest is taken.")
@@ -323,7 +324,9 @@ class Selection(Drawable):
     def chart(self) -> str:
         """Return the scores as bars, one line for each k."""
         top = max(float(self.mean.max()), 1e-12)
-        lines = [f"  k   score{' ' * 12}(± standard error over {self.n_splits} splits)"]
+        known = bool(np.isfinite(self.standard_error).all())
+        over = f"{' ' * 12}(± standard error over {self.n_splits} splits)" if known else "  (of a single split)"
+        lines = [f"  k   score{over}"]
         for k, mean, error, degenerate in zip(self.ks, self.mean, self.standard_error, self.degenerate, strict=True):
             bar = "█" * max(0, round(_BAR * float(mean) / top))
             notes = []
@@ -333,7 +336,8 @@ class Selection(Drawable):
                 notes.append("close")
             if degenerate:
                 notes.append(f"{degenerate} of {2 * self.n_splits} runs degenerate")
-            lines.append(f"{k:3d}  {mean:6.3f} ± {error:.3f}  {bar:<{_BAR}}  {', '.join(notes)}".rstrip())
+            spread = f" ± {error:.3f}" if known else ""
+            lines.append(f"{k:3d}  {mean:6.3f}{spread}  {bar:<{_BAR}}  {', '.join(notes)}".rstrip())
         return "\n".join(lines)
 
     def __str__(self) -> str:
