@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import replace
+import json
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -225,6 +226,79 @@ def test_few_documents(texts):
 def test_no_documents_to_place():
     assert two().fit(TEXTS).predict([]).tolist() == []
     assert two(kernel="spectrum(2)|normalise").fit(TEXTS).predict([]).tolist() == []
+
+
+@pytest.mark.parametrize("kernel", ["gaussian(2)", "linear", "polynomial(2)", "selftuning(3)", "gaussian(2)|normalise"])
+def test_the_origin_is_a_place_for_rows_of_a_matrix(kernel, tmp_path):
+    rows = np.vstack([np.zeros((10, 2)), np.random.default_rng(0).normal(size=(10, 2)) * 0.1 + 5])
+    model = two(kernel=kernel).fit(rows)
+    assert ari(model.labels_, np.repeat([0, 1], 10)) == 1.0
+    assert not any("zeros" in note or "known term" in note for note in model.run_.warnings)
+    model.save(tmp_path / "run")
+    for each in (model, grampus.load(tmp_path / "run")):
+        placed = each.place(rows[[0, -1]])
+        assert placed.labels.tolist() == model.labels_[[0, -1]].tolist()
+        assert placed.known.all()
+
+
+@pytest.mark.parametrize("kernel", ["linear", "gaussian(2)"])
+def test_two_distinct_rows_are_two_clusters_though_one_is_zero(kernel):
+    assert two(kernel=kernel).fit(np.repeat([[0.0, 0.0], [5.0, 5.0]], 10, axis=0)).labels_[[0, 10]].tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    ["cosine", "cosine|shift", "cosine|principal(30)|normalise", "linear|principal(2)|normalise", "cosine|centre"],
+)
+def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_path):
+    counts = np.array([[3.0, 1, 0, 0], [2, 1, 0, 0], [4, 1, 0, 0], [0, 0, 1, 3], [0, 0, 1, 2], [0, 0, 1, 4]])
+    rows = np.vstack([counts, np.zeros((20, 4))])
+    for form, said in ((rows, "20 documents with nothing but zeros"), (sp.csr_array(rows), "20 documents without any")):
+        model = two(kernel=kernel).fit(form)
+        assert ari(model.labels_[:6], np.repeat([0, 1], 3)) == 1.0
+        assert any(said in note for note in model.run_.warnings)
+        model.save(tmp_path / "run")
+        for each in (model, grampus.load(tmp_path / "run")):
+            assert each.place(form[[0, 6]]).known.tolist() == [True, False]
+    with pytest.raises(InputError, match="between 1 and 6 .the documents that differ and are not zero throughout"):
+        DocumentClusterer(7, kernel=kernel).fit(rows)
+
+
+def test_texts_without_terms_have_no_say_under_any_kernel():
+    model = two(kernel="gaussian(1)").fit([*TEXTS, "", "the of and"])
+    assert any("2 documents without any known term" in note for note in model.run_.warnings)
+    assert model.place(["", TEXTS[0]]).known.tolist() == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("ks", "said"),
+    [("abc", "whole number"), ([2, 2], "twice"), ([1], "above 1"), ([2.5], "whole number"), ([], "above 1")],
+)
+@pytest.mark.parametrize("k", [3, "auto"])
+def test_ks_is_checked_before_any_work(ks, said, k):
+    def work(*_):
+        raise AssertionError("work began")
+
+    with pytest.raises(InputError, match=said):
+        DocumentClusterer(k, ks=ks).fit(TEXTS, progress=work)
+
+
+def test_ks_may_be_a_number_or_a_generator():
+    rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
+    for given, read in ((3, (3,)), ((k for k in (2, 3)), (2, 3)), (np.array([3, 2]), (2, 3))):
+        model = DocumentClusterer(ks=given, kernel="linear", n_splits=5, **QUICK).fit(rows)
+        assert model.ks is given
+        assert model.selection_.ks == read
+        assert model.run_.parameters["ks"] == list(read)
+
+
+def test_the_verdict_of_a_single_split_is_fit_for_json():
+    rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
+    choice = DocumentClusterer(ks=(2, 3), kernel="linear", n_splits=1).choose(rows)
+    written = json.dumps(asdict(choice), allow_nan=False)
+    assert choice.standard_error == (None, None)
+    assert "nan" not in written
+    assert "±" not in choice.verdict
 
 
 def test_k_is_chosen():

@@ -22,6 +22,7 @@ from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
+from ..select.check import check_ks
 from ..text import Corpus, TermVectorizer
 from .collect import Collection, collect
 from .compose import Partition, Progress, compose
@@ -48,7 +49,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and terms in fewer than
         three documents (fewer than two below 200 documents, none below 100).
-    ks : sequence of int, optional
+    ks : int or iterable of int, optional
         Values of k to choose from; 2 … 10 by default.
     scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
@@ -154,13 +155,13 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """
         began, tell = time.perf_counter(), progress or (lambda *_: None)
         kernel, seed = parse_kernel(self.kernel), _seed(self.random_state)
-        self._check()
+        ks = self._check()
         tell("reading terms", 0, 1)
         collection = collect(X, kernel, self.terms, corpus)
         gram = kernel.gram(collection.features)
         tell("reading terms", 1, 1)
         notes = list(collection.corpus.notes)
-        choice = self._choose(gram, collection, seed, tell) if self.n_clusters == "auto" else None
+        choice = self._choose(gram, collection, ks, seed, tell) if self.n_clusters == "auto" else None
         k = choice.best if choice else self._given(collection)
         result = self._cluster(gram, collection, k, seed, notes, tell)
         labels = _by_size(result.labels, collection.weights)
@@ -169,7 +170,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         )
         found = Partition(collection, gram, labels, result, placer, choice, seed, notes)
         steady = stability(found, self.n_splits, self.n_jobs, tell) if self.stability else None
-        run = compose(found, steady, self._plain(seed), repr(self), tell)
+        run = compose(found, steady, self._plain(seed, ks), repr(self), tell)
         self.placer_: Placer | None = placer
         self.result_: Clustering | None = result
         self.run_ = replace(run, seconds=round(time.perf_counter() - began, 3))
@@ -187,15 +188,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """
         tell = progress or (lambda *_: None)
         kernel, seed = parse_kernel(self.kernel), _seed(self.random_state)
-        self._check()
+        ks = self._check()
         collection = collect(X, kernel, self.terms)
-        return self._choose(kernel.gram(collection.features), collection, seed, tell)
+        return self._choose(kernel.gram(collection.features), collection, ks, seed, tell)
 
-    def _choose(self, gram: Gram, collection: Collection, seed: int, tell: Progress) -> Choice:
+    def _choose(
+        self, gram: Gram, collection: Collection, ks: tuple[int, ...] | None, seed: int, tell: Progress
+    ) -> Choice:
         return choose(
             gram,
             collection,
-            ks=self.ks,
+            ks=ks,
             scheme=self.scheme,
             n_splits=self.n_splits,
             null=self.null,
@@ -204,7 +207,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             tell=tell,
         )
 
-    def _check(self) -> None:
+    def _check(self) -> tuple[int, ...] | None:
+        """Check the parameters before any work; return ks, read once: it may be a generator."""
         for name in ("polish", "stability", "null"):
             check_flag(getattr(self, name), name)
         check_integer(self.n_splits, "n_splits", low=1)
@@ -217,13 +221,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
                 f"init must be one of {', '.join(map(repr, STARTS))}, not an array: documents are reordered before "
                 f"they start. Got {self.init!r}."
             )
+        return None if self.ks is None else check_ks(self.ks)
 
     def _given(self, collection: Collection) -> int:
         distinct = int((collection.weights > 0).sum())
-        what = (
-            " (the number of documents)" if distinct == collection.n else " (the documents that differ and hold terms)"
-        )
-        return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=what)
+        what = "the number of documents" if distinct == collection.n else "the documents that differ"
+        if distinct < len(collection.weights):
+            what += " and hold terms" if collection.holds_terms else " and are not zero throughout"
+        return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
     def _cluster(
         self, gram: Gram, collection: Collection, k: int, seed: int, notes: list[str], tell: Progress
@@ -244,11 +249,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         notes.extend(str(warning.message) for warning in caught)
         return result
 
-    def _plain(self, seed: int) -> dict[str, Any]:
+    def _plain(self, seed: int, ks: tuple[int, ...] | None) -> dict[str, Any]:
         """Return the parameters as values that JSON knows; the vectorizer is kept with the run."""
         found = self.get_params(deep=False)
         found |= {"kernel": str(parse_kernel(self.kernel)), "random_state": seed, "terms": None}
-        found["ks"] = None if self.ks is None else [int(k) for k in self.ks]
+        found["ks"] = None if ks is None else list(ks)
         return {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
 
     def place(self, X: Any) -> Placement:

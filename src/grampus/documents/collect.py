@@ -14,7 +14,7 @@ from .._array import Array, is_sparse, row_squares, take_rows
 from .._check import check_matrix
 from .._content import content_names
 from ..errors import InputError
-from ..kernels import Kernel
+from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
 from ..text import Corpus, TermVectorizer, Texts
 
 
@@ -34,7 +34,7 @@ class Collection:
     first : array of shape (m,)
         The first document that is each of them.
     weights : array of shape (m,)
-        How many documents each stands for; 0 where there is nothing to compare (no terms).
+        How many documents each stands for; 0 where there is nothing to compare, see ``says_nothing``.
     vectorizer : TermVectorizer or None
         What made the features from texts.
     words : TermVectorizer or None
@@ -65,6 +65,11 @@ class Collection:
     def empty(self) -> int:
         """Documents in which there is nothing to compare."""
         return int(np.isin(self.group, np.flatnonzero(self.weights == 0)).sum())
+
+    @property
+    def holds_terms(self) -> bool:
+        """Whether the features are terms: those of texts, or the columns of a sparse matrix."""
+        return self.vectorizer is not None or is_sparse(self.features)
 
     def texts(self) -> list[str] | None:
         """Return the distinct documents as texts, if they are."""
@@ -110,13 +115,19 @@ def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus
     features = list(corpus.texts) if takes == "strings" else described if texts is not None else X
     if not (takes == "strings" or isinstance(features, np.ndarray)):
         features = check_matrix(features)
-    return _distinct(corpus, has_texts, features, takes, words if texts is not None else None, words, described)
+    return _distinct(corpus, has_texts, features, kernel, words if texts is not None else None, words, described)
 
 
 def _distinct(
-    corpus: Corpus, has_texts: bool, features: Any, takes: str, own: TermVectorizer | None, words: Any, described: Any
+    corpus: Corpus,
+    has_texts: bool,
+    features: Any,
+    kernel: Kernel,
+    own: TermVectorizer | None,
+    words: Any,
+    described: Any,
 ) -> Collection:
-    n = len(corpus)
+    n, takes = len(corpus), kernel.source.takes
     if takes == "gram":  # rows of a Gram matrix have no content of their own
         group = first = np.arange(n)
     else:
@@ -124,16 +135,41 @@ def _distinct(
         group = group.reshape(-1)
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
-    if takes == "vectors":
-        empty = row_squares(features) == 0
-        if not empty.all():  # where nothing can be told from anything, all are equal
-            weights[empty] = 0.0
+    empty = says_nothing(features, kernel, from_texts=own is not None)
+    if not empty.all():  # where nothing can be told from anything, all are equal
+        weights[empty] = 0.0
     names = None
     if described is not None:
         described, names = check_matrix(described)[first], words.get_feature_names_out().tolist()
     elif takes == "vectors" and is_sparse(features):
         described, names = features, [f"#{column}" for column in range(features.shape[1])]
     return Collection(corpus, has_texts, features, group, first, weights, own, words, described, names)
+
+
+def says_nothing(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:
+    """Say which documents have nothing to compare: rows of zeros, where zeros mean that.
+
+    They do in terms of texts, and under a kernel that asks for the direction of a row (``cosine``). Elsewhere, as in
+    embeddings under ``gaussian`` or ``linear``, the origin is a place like any other.
+    """
+    count = features.shape[0] if hasattr(features, "shape") else len(features)
+    none = np.zeros(count, dtype=bool)
+    if kernel.source.takes != "vectors" or count == 0:
+        return none
+    zero = row_squares(features) == 0
+    return zero if zero.any() and (from_texts or _divides_by_zero(kernel, features[np.flatnonzero(zero)[:1]])) else none
+
+
+def _divides_by_zero(kernel: Kernel, row: Any) -> bool:
+    """Say whether the kernel brings rows to unit length at a point where this row of zeros has none: K(x, x) = 0."""
+    if kernel.source.diagonal(row)[0] != 0:
+        return False
+    for transform in kernel.transforms:
+        if isinstance(transform, Normalise | Map):
+            return True
+        if not isinstance(transform, Power | Principal | Nystrom):  # which leave 0 where it is
+            return False
+    return False
 
 
 def as_corpus(X: Any) -> Corpus | None:

@@ -196,7 +196,8 @@ def _remarks(found: Partition, agreement: float) -> None:
     """Note in plain words what a reader of the result should know."""
     empty, copies = found.collection.empty, found.collection.n - len(found.collection.first)
     if empty:
-        found.notes.append(f"{_documents(empty)} without any known term: placed, but that tells nothing.")
+        without = "without any known term" if found.collection.holds_terms else "with nothing but zeros"
+        found.notes.append(f"{_documents(empty)} {without}: placed, but that tells nothing.")
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
     if found.result.outcome != "converged" and not found.placer.polished:

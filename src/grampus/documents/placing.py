@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, row_squares
+from .._array import Array, is_sparse
 from .._check import check_matrix
 from ..cluster.centroids import Centroids
 from ..errors import InputError, RunError
@@ -17,7 +17,7 @@ from ..gram import Gram, unshifted
 from ..kernels import Kernel
 from ..text import TermVectorizer, Texts
 from ..text._restore import pack_vectorizer, unpack_vectorizer
-from .collect import as_corpus
+from .collect import as_corpus, says_nothing
 
 
 @dataclass(frozen=True)
@@ -90,8 +90,8 @@ class Placer:
         squared = np.concatenate(parts) if parts else np.empty((0, k))
         labels = squared.argmin(axis=1)
         known = np.ones(len(labels), dtype=bool)
-        if self.kernel.source.takes == "vectors" and len(labels):
-            known = row_squares(new) > 0
+        if len(labels):
+            known = ~says_nothing(new, self.kernel, from_texts=self.vectorizer is not None)
         if k == 1:
             return Placement(labels, np.full(len(labels), -1), np.ones(len(labels)), known)
         own = squared[np.arange(len(labels)), labels]

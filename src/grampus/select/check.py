@@ -12,10 +12,11 @@ from .._check import check_integer
 from ..errors import InputError
 
 
-def check_ks(ks: Any, most: int) -> tuple[int, ...]:
-    """Return the values of k that get a score, rising: distinct whole numbers from 1 to `most`, at least one above 1.
+def check_ks(ks: Any, most: int | None = None) -> tuple[int, ...]:
+    """Return the values of k that get a score, rising: distinct whole numbers from 1 on, one of them above 1.
 
-    One cluster is predicted perfectly by anything and gets no score; the null test decides about it.
+    One cluster is predicted perfectly by anything and gets no score; the null test decides about it. None is above
+    `most`, the documents of a half, where that is known.
     """
     if isinstance(ks, (str, bytes)) or not isinstance(ks, Iterable):
         ks = [ks]
@@ -26,7 +27,7 @@ def check_ks(ks: Any, most: int) -> tuple[int, ...]:
     scored = tuple(sorted(k for k in values if k > 1))
     if not scored:
         raise InputError(f"ks must hold at least one value above 1; got {values}.")
-    if scored[-1] > most:
+    if most is not None and scored[-1] > most:
         raise InputError(
             f"Each half must hold max(ks) documents, so there must be at least {2 * scored[-1]} (2 × {scored[-1]}); "
             f"the halves hold {most}. Use smaller ks or more documents."
