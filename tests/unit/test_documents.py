@@ -260,7 +260,7 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
         model.save(tmp_path / "run")
         for each in (model, grampus.load(tmp_path / "run")):
             assert each.place(form[[0, 6]]).known.tolist() == [True, False]
-    with pytest.raises(InputError, match="between 1 and 6 .the documents that differ and are not zero throughout"):
+    with pytest.raises(InputError, match=r"between 1 and 6 .the documents that differ and are not zero throughout"):
         DocumentClusterer(7, kernel=kernel).fit(rows)
 
 

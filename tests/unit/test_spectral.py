@@ -291,8 +291,40 @@ def test_negative_self_similarities_as_loops_count_as_0():
 def test_copies_are_told_apart_by_eigenvalues_above_1_only():
     copies = np.repeat(np.array([[4.0, 1.0, 0.0], [0.0, 4.0, 1.0], [1.0, 0.0, 4.0]]), 4, axis=0)
     assert same_partition(SpectralKMeans(3, random_state=0).fit(copies).labels_, np.repeat([0, 1, 2], 4))
-    values = SpectralKMeans(5, random_state=0).fit(copies).eigenvalues_
+    values = spectral_embedding(normalise(LinearGram(copies)), 5).eigenvalues
     assert values[2] < 1 < values[3]
+
+
+@pytest.mark.parametrize("loops", [False, True])
+@pytest.mark.parametrize("laplacian", LAPLACIANS)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_copies_of_unrelated_documents_are_never_put_together(laplacian, loops, dtype):
+    four = np.array([[3.0, 1, 0], [0, 1, 3], [1, 3, 1], [1, 0, 4]])  # in three columns: three eigenvectors to tell by
+    for distinct in (np.eye(3), four):
+        rng = np.random.default_rng(len(distinct))
+        group = rng.permutation(np.repeat(np.arange(len(distinct)), 10))
+        copies = distinct[group].astype(dtype)
+        model = SpectralKMeans(4, laplacian=laplacian, loops=loops, random_state=0)
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            model.fit(copies)
+        assert same_partition(model.labels_, group)
+        assert [str(one.message)[:20] for one in said] == ["Only 3 of 4 clusters"] * (4 - len(distinct))
+        assert model.embedding_.shape == (len(group), 4)
+        assert not model.embedding_[:, 3].any()
+        if dtype == np.float64 and loops:
+            np.testing.assert_allclose(model.transform(copies), model.embedding_, atol=1e-8)
+
+
+def test_eigenvalues_above_1_that_tell_documents_apart_are_kept():
+    three = np.array([[3.0, 1.0, 0.0], [3.0, 1.2, 0.0], [0.1, 0.0, 4.0]])  # no three documents have λ₂ < 1
+    model = SpectralKMeans(2, random_state=0).fit(three)
+    assert model.eigenvalues_[1] > 1
+    assert same_partition(model.labels_, np.array([0, 0, 1]))
+    rows = np.random.default_rng(0).normal(size=(40, 2)) + np.repeat([[0.0, 0.0], [9.0, 0.0]], 20, axis=0)
+    wide = SpectralKMeans(2, kernel="gaussian(3000)", random_state=0).fit(rows)
+    assert wide.eigenvalues_[1] > 1
+    assert same_partition(wide.labels_, np.repeat([0, 1], 20))
 
 
 @pytest.mark.filterwarnings("ignore:The links of .* documents")
@@ -408,7 +440,7 @@ def test_bad_matrices(estimator):
 def test_one_document_is_too_few(estimator):
     with pytest.raises(InputError, match=r"at least two documents .* got 1 sample"):
         estimator(1).fit(np.ones((1, 2)))
-    with pytest.raises(InputError, match="between 1 and 1 .fewer than the 2 sample"):
+    with pytest.raises(InputError, match=r"between 1 and 1 .fewer than the 2 sample"):
         estimator(2).fit(np.ones((2, 2)))
 
 

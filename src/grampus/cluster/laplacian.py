@@ -108,7 +108,7 @@ class SpectralEmbedding:
             inverse = np.divide(1.0, walk, out=np.zeros_like(walk), where=np.abs(walk) > 1e-10)
             out = sums * inverse / (safe if self.laplacian == "random-walk" else np.sqrt(safe))
         out[~linked] = 0.0
-        return _unit_rows(out) if self.laplacian == "symmetric" else out
+        return unit_rows(out) if self.laplacian == "symmetric" else out
 
 
 def spectral_embedding(
@@ -198,7 +198,7 @@ def spectral_embedding(
     plane[:, : shown.shape[1]] = shown
     placed = placed[:, :count]
     return SpectralEmbedding(
-        coordinates=_unit_rows(vectors[:, :count]) if laplacian == "symmetric" else placed.copy(),
+        coordinates=unit_rows(vectors[:, :count]) if laplacian == "symmetric" else placed.copy(),
         eigenvalues=values[:count],
         plane=plane,
         laplacian=laplacian,
@@ -338,7 +338,7 @@ def _inverse_root(values: Array) -> Array:
     return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
 
 
-def _unit_rows(rows: Array) -> Array:
+def unit_rows(rows: Array) -> Array:
     """Return rows of unit length; a row of zeros stays one."""
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(length > 0, length, 1.0)[:, None]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .._array import Array, is_sparse
-from ..gram import Gram
+from ..gram import Gram, unshifted
 from ..gram.graph import non_negative
 from ..gram.operators import check_gram
 from ..kernels import Kernel
 from .crossing import new_sums
 from .embedded import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded
-from .laplacian import SpectralEmbedding, is_low_rank, spectral_embedding
+from .laplacian import SpectralEmbedding, is_low_rank, spectral_embedding, unit_rows
+
+_ROUNDING = {"float64": 1e-9, "float32": 1e-5}  # of ‖Σ f_i φ(x_i)‖² against Σ ‖f_i φ(x_i)‖²
 
 
 def spectral_kmeans(
@@ -50,7 +53,8 @@ def spectral_kmeans(
     Notes
     -----
     Documents linked to no other have no coordinates: they lie at 0, have no say in k-means, and join the cluster
-    nearest to 0.
+    nearest to 0. Eigenvectors that only set copies against each other have coordinates 0, except with ``neighbours``:
+    copies stay together, and where k exceeds the distinct documents a warning says how many clusters there are.
 
     Examples
     --------
@@ -65,7 +69,7 @@ def spectral_kmeans(
     placed = spectral_embedding(gram, k, laplacian=laplacian, neighbours=neighbours, loops=loops, n_jobs=n_jobs)
     weights = (placed.degrees > 0).astype(np.float64) if len(placed.isolated) else None
     return cluster_embedded(
-        placed,
+        _without_blind(placed, gram, loops),
         k,
         weights,
         init=init,
@@ -75,6 +79,27 @@ def spectral_kmeans(
         identity=identity,
         n_jobs=n_jobs,
     )
+
+
+def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> SpectralEmbedding:
+    """Return the embedding with coordinates 0 for eigenvectors that are combinations of documents equal to nothing.
+
+    Such an f has Σ f_i φ(x_i) = 0, so Σ f_i K(x, x_i) = 0 for any x: shown as new, every document, a fitted one too,
+    lies at 0 there. It sets copies against each other. For its length, fᵀKf = fᵀWf + Σ f_i² K_ii where W is without
+    loops, and fᵀWf = (1 − λ) fᵀDf, or fᵀDf − λ fᵀf for the Laplacian that is not normalised.
+    """
+    if placed.neighbours is not None:  # the graph is not the Gram
+        return placed
+    squares = placed.coefficients**2
+    apart = np.maximum((gram if loops else unshifted(gram)[0]).diagonal(), 0.0) @ squares  # Σ ‖f_i φ(x_i)‖²
+    weight = placed.degrees @ squares
+    links = weight - placed.eigenvalues * (squares.sum(axis=0) if placed.laplacian == "unnormalised" else weight)
+    blind = np.abs(links if loops else links + apart) < _ROUNDING[gram.dtype.name] * apart
+    if not blind.any():
+        return placed
+    coefficients = np.where(blind, 0.0, placed.coefficients)
+    coordinates = unit_rows(coefficients) if placed.laplacian == "symmetric" else coefficients
+    return replace(placed, coordinates=coordinates, coefficients=coefficients)
 
 
 class SpectralKMeans(EmbeddedEstimator):
