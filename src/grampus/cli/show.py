@@ -63,7 +63,7 @@ def spell_out(error: UnicodeError) -> tuple[str, int]:
     >>> from grampus.cli.show import spell_out
     >>> codecs.register_error("grampus", spell_out)
     >>> "±0.01 ██ ◀ 鯨".encode("ascii", "grampus")
-    b'+-0.01 ## < \u9be8'
+    b'+-0.01 ## < \\u9be8'
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error
