@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
-import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.commit import commit
 from benchmarks.measure import Outcome, Spread
 from benchmarks.processes import ROOT, THREADS
 
@@ -21,19 +21,12 @@ def provenance() -> dict[str, str]:
     """Return machine, date and commit of this run."""
     return {
         "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "commit": _commit(),
+        "commit": commit(ROOT),
         "machine": f"{_processor()}, {os.cpu_count()} cores, {platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "load": f"load {os.getloadavg()[0]:.1f} at the start",
         "threads": " ".join(f"{key}={value}" for key, value in THREADS.items()),
     }
-
-
-def _commit() -> str:
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return described.stdout.strip() or "unknown"
 
 
 def _processor() -> str:

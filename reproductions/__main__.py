@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 import platform
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from benchmarks.commit import commit
 from reproductions.data import MissingDataError
 from reproductions.outcome import Outcome
 from reproductions.registry import Reproduction, discover
@@ -57,7 +57,7 @@ def save(found: Reproduction, outcome: Outcome, folder: Path, seed: int, seconds
     folder.mkdir(exist_ok=True)
     pictures = draw(found.name, outcome, folder)
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
-    made = f"`python -m reproductions {found.paper} {found.table}`, seed {seed}, commit {_commit()}"
+    made = f"`python -m reproductions {found.paper} {found.table}`, seed {seed}, commit {commit(ROOT)}"
     when = f"{datetime.now(UTC):%Y-%m-%d}, {seconds:.0f} s (less what an earlier run had done)"
     where = f"Python {platform.python_version()}, {versions}; {os.cpu_count()} cores"
     page = [f"# {found.paper}, {found.table}", found.text, outcome.markdown(), *pictures, f"{made}; {when}; {where}."]
@@ -83,13 +83,6 @@ def draw(name: str, outcome: Outcome, folder: Path) -> list[str]:
         figure.savefig(folder / f"{name}-{title}.png", dpi=110, metadata={"Software": None})
         shown.append(f"![{title}]({name}-{title}.png)")
     return shown
-
-
-def _commit() -> str:
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return described.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 
+from benchmarks.commit import commit
 from verify.registry import Line
 
 ROOT = Path(__file__).parents[1]
@@ -86,7 +87,7 @@ def run(line: Line, key: str, store: Path = STORE, root: Path = ROOT) -> Result:
     figure = store / f"{line.id}.figure"
     figure.unlink(missing_ok=True)
     result = _measure(line, figure, store / f"{line.id}.log", root)
-    result.key, result.commit = key, _commit(root)
+    result.key, result.commit = key, commit(root)
     result.date = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     part = store / f"{line.id}.part"
     part.write_text(json.dumps(asdict(result), indent=1), encoding="utf-8")
@@ -128,10 +129,3 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     except ProcessLookupError:
         return
     process.wait()
-
-
-def _commit(root: Path) -> str:
-    described = subprocess.run(
-        ["git", "describe", "--always", "--dirty"], cwd=root, capture_output=True, text=True, check=False
-    )
-    return described.stdout.strip() or "unknown"

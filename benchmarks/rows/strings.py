@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-from pathlib import Path
-
 import numpy as np
 
 from benchmarks.registry import Agreement, Arrays, Side, largest_difference, row
+from reproductions import data
 
-CLASSES = ("crude", "interest", "coffee")
 KERNLAB = 60  # documents that kernlab gets, drawn at random; its time is scaled to all pairs of the 757
 OURS = ("numpy", "scipy", "grampus")
-
-
-def texts() -> list[str]:
-    """The crude, interest and coffee documents of r52_stemmed; GRAMPUS_DATA names the folder of the corpora."""
-    if "GRAMPUS_DATA" not in os.environ:
-        raise RuntimeError("GRAMPUS_DATA is not set: the research corpora are not at hand")
-    path = Path(os.environ["GRAMPUS_DATA"]) / "r52_stemmed.jsonl.gz"
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        records = [json.loads(text) for text in lines]
-    return [record["text"] for record in records if record["label"] in CLASSES]
 
 
 def laid_out(documents: list[str]) -> Arrays:
@@ -57,7 +42,7 @@ def leading_block(ours: Arrays, theirs: Arrays) -> Agreement:
 )
 def boundrange(quick: bool) -> Arrays:
     """All documents, or every tenth."""
-    return laid_out(texts()[:: 10 if quick else 1])
+    return laid_out(data.strings().x[:: 10 if quick else 1])
 
 
 @row(
@@ -80,7 +65,7 @@ def boundrange(quick: bool) -> Arrays:
 )
 def kernlab(quick: bool) -> Arrays:
     """Documents that end in a newline, in random order: the first are as long as any."""
-    documents = texts()
+    documents = data.strings().x
     order = np.random.default_rng(0).permutation(len(documents))[: KERNLAB if quick else None]
     return laid_out([documents[i] + "\n" for i in order])
 
@@ -95,4 +80,4 @@ def kernlab(quick: bool) -> Arrays:
 )
 def subsequence(quick: bool) -> Arrays:
     """A hundred documents, or ten."""
-    return laid_out(texts()[: 10 if quick else 100])
+    return laid_out(data.strings().x[: 10 if quick else 100])

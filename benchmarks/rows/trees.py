@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import os
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.registry import Agreement, Arrays, Side, row
 from grampus.text import TermVectorizer
+from reproductions import data
 
 PACKAGES = ("numpy", "scipy", "grampus")
 
 
-def _modapte() -> tuple[list[str], list[str]]:
-    """Return the texts and classes of MODAPTE."""
-    folder = os.environ.get("GRAMPUS_DATA")
-    if not folder:
-        raise FileNotFoundError("this row needs the research corpora: set GRAMPUS_DATA to their folder")
-    with gzip.open(Path(folder) / "r52_raw_9052.jsonl.gz", "rt", encoding="utf-8") as file:
-        rows = [json.loads(text) for text in file]
-    return [entry["text"] for entry in rows], [entry["label"] for entry in rows]
-
-
-def _terms(texts: list[str], k: int) -> Arrays:
-    """Return the terms as TMG weights them (log, IDF, unit length), in pieces that any environment reads."""
-    x = sp.csr_array(TermVectorizer("lfc", min_df=2, dtype=np.float64).fit_transform(texts))
+def _laid_out(x: Any, k: int) -> Arrays:
+    """Return weighted terms in pieces that any environment reads."""
     return {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape), "k": np.array(k)}
 
 
@@ -58,9 +45,10 @@ def _same_leaves(ours: Arrays, theirs: Arrays) -> Agreement:
     repeats=3,
 )
 def hipart(quick: bool) -> Arrays:
-    texts, _ = _modapte()
+    texts, _ = data.texts("r52_raw_9052")
     chosen = np.sort(np.random.default_rng(0).permutation(len(texts))[: 600 if quick else 3000])
-    return _terms([texts[i] for i in chosen], 20)
+    terms = TermVectorizer("lfc", min_df=2, dtype=np.float64)
+    return _laid_out(sp.csr_array(terms.fit_transform([texts[i] for i in chosen])), 20)
 
 
 @row(
@@ -72,8 +60,8 @@ def hipart(quick: bool) -> Arrays:
     repeats=9,
 )
 def svds(quick: bool) -> Arrays:
-    texts, _ = _modapte()
-    return _terms(texts[::8] if quick else texts, 8 if quick else 52)
+    x = data.modapte().x
+    return _laid_out(x[::8], 8) if quick else _laid_out(x, 52)
 
 
 @row(
@@ -86,11 +74,5 @@ def svds(quick: bool) -> Arrays:
     repeats=3,
 )
 def gaussian(quick: bool) -> Arrays:
-    texts, labels = _modapte()
-    classes, counts = np.unique(labels, return_counts=True)
-    largest = classes[np.argsort(-counts, kind="stable")[:25]]
-    rng, chosen = np.random.default_rng(0), []
-    for name in largest:
-        members = np.flatnonzero(np.array(labels) == name)
-        chosen += sorted(rng.permutation(members)[: 40 if quick else 300].tolist())
-    return _terms([texts[i] for i in chosen], 25)
+    x = data.reut(4).x
+    return _laid_out(x[::8] if quick else x, 25)

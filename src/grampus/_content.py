@@ -16,7 +16,7 @@ def content_names(documents: Any) -> Array:
     if is_sparse(documents):
         rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
         return np.array([_digest(index, values) for index, values in rows])
-    if isinstance(documents, np.ndarray):
+    if isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS":
         parts = tiles(len(documents), 16 * documents.shape[1])
         return np.array([name for part in parts for name in _dense(documents[part])])
     return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents])

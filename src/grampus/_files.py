@@ -40,6 +40,8 @@ def write_synced(path: Path, data: bytes | memoryview) -> None:
 def write_file(path: Path, data: bytes | memoryview) -> None:
     """Write a file in one step: whoever looks sees the old one or the new one, whole.
 
+    Folders above it are made. A link stays, and what it leads to is written; a pipe or a device is written into.
+
     Examples
     --------
     >>> import tempfile
@@ -49,15 +51,23 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
     ...     sorted(os.listdir(folder))
     ['a.txt']
     """
-    beside = temporary(path)
+    if path.exists() and not path.is_file():
+        with path.open("wb") as file:
+            file.write(data)
+        return
+    target = Path(os.path.realpath(path))
+    beside = temporary(target)
     try:
+        target.parent.mkdir(parents=True, exist_ok=True)
         write_synced(beside, data)
-        beside.replace(path)
-    except BaseException:
+        beside.replace(target)
+    except BaseException as error:
         with contextlib.suppress(OSError):
             beside.unlink()
+        if isinstance(error, OSError):  # name the file that was asked for, not the one beside it
+            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    sync_folder(path.parent)
+    sync_folder(target.parent)
 
 
 @contextlib.contextmanager

@@ -226,7 +226,8 @@ def test_assign_evaluate_compare(place, capsys, monkeypatch, tmp_path):
 @pytest.mark.parametrize("shape", ["text", "json", "newick", "dot"])
 @pytest.mark.parametrize("source", ["run", "news.csv"])
 def test_trees_in_every_form(place, capsys, monkeypatch, shape, source):
-    status, out, error = here(place, capsys, monkeypatch, "tree", source, "-k", "3", "--as", shape)
+    words = ["tree", source, "--as", shape, *(() if source == "run" else ("-k", "3"))]
+    status, out, error = here(place, capsys, monkeypatch, *words)
     assert status == 0, error
     starts = {"text": "", "json": ("{", "["), "newick": "(", "dot": "digraph"}
     assert out.startswith(starts[shape])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
@@ -241,3 +242,26 @@ def test_the_committed_table_is_that_of_the_committed_rows():
     from benchmarks.report import RESULTS, markdown
 
     assert markdown(RESULTS) == (RESULTS / "latest.md").read_text(encoding="utf-8")
+
+
+def test_a_commit_is_dirty_when_a_source_changed_and_not_when_a_result_did(tmp_path):
+    from benchmarks.commit import commit
+
+    def git(*arguments):
+        named = ("-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *named, *arguments], cwd=tmp_path, check=True, capture_output=True)
+
+    assert commit(tmp_path) == "unknown"
+    source, result = tmp_path / "a.py", tmp_path / "benchmarks" / "results" / "a.md"
+    result.parent.mkdir(parents=True)
+    source.write_text("1")
+    result.write_text("1")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    clean = commit(tmp_path)
+    assert clean not in ("unknown", "")
+    result.write_text("2")
+    assert commit(tmp_path) == clean
+    source.write_text("2")
+    assert commit(tmp_path) == f"{clean}-dirty"

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NoReturn
 
 import click
 
@@ -15,6 +16,7 @@ from .clustering import choose_k, cluster, tree
 from .other import completion, demo, describe_kernel, doctor
 from .report import report
 from .runs import assign, compare, evaluate
+from .show import prepare_streams
 
 __all__ = ["main"]
 
@@ -25,15 +27,33 @@ class _InterruptedError(Exception):
     """Ctrl-C; click would print an empty line before it says so."""
 
 
+class _ReaderGoneError(Exception):
+    """A broken pipe; click would end with status 1."""
+
+
+@contextmanager
+def _kept_from_click() -> Iterator[None]:
+    """Give what click would end the process for another name."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise _InterruptedError from None
+    except BrokenPipeError:
+        raise _ReaderGoneError from None
+
+
 class _Group(click.Group):
-    """A group that leaves an interruption to `main`."""
+    """A group that leaves interruptions and broken pipes to `main`."""
+
+    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
+        """Read the command line; ``--help`` and ``--version`` print here."""
+        with _kept_from_click():
+            return super().make_context(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> object:
         """Run a command."""
-        try:
+        with _kept_from_click():
             return super().invoke(ctx)
-        except KeyboardInterrupt:
-            raise _InterruptedError from None
 
 
 @click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -53,12 +73,12 @@ for command in (cluster, report, choose_k, tree, assign, evaluate, compare, desc
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command; every error is one line on standard error and a status that is not 0."""
-    given = list(sys.argv[1:] if args is None else args)
+    given = list(sys.argv[1:] if args is None else args) or ["--help"]
+    prepare_streams()
     try:
         status = grampus.main(given, prog_name="grampus", standalone_mode=False, obj=given)
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read our output has gone: nothing to say, and nobody to say it to
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (_ReaderGoneError, BrokenPipeError):  # nothing to say, and nobody to say it to
         status = BROKEN_PIPE
     except (_InterruptedError, KeyboardInterrupt, click.Abort):
         status = _say("Interrupted. Nothing was half written.", INTERRUPTED)
@@ -77,12 +97,17 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         if os.environ.get("GRAMPUS_DEBUG"):
             raise
         status = _say(f"{type(error).__name__}: {error} (a fault of Grampus; GRAMPUS_DEBUG=1 shows where)", 1)
+    try:
+        sys.stdout.flush()
+    except OSError:  # said above; Python would try again at the end, and complain
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status if isinstance(status, int) else 0)
 
 
 def _say(message: str, status: int) -> int:
     """Write one line to standard error."""
-    click.echo("Error: " + " ".join(message.split()), err=True)
+    with suppress(BrokenPipeError):
+        click.echo("Error: " + " ".join(message.split()), err=True)
     return status
 
 

@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from .options import (
+    SOURCE_NAMES,
+    TERM_NAMES,
     Count,
     Source,
+    check_terms,
     choice_options,
     machine_options,
     output_options,
+    refuse,
     repeat_line,
     results_options,
     source_options,
@@ -22,6 +26,7 @@ from .options import (
     term_options,
     use_machine,
 )
+from .places import check_outputs
 from .report import embed_option, full_text_option
 from .results import document_rows, write_rows
 from .show import chart_of_k, clean, console, print_json, progress, show_run
@@ -74,8 +79,10 @@ def cluster(ctx: click.Context, /, source: str, **options: Any) -> None:
     """
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     embed = embed_option(options.pop("full_text"), options["no_text"])
+    place = Source.take(source, options)
+    _early(source, options, as_json)
     with progress(quiet or as_json) as tell:
-        run = _run(ctx, source, options, tell)
+        run = _run(ctx, place, options, tell)
         if options["out"]:
             tell("saving", 0, 1)
             run.save(options["out"], texts=not options["no_text"])
@@ -101,10 +108,8 @@ def cluster(ctx: click.Context, /, source: str, **options: Any) -> None:
         out.print(f"Again: {clean(run.command, 1000)}", soft_wrap=True)
 
 
-def _run(ctx: click.Context, source: str, options: dict[str, Any], tell: Any) -> Run:
+def _run(ctx: click.Context, place: Source, options: dict[str, Any], tell: Any) -> Run:
     """Read, cluster, and sign the run with the line that repeats it."""
-    place = Source.take(source, options)
-    _early(options)
     machine = use_machine(options)
     corpus = place.read(lambda now: tell("reading", round(100 * (now.share or 0.0)), 100))
     tell("reading", 100, 100)
@@ -118,23 +123,23 @@ def _run(ctx: click.Context, source: str, options: dict[str, Any], tell: Any) ->
     return replace(model.run_, columns=place.columns, command=repeat_line(ctx, **settled))
 
 
-def _early(options: dict[str, Any]) -> None:
-    """Find out now what would be a pity to find out after the work: places that cannot be written."""
-    from ..kernels import parse_kernel
-
-    parse_kernel(options["kernel"])
+def _early(source: str, options: dict[str, Any], as_json: bool) -> None:
+    """Find out now what would be a pity to find out after the work."""
+    if options["clusters"] != "auto":
+        refuse(("ks", "scheme", "null"), "when k is given")
+        if options["no_stability"]:
+            refuse(("splits",), "when k is given and stability is left out")
+    if not options["page"]:
+        refuse(("full_text",), "without --report")
+    if not options["results"]:
+        refuse(("lossless",), "without --results")
+    check_terms(options["kernel"])
+    outputs = {"--out": options["out"], "--report": options["page"], "--results": options["results"]}
+    check_outputs(outputs, (source, options["embeddings"], options["stop_words"]), as_json=as_json)
     if options["out"]:
         from ..persist.folder import _is_run
 
         _is_run(Path(options["out"]))
-    for place in (options["out"], options["results"], options["page"]):
-        if place and place != "-" and not _nearest(Path(place)).is_dir():
-            raise click.UsageError(f"{place} cannot be written: {_nearest(Path(place))} is not a folder.")
-
-
-def _nearest(place: Path) -> Path:
-    """Return the nearest thing above a path that is there."""
-    return next(above for above in (*place.absolute().parents, Path("/")) if above.exists())
 
 
 def _model(options: dict[str, Any], corpus: Corpus, machine: dict[str, Any]) -> DocumentClusterer:
@@ -204,6 +209,7 @@ def choose_k(ctx: click.Context, /, source: str, **options: Any) -> None:
     """
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     place = Source.take(source, options)
+    check_terms(options["kernel"])
     machine = use_machine(options)
     from ..documents import DocumentClusterer
 
@@ -254,16 +260,28 @@ def tree(ctx: click.Context, /, source: str, **options: Any) -> None:
     from .trees import divided, of_run
 
     quiet, as_json, shape = options.pop("quiet"), options.pop("as_json"), options.pop("shape")
-    place = Source.take(source, options)
+    if as_json and shape != "json":
+        refuse(("shape",), "with --json")
+        shape = "json"
     machine = use_machine(options)
     saved = (Path(source) / "manifest.json").is_file()
+    notes: list[str] = []
     with progress(quiet or as_json) as tell:
         tell("dividing", 0, 1)
-        text = (
-            of_run(source, "json" if as_json else shape) if saved else divided(place, options, machine, as_json, shape)
-        )
+        if saved:
+            refuse((*SOURCE_NAMES, *TERM_NAMES, "kernel", "clusters", "cut", "refine"), "in the tree of a saved run")
+            text = of_run(source, shape)
+        else:
+            place = Source.take(source, options)
+            check_terms(options["kernel"])
+            text, notes = divided(place, options, machine, shape)
         tell("dividing", 1, 1)
     if not quiet or as_json:
         sys.stdout.write(text + "\n")
-    if not quiet and not as_json and shape == "text" and not saved:
-        console().print(f"Again: {clean(repeat_line(ctx), 1000)}", soft_wrap=True)
+    if quiet or as_json or shape == "json":
+        return
+    out = console(None if shape == "text" else sys.stderr)  # other forms are for programs
+    for note in notes:
+        out.print(f"Note: {clean(note, 500)}")
+    if shape == "text" and not saved:
+        out.print(f"Again: {clean(repeat_line(ctx), 1000)}", soft_wrap=True)

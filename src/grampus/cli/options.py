@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 if TYPE_CHECKING:
     from ..text import Corpus, TermVectorizer
 
 FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
+SOURCE_NAMES = ("text", "identity", "title", "label", "date", "query", "kind", "encoding", "pattern", "delimiter",
+                "skip_errors", "duplicate_ids")  # fmt: skip
+TERM_NAMES = ("weighting", "stop_words", "stemmer", "min_df", "ngrams")
+# What the readers call by the names of Python's arguments, and how a person at a terminal asks for it.
+SPOKEN = (
+    ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
+    ("on_error='skip'", "--skip-errors"),
+    ("pass encoding=", "use --encoding"),
+    (" (follow_symlinks is off)", ""),
+    (" (max_document_bytes)", ""),
+    (" (max_total_bytes)", ""),
+    (" (max_ratio)", ""),
+)
 SCHEMES = ("auto", "RED-S", "KKM-S", "KM-S", "KM-P")
 Command = Callable[..., Any]
 if TYPE_CHECKING:
@@ -85,6 +100,13 @@ source_options = _together(
     click.option("--pattern", default="*", show_default=True, help="Which files of a folder to read."),
     click.option("--delimiter", metavar="CHARACTER", help="Between the columns of a CSV file."),
     click.option("--skip-errors", is_flag=True, help="Leave out records that cannot be used, and count them."),
+    click.option(
+        "--duplicate-ids",
+        type=click.Choice(["error", "number", "skip"]),
+        default="error",
+        show_default=True,
+        help="What to do with an id seen before: stop, make it id#2, or leave the document out.",
+    ),
 )
 
 term_options = _together(
@@ -139,8 +161,10 @@ class Source:
     @classmethod
     def take(cls, place: str, options: dict[str, Any]) -> Source:
         """Take the options of a source out of all options."""
-        names = ("text", "identity", "title", "label", "date", "query", "kind", "encoding", "pattern", "delimiter")
-        return cls(place, {name: options.pop(name) for name in (*names, "skip_errors")})
+        if place == "-" or os.path.exists(place):
+            folder = options["kind"] == "folder" or (options["kind"] is None and os.path.isdir(place))
+            refuse(("delimiter",) if folder else ("pattern",), f"when SOURCE is {'a' if folder else 'no'} folder")
+        return cls(place, {name: options.pop(name) for name in SOURCE_NAMES})
 
     @property
     def columns(self) -> dict[str, str]:
@@ -150,7 +174,17 @@ class Source:
         return {name: column for name, column in named.items() if column}
 
     def read(self, progress: Callable[..., Any] | None = None) -> Corpus:
-        """Read the documents; what was guessed stands in the corpus's notes."""
+        """Read the documents; what was guessed and what was left out stands in the corpus's notes."""
+        from ..errors import CorpusError
+
+        try:
+            corpus = self._read(progress)
+        except CorpusError as error:
+            raise CorpusError(_spoken(str(error))) from None
+        left = [f"{count} left out: {reason}." for reason, count in corpus.skipped.items()]
+        return replace(corpus, notes=tuple(_spoken(note) for note in (*corpus.notes, *left)))
+
+    def _read(self, progress: Callable[..., Any] | None) -> Corpus:
         import warnings
 
         from ..text import CorpusWarning, ReadOptions, read_corpus
@@ -169,14 +203,46 @@ class Source:
                 format=options["kind"],
                 encoding=options["encoding"],
                 on_error="skip" if options["skip_errors"] else "raise",
-                options=ReadOptions(pattern=options["pattern"], delimiter=options["delimiter"]),
+                options=ReadOptions(
+                    pattern=options["pattern"],
+                    delimiter=options["delimiter"],
+                    duplicate_ids=options["duplicate_ids"],
+                ),
                 progress=progress,
             )
 
 
+def _spoken(message: str) -> str:
+    """Return what a reader said with the command's options in place of Python's arguments."""
+    for argument, option in SPOKEN:
+        message = message.replace(argument, option)
+    return message
+
+
+def refuse(names: Sequence[str], why: str) -> None:
+    """Refuse options of the present command that were given and have no part in what it does."""
+    ctx = click.get_current_context()
+    given = [
+        max(param.opts, key=len)
+        for param in ctx.command.params
+        if param.name in names and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
+    ]
+    if given:
+        raise click.UsageError(f"{', '.join(given)} {'has' if len(given) == 1 else 'have'} no part {why}.", ctx)
+
+
+def check_terms(spelling: str) -> None:
+    """Refuse a kernel that cannot be read, and options about terms where it takes texts as they are."""
+    from ..kernels import parse_kernel
+
+    kernel = parse_kernel(spelling)
+    if kernel.source.takes == "strings":
+        refuse(TERM_NAMES, f"with kernel '{kernel}', which compares texts as they are")
+
+
 def take_terms(options: dict[str, Any], n: int) -> TermVectorizer | None:
     """Take the options about terms out of all options; None if all are left to the defaults."""
-    named = {name: options.pop(name) for name in ("weighting", "stop_words", "stemmer", "min_df", "ngrams")}
+    named = {name: options.pop(name) for name in TERM_NAMES}
     given = {name: value for name, value in named.items() if value is not None}
     if not given:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from .._version import __version__
-from .options import Count, machine_options, output_options, repeat_line, use_machine
+from .options import Count, machine_options, output_options, refuse, repeat_line, use_machine
 from .show import clean, console, print_json, progress, show_run
 
 # What each name means in words and as a formula; M_t is the power mean of order t, R the rows scaled to unit length.
@@ -127,6 +127,7 @@ def demo(
 
     machine = use_machine(options)
     if write is not None:
+        refuse(("clusters",), "with --write")
         places = demonstration.write_corpora(write)
         for place in () if quiet or as_json else places:
             console().print(str(place), soft_wrap=True)

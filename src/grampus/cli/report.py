@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from .options import Command, output_options, repeat_line
+from .places import check_outputs
 from .show import clean, console, print_json
 
 
@@ -43,6 +44,7 @@ def report(ctx: click.Context, /, run: str, **options: Any) -> None:
     embed = embed_option(options["full_text"], options["no_text"])
     folder = Path(run)
     out = Path(options["out"]) if options["out"] else folder.resolve().with_name(f"{folder.resolve().name}.html")
+    check_outputs({"--out": str(out)}, (options["edits"], str(folder / "manifest.json")))
     from ..persist import Run
     from ..report import read_edits, write_report
 

@@ -11,8 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import click
-
 if TYPE_CHECKING:
     from ..persist import Run
 
@@ -52,17 +50,17 @@ def jsonl_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> None:
-    """Write rows to a .csv or .jsonl file, whole or not at all; ``-`` is CSV on standard output."""
+    """Write rows to a .csv or .jsonl file, whole or not at all; ``-`` is CSV in UTF-8 on standard output."""
     suffix = Path(place).suffix.lower()
-    if place != "-" and suffix not in (".csv", ".jsonl", ".ndjson"):
-        raise click.UsageError(f"--results must end in .csv or .jsonl; got {place!r}.", click.get_current_context(True))
     text = jsonl_text(header, rows) if suffix in (".jsonl", ".ndjson") else csv_text(header, rows, lossless=lossless)
-    if place == "-":
-        sys.stdout.write(text)
+    data = text.encode("utf-8", "surrogatepass")
+    if place == "-":  # the bytes of the file, whatever the terminal's encoding is
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
         return
     from .._files import write_file
 
-    write_file(Path(place), text.encode("utf-8", "surrogatepass"))
+    write_file(Path(place), data)
 
 
 def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:

@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .options import Source, machine_options, output_options, repeat_line, results_options, source_options, use_machine
+from .options import (
+    SOURCE_NAMES,
+    Source,
+    machine_options,
+    output_options,
+    refuse,
+    repeat_line,
+    results_options,
+    source_options,
+    use_machine,
+)
+from .places import check_outputs
 from .results import write_rows
 from .show import clean, console, print_json, table
 
@@ -34,6 +45,7 @@ def assign(ctx: click.Context, /, run: str, source: str, **options: Any) -> None
     """
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
     place = Source.take(source, options)
+    _early(options["results"], source, as_json)
     use_machine(options)
     from ..documents import load
 
@@ -56,7 +68,7 @@ def assign(ctx: click.Context, /, run: str, source: str, **options: Any) -> None
         write_rows(options["results"], header, rows, lossless=options["lossless"])
     if as_json:
         documents = [dict(zip(header, row, strict=True)) for row in rows]
-        print_json({"documents": documents, "command": repeat_line(ctx)})
+        print_json({"documents": documents, "warnings": list(corpus.notes), "command": repeat_line(ctx)})
     elif not quiet:
         out = console(sys.stderr if options["results"] == "-" else None)
         columns = [("id", "left"), ("cluster", "right"), ("about", "left"), ("margin", "right")]
@@ -66,7 +78,16 @@ def assign(ctx: click.Context, /, run: str, source: str, **options: Any) -> None
         unknown = int((~found.known).sum())
         if unknown:
             out.print(f"Note: {unknown} without any known term; their place tells nothing.")
+        for note in corpus.notes:
+            out.print(f"Note: {clean(note, 500)}")
         out.print(f"Again: {clean(repeat_line(ctx), 1000)}", soft_wrap=True)
+
+
+def _early(results: str | None, source: str | None, as_json: bool) -> None:
+    """Find out now what would be a pity to find out after the work."""
+    if not results:
+        refuse(("lossless",), "without --results")
+    check_outputs({"--results": results}, (source,), as_json=as_json)
 
 
 @click.command(short_help="Compare the clusters of a saved run with known classes.")
@@ -88,6 +109,8 @@ def evaluate(ctx: click.Context, /, run: str, source: str | None, **options: Any
     from ..persist import Run
 
     quiet, as_json = options.pop("quiet"), options.pop("as_json")
+    if source is None:
+        refuse(SOURCE_NAMES, "without a SOURCE: the classes are those of the run")
     saved = Run.load(run)
     labels, classes = _labelled(saved, source, options)
     counts = metrics.contingency_table(classes, labels)
@@ -153,6 +176,7 @@ def compare(ctx: click.Context, /, old: str, new: str, **options: Any) -> None:
     from ..documents.compare import compare_runs
     from ..persist import Run
 
+    _early(options["results"], None, options["as_json"])
     runs = Run.load(old), Run.load(new)
     found = compare_runs(*runs)
     header = ["id", "old", "new", "old_about", "new_about"]

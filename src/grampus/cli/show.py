@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import codecs
+import errno
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +20,8 @@ if TYPE_CHECKING:
 # C0, DEL, C1, line separators, and marks that change the direction of text.
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
 BAR = 24
+PLAIN = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", "…": "...", "×": "x",
+         "─": "-", "│": "|", "├": "|", "└": "`"}  # fmt: skip
 
 
 def clean(text: str, width: int = 200) -> str:
@@ -29,7 +34,41 @@ def console(file: TextIO | None = None) -> Console:
     """Return a console that prints what it is given: no markup, no emoji, no colouring of numbers."""
     from rich.console import Console
 
-    return Console(file=file or sys.stdout, markup=False, emoji=False, highlight=False)
+    class Plain(Console):
+        """A console that leaves a reader who has gone to the command, where rich would end with status 1."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
+
+    return Plain(file=file or sys.stdout, markup=False, emoji=False, highlight=False)
+
+
+def prepare_streams() -> None:
+    """Make standard output and errors fit to be written to: none is missing, and every character has a spelling."""
+    codecs.register_error("grampus", spell_out)
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started the command
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (until the end)
+        elif hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="grampus")
+
+
+def spell_out(error: UnicodeError) -> tuple[str, int]:
+    r"""Return what stands for characters that an encoding lacks: ASCII for our own drawings, escapes for the rest.
+
+    Examples
+    --------
+    >>> import codecs
+    >>> from grampus.cli.show import spell_out
+    >>> codecs.register_error("grampus", spell_out)
+    >>> "±0.01 ██ ◀ 鯨".encode("ascii", "grampus")
+    b'+-0.01 ## < \\u9be8'
+    """
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    return "".join(PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lost), error.end
 
 
 def print_json(value: Any) -> None:

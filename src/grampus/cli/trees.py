@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -60,8 +61,9 @@ def _dot(tree: tuple[Branch, ...]) -> str:
     return "\n".join([*lines, "}"])
 
 
-def divided(place: Source, options: dict[str, Any], machine: dict[str, Any], as_json: bool, shape: str) -> str:
-    """Grow a PDDP tree from documents; leaves are named by their words."""
+def divided(place: Source, options: dict[str, Any], machine: dict[str, Any], shape: str) -> tuple[str, list[str]]:
+    """Grow a PDDP tree from documents, and return it with what there is to say; leaves are named by their words."""
+    from .._array import take_rows
     from ..cluster import PDDP
     from ..describe import keywords
     from ..documents.collect import collect
@@ -71,17 +73,20 @@ def divided(place: Source, options: dict[str, Any], machine: dict[str, Any], as_
     kernel = parse_kernel(options["kernel"])
     found = collect(corpus, kernel, take_terms(options, len(corpus)))
     model = PDDP(
-        min(options["clusters"], len(found.first)),
+        options["clusters"],
         kernel=kernel,
         cut=options["cut"],
         refine=options["refine"],
         random_state=machine["random_state"],
-    ).fit(found.features)
-    grown = model.tree_
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        grown = model.fit(take_rows(found.features, found.group)).tree_
+    notes = [*corpus.notes, *(str(warning.message) for warning in caught)]
     names = [str(number) for number in range(len(grown.leaves))]
     if found.described is not None and found.names is not None:
-        words = keywords(found.described, grown.labels, found.names, 3)
+        words = keywords(take_rows(found.described, found.group), grown.labels, found.names, 3)
         names = [f"{number}: {clean(', '.join(some))}" for number, some in enumerate(words)]
-    if as_json or shape == "json":
-        return grown.json(members=False, indent=1)
-    return {"text": grown.render, "newick": grown.newick, "dot": grown.graphviz}[shape](names)
+    if shape == "json":
+        return json.dumps({**grown.to_dict(members=False), "warnings": notes}, indent=1, allow_nan=False), notes
+    return {"text": grown.render, "newick": grown.newick, "dot": grown.graphviz}[shape](names), notes

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
-from .._array import Array, is_sparse, tiles
-from .._content import content_names
+from .._array import Array, tiles
 from ..errors import InputError
 from .base import Gram
+from .contents import names_of
 
 Documents = NDArray[np.intp]
 _NOISE = 1e-12  # what rounding may make of a distance of 0, relative to the self-similarities
@@ -50,23 +50,12 @@ def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> 
 
 def _distinct(gram: Gram) -> tuple[Documents, NDArray[np.intp]]:
     """Return the first of every set of equal documents, in an order that their content decides, and their counts."""
-    documents = getattr(gram.source, "collection", None)
-    known = is_sparse(documents) or isinstance(documents, np.ndarray) or _holds_strings(documents)
-    if not known or len(names := _keys(documents)) != len(gram):
+    names = names_of(gram)
+    if names is None:
         return np.arange(len(gram)), np.ones(len(gram), dtype=np.intp)
-    _, first, counts = np.unique(names, return_index=True, return_counts=True)
+    keys = np.frombuffer(bytes.fromhex("".join(names.tolist())), dtype=">u8")[::2]  # 64 bits of every digest
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     return first, counts
-
-
-def _holds_strings(documents: Any) -> bool:
-    if isinstance(documents, (list, tuple)):
-        return all(isinstance(item, (str, bytes)) for item in documents)
-    return hasattr(documents, "__iter__") and hasattr(documents, "take")
-
-
-def _keys(documents: Any) -> Array:
-    """Return 64 bits of every document's digest."""
-    return np.frombuffer(bytes.fromhex("".join(content_names(documents).tolist())), dtype=">u8")[::2]
 
 
 def uniform(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:

@@ -66,6 +66,10 @@ class NystromGram(LinearGram):
         self.collection = getattr(entrance.below.source, "collection", None)
 
     @property
+    def documents(self) -> None:
+        """Not known: the Gram keeps landmarks alone."""
+
+    @property
     def widths(self) -> tuple[int, ...]:
         """How many similarities may describe a new document: to the landmarks, or to all fitted documents."""
         return self.entrance.widths

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, dot, row_squares
+from .._array import Array, dot, row_squares, take_rows
 from .._check import check_integer
 from ..errors import InputError
 from .base import Gram
+from .contents import contents
 from .eigen import eigenpairs
 from .sources import LinearGram
 from .transforms import Shifted
@@ -38,11 +41,17 @@ class PrincipalGram(LinearGram):
            [0., 0.]])
     """
 
-    def __init__(self, features: Array, base: Gram, project: Array) -> None:
+    def __init__(self, features: Array, base: Gram, project: Array, rows: NDArray[np.intp] | None = None) -> None:
         super().__init__(features)
-        self.base, self.project = base, project
+        self.base, self.project, self.rows = base, project, rows
         self.size = float(row_squares(features).max())
         self.collection = getattr(base.source, "collection", None)
+
+    @property
+    def documents(self) -> Any:
+        """What the rows are, or None where the base does not know."""
+        whole = contents(self.base)
+        return whole if self.rows is None or whole is None else take_rows(whole, self.rows)
 
     def embed(self, cross: Array, diagonal: Array | None = None) -> Array:
         """Return the features of new documents, (m, rank), from what ``extend`` takes."""
@@ -59,7 +68,8 @@ class PrincipalGram(LinearGram):
         return dot(features, self.features.T), row_squares(features).astype(self.dtype)
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return PrincipalGram(self.features[index], self.base, self.project)
+        rows = index if self.rows is None else self.rows[index]
+        return PrincipalGram(self.features[index], self.base, self.project, rows)
 
 
 def principal(gram: Gram, rank: int = 100) -> PrincipalGram:

@@ -20,6 +20,7 @@ from .._parallel import blas_threads, results_in_threads, thread_count
 from ..cluster.sums import TIE, Rule, check_centroid_weight
 from ..errors import InputError
 from ..gram import Gram, unshifted
+from ..gram.contents import names_of
 from ..gram.transforms import Shifted
 from ..kernels import Kernel, parse_kernel
 from .check import check_distinct, check_ks
@@ -62,8 +63,8 @@ def choose_k(
     The collection is split into halves, again and again; both halves are clustered, each predicts the other by its
     centroids, and a value of k is good when predictions and clusterings agree. All splits run in lockstep, one product
     clusters one half and predicts the other; on dense features each half runs by itself, which is quicker there. The
-    result depends on the seed alone: not on the order of the documents, the threads, the batch size or the memory
-    budget.
+    result depends on the seed alone: not on the threads, the batch size or the memory budget, nor on the order of the
+    documents where these are known (of stored similarities and of a Nyström Gram given as `X` they are not).
 
     Parameters
     ----------
@@ -213,18 +214,20 @@ class Documents:
         """Fit the kernel, or take a Gram as it is."""
         if isinstance(X, Gram):
             gram, spelling = X, repr(X)
-            collection = getattr(X.source, "collection", None)
+            found = names_of(gram)
         else:
             read = parse_kernel(kernel)
+            X = list(X) if isinstance(X, Iterator) else X  # it may be read twice
             gram, spelling = read.gram(X), str(read)
-            collection = X if read.source.takes == "strings" else getattr(gram.source, "collection", None)
+            found = names_of(gram)
+            if found is None and read.source.takes != "gram":  # a kernel of landmarks
+                found = content_names(read.source._collect(X))
         base, sigma = unshifted(gram)
         zero_trace = -base.trace() / len(base)
         written = isinstance(gram, Shifted)
         fixed = None if not written or np.isclose(sigma, zero_trace, rtol=1e-9, atol=0.0) else sigma
         names, order = None, np.arange(len(base))
-        if collection is not None and (hasattr(collection, "shape") or isinstance(collection, (list, tuple))):
-            found = content_names(collection)
+        if found is not None:
             order = np.argsort(found, kind="stable")
             names, base = found[order], base.take(order)
         return cls(base, names, order, fixed, written, spelling)

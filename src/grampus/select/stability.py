@@ -9,11 +9,11 @@ import numpy as np
 
 from .._array import Array
 from .._check import check_integer, check_labels
-from .._content import content_names
 from .._parallel import thread_count
 from ..cluster.sums import TIE, Rule
 from ..errors import InputError
 from ..gram import Gram, unshifted
+from ..gram.contents import names_of
 from .halves import Splitter
 from .splits import Starts, entropy_of
 from .strength import tables
@@ -103,9 +103,9 @@ def stability(
         raise InputError(f"Each half must hold {k} documents for {k} clusters: at least {2 * k} are needed; got {n}.")
     base, sigma = unshifted(gram)
     order = np.arange(n)
-    collection = getattr(base.source, "collection", None)
-    if hasattr(collection, "shape"):
-        order = np.argsort(content_names(collection), kind="stable")
+    names = names_of(base)
+    if names is not None:
+        order = np.argsort(names, kind="stable")
         base, final = base.take(order), final[order]
     rule, entropy = Rule(False, TIE, sigma), entropy_of(random_state)
     splitter = Splitter.of(base, rule, [k], n_splits, starts=Starts(init, n_init))
