@@ -8,6 +8,7 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import pytest
 
+from grampus.cli.show import chart_of_k
 from grampus.persist import Choice
 from tests.pages import PAYLOADS, example_run
 
@@ -37,6 +38,13 @@ def test_a_choice_shows_its_chart():
     assert len(radii) == 4  # one number of clusters has no score
     assert radii.index("6") == choice.ks.index(choice.best)
     assert not list(shown(Choice(2, "RED-S", (2,), (None,), (None,), (2,), (), 9)).iter("svg"))
+
+
+def test_a_single_split_has_a_score_and_no_spread():
+    choice = Choice(2, "KKM-S", (2, 3), (0.9, 0.5), (None, None), (2, 3), (2,), 1)
+    titles = [title.text for title in shown(choice).iter("title")]
+    assert titles == ["2 clusters: 0.900", "3 clusters: 0.500"]
+    assert "±" not in chart_of_k(choice)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS[::17])

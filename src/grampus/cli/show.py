@@ -108,7 +108,8 @@ def chart_of_k(choice: Choice) -> str:
             continue
         bar = "█" * round(BAR * max(mean, 0.0) / top) if top > 0 else ""
         mark = " ◀ taken" if k == choice.best else " · close" if k in choice.plausible else ""
-        lines.append(f"{k:2d}  {mean:.2f} ±{error or 0.0:.2f}  {bar}{mark}".rstrip())
+        spread = "" if error is None else f" ±{error:.2f}"  # a single split has none
+        lines.append(f"{k:2d}  {mean:.2f}{spread}  {bar}{mark}".rstrip())
     return "\n".join(lines)
 
 

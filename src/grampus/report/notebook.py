@@ -23,9 +23,9 @@ STYLE = "border-collapse:collapse;text-align:left"
 def choice_html(choice: Choice) -> str:
     """Return the choice of k as a chart with standard errors, and what it means."""
     known = [
-        (k, float(mean), float(error))
+        (k, float(mean), float(error or 0.0))  # a single split has no standard error
         for k, mean, error in zip(choice.ks, choice.mean, choice.standard_error, strict=True)
-        if mean is not None and error is not None and np.isfinite(mean)
+        if mean is not None and np.isfinite(mean)
     ]
     body = Element("div")
     if known:
@@ -96,7 +96,7 @@ def _chart(known: list[tuple[int, float, float]], best: int) -> Element:
     for (k, mean, error), (x, y, reach) in zip(known, places, strict=True):
         add(chart, "line", x1=f"{x:.1f}", x2=f"{x:.1f}", y1=f"{y - reach:.1f}", y2=f"{y + reach:.1f}", stroke=ACCENT)
         dot = add(chart, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="6" if k == best else "3", fill=ACCENT)
-        add(dot, "title", f"{k} clusters: {mean:.3f} ± {error:.3f}")
+        add(dot, "title", f"{k} clusters: {mean:.3f}" + (f" ± {error:.3f}" if error else ""))
         add(chart, "text", str(k), x=f"{x:.1f}", y=str(height - 12), text_anchor="middle", fill="currentColor", **_FONT)
     for value, y in ((high, head + 4), (low, height - foot + 4)):
         add(chart, "text", f"{value:.2f}", x=str(left - 6), y=str(y), text_anchor="end", fill="currentColor", **_FONT)

@@ -68,7 +68,7 @@ function choiceChart() {
           cy: y(point.mean),
           r: point.k === best ? 6 : 3.5,
         },
-        draw("title", {}, `${point.k} clusters: ${point.mean.toFixed(3)} ± ${point.error.toFixed(3)}`),
+        draw("title", {}, `${point.k} clusters: ${point.mean.toFixed(3)}${point.error ? ` ± ${point.error.toFixed(3)}` : ""}`),
       ),
     );
   }
