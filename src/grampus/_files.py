@@ -8,12 +8,18 @@ import os
 import secrets
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from ._config import format_size
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _STALE = 3600.0  # seconds after which what a killed process left behind is removed
@@ -140,9 +146,73 @@ def new_folder(path: Path) -> Iterator[Path]:
     sync_folder(path.parent)
 
 
+@contextlib.contextmanager
+def locked(path: Path, wait: float) -> Iterator[bool]:
+    """Hold a lock file while the block runs, and remove it afterwards; yield False if it stayed taken.
+
+    The operating system holds the lock (``flock``, or ``msvcrt.locking`` on Windows) and releases it when the process
+    ends, however it ends: a file left by a killed process locks nothing. Where the file system has no locks, the block
+    runs without one.
+
+    Parameters
+    ----------
+    path : Path
+        The lock file.
+    wait : float
+        Seconds to wait for another holder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from grampus._files import locked
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with locked(Path(folder, "lock"), 1.0) as first, locked(Path(folder, "lock"), 0.0) as second:
+    ...         print(first, second)
+    ...     os.listdir(folder)
+    True False
+    []
+    """
+    handle, end = _try_lock(path), time.monotonic() + wait
+    while handle is None and time.monotonic() < end:
+        time.sleep(0.05)
+        handle = _try_lock(path)
+    try:
+        yield handle is not None
+    finally:
+        if handle is not None:
+            _unlock(path, handle)
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return a handle that holds the lock, or None."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
+    except OSError as error:
+        held = error.errno not in (errno.EAGAIN, errno.EACCES, errno.ENOENT)
+    if held:
+        return handle
+    os.close(handle)
+    return None
+
+
+def _unlock(path: Path, handle: int) -> None:
+    """Remove the lock file and let go; Windows removes no open file, so there the order is the other way round."""
+    if sys.platform != "win32":
+        path.unlink(missing_ok=True)
+    os.close(handle)
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):  # the next holder has opened it, and will remove it
+            path.unlink()
+
+
 def remove_stale(path: Path) -> None:
-    """Remove what processes that were killed more than an hour ago left beside a path."""
-    for left in path.parent.glob(f".{_literal(path.name)}.*.tmp"):
+    """Remove what processes killed more than an hour ago left next to a path."""
+    for left in path.parent.glob(f".{_literal(path.name)}.{'[0-9a-f]' * 12}.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _STALE:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()

@@ -7,6 +7,10 @@ import errno
 import json
 import os
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -207,3 +211,98 @@ def test_nothing_is_pickled(tmp_path):
     with pytest.raises(ValueError, match=r"pickle|Object arrays"):
         small_run(model={"x": np.array([object()])}).save(tmp_path / "run")
     assert os.listdir(tmp_path) == []
+
+
+WRITER = """
+import sys, time
+from pathlib import Path
+from grampus.persist import folder
+from tests.runs import small_run
+
+seed, place, wait = int(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
+write, folder.WAIT = folder.write_file, wait
+mine, other = place.parent / f"{seed}.ready", place.parent / "other.done"
+
+def slow(path, data):  # the arrays are there, the manifest is not
+    mine.touch()
+    end = time.monotonic() + float(sys.argv[4])
+    while not other.exists() and time.monotonic() < end:
+        time.sleep(0.01)
+    write(path, data)
+
+folder.write_file = slow
+small_run(seed=seed, source=str(seed), coordinates=small_run().coordinates + seed).save(place)
+"""
+
+
+def writer(place, seed, wait=20.0, pause=0.0):
+    """Start a process that saves a run, and that holds for `pause` seconds before it writes the manifest."""
+    words = [sys.executable, "-c", WRITER, str(seed), str(place), str(wait), str(pause)]
+    return subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2])
+
+
+def until(file):
+    end = time.monotonic() + 60
+    while not file.exists():
+        assert time.monotonic() < end, f"{file} did not appear"
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("before", ["a run", "nothing"])
+def test_two_writers_leave_the_run_of_the_second(tmp_path, before):
+    """The second starts while the first has written its arrays and not yet the manifest that names them."""
+    place = tmp_path / "run"
+    if before == "a run":
+        small_run().save(place)
+    first = writer(place, 1, pause=3.0)
+    until(tmp_path / "1.ready")
+    second = writer(place, 2)
+    errors = [process.communicate(timeout=60)[1] for process in (second, first)]
+    assert (first.returncode, second.returncode, errors) == (0, 0, ["", ""])
+    assert Run.load(place).seed == 2
+    assert sorted(os.listdir(tmp_path)) == ["1.ready", "2.ready", "run"]
+
+
+def test_a_writer_that_waited_in_vain_says_so_and_changes_nothing(tmp_path):
+    place = tmp_path / "run"
+    small_run().save(place)
+    first = writer(place, 1, pause=60.0)
+    until(tmp_path / "1.ready")
+    second = writer(place, 2, wait=0.1)
+    assert f"RunError: {place} is being written by another process." in second.communicate(timeout=60)[1]
+    (tmp_path / "other.done").touch()
+    first.communicate(timeout=60)
+    assert Run.load(place).seed == 1
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
+def test_a_lock_of_a_killed_writer_holds_nobody_up(tmp_path):
+    place = tmp_path / "run"
+    small_run().save(place)
+    first = writer(place, 1, pause=60.0)
+    until(tmp_path / "1.ready")
+    first.send_signal(signal.SIGKILL)
+    first.communicate(timeout=60)
+    assert (tmp_path / ".run.lock").exists()
+    small_run(seed=3).save(place)
+    assert Run.load(place).seed == 3
+    assert sorted(os.listdir(tmp_path)) == ["1.ready", "run"]
+    assert len(os.listdir(place)) == len(list(GOLDEN.iterdir()))
+
+
+def test_writers_that_race_leave_a_whole_run(tmp_path):
+    place, rounds = tmp_path / "run", 3
+    for _ in range(rounds):
+        shutil.rmtree(place, ignore_errors=True)
+        racing = [writer(place, seed) for seed in (1, 2)]
+        errors = [process.communicate(timeout=60)[1] for process in racing]
+        assert errors == ["", ""]
+        assert Run.load(place).seed in (1, 2)
+
+
+def test_a_link_to_a_folder_is_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to("real")
+    small_run().save(tmp_path / "link")
+    assert Run.load(tmp_path / "real").seed == 7
+    assert (tmp_path / "link").is_symlink()

@@ -137,9 +137,9 @@ def _early(source: str, options: dict[str, Any], as_json: bool) -> None:
     outputs = {"--out": options["out"], "--report": options["page"], "--results": options["results"]}
     check_outputs(outputs, (source, options["embeddings"], options["stop_words"]), as_json=as_json)
     if options["out"]:
-        from ..persist.folder import _is_run
+        from ..persist.folder import is_run
 
-        _is_run(Path(options["out"]))
+        is_run(Path(options["out"]))
 
 
 def _model(options: dict[str, Any], corpus: Corpus, machine: dict[str, Any]) -> DocumentClusterer:

@@ -12,6 +12,7 @@ import contextlib
 import hashlib
 import io
 import json
+import os
 import re
 from dataclasses import asdict, is_dataclass
 from os import PathLike
@@ -20,29 +21,35 @@ from typing import Any
 
 import numpy as np
 
-from .._files import new_folder, sync_folder, temporary, write_file, write_synced
+from .._files import locked, new_folder, sync_folder, temporary, write_file, write_synced
 from ..errors import InputError, RunError
 from ..text import Texts
 
 FORMAT = "grampus run"
 MANIFEST = "manifest.json"
+WAIT = 30.0  # seconds for another writer to finish
 _FILE = re.compile(r"[a-z_.]+-[0-9a-f]{16}\.npy", re.ASCII)
 _TEMPORARY = re.compile(r"\.(manifest\.json|[a-z_.]+-[0-9a-f]{16}\.npy)\.[0-9a-f]{12}\.tmp", re.ASCII)
 _BYTES, _ENDS = ".bytes", ".ends"  # of an array of texts
 
 
 def write_folder(path: str | PathLike[str], schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write values and arrays (or Texts) as a run folder, in one step."""
-    place = Path(path)
+    """Write values and arrays (or Texts) as a run folder, in one step, as the only writer."""
+    place = Path(os.path.realpath(path))
     named = dict(_named(arrays))
-    if not _is_run(place):
-        with new_folder(place) as fresh:
-            _fill(fresh, schema, plain, named)
-        return
-    try:
-        _fill(place, schema, plain, named)
-    finally:  # after an error, what was begun; after success, what the old run had
-        _sweep(place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    outside = os.access(place.parent, os.W_OK) or not place.is_dir()
+    with locked((place.parent if outside else place) / f".{place.name}.lock", WAIT) as alone:
+        if not alone:
+            raise RunError(f"{path} is being written by another process. Wait for it, or choose another folder.")
+        if not is_run(place):
+            with new_folder(place) as fresh:
+                _fill(fresh, schema, plain, named)
+            return
+        try:
+            _fill(place, schema, plain, named)
+        finally:  # after an error, what was begun; after success, what the old run had
+            _sweep(place)
 
 
 def read_folder(path: str | PathLike[str], schema: int) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -55,8 +62,8 @@ def read_folder(path: str | PathLike[str], schema: int) -> tuple[dict[str, Any],
     return manifest["run"], _joined(place, arrays)
 
 
-def _is_run(place: Path) -> bool:
-    """Say whether a folder holds a run; refuse one that holds anything else."""
+def is_run(place: Path) -> bool:
+    """Return whether a folder holds a run; refuse one that holds anything else."""
     if not place.exists() and not place.is_symlink():
         return False
     if not place.is_dir():
