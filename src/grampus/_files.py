@@ -112,18 +112,24 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
             file.write(data)
         return
     target = Path(os.path.realpath(path))
-    beside = temporary(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, data)
+    except OSError as error:  # name the file that was asked for
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    sync_folder(target.parent)
+
+
+def replace_file(path: Path, data: bytes | memoryview) -> None:
+    """Put a new file in place of whatever has its name, in one step."""
+    beside = temporary(path)
+    try:
         write_synced(beside, data)
-        beside.replace(target)
-    except BaseException as error:
+        beside.replace(path)
+    except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):  # name the file that was asked for, not the one beside it
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    sync_folder(target.parent)
 
 
 @contextlib.contextmanager

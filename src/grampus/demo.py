@@ -98,7 +98,7 @@ class Demo:
     @property
     def digest(self) -> str:
         """SHA-256 of the labels: the same on every machine with these versions of Grampus and SciPy."""
-        return sha256(np.ascontiguousarray(self.run.labels, dtype="<i8").tobytes()).hexdigest()
+        return sha256(np.ascontiguousarray(self.run.evidence.labels, dtype="<i8").tobytes()).hexdigest()
 
 
 def run(

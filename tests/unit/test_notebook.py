@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from grampus.cli.show import chart_of_k
-from grampus.persist import Choice
+from grampus.persist import Branch, Choice
 from tests.pages import PAYLOADS, example_run
+from tests.runs import changed
 
 
 def shown(result):
@@ -22,18 +23,23 @@ def test_a_run_shows_its_verdict_and_clusters():
     run = example_run()
     element = shown(run)
     assert "160 documents in 4 clusters" in "".join(element.itertext())
-    assert [row.find("td").text for row in element.find("table").find("tbody")] == [c.label for c in run.clusters]
+    assert [row.find("td").text for row in element.find("table").find("tbody")] == [
+        c.label for c in run.evidence.clusters
+    ]
 
 
 def test_many_clusters_are_cut_short():
     run = example_run()
-    many = tuple(replace(run.clusters[0], number=c, size=1) for c in range(160))
-    crowd = replace(run, clusters=many, labels=np.arange(160, dtype=np.int32), second=run.second * 0)
+    many = tuple(replace(run.evidence.clusters[0], number=c, size=1) for c in range(160))
+    tree = [Branch(0, -1, tuple(range(1, 161)), 160, 0, 1.0, 1.0, -1, "all")]
+    tree += [Branch(c + 1, 0, (), 1, -1, 0.0, 0.0, c, str(c)) for c in range(160)]
+    labels = np.arange(160, dtype=np.int32)
+    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, model={})
     assert "… and 130 more" in "".join(shown(crowd).itertext())
 
 
 def test_a_choice_shows_its_chart():
-    choice = example_run().choice
+    choice = example_run().evidence.choice
     radii = [circle.get("r") for circle in shown(choice).iter("circle")]
     assert len(radii) == 4  # one number of clusters has no score
     assert radii.index("6") == choice.ks.index(choice.best)
@@ -49,6 +55,6 @@ def test_a_single_split_has_a_score_and_no_spread():
 
 @pytest.mark.parametrize("payload", PAYLOADS[::17])
 def test_nothing_becomes_markup(payload):
-    run = replace(example_run(), source=payload, warnings=(payload,))
+    run = changed(example_run(), source=payload, warnings=(payload,))
     tags = {part.tag for part in shown(run).iter()}
     assert tags == {"div", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}

@@ -105,7 +105,7 @@ def cluster(ctx: click.Context, /, source: str, **options: Any) -> None:
             out.print(f"Saved: {clean(options['out'])}", soft_wrap=True)
         if options["page"]:
             out.print(f"Page: {clean(options['page'])}", soft_wrap=True)
-        out.print(f"Again: {clean(run.command, 1000)}", soft_wrap=True)
+        out.print(f"Again: {clean(run.provenance.command, 1000)}", soft_wrap=True)
 
 
 def _run(ctx: click.Context, place: Source, options: dict[str, Any], tell: Any) -> Run:
@@ -120,7 +120,8 @@ def _run(ctx: click.Context, place: Source, options: dict[str, Any], tell: Any) 
     else:
         model.fit(rows, corpus=corpus, progress=tell)
     settled = {"seed": machine["random_state"]}
-    return replace(model.run_, columns=place.columns, command=repeat_line(ctx, **settled))
+    found = replace(model.run_.provenance, columns=place.columns, command=repeat_line(ctx, **settled))
+    return replace(model.run_, provenance=found)
 
 
 def _early(source: str, options: dict[str, Any], as_json: bool) -> None:
@@ -177,16 +178,16 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     header, rows = document_rows(replace(run, titles=None, dates=None, excerpts=None))
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
-        "clusters": [asdict(cluster) for cluster in run.clusters],
-        "choice": None if run.choice is None else asdict(run.choice),
-        "kernel": run.kernel,
-        "seed": run.seed,
-        "outcome": run.outcome,
-        "fingerprint": run.fingerprint,
-        "warnings": list(run.warnings),
-        "seconds": run.seconds,
+        "clusters": [asdict(cluster) for cluster in run.evidence.clusters],
+        "choice": None if run.evidence.choice is None else asdict(run.evidence.choice),
+        "kernel": run.provenance.kernel,
+        "seed": run.provenance.seed,
+        "outcome": run.evidence.outcome,
+        "fingerprint": run.provenance.fingerprint,
+        "warnings": list(run.evidence.warnings),
+        "seconds": run.provenance.seconds,
         "saved": place,
-        "command": run.command,
+        "command": run.provenance.command,
     }
 
 

@@ -143,9 +143,9 @@ def evaluate(ctx: click.Context, /, run: str, source: str | None, **options: Any
 def _labelled(saved: Run, source: str | None, options: dict[str, Any]) -> tuple[list[int], list[str]]:
     """Return the clusters and the classes of the documents that have one."""
     if source is None:
-        if saved.classes is None:
+        if saved.documents.classes is None:
             raise click.UsageError("The run has no label column. Name a SOURCE and its --label.")
-        known = dict(zip(saved.ids, saved.classes, strict=True))
+        known = dict(zip(saved.documents.ids, saved.documents.classes, strict=True))
     else:
         place = Source.take(source, options)
         if not place.options["label"]:
@@ -153,10 +153,15 @@ def _labelled(saved: Run, source: str | None, options: dict[str, Any]) -> tuple[
         corpus = place.read()
         assert corpus.labels is not None
         known = dict(zip(corpus.ids, corpus.labels, strict=True))
-    pairs = [(int(label), known[name]) for name, label in zip(saved.ids, saved.labels, strict=True) if known.get(name)]
+    labelled = zip(saved.documents.ids, saved.evidence.labels.tolist(), strict=True)
+    pairs = [(label, known[name]) for name, label in labelled if known.get(name)]
     if not pairs:
         raise click.UsageError("No document of the run has a class there: ids do not match, or all labels are empty.")
     return [label for label, _ in pairs], [name for _, name in pairs]
+
+
+def _about(run: Run, cluster: int) -> str:
+    return run.evidence.clusters[cluster].label if cluster >= 0 else "no cluster"
 
 
 @click.command(short_help="Say what moved where between two saved runs.")
@@ -173,14 +178,13 @@ def compare(ctx: click.Context, /, old: str, new: str, **options: Any) -> None:
     Example:
       grampus compare monday tuesday --results moved.csv
     """
-    from ..documents.compare import compare_runs
-    from ..persist import Run
+    from ..persist import Run, compare_runs
 
     _early(options["results"], None, options["as_json"])
     runs = Run.load(old), Run.load(new)
     found = compare_runs(*runs)
     header = ["id", "old", "new", "old_about", "new_about"]
-    moved = [[name, a, b, runs[0].clusters[a].label, runs[1].clusters[b].label] for name, a, b in found.moved]
+    moved = [[name, a, b, _about(runs[0], a), _about(runs[1], b)] for name, a, b in found.moved]
     if options["results"]:
         write_rows(options["results"], header, moved, lossless=options["lossless"])
     if options["as_json"]:
@@ -194,8 +198,8 @@ def compare(ctx: click.Context, /, old: str, new: str, **options: Any) -> None:
         out = console(sys.stderr if options["results"] == "-" else None)
         rows = [
             [
-                f"{a} {runs[0].clusters[a].label}",
-                f"{b} {runs[1].clusters[b].label}",
+                f"{a} {_about(runs[0], a)}",
+                f"{b} {_about(runs[1], b)}",
                 count,
                 "stays" if same else "moves",
             ]

@@ -115,23 +115,25 @@ def chart_of_k(choice: Choice) -> str:
 
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
-    if run.choice is not None:
-        out.print(chart_of_k(run.choice))
-        if run.choice.verdict:
-            out.print(clean(run.choice.verdict, 500))
+    if run.evidence.choice is not None:
+        out.print(chart_of_k(run.evidence.choice))
+        if run.evidence.choice.verdict:
+            out.print(clean(run.evidence.choice.verdict, 500))
         out.print()
-    stable = any(cluster.stability is not None for cluster in run.clusters)
+    stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     columns = [("#", "right"), ("documents", "right"), ("about", "left"), ("words", "left")]
     columns += [("stable", "right")] if stable else []
     rows = []
-    for cluster in run.clusters:
+    for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         row = [cluster.number, cluster.size, cluster.label, words]
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
-    out.print(table(columns, rows, f"{len(run)} documents from {run.source}, {run.n_clusters} clusters"))
-    odd = int((run.oddness >= 0.5).sum())
-    out.print(f"{len(run.duplicates)} pairs nearly the same, {odd} odd documents; {run.seconds:.1f} s")
-    for remark in run.warnings:
+    none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
+    title = f"{len(run)} documents from {run.provenance.source}, {run.n_clusters} clusters{none}"
+    out.print(table(columns, rows, title))
+    pairs, odd = len(run.evidence.duplicates), int((run.evidence.oddness >= 0.5).sum())
+    out.print(f"{pairs} pairs nearly the same, {odd} odd documents; {run.provenance.seconds:.1f} s")
+    for remark in run.evidence.warnings:
         out.print(f"Note: {clean(remark, 500)}")
 
 

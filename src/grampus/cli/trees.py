@@ -20,9 +20,9 @@ def of_run(place: str, shape: str) -> str:
 
     run = Run.load(place)
     if shape == "json":
-        return json.dumps([asdict(branch) for branch in run.tree], indent=1)
+        return json.dumps([asdict(branch) for branch in run.evidence.tree], indent=1)
     writers = {"text": _text, "newick": _newick, "dot": _dot}
-    return writers[shape](run.tree)
+    return writers[shape](run.evidence.tree)
 
 
 def _title(branch: Branch) -> str:

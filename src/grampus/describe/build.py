@@ -92,7 +92,7 @@ def describe(
             tuple(spoken[c]),
             tuple(found.central(c)),
             tuple(found.borderline(c)),
-            tuple(found.odd(c)),
+            tuple(found.outliers(c)),
             round(found.cohesion(c), 6),
             found.nearest(c),
             round(found.separation(c), 6),

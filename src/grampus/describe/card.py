@@ -38,7 +38,7 @@ class Cluster:
         Words that make up the centroid, with their share of it.
     phrases : tuple of Term
         Two or three words that follow each other, with their contrast.
-    central, borderline, odd : tuple of int
+    central, borderline, outliers : tuple of int
         Documents nearest to the centroid; those nearly as near to another one; those that resemble the cluster least.
     cohesion : float
         Mean similarity of two different documents of the cluster.
@@ -65,7 +65,7 @@ class Cluster:
     phrases: tuple[Term, ...]
     central: tuple[int, ...]
     borderline: tuple[int, ...]
-    odd: tuple[int, ...]
+    outliers: tuple[int, ...]
     cohesion: float
     nearest: int
     separation: float

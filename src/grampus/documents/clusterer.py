@@ -173,7 +173,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         run = compose(found, steady, self._plain(seed, ks), repr(self), tell)
         self.placer_: Placer | None = placer
         self.result_: Clustering | None = result
-        self.run_ = replace(run, seconds=round(time.perf_counter() - began, 3))
+        seconds = round(time.perf_counter() - began, 3)
+        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds))
         self._settle()
         return self
 
@@ -343,15 +344,13 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     def of_run(cls, run: Run) -> DocumentClusterer:
         """Return the fitted clusterer that a Run describes."""
         try:
-            parameters = dict(run.parameters)
+            parameters = dict(run.provenance.parameters)
             words = parameters.pop("terms")
             parameters["scheme"] = parameters.get("scheme") or "auto"  # None in runs of the time before "auto"
             model = cls(**parameters)
-            kernel = parse_kernel(run.kernel)
+            kernel = parse_kernel(run.provenance.kernel)
         except (KeyError, TypeError) as error:
-            raise RunError(
-                f"The run's parameters are not a DocumentClusterer's ({error}). Make the run anew."
-            ) from None
+            raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         polished = bool(model.polish)
         model.placer_ = Placer.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.placer_.vectorizer if model.placer_ is not None and words else None
@@ -361,12 +360,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
 
     def _settle(self) -> None:
         """Show what the run holds under scikit-learn's names."""
-        run = self.run_
-        self.labels_ = run.labels.astype(np.intp)
-        self.n_clusters_ = run.n_clusters
-        self.clusters_, self.selection_, self.tree_ = run.clusters, run.choice, run.tree
-        self.margin_, self.oddness_, self.stability_ = run.margin, run.oddness, run.stability
-        self.duplicates_ = run.duplicates
+        seen = self.run_.evidence
+        self.labels_ = seen.labels.astype(np.intp)
+        self.n_clusters_ = self.run_.n_clusters
+        self.clusters_, self.selection_, self.tree_ = seen.clusters, seen.choice, seen.tree
+        self.margin_, self.oddness_, self.stability_ = seen.margin, seen.oddness, seen.stability
+        self.duplicates_ = seen.duplicates
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,7 +21,7 @@ from ..cluster.crossing import is_linear
 from ..describe import Cluster, Evidence, describe, evidence, spellings
 from ..errors import InputError
 from ..gram import Gram, unshifted
-from ..persist import Choice, Run
+from ..persist import Choice, Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
 from ..text._count import _stemming
@@ -76,39 +76,47 @@ def compose(
     _remarks(found, agreement)
     tell("describing", 4, 4)
     return Run(
-        kernel=str(found.placer.kernel),
-        parameters={**parameters, "terms": words},
-        seed=found.seed,
-        command=command,
-        source=corpus.source,
-        fingerprint=corpus.fingerprint if collection.has_texts else _fingerprint(collection),
-        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        seconds=0.0,
-        versions=versions(),
-        warnings=tuple(dict.fromkeys(found.notes)),
-        outcome=str(found.result.outcome),
-        objective=float(found.result.objective),
-        agreement=agreement,
-        ids=corpus.ids,
-        titles=corpus.titles,
-        classes=None if corpus.labels is None else Texts(corpus.labels),
-        dates=corpus.dates,
-        texts=corpus.texts if collection.has_texts else None,
-        excerpts=_excerpts(collection),
-        labels=labels[group].astype(np.int32),
-        clusters=clusters,
-        choice=found.choice,
-        tree=tree,
-        leaves=leaves,
-        second=seen.second[group].astype(np.int32),
-        margin=seen.margin[group].astype(np.float32),
-        oddness=seen.oddness[group].astype(np.float32),
-        stability=documents[group].astype(np.float32),
-        coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
-        duplicates=pairs,
-        duplicate_similarity=similarity,
-        sample=collection.first[sample].astype(np.int32),
-        heatmap=block.astype(np.float32),
+        provenance=Provenance(
+            kernel=str(found.placer.kernel),
+            parameters={**parameters, "terms": words},
+            seed=found.seed,
+            command=command,
+            source=corpus.source,
+            fingerprint=corpus.fingerprint if collection.has_texts else _fingerprint(collection),
+            created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            seconds=0.0,
+            versions=versions(),
+        ),
+        documents=Documents(
+            ids=corpus.ids,
+            titles=corpus.titles,
+            classes=None if corpus.labels is None else Texts(corpus.labels),
+            dates=corpus.dates,
+            texts=corpus.texts if collection.has_texts else None,
+            excerpts=_excerpts(collection),
+        ),
+        evidence=RunEvidence(
+            labels=labels[group].astype(np.int32),
+            clusters=clusters,
+            choice=found.choice,
+            tree=tree,
+            leaves=leaves,
+            second=seen.second[group].astype(np.int32),
+            margin=seen.margin[group].astype(np.float32),
+            oddness=seen.oddness[group].astype(np.float32),
+            stability=documents[group].astype(np.float32),
+            duplicates=pairs,
+            duplicate_similarity=similarity,
+            outcome=str(found.result.outcome),
+            objective=float(found.result.objective),
+            agreement=agreement,
+            warnings=tuple(dict.fromkeys(found.notes)),
+        ),
+        layout=Layout(
+            coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
+            sample=collection.first[sample].astype(np.int32),
+            heatmap=block.astype(np.float32),
+        ),
         model=model,
     )
 
@@ -149,7 +157,7 @@ def _clusters(
             size=int(sizes[cluster.number]),
             central=places(cluster.central),
             borderline=places(cluster.borderline),
-            odd=places(cluster.odd),
+            outliers=places(cluster.outliers),
             stability=None if steady is None else steady.clusters[cluster.number],
         )
         for cluster in described

@@ -156,7 +156,7 @@ class Placer:
             if labels.min() < 0 or not len(labels) == len(weights) == _rows(features):
                 raise ValueError("labels")
         except (KeyError, ValueError, TypeError) as error:
-            raise RunError(f"The model of the run does not fit together ({error}). Make the run anew.") from None
+            raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
         return cls.of(kernel, kernel.gram(features), features, labels, weights, vectorizer, polished)
 
 

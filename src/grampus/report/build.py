@@ -60,7 +60,7 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     """
     if texts not in EMBEDS:
         raise InputError(f"texts must be 'excerpts', 'full' or 'none'; got {texts!r}.")
-    if texts == "full" and run.texts is None:
+    if texts == "full" and run.documents.texts is None:
         raise InputError("texts='full' needs a run that kept its texts; this one has none.")
     return render(page_of(run, texts, edits))
 
@@ -101,15 +101,15 @@ def render(page: Page) -> str:
     shown = {
         "title": html.escape(page.title),
         "headline": html.escape(page.headline),
-        "command": html.escape(run.command),
+        "command": html.escape(run.provenance.command),
         "version": __version__,
-        "created": html.escape(run.created[:10]),
-        "has_choice": "" if run.choice is not None and run.choice.ks else "hidden",
-        "has_classes": "" if run.classes is not None else "hidden",
+        "created": html.escape(run.provenance.created[:10]),
+        "has_choice": "" if run.evidence.choice is not None and run.evidence.choice.ks else "hidden",
+        "has_classes": "" if run.documents.classes is not None else "hidden",
         "has_days": "" if page.days is not None else "hidden",
-        "has_command": "" if run.command else "hidden",
-        "has_pairs": "" if len(run.duplicates) or run.oddness.max(initial=0.0) > 0.5 else "hidden",
-        "label_name": html.escape(run.columns.get("label", "label")),
+        "has_command": "" if run.provenance.command else "hidden",
+        "has_pairs": "" if len(run.evidence.duplicates) or run.evidence.oddness.max(initial=0.0) > 0.5 else "hidden",
+        "label_name": html.escape(run.provenance.columns.get("label", "label")),
     }
     policy = (
         f"default-src 'none'; script-src {_hash(mark)} {_hash(script)}; style-src {_hash(style)}; "

@@ -66,6 +66,7 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
 
     Examples
     --------
+    >>> import json
     >>> import tempfile
     >>> from pathlib import Path
     >>> from grampus import DocumentClusterer
@@ -73,8 +74,8 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
     >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "edits.json")
-    ...     _ = file.write_text('{"format": "grampus-edits", "version": 1, "run": "' + run.fingerprint + '", '
-    ...                         '"names": {"0": "Animals"}, "merges": [[0, 1]]}')
+    ...     given = {"format": "grampus-edits", "version": 1, "run": run.provenance.fingerprint, "names": {"0": "Animals"}}
+    ...     _ = file.write_text(json.dumps(given))
     ...     read_edits(file, run).names
     {0: 'Animals'}
     """
@@ -97,7 +98,7 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
         raise InputError(f'{what} must hold edits downloaded from a report ("format": "{FORMAT}").')
     if given.get("version") != VERSION:
         raise InputError(f"{what} has version {given.get('version')!r} of the edits; this Grampus reads {VERSION}.")
-    if given.get("run") != run.fingerprint:
+    if given.get("run") != run.provenance.fingerprint:
         raise InputError(f"{what} was made for other documents; take the edits of a report of this run.")
     k = run.n_clusters
     names, merges = given.get("names", {}), given.get("merges", [])
@@ -108,7 +109,7 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
     together = [cluster for group in groups for cluster in group]
     if len(set(together)) < len(together):
         raise InputError(f"{what} merges a cluster twice; each may occur once.")
-    return Edits(run.fingerprint, checked, groups)
+    return Edits(run.provenance.fingerprint, checked, groups)
 
 
 def _cluster(value: Any, k: int, what: str) -> int:

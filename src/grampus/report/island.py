@@ -38,7 +38,7 @@ def texts(page: Page) -> str:
     run = page.run
     columns = {
         name: None if column is None else list(column)
-        for name, column in (("ids", run.ids), ("titles", run.titles), ("texts", page.texts))
+        for name, column in (("ids", run.documents.ids), ("titles", run.documents.titles), ("texts", page.texts))
     }
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
@@ -48,13 +48,15 @@ def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
     run = page.run
     return {
-        "run": run.fingerprint,
+        "run": run.provenance.fingerprint,
         "n": len(run),
-        "labels": packed(run.labels, np.uint32),
-        "positions": packed(on_grid(run.coordinates), np.uint16),
-        "certainty": packed(np.clip(np.nan_to_num(run.margin), 0, 1) * GRID, np.uint16),
+        "labels": packed(run.evidence.labels, np.uint32),
+        "positions": packed(on_grid(run.layout.coordinates), np.uint16),
+        "certainty": packed(np.clip(np.nan_to_num(run.evidence.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
-        "column": None if run.classes is None else _column(run.columns.get("label", "label"), run.classes),
+        "column": None
+        if run.documents.classes is None
+        else _column(run.provenance.columns.get("label", "label"), run.documents.classes),
         "clusters": [
             {
                 "name": cluster.label or f"Cluster {cluster.number + 1}",
@@ -67,17 +69,17 @@ def island(page: Page) -> dict[str, Any]:
                 "separation": _short(cluster.separation),
                 "nearest": cluster.nearest,
             }
-            for cluster in run.clusters
+            for cluster in run.evidence.clusters
         ],
-        "tree": _tree(run.tree, run.leaves),
-        "choice": None if run.choice is None else _choice(run.choice),
+        "tree": _tree(run.evidence.tree, run.evidence.leaves),
+        "choice": None if run.evidence.choice is None else _choice(run.evidence.choice),
         "heatmap": _heatmap(run),
         "pairs": [
             [int(a), int(b), _short(float(s))]
-            for (a, b), s in zip(run.duplicates[:PAIRS], run.duplicate_similarity, strict=False)
+            for (a, b), s in zip(run.evidence.duplicates[:PAIRS], run.evidence.duplicate_similarity, strict=False)
         ],
-        "pairsFound": len(run.duplicates),
-        "odd": [[int(place), _short(float(run.oddness[place]))] for place in oddest(run)],
+        "pairsFound": len(run.evidence.duplicates),
+        "odd": [[int(place), _short(float(run.evidence.oddness[place]))] for place in oddest(run)],
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "edits": {
@@ -89,8 +91,8 @@ def island(page: Page) -> dict[str, Any]:
 
 def oddest(run: Run) -> NDArray[np.intp]:
     """Return the documents that resemble their cluster least, oddest first."""
-    order = np.argsort(-np.nan_to_num(run.oddness), kind="stable")[:ODD]
-    return order[run.oddness[order] > 0.5]
+    order = np.argsort(-np.nan_to_num(run.evidence.oddness), kind="stable")[:ODD]
+    return order[run.evidence.oddness[order] > 0.5]
 
 
 def packed(values: NDArray[Any], kind: Any) -> str:
@@ -155,12 +157,12 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 
 def _heatmap(run: Run) -> dict[str, Any] | None:
-    if len(run.sample) < 2:
+    if len(run.layout.sample) < 2:
         return None
-    clusters = run.labels[run.sample]
+    clusters = run.evidence.labels[run.layout.sample]
     edges = np.flatnonzero(np.diff(clusters)) + 1
     bins = np.arange(len(clusters)) * min(len(clusters), LARGEST_HEATMAP) // len(clusters)
-    values = _averaged(np.nan_to_num(run.heatmap), bins)
+    values = _averaged(np.nan_to_num(run.layout.heatmap), bins)
     off = values[~np.eye(len(values), dtype=bool)]
     # The diagonal is 1 under most kernels and says nothing; a scale that ends near the largest other values does.
     low, high = float(min(0.0, np.quantile(off, 0.01))), float(np.quantile(off, 0.995))
@@ -173,7 +175,7 @@ def _heatmap(run: Run) -> dict[str, Any] | None:
         "high": _short(high),
         "bounds": bounds,
         "order": [int(clusters[start]) for start in (0, *edges)],
-        "sampled": len(run.sample),
+        "sampled": len(run.layout.sample),
     }
 
 

@@ -43,7 +43,7 @@ def run_html(run: Run) -> str:
     for statement in page.statements:
         add(said, "li", f"{MARKS[statement.kind]} {statement.text}")
     rows = []
-    for cluster in run.clusters:
+    for cluster in run.evidence.clusters:
         stable = "–" if cluster.stability is None else f"{cluster.stability:.0%}"
         words = ", ".join(term.text for term in cluster.terms[:8])
         rows.append((cluster.label, words, stable, f"{cluster.size:,}", float(cluster.size)))

@@ -56,7 +56,7 @@ class Page:
     @property
     def title(self) -> str:
         """What was clustered."""
-        return readable(self.run.source) or "Documents"
+        return readable(self.run.provenance.source) or "Documents"
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
@@ -65,16 +65,16 @@ class Page:
 
     def name(self, group: Sequence[int]) -> str:
         """Return the name of a group of clusters."""
-        labels = [self.run.clusters[c].label or f"Cluster {c + 1}" for c in group]
+        labels = [self.run.evidence.clusters[c].label or f"Cluster {c + 1}" for c in group]
         return self.edits.names.get(group[0], " + ".join(labels))
 
 
 def page_of(run: Run, embed: Embed = "excerpts", edits: Edits | None = None) -> Page:
     """Gather what the page of a run shows."""
-    full = embed == "full" and run.texts is not None
-    texts = None if embed == "none" else run.texts if full else run.excerpts
-    days = None if run.dates is None else days_of(run.dates)
-    return Page(run, texts, full, edits or Edits(run.fingerprint), days, verdict(run))
+    full = embed == "full" and run.documents.texts is not None
+    texts = None if embed == "none" else run.documents.texts if full else run.documents.excerpts
+    days = None if run.documents.dates is None else days_of(run.documents.dates)
+    return Page(run, texts, full, edits or Edits(run.provenance.fingerprint), days, verdict(run))
 
 
 def days_of(dates: Sequence[str]) -> NDArray[np.int32] | None:

@@ -84,14 +84,14 @@ def statements(page: Page) -> Element:
 def figures(page: Page) -> Element:
     """Return the few numbers that a reader looks for first."""
     run = page.run
-    stable = [(c.stability, c.size) for c in run.clusters if c.stability is not None]
+    stable = [(c.stability, c.size) for c in run.evidence.clusters if c.stability is not None]
     found = [("documents", f"{len(run):,}"), ("clusters", f"{len(page.groups):,}")]
-    if plausible_range(run.choice):
-        found.append(("plausible range", plausible_range(run.choice)))
+    if plausible_range(run.evidence.choice):
+        found.append(("plausible range", plausible_range(run.evidence.choice)))
     if stable:
         mean = sum(value * size for value, size in stable) / max(sum(size for _, size in stable), 1)
         found.append(("stability", f"{mean:.0%}"))
-    found.append(("seconds", f"{run.seconds:,.1f}"))
+    found.append(("seconds", f"{run.provenance.seconds:,.1f}"))
     body = Element("dl", {"class": "figures"})
     for name, value in found:
         pair = add(body, "div")
@@ -102,7 +102,7 @@ def figures(page: Page) -> Element:
 
 def choice_table(page: Page) -> Element:
     """Return the scores of the numbers of clusters that were tried."""
-    choice = page.run.choice
+    choice = page.run.evidence.choice
     if choice is None:
         return Element("div")
     rows = [
@@ -117,7 +117,7 @@ def cluster_tables(page: Page) -> Element:
     body = Element("div", {"class": "static"})
     run = page.run
     for group in page.groups:
-        size = sum(run.clusters[c].size for c in group)
+        size = sum(run.evidence.clusters[c].size for c in group)
         part = add(body, "section", class_="plain-cluster")
         add(part, "h3", page.name(group), dir="auto")
         counted = f"{size:,} {'document' if size == 1 else 'documents'}"
@@ -125,11 +125,15 @@ def cluster_tables(page: Page) -> Element:
         add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
         if not size:
             continue
-        central = [place for c in group for place in run.clusters[c].central]
-        members = np.flatnonzero(np.isin(run.labels, group))
-        rest = members[np.argsort(-run.margin[members], kind="stable")][: DOCUMENTS + len(central)]
+        central = [place for c in group for place in run.evidence.clusters[c].central]
+        members = np.flatnonzero(np.isin(run.evidence.labels, group))
+        rest = members[np.argsort(-run.evidence.margin[members], kind="stable")][: DOCUMENTS + len(central)]
         shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
-        headings = ["id", *(["title"] if run.titles is not None else []), *(["text"] if page.texts is not None else [])]
+        headings = [
+            "id",
+            *(["title"] if run.documents.titles is not None else []),
+            *(["text"] if page.texts is not None else []),
+        ]
         rows = [_document(page, place) for place in shown]
         part.append(table(headings, rows, f"Central documents of {page.name(group)}"))
     return body
@@ -137,36 +141,38 @@ def cluster_tables(page: Page) -> Element:
 
 def merged_terms(page: Page, group: Sequence[int]) -> list[tuple[str, float]]:
     """Return the terms of clusters taken together, each weighted by its cluster's share of the documents."""
-    total = sum(page.run.clusters[c].size for c in group) or 1
+    total = sum(page.run.evidence.clusters[c].size for c in group) or 1
     scores: dict[str, float] = {}
     for c in group:
-        for term in page.run.clusters[c].terms:
-            scores[term.text] = scores.get(term.text, 0.0) + term.score * page.run.clusters[c].size / total
+        for term in page.run.evidence.clusters[c].terms:
+            scores[term.text] = scores.get(term.text, 0.0) + term.score * page.run.evidence.clusters[c].size / total
     return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
 def label_table(page: Page) -> Element:
     """Return clusters by values of the label column."""
     run = page.run
-    if run.classes is None:
+    if run.documents.classes is None:
         return Element("div")
-    counts = Counter(run.classes)
+    counts = Counter(run.documents.classes)
     shown = [value for value, _ in counts.most_common(VALUES)]
     inside = {value: number for number, value in enumerate(shown)}
-    codes = np.array([inside.get(value, len(shown)) for value in run.classes], dtype=np.int64)
+    codes = np.array([inside.get(value, len(shown)) for value in run.documents.classes], dtype=np.int64)
     headings = ["cluster", *(value or "(none)" for value in shown), *(["other"] if len(counts) > VALUES else [])]
     rows = []
     for group in page.groups:
-        row = np.bincount(codes[np.isin(run.labels, group)], minlength=len(shown) + 1)
+        row = np.bincount(codes[np.isin(run.evidence.labels, group)], minlength=len(shown) + 1)
         rows.append((page.name(group), *(f"{count:,}" for count in row[: len(headings) - 1])))
-    name = run.columns.get("label", "label")
+    name = run.provenance.columns.get("label", "label")
     return table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
 
 
 def pair_table(page: Page) -> Element:
     """Return the pairs of documents that are nearly the same."""
     run = page.run
-    pairs = list(zip(run.duplicates[:PAIRS].tolist(), run.duplicate_similarity.tolist(), strict=False))
+    pairs = list(
+        zip(run.evidence.duplicates[:PAIRS].tolist(), run.evidence.duplicate_similarity.tolist(), strict=False)
+    )
     if not pairs:
         return Element("div")
     rows = [(_short_name(page, a), _short_name(page, b), f"{value:.3f}") for (a, b), value in pairs]
@@ -178,7 +184,7 @@ def odd_table(page: Page) -> Element:
     places = oddest(page.run)[:PAIRS].tolist()
     if not places:
         return Element("div")
-    rows = [(_short_name(page, place), f"{float(page.run.oddness[place]):.2f}") for place in places]
+    rows = [(_short_name(page, place), f"{float(page.run.evidence.oddness[place]):.2f}") for place in places]
     return table(("document", "oddness"), rows, "Odd documents", numbers=1)
 
 
@@ -186,16 +192,16 @@ def facts(page: Page) -> Element:
     """Return where the run came from."""
     run = page.run
     given = [
-        ("Source", run.source),
-        *((f"Column for {role}", name) for role, name in run.columns.items()),
-        ("Documents", run.fingerprint),
-        ("Kernel", run.kernel),
-        ("Seed", "none" if run.seed is None else str(run.seed)),
-        ("Outcome", f"{run.outcome}, objective {run.objective:.6g}"),
-        ("Placed again alike", f"{run.agreement:.1%} of the documents"),
-        ("Made", f"{run.created}, in {run.seconds:.1f} s"),
-        ("Parameters", _listed(run.parameters)),
-        ("Versions", _listed(run.versions)),
+        ("Source", run.provenance.source),
+        *((f"Column for {role}", name) for role, name in run.provenance.columns.items()),
+        ("Documents", run.provenance.fingerprint),
+        ("Kernel", run.provenance.kernel),
+        ("Seed", "none" if run.provenance.seed is None else str(run.provenance.seed)),
+        ("Outcome", f"{run.evidence.outcome}, objective {run.evidence.objective:.6g}"),
+        ("Placed again alike", f"{run.evidence.agreement:.1%} of the documents"),
+        ("Made", f"{run.provenance.created}, in {run.provenance.seconds:.1f} s"),
+        ("Parameters", _listed(run.provenance.parameters)),
+        ("Versions", _listed(run.provenance.versions)),
     ]
     body = Element("dl", {"class": "facts"})
     for name, value in given:
@@ -207,15 +213,15 @@ def facts(page: Page) -> Element:
 
 def _document(page: Page, place: int) -> list[str]:
     run = page.run
-    titles = [run.titles[place]] if run.titles is not None else []
+    titles = [run.documents.titles[place]] if run.documents.titles is not None else []
     texts = [page.texts[place][:LONGEST]] if page.texts is not None else []
-    return [run.ids[place], *titles, *texts]
+    return [run.documents.ids[place], *titles, *texts]
 
 
 def _short_name(page: Page, place: int) -> str:
-    title = page.run.titles[place] if page.run.titles is not None else ""
+    title = page.run.documents.titles[place] if page.run.documents.titles is not None else ""
     text = page.texts[place][:80] if page.texts is not None else ""
-    return " · ".join(part for part in (page.run.ids[place], title or text) if part)
+    return " · ".join(part for part in (page.run.documents.ids[place], title or text) if part)
 
 
 def _listed(values: Mapping[str, Any]) -> str:

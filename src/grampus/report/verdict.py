@@ -27,11 +27,11 @@ class Statement:
 def verdict(run: Run) -> tuple[Statement, ...]:
     """Return what a reader should know, the most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
-    return tuple(found + [Statement(text, "warning") for text in run.warnings])
+    return tuple(found + [Statement(text, "warning") for text in run.evidence.warnings])
 
 
 def _number(run: Run) -> list[Statement]:
-    k, choice = run.n_clusters, run.choice
+    k, choice = run.n_clusters, run.evidence.choice
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
@@ -67,7 +67,7 @@ def _ranges(values: list[int]) -> str:
 
 
 def _stability(run: Run) -> list[Statement]:
-    measured = [cluster for cluster in run.clusters if cluster.stability is not None]
+    measured = [cluster for cluster in run.evidence.clusters if cluster.stability is not None]
     if not measured:
         return []
     values = np.array([cluster.stability for cluster in measured], dtype=float)
@@ -90,14 +90,18 @@ def _stability(run: Run) -> list[Statement]:
 
 
 def _classes(run: Run) -> list[Statement]:
-    if run.classes is None:
+    if run.documents.classes is None:
         return []
-    known = np.array([bool(value) for value in run.classes])
-    classes = [value for value in run.classes if value]
+    known = np.array([bool(value) for value in run.documents.classes])
+    classes = [value for value in run.documents.classes if value]
     if len(set(classes)) < 2:
         return []
-    table = metrics.contingency_table(classes, run.labels[known])
-    name = f"the {len(set(classes))} values of “{run.columns['label']}”" if "label" in run.columns else "the labels"
+    table = metrics.contingency_table(classes, run.evidence.labels[known])
+    name = (
+        f"the {len(set(classes))} values of “{run.provenance.columns['label']}”"
+        if "label" in run.provenance.columns
+        else "the labels"
+    )
     left = "" if known.all() else f" ({len(known) - len(classes):,} documents have none)"
     score = f"NMI {metrics.nmi(table):.2f}, ARI {metrics.ari(table):.2f}"
     return [Statement(f"Agreement with {name}: {score}{left}.")]
@@ -105,22 +109,24 @@ def _classes(run: Run) -> list[Statement]:
 
 def _shape(run: Run) -> list[Statement]:
     said = []
-    sizes = np.array([cluster.size for cluster in run.clusters])
+    sizes = np.array([cluster.size for cluster in run.evidence.clusters])
     if run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         share = sizes.max() / len(run)
         said.append(
             Statement(f"One cluster holds {share:.0%} of the documents; it may be what is left over.", "warning")
         )
-    if len(run.duplicates):
-        pairs = len(run.duplicates)
+    if len(run.evidence.duplicates):
+        pairs = len(run.evidence.duplicates)
         said.append(Statement(f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of documents are nearly the same."))
     return said
 
 
 def _outcome(run: Run) -> list[Statement]:
-    if run.outcome == "converged":
+    if run.evidence.outcome == "converged":
         return []
-    what = "went back and forth between two answers" if run.outcome == "oscillated" else "ran out of iterations"
+    what = (
+        "went back and forth between two answers" if run.evidence.outcome == "oscillated" else "ran out of iterations"
+    )
     return [Statement(f"The clustering {what}; a few documents on the borders may change sides.", "warning")]
 
 
