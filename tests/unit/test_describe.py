@@ -129,3 +129,18 @@ def test_a_nested_tree_holds_the_partition_and_wards_merges(parts):
     for k in (2, 3, 4):
         expected = cut_tree(reference, k)[labels, 0]
         assert ari(tree.cut(k), expected) == 1.0
+
+
+def test_documents_in_no_cluster_take_no_part_in_the_evidence():
+    rng = np.random.default_rng(0)
+    x = rng.random((9, 4))
+    labels = np.array([0, 0, 1, -1, 1, 2, 2, -1, 0])
+    whole, part = evidence(LinearGram(x), labels), evidence(LinearGram(x[labels >= 0]), labels[labels >= 0])
+    for name in ("labels", "squared", "second", "margin", "typical", "oddness"):
+        np.testing.assert_allclose(getattr(whole, name)[labels >= 0], getattr(part, name))
+    np.testing.assert_allclose(whole.between, part.between)
+    centroids = np.array([x[labels == c].mean(axis=0) for c in range(3)])
+    nearest = ((x[labels < 0][:, None] - centroids) ** 2).sum(axis=2).argmin(axis=1)
+    assert whole.second[labels < 0].tolist() == nearest.tolist()
+    assert whole.margin[labels < 0].tolist() == whole.oddness[labels < 0].tolist() == [0, 0]
+    assert evidence(LinearGram(x[:3]), [0, 0, -1]).second.tolist() == [-1, -1, 0]

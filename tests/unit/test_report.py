@@ -6,6 +6,7 @@ import base64
 import hashlib
 import itertools
 import json
+import os
 import re
 import zlib
 from dataclasses import replace
@@ -14,7 +15,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from grampus.cli.results import document_rows
 from grampus.errors import InputError
+from grampus.persist import Run, compare_runs
 from grampus.report import Edits, read_edits, report_html, write_report
 from grampus.report.build import SCRIPTS, STYLES, _asset
 from grampus.report.island import GRID, island, json_text, on_grid
@@ -201,6 +204,60 @@ def test_edits_that_do_not_fit_are_refused(tmp_path, change, word):
     file.write_text(json.dumps({**GOOD, **change}))
     with pytest.raises(InputError, match=word):
         read_edits(file, small_run())
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_edits_from_a_fifo_or_device_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    with (tmp_path / "large").open("wb") as stream:
+        stream.truncate(2**34)
+    for place in (tmp_path / "fifo", "/dev/zero", tmp_path, tmp_path / "large"):
+        with pytest.raises(InputError, match="cannot be read as edits"):
+            read_edits(place, small_run())
+
+
+def unassigned_run():
+    """The small run with its last document in no cluster."""
+    run = small_run()
+    first, second = run.evidence.clusters
+    root, one, *rest = run.evidence.tree[:4]
+    tree = (replace(root, size=4), replace(one, size=2, children=(3,)), *rest)
+    return changed(
+        run,
+        labels=np.array([1, 1, 0, 0, -1], dtype=np.int32),
+        leaves=np.array([2, 2, 3, 3, -1], dtype=np.int32),
+        clusters=(replace(first, size=2, borderline=(3,)), second),
+        tree=tree,
+    )
+
+
+def test_documents_in_no_cluster_are_shown_and_counted_apart():
+    run = unassigned_run()
+    assert run.n_unassigned == 1
+    page = report_html(run)
+    assert "5 documents in 2 clusters, 1 in no cluster" in page
+    assert '<h3 dir="auto">No cluster</h3><p class="quiet" dir="auto">1 document.</p>' in page
+    assert "Documents in no cluster" in page
+    assert "1 document in no cluster" in said(run)
+    assert "NMI 1.00, ARI 1.00" in said(run)
+    found = json.loads(block(page, "data"))
+    assert [cluster.get("none", False) for cluster in found["clusters"]] == [False, False, True]
+    unpack = lambda text: np.frombuffer(base64.b64decode(text), dtype="<u4").tolist()  # noqa: E731
+    assert unpack(found["labels"]) == [1, 1, 0, 0, 2]
+    assert unpack(found["tree"]["leaf"])[-1] == 2  # one more than there are leaves
+    assert found["heatmap"]["order"] == [0, 2, 1]
+
+
+def test_results_and_comparisons_know_documents_in_no_cluster(tmp_path):
+    run = unassigned_run()
+    header, rows = document_rows(run)
+    last = dict(zip(header, list(rows)[-1], strict=True))
+    assert (last["cluster"], last["about"], last["second"]) == (None, "no cluster", 1)
+    found = compare_runs(run, small_run())
+    assert found.moved == (("é", -1, 0),)
+    assert compare_runs(run, run).stayed == 5
+    run.save(tmp_path / "run")
+    assert Run.load(tmp_path / "run").evidence.labels.tolist() == [1, 1, 0, 0, -1]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"null"])

@@ -22,10 +22,11 @@ class Evidence:
     Attributes
     ----------
     labels : array of shape (n,)
+        Clusters; −1 for documents in no cluster.
     squared : array of shape (n,)
-        Squared distance of each document to its centroid in feature space, without a shift.
+        Squared distance of each document to its centroid in feature space, without a shift; infinite in no cluster.
     second : array of shape (n,)
-        The nearest other cluster; −1 if there is none.
+        The nearest other cluster; −1 if there is none. In no cluster, the nearest one.
     margin : array of shape (n,)
         1 − d²(own) / d²(second), within 0 and 1: 0 on the border, 1 on the centroid.
     typical : array of shape (n,)
@@ -92,7 +93,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     ----------
     gram : Gram
     labels : array of shape (n,)
-        Cluster numbers 0 … k−1, none of them empty.
+        Cluster numbers 0 … k−1, none of them empty; −1 for documents in no cluster.
     counts : array of shape (n,), optional
         How many equal documents each row stands for.
 
@@ -105,36 +106,40 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     0.8
     """
     base, _ = unshifted(gram)
-    clusters = check_labels(labels, len(base))
-    n, everyone = len(base), np.arange(len(base))
+    given, clusters = np.asarray(labels), check_labels(labels, len(base))
+    none = given == -1 if given.dtype.kind in "if" else np.zeros(len(clusters), dtype=bool)
+    clusters = clusters - 1 if none.any() else clusters  # −1 is the lowest
+    n, everyone, inside = len(base), np.arange(len(base)), np.maximum(clusters, 0)
     counts = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
-    members = indicator(clusters)
+    counts = np.where(none, 0.0, counts)
+    members = indicator(inside)
     members.data *= counts
     sums = np.asarray(base @ members, dtype=np.float64)
     diagonal = base.diagonal().astype(np.float64)
-    sizes = np.bincount(clusters, weights=counts)
+    sizes = np.bincount(inside, weights=counts)
     k = len(sizes)
-    total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
+    total = np.stack([np.bincount(inside, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
     squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
-    own = squared[everyone, clusters]
+    own = np.where(none, np.inf, squared[everyone, inside])
     second, margin = _second(squared, own, clusters)
 
     pairs = np.outer(sizes, sizes)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
-    np.fill_diagonal(total, np.diag(total) - np.bincount(clusters, weights=counts * diagonal, minlength=k))
-    typical = (sums[everyone, clusters] - diagonal) / np.maximum(sizes[clusters] - 1.0, 1.0)
+    np.fill_diagonal(total, np.diag(total) - np.bincount(inside, weights=counts * diagonal, minlength=k))
+    typical = np.where(none, 0.0, (sums[everyone, inside] - diagonal) / np.maximum(sizes[inside] - 1.0, 1.0))
     return Evidence(clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs)
 
 
 def _second(squared: Array, own: Array, clusters: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest other cluster and the margin to it."""
+    """Return the nearest other cluster and the margin to it; in no cluster, the nearest one and 0."""
+    none = clusters < 0
     if squared.shape[1] == 1:
-        return np.full(len(own), -1), np.ones(len(own))
+        return np.where(none, 0, -1), np.where(none, 0.0, 1.0)
     others = squared.copy()
-    others[np.arange(len(own)), clusters] = np.inf
+    others[~none, clusters[~none]] = np.inf
     apart = others.min(axis=1)
-    margin = 1.0 - np.divide(own, apart, out=np.ones_like(own), where=apart > 0)
-    return others.argmin(axis=1), np.clip(margin, 0.0, 1.0)
+    ratio = np.divide(own, apart, out=np.ones_like(own), where=(apart > 0) & ~none)
+    return others.argmin(axis=1), np.clip(1.0 - ratio, 0.0, 1.0)
 
 
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:

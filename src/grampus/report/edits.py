@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._files import open_regular
 from ..errors import InputError
 from ..persist import Run
 
@@ -74,19 +75,16 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
     >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "edits.json")
-    ...     given = {"format": "grampus-edits", "version": 1, "run": run.provenance.fingerprint, "names": {"0": "Animals"}}
-    ...     _ = file.write_text(json.dumps(given))
+    ...     made_for = {"format": "grampus-edits", "version": 1, "run": run.provenance.fingerprint}
+    ...     _ = file.write_text(json.dumps({**made_for, "names": {"0": "Animals"}}))
     ...     read_edits(file, run).names
     {0: 'Animals'}
     """
     file = Path(path)
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{file} must be a file of edits, of at most {LARGEST_FILE // 10**6} MB.")
-        given = json.loads(file.read_text(encoding="utf-8"))
+        with open_regular(file, LARGEST_FILE) as stream:
+            given = json.loads(stream.read().decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
         reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise InputError(f"{file} cannot be read as edits: {reason}.") from None
     return edits_of(given, run, str(file))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from .page import Page
 
@@ -46,40 +47,26 @@ def texts(page: Page) -> str:
 
 def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
-    run = page.run
+    run, seen, documents = page.run, page.run.evidence, page.run.documents
+    label = run.provenance.columns.get("label", "label")
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
-        "labels": packed(run.evidence.labels, np.uint32),
+        "labels": packed(_numbered(seen.labels, run.n_clusters), np.uint32),
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
-        "certainty": packed(np.clip(np.nan_to_num(run.evidence.margin), 0, 1) * GRID, np.uint16),
+        "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
-        "column": None
-        if run.documents.classes is None
-        else _column(run.provenance.columns.get("label", "label"), run.documents.classes),
-        "clusters": [
-            {
-                "name": cluster.label or f"Cluster {cluster.number + 1}",
-                "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
-                "phrases": [term.text for term in cluster.phrases[:4]],
-                "central": list(cluster.central),
-                "borderline": list(cluster.borderline),
-                "stability": _short(cluster.stability),
-                "cohesion": _short(cluster.cohesion),
-                "separation": _short(cluster.separation),
-                "nearest": cluster.nearest,
-            }
-            for cluster in run.evidence.clusters
-        ],
-        "tree": _tree(run.evidence.tree, run.evidence.leaves),
-        "choice": None if run.evidence.choice is None else _choice(run.evidence.choice),
+        "column": None if documents.classes is None else _column(label, documents.classes),
+        "clusters": [*map(_cluster, seen.clusters), *([_NO_CLUSTER] if run.n_unassigned else [])],
+        "tree": _tree(seen.tree, seen.leaves),
+        "choice": None if seen.choice is None else _choice(seen.choice),
         "heatmap": _heatmap(run),
         "pairs": [
             [int(a), int(b), _short(float(s))]
-            for (a, b), s in zip(run.evidence.duplicates[:PAIRS], run.evidence.duplicate_similarity, strict=False)
+            for (a, b), s in zip(seen.duplicates[:PAIRS], seen.duplicate_similarity, strict=False)
         ],
-        "pairsFound": len(run.evidence.duplicates),
-        "odd": [[int(place), _short(float(run.evidence.oddness[place]))] for place in oddest(run)],
+        "pairsFound": len(seen.duplicates),
+        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in oddest(run)],
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "edits": {
@@ -87,6 +74,32 @@ def island(page: Page) -> dict[str, Any]:
             "merges": [list(merge) for merge in page.edits.merges],
         },
     }
+
+
+def _cluster(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "name": cluster.label or f"Cluster {cluster.number + 1}",
+        "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
+        "phrases": [term.text for term in cluster.phrases[:4]],
+        "central": list(cluster.central),
+        "borderline": list(cluster.borderline),
+        "stability": _short(cluster.stability),
+        "cohesion": _short(cluster.cohesion),
+        "separation": _short(cluster.separation),
+        "nearest": cluster.nearest,
+    }
+
+
+# Documents in no cluster are one more cluster to the script, which marks it apart.
+_NO_CLUSTER = {
+    "name": "No cluster", "none": True, "terms": [], "phrases": [], "central": [], "borderline": [], "stability": None,
+    "cohesion": None, "separation": None, "nearest": -1,
+}  # fmt: skip
+
+
+def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
+    """Return labels with the number after the last in place of −1."""
+    return np.where(labels < 0, last, labels)
 
 
 def oddest(run: Run) -> NDArray[np.intp]:
@@ -139,7 +152,7 @@ def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] |
         "nodes": [
             [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label] for b in (tree[index] for index in order)
         ],
-        "leaf": packed(number[leaves], np.uint32),
+        "leaf": packed(np.where(leaves < 0, len(ends), number[leaves]), np.uint32),
     }
 
 
@@ -159,7 +172,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
 def _heatmap(run: Run) -> dict[str, Any] | None:
     if len(run.layout.sample) < 2:
         return None
-    clusters = run.evidence.labels[run.layout.sample]
+    clusters = _numbered(run.evidence.labels, run.n_clusters)[run.layout.sample]
     edges = np.flatnonzero(np.diff(clusters)) + 1
     bins = np.arange(len(clusters)) * min(len(clusters), LARGEST_HEATMAP) // len(clusters)
     values = _averaged(np.nan_to_num(run.layout.heatmap), bins)

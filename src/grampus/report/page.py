@@ -50,8 +50,9 @@ class Page:
     @property
     def headline(self) -> str:
         """How many documents are in how many clusters, after the edits."""
-        n, k = len(self.run), len(self.groups)
-        return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}"
+        n, k, none = len(self.run), len(self.groups), self.run.n_unassigned
+        apart = f", {none:,} in no cluster" if none else ""
+        return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}{apart}"
 
     @property
     def title(self) -> str:

@@ -21,6 +21,7 @@ TERMS = 10
 VALUES = 12  # of the label column, most frequent first
 PAIRS = 50
 LONGEST = 400  # characters of a text in a table
+NO_CLUSTER = [(-1,)]  # the group of the documents in no cluster
 MARKS = {"good": "✓", "plain": "•", "warning": "!"}
 KINDS = {"good": "Good: ", "plain": "", "warning": "Take care: "}
 
@@ -86,6 +87,8 @@ def figures(page: Page) -> Element:
     run = page.run
     stable = [(c.stability, c.size) for c in run.evidence.clusters if c.stability is not None]
     found = [("documents", f"{len(run):,}"), ("clusters", f"{len(page.groups):,}")]
+    if run.n_unassigned:
+        found.append(("in no cluster", f"{run.n_unassigned:,}"))
     if plausible_range(run.evidence.choice):
         found.append(("plausible range", plausible_range(run.evidence.choice)))
     if stable:
@@ -113,39 +116,41 @@ def choice_table(page: Page) -> Element:
 
 
 def cluster_tables(page: Page) -> Element:
-    """Return a table of ten documents for every cluster."""
+    """Return a table of ten documents for every cluster, and for the documents in no cluster."""
     body = Element("div", {"class": "static"})
-    run = page.run
-    for group in page.groups:
-        size = sum(run.evidence.clusters[c].size for c in group)
+    seen = page.run.evidence
+    for group in [*page.groups, *NO_CLUSTER[: page.run.n_unassigned]]:
+        members = np.flatnonzero(np.isin(seen.labels, group))
         part = add(body, "section", class_="plain-cluster")
-        add(part, "h3", page.name(group), dir="auto")
-        counted = f"{size:,} {'document' if size == 1 else 'documents'}"
+        add(part, "h3", _name(page, group), dir="auto")
+        counted = f"{len(members):,} {'document' if len(members) == 1 else 'documents'}"
         words = ", ".join(term for term, _ in merged_terms(page, group)[:TERMS])
         add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
-        if not size:
+        if not len(members):
             continue
-        central = [place for c in group for place in run.evidence.clusters[c].central]
-        members = np.flatnonzero(np.isin(run.evidence.labels, group))
-        rest = members[np.argsort(-run.evidence.margin[members], kind="stable")][: DOCUMENTS + len(central)]
+        central = [place for c in group if c >= 0 for place in seen.clusters[c].central]
+        rest = members[np.argsort(-seen.margin[members], kind="stable")][: DOCUMENTS + len(central)]
         shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
-        headings = [
-            "id",
-            *(["title"] if run.documents.titles is not None else []),
-            *(["text"] if page.texts is not None else []),
-        ]
+        titles = ["title"] if page.run.documents.titles is not None else []
+        headings = ["id", *titles, *(["text"] if page.texts is not None else [])]
         rows = [_document(page, place) for place in shown]
-        part.append(table(headings, rows, f"Central documents of {page.name(group)}"))
+        what = "Central documents of " if group[0] >= 0 else "Documents in "
+        part.append(table(headings, rows, what + (_name(page, group) if group[0] >= 0 else "no cluster")))
     return body
+
+
+def _name(page: Page, group: Sequence[int]) -> str:
+    return page.name(group) if group[0] >= 0 else "No cluster"
 
 
 def merged_terms(page: Page, group: Sequence[int]) -> list[tuple[str, float]]:
     """Return the terms of clusters taken together, each weighted by its cluster's share of the documents."""
-    total = sum(page.run.evidence.clusters[c].size for c in group) or 1
+    clusters = [page.run.evidence.clusters[c] for c in group if c >= 0]
+    total = sum(cluster.size for cluster in clusters) or 1
     scores: dict[str, float] = {}
-    for c in group:
-        for term in page.run.evidence.clusters[c].terms:
-            scores[term.text] = scores.get(term.text, 0.0) + term.score * page.run.evidence.clusters[c].size / total
+    for cluster in clusters:
+        for term in cluster.terms:
+            scores[term.text] = scores.get(term.text, 0.0) + term.score * cluster.size / total
     return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
@@ -160,9 +165,9 @@ def label_table(page: Page) -> Element:
     codes = np.array([inside.get(value, len(shown)) for value in run.documents.classes], dtype=np.int64)
     headings = ["cluster", *(value or "(none)" for value in shown), *(["other"] if len(counts) > VALUES else [])]
     rows = []
-    for group in page.groups:
+    for group in [*page.groups, *NO_CLUSTER[: run.n_unassigned]]:
         row = np.bincount(codes[np.isin(run.evidence.labels, group)], minlength=len(shown) + 1)
-        rows.append((page.name(group), *(f"{count:,}" for count in row[: len(headings) - 1])))
+        rows.append((_name(page, group), *(f"{count:,}" for count in row[: len(headings) - 1])))
     name = run.provenance.columns.get("label", "label")
     return table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
 
@@ -198,8 +203,8 @@ def facts(page: Page) -> Element:
         ("Kernel", run.provenance.kernel),
         ("Seed", "none" if run.provenance.seed is None else str(run.provenance.seed)),
         ("Outcome", f"{run.evidence.outcome}, objective {run.evidence.objective:.6g}"),
-        ("Placed again alike", f"{run.evidence.agreement:.1%} of the documents"),
-        ("Made", f"{run.provenance.created}, in {run.provenance.seconds:.1f} s"),
+        ("Same label as a new document", f"{run.evidence.agreement:.1%} of the documents"),
+        ("Created", f"{run.provenance.created}, in {run.provenance.seconds:.1f} s"),
         ("Parameters", _listed(run.provenance.parameters)),
         ("Versions", _listed(run.provenance.versions)),
     ]

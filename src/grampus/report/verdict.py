@@ -93,16 +93,14 @@ def _classes(run: Run) -> list[Statement]:
     if run.documents.classes is None:
         return []
     known = np.array([bool(value) for value in run.documents.classes])
-    classes = [value for value in run.documents.classes if value]
+    inside = known & (run.evidence.labels >= 0)
+    classes = [value for value, counts in zip(run.documents.classes, inside.tolist(), strict=True) if counts]
     if len(set(classes)) < 2:
         return []
-    table = metrics.contingency_table(classes, run.evidence.labels[known])
-    name = (
-        f"the {len(set(classes))} values of “{run.provenance.columns['label']}”"
-        if "label" in run.provenance.columns
-        else "the labels"
-    )
-    left = "" if known.all() else f" ({len(known) - len(classes):,} documents have none)"
+    table = metrics.contingency_table(classes, run.evidence.labels[inside])
+    column = run.provenance.columns.get("label")
+    name = f"the {len(set(classes))} values of “{column}”" if column is not None else "the labels"
+    left = "" if known.all() else f" ({len(known) - int(known.sum()):,} documents have none)"
     score = f"NMI {metrics.nmi(table):.2f}, ARI {metrics.ari(table):.2f}"
     return [Statement(f"Agreement with {name}: {score}{left}.")]
 
@@ -112,13 +110,16 @@ def _shape(run: Run) -> list[Statement]:
     sizes = np.array([cluster.size for cluster in run.evidence.clusters])
     if run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         share = sizes.max() / len(run)
-        said.append(
-            Statement(f"One cluster holds {share:.0%} of the documents; it may be what is left over.", "warning")
-        )
+        said.append(Statement(f"One cluster holds {share:.0%} of the documents; it may be a remainder.", "warning"))
+    if run.n_unassigned:
+        said.append(Statement(f"{_count(run.n_unassigned, 'document')} in no cluster, counted apart."))
     if len(run.evidence.duplicates):
-        pairs = len(run.evidence.duplicates)
-        said.append(Statement(f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of documents are nearly the same."))
+        said.append(Statement(f"{_count(len(run.evidence.duplicates), 'pair')} of near-duplicates found."))
     return said
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _outcome(run: Run) -> list[Statement]:

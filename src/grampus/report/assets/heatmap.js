@@ -78,7 +78,7 @@ function startHeatmap() {
         const line = el(
           "span",
           {},
-          glyph(markOf(state.groups[state.groupOf[cluster]].first), 10),
+          glyph(state.groups[state.groupOf[cluster]].mark, 10),
           el("span", { class: "block-name", dir: "auto" }, nameOfBlock(block)),
         );
         line.style.flexGrow = bounds[block + 1] - bounds[block];
