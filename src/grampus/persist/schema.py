@@ -83,7 +83,7 @@ LIMITS: dict[type, dict[str, Limits]] = {
 # -- types: from what JSON holds to records
 
 
-def read(kind: Any, value: Any, where: str) -> Any:
+def read(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one return for each kind of type)
     """Return a plain value as the type of an annotation; refuse what is not of that type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
