@@ -70,12 +70,12 @@ def open_regular(path: str | os.PathLike[str], limit: int | None = None) -> IO[b
 
 
 def temporary(path: Path) -> Path:
-    """Return a fresh name beside a path, hidden, that tells what it belongs to."""
+    """Return a new hidden name next to a path, derived from its name."""
     return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
 
 
 def sync_folder(path: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Flush the entries of a folder to disk, where the system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -86,7 +86,7 @@ def sync_folder(path: Path) -> None:
 
 
 def write_synced(path: Path, data: bytes | memoryview) -> None:
-    """Write a new file and bring it to the disk."""
+    """Write a new file and flush it to disk."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()
@@ -94,9 +94,9 @@ def write_synced(path: Path, data: bytes | memoryview) -> None:
 
 
 def write_file(path: Path, data: bytes | memoryview) -> None:
-    """Write a file in one step: whoever looks sees the old one or the new one, whole.
+    """Write a file atomically: a reader sees the old file or the new one, never a part.
 
-    Folders above it are made. A link stays, and what it leads to is written; a pipe or a device is written into.
+    Missing parent folders are created. A link is followed; a pipe or a device is written to directly.
 
     Examples
     --------
@@ -134,9 +134,9 @@ def replace_file(path: Path, data: bytes | memoryview) -> None:
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to fill, and rename it to `path` at the end; after an error nothing is left.
+    """Yield a folder to fill, and rename it to `path` at the end; after an error nothing is left.
 
-    `path` must not be there, or be an empty folder.
+    `path` must not exist, or be an empty folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(path)

@@ -106,7 +106,7 @@ def test_texts_are_excerpts_whole_or_absent():
     assert inside(texts="none")["texts"] is None
     page = report_html(run, texts="none")
     assert "in the sea" not in page
-    with pytest.raises(InputError, match="kept its texts"):
+    with pytest.raises(InputError, match="needs a run with texts"):
         report_html(run.without_texts(), texts="full")
     with pytest.raises(InputError, match="'excerpts', 'full' or 'none'"):
         report_html(run, texts="some")
@@ -295,14 +295,14 @@ def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     wide = changed(run, choice=replace(choice, plausible=(2, 4, 5, 6, 7, 9)))
     assert "but 2, 5 to 7 and 9 cannot be ruled out" in said(wide, "warning")
     assert "no groups at all cannot be ruled out (p = 0.4)" in said(wide, "warning")
-    assert "holds together less than half of the time" in said(run, "warning")
+    assert "stays together less than half of the time" in said(run, "warning")
     shaky = changed(run, clusters=tuple(replace(c, stability=0.2) for c in run.evidence.clusters))
     assert "not stable" in said(shaky, "warning")
     assert "of “topic”: NMI" in said(run)
     assert "4 documents have none" in said(run)
     assert "Agreement" not in said(changed(run, classes=None))
-    assert "went back and forth" in said(changed(run, outcome="oscillated"), "warning")
-    assert "ran out of iterations" in said(changed(run, outcome="max_iter"), "warning")
+    assert "oscillated between" in said(changed(run, outcome="oscillated"), "warning")
+    assert "limit of iterations" in said(changed(run, outcome="max_iter"), "warning")
     assert "1 document has no terms." in said(small_run(), "warning")
     assert "One cluster holds 60%" not in said(small_run())
 

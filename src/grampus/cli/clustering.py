@@ -175,7 +175,8 @@ def _embeddings(place: str | None) -> Any:
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     """Return a run as plain values for machines."""
-    header, rows = document_rows(replace(run, titles=None, dates=None, excerpts=None))
+    documents = replace(run.documents, titles=None, dates=None, excerpts=None)
+    header, rows = document_rows(replace(run, documents=documents))
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
         "clusters": [asdict(cluster) for cluster in run.evidence.clusters],

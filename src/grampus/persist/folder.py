@@ -1,9 +1,9 @@
 """The run folder: ``manifest.json`` and arrays as ``.npy``, each file with its SHA-256.
 
-Arrays are named after their content (``labels-0f3a….npy``), so a new run can be written into the folder of an old
-one: the new files come first, then one rename puts the new manifest in place of the old, then the old files go.
-Whenever that is interrupted there is one manifest, and every file it names. The manifest holds a hash of itself and
-must be written exactly as this module writes it, so that no byte of a run can change unseen.
+Array files are named after their content (``evidence.labels-0f3a….npy``), so a new run can be written into the folder
+of an old one: write the new arrays, replace the manifest with one rename, delete the old arrays. At every moment there
+is one manifest, and every file it names exists. The manifest contains its own hash and must be spelled exactly as this
+module spells it, so that no changed byte goes unnoticed. Writers hold a lock; readers need none.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _BYTES, _ENDS = ".bytes", ".ends"  # of an array of texts
 
 
 def write_folder(path: str | PathLike[str], schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write values and arrays (or Texts) as a run folder, in one step, as the only writer."""
+    """Write values and arrays (or Texts) as a run folder, in one step; other writers wait for their turn."""
     place = Path(os.path.realpath(path))
     named = dict(_named(arrays))
     place.parent.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def write_folder(path: str | PathLike[str], schema: int, plain: dict[str, Any], 
             return
         try:
             _fill(place, schema, plain, named)
-        finally:  # after an error, what was begun; after success, what the old run had
+        finally:  # remove the new arrays after an error, the old ones after success
             _sweep(place)
 
 
@@ -92,7 +92,7 @@ def is_run(place: Path) -> bool:
     if (place / MANIFEST).exists():
         return True
     if any(place.iterdir()):
-        raise RunError(f"A run is written into a new or empty folder, or over another run; {place} holds other files.")
+        raise RunError(f"A run needs a new folder, an empty one, or one that holds a run; {place} holds other files.")
     return False
 
 
@@ -108,7 +108,7 @@ def _named(arrays: dict[str, Any]) -> Any:
 
 
 def _joined(place: Path, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Put texts together again."""
+    """Join the two arrays of every column of texts."""
     for name in [name.removesuffix(_BYTES) for name in arrays if name.endswith(_BYTES)]:
         try:
             arrays[name] = Texts.from_arrays(arrays.pop(name + _BYTES), arrays.pop(name + _ENDS))
@@ -137,7 +137,7 @@ def _file(name: str, digest: str) -> str:
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the arrays that the manifest does not name; nothing, if there is no telling."""
+    """Remove the arrays that the manifest does not name; nothing if the manifest cannot be read."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
         entries = json.loads(_read_bytes(folder / MANIFEST, LARGEST_MANIFEST))["arrays"]
         named = {entry["file"] for entry in entries.values()}
@@ -147,7 +147,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _encode(content: dict[str, Any]) -> bytes:
-    """Return the manifest's one spelling, with the hash of the rest of it."""
+    """Return the manifest in its only spelling, with a hash of the rest."""
     text = _dump(content)
     return _dump({**json.loads(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}).encode()
 
@@ -157,12 +157,12 @@ def _dump(content: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Turn records and NumPy's numbers into what JSON knows."""
+    """Turn records and NumPy numbers into JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a run cannot keep {value!r} ({type(value).__name__})")
+    raise TypeError(f"a run cannot store {value!r} ({type(value).__name__})")
 
 
 def _read_manifest(place: Path, newest: int) -> dict[str, Any]:

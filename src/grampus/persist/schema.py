@@ -55,7 +55,7 @@ LIMITS: dict[type, dict[str, Limits]] = {
     },
     Cluster: {
         "number": Limits(0, "k"),
-        "size": Limits(0, _INF),
+        "size": Limits(1, _INF),
         "central": Limits(0, "n"),
         "borderline": Limits(0, "n"),
         "outliers": Limits(0, "n"),

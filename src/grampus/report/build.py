@@ -1,4 +1,4 @@
-"""The page as one file: template, style, script and data put together under a policy that forbids every request."""
+"""Build the page: template, style, script and data in one file, with a policy that forbids every request."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = None) -> str:
     """Return the report of a run as one HTML document.
 
-    It holds its style, script and data, and asks nothing of any other place; its own content security policy forbids
-    that. Without JavaScript it shows tables.
+    It contains its style, script and data and makes no requests; its content security policy forbids them. Without
+    JavaScript it shows tables.
 
     Parameters
     ----------
     run : Run
     texts : "excerpts", "full" or "none"
-        How much of each document to put in; search covers what is there. "full" needs a run that kept its texts.
+        How much of each document to include; search covers what is included. "full" needs a run with texts.
     edits : Edits, optional
         Names and merges from an earlier page; see `read_edits`.
 
@@ -61,21 +61,21 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     if texts not in EMBEDS:
         raise InputError(f"texts must be 'excerpts', 'full' or 'none'; got {texts!r}.")
     if texts == "full" and run.documents.texts is None:
-        raise InputError("texts='full' needs a run that kept its texts; this one has none.")
+        raise InputError("texts='full' needs a run with texts; this one was saved without them.")
     return render(page_of(run, texts, edits))
 
 
 def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
-    """Write the report of a run to a file, which appears whole or not at all; see `report_html`.
+    """Write the report of a run to a file, atomically; see `report_html`.
 
     Parameters
     ----------
     run : Run
         What to show.
     path : path
-        The HTML file; written whole or not at all.
+        The HTML file.
     texts : "excerpts", "full" or "none"
-        What the page holds of the texts.
+        How much of each document to include.
     edits : Edits, optional
         Names and merges to apply.
 

@@ -1,4 +1,4 @@
-"""Names and merges of clusters, made in a page and brought home as a small JSON file."""
+"""Names and merges of clusters that a reader made in a page and downloaded as a JSON file."""
 
 from __future__ import annotations
 
@@ -45,14 +45,14 @@ class Edits:
     merges: tuple[tuple[int, ...], ...] = ()
 
     def groups(self, k: int) -> list[tuple[int, ...]]:
-        """Return the clusters 0 … k − 1 as they are after the merges, by lowest number."""
+        """Return the clusters 0 … k − 1 after the merges, sorted by their lowest number."""
         merged = {cluster for merge in self.merges for cluster in merge}
         together = [*self.merges, *((cluster,) for cluster in range(k) if cluster not in merged)]
         return sorted(tuple(sorted(group)) for group in together)
 
 
 def read_edits(path: str | PathLike[str], run: Run) -> Edits:
-    """Read the file that a page of this run gave; one that does not fit the run is refused.
+    """Read edits downloaded from a page of this run; refuse those of other documents.
 
     Parameters
     ----------
@@ -95,9 +95,11 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise InputError(f'{what} must hold edits downloaded from a report ("format": "{FORMAT}").')
     if given.get("version") != VERSION:
-        raise InputError(f"{what} has version {given.get('version')!r} of the edits; this Grampus reads {VERSION}.")
+        raise InputError(
+            f"{what} has version {given.get('version')!r} of the edits; this version of Grampus reads {VERSION}."
+        )
     if given.get("run") != run.provenance.fingerprint:
-        raise InputError(f"{what} was made for other documents; take the edits of a report of this run.")
+        raise InputError(f"{what} was made for other documents; use the edits of a report of this run.")
     k = run.n_clusters
     names, merges = given.get("names", {}), given.get("merges", [])
     if not isinstance(names, dict) or not isinstance(merges, list):

@@ -1,4 +1,4 @@
-"""A page as data for its script: small values as JSON, numbers per document as packed bytes, texts compressed."""
+"""The data of a page for its script: small values as JSON, numbers per document as bytes, texts compressed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from .page import Page
 
-GRID = 65535  # positions are kept on a grid of 16 bits, finer than a screen
+GRID = 65535  # positions are rounded to 16 bits, finer than a screen
 LARGEST_HEATMAP = 320  # rows; more are averaged
 TERMS = 12
 PAIRS, ODD = 200, 60
@@ -115,7 +115,7 @@ def packed(values: NDArray[Any], kind: Any) -> str:
 
 
 def on_grid(positions: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return positions on the grid, scaled alike in both directions; documents without one go to the middle."""
+    """Return positions on the grid, with one scale for both axes; documents without one go to the centre."""
     known = np.asarray(np.isfinite(positions).all(axis=1))
     places = np.where(known[:, None], positions, 0.0).astype(np.float64)
     if not known.any():
@@ -136,7 +136,7 @@ def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
 
 
 def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] | None:
-    """Return the branches in preorder, so that the leaves of a branch are neighbours, and each document's leaf."""
+    """Return the branches in preorder, so that the leaves of a branch are consecutive, and each document's leaf."""
     if len(tree) < 2:
         return None
     order, waiting = [], [0]

@@ -1,4 +1,4 @@
-"""The parts of a page that need no script: the verdict, tables of every cluster, and where the run came from.
+"""The parts of a page that need no script: the verdict, a table for every cluster, and the provenance.
 
 Everything is built as elements and serialised at the end, so that text can never become markup.
 """
@@ -27,7 +27,7 @@ KINDS = {"good": "Good: ", "plain": "", "warning": "Take care: "}
 
 
 def fragments(page: Page) -> dict[str, str]:
-    """Return the static parts of the page as HTML, by the names of the places they go to."""
+    """Return the static parts of the page as HTML, by their names in the template."""
     parts = {
         "statements": statements(page),
         "figures": figures(page),
@@ -42,7 +42,7 @@ def fragments(page: Page) -> dict[str, str]:
 
 
 def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
-    """Put an element into another; underscores in names of attributes are hyphens, a trailing one is dropped."""
+    """Append an element to another; underscores in attribute names become hyphens, a trailing one is dropped."""
     named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
     element = SubElement(parent, tag, named)
     if text:
@@ -51,7 +51,7 @@ def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: int = 0) -> Element:
-    """Return a table that scrolls on its own; the last `numbers` columns are figures."""
+    """Return a table in a scrolling frame; the last `numbers` columns are numbers."""
     frame = Element("div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": readable(caption)})
     body = add(frame, "table")
     add(body, "caption", caption)
@@ -83,7 +83,7 @@ def statements(page: Page) -> Element:
 
 
 def figures(page: Page) -> Element:
-    """Return the few numbers that a reader looks for first."""
+    """Return the key figures."""
     run = page.run
     stable = [(c.stability, c.size) for c in run.evidence.clusters if c.stability is not None]
     found = [("documents", f"{len(run):,}"), ("clusters", f"{len(page.groups):,}")]
@@ -104,7 +104,7 @@ def figures(page: Page) -> Element:
 
 
 def choice_table(page: Page) -> Element:
-    """Return the scores of the numbers of clusters that were tried."""
+    """Return the scores of the values of k that were tried."""
     choice = page.run.evidence.choice
     if choice is None:
         return Element("div")
@@ -173,7 +173,7 @@ def label_table(page: Page) -> Element:
 
 
 def pair_table(page: Page) -> Element:
-    """Return the pairs of documents that are nearly the same."""
+    """Return the near-duplicates."""
     run = page.run
     pairs = list(
         zip(run.evidence.duplicates[:PAIRS].tolist(), run.evidence.duplicate_similarity.tolist(), strict=False)
@@ -181,7 +181,7 @@ def pair_table(page: Page) -> Element:
     if not pairs:
         return Element("div")
     rows = [(_short_name(page, a), _short_name(page, b), f"{value:.3f}") for (a, b), value in pairs]
-    return table(("document", "nearly the same as", "similarity"), rows, "Near-duplicates", numbers=1)
+    return table(("document", "near-duplicate", "similarity"), rows, "Near-duplicates", numbers=1)
 
 
 def odd_table(page: Page) -> Element:
@@ -194,7 +194,7 @@ def odd_table(page: Page) -> Element:
 
 
 def facts(page: Page) -> Element:
-    """Return where the run came from."""
+    """Return the provenance as a list."""
     run = page.run
     given = [
         ("Source", run.provenance.source),

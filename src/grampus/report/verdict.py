@@ -1,4 +1,4 @@
-"""The verdict: what a run found and how far to trust it, in plain words."""
+"""The verdict: what a run found and how reliable it is, in plain words."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import metrics
 from ..persist import Choice, Run
 
 Kind = Literal["good", "plain", "warning"]
-STABLE, SHAKY = 0.75, 0.5  # of a document's companions that stay when half of the collection is clustered
+STABLE, UNSTABLE = 0.75, 0.5  # share of a document's cluster mates that stay when half of the documents are clustered
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
 
@@ -25,7 +25,7 @@ class Statement:
 
 
 def verdict(run: Run) -> tuple[Statement, ...]:
-    """Return what a reader should know, the most important first."""
+    """Return what a reader should know, most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
     return tuple(found + [Statement(text, "warning") for text in run.evidence.warnings])
 
@@ -35,23 +35,19 @@ def _number(run: Run) -> list[Statement]:
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
-        return [Statement(choice.verdict or f"There were too few documents to choose k; {k} was taken.", "warning")]
+        return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
     others = [other for other in choice.plausible if other != choice.best]
     tried = f"{choice.n_splits} random halvings of the documents, {choice.ks[0]} to {choice.ks[-1]} clusters tried"
-    found = f"{_clusters(choice.best)} agree best between halves ({tried})"
+    found = f"{_count(choice.best, 'cluster')} agree best between halves ({tried})"
     said = [Statement(f"{found}; no other number comes close.", "good")]
     if others:
-        doubt = f"{found}, but {_ranges(others)} cannot be ruled out: the data do not settle the number."
+        doubt = f"{found}, but {_ranges(others)} cannot be ruled out: the data do not determine the number."
         said = [Statement(doubt, "warning" if len(others) > 2 else "plain")]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(
             Statement(f"That there are no groups at all cannot be ruled out (p = {choice.p_value:.2g}).", "warning")
         )
     return said
-
-
-def _clusters(count: int) -> str:
-    return f"{count} {'cluster' if count == 1 else 'clusters'}"
 
 
 def _ranges(values: list[int]) -> str:
@@ -73,19 +69,20 @@ def _stability(run: Run) -> list[Statement]:
     values = np.array([cluster.stability for cluster in measured], dtype=float)
     sizes = np.array([cluster.size for cluster in measured], dtype=float)
     mean = float(values @ sizes / sizes.sum())
-    shaky = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < SHAKY]
-    word = "stable" if mean >= STABLE else "fairly stable" if mean >= SHAKY else "not stable"
-    kind: Kind = "good" if mean >= STABLE else "plain" if mean >= SHAKY else "warning"
+    weak = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
+    word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
+    kind: Kind = "good" if mean >= STABLE else "plain" if mean >= UNSTABLE else "warning"
     said = [
         Statement(
-            f"The clusters are {word}: in halves of the collection a document keeps {mean:.0%} of its companions.", kind
+            f"The clusters are {word}: in halves of the collection a document keeps {mean:.0%} of its cluster mates.",
+            kind,
         )
     ]
-    if shaky and len(shaky) < len(measured):
-        names = _list([f"“{name}”" for name in shaky[:3]])
-        hold = "holds" if len(shaky) == 1 else "hold"
-        more = f" and {len(shaky) - 3} more" if len(shaky) > 3 else ""
-        said.append(Statement(f"Read with care: {names}{more} {hold} together less than half of the time.", "warning"))
+    if weak and len(weak) < len(measured):
+        names = _list([f"“{name}”" for name in weak[:3]])
+        stay = "stays" if len(weak) == 1 else "stay"
+        more = f" and {len(weak) - 3} more" if len(weak) > 3 else ""
+        said.append(Statement(f"Read with care: {names}{more} {stay} together less than half of the time.", "warning"))
     return said
 
 
@@ -126,9 +123,11 @@ def _outcome(run: Run) -> list[Statement]:
     if run.evidence.outcome == "converged":
         return []
     what = (
-        "went back and forth between two answers" if run.evidence.outcome == "oscillated" else "ran out of iterations"
+        "oscillated between two solutions"
+        if run.evidence.outcome == "oscillated"
+        else "reached the limit of iterations"
     )
-    return [Statement(f"The clustering {what}; a few documents on the borders may change sides.", "warning")]
+    return [Statement(f"The clustering {what}; a few borderline documents may belong elsewhere.", "warning")]
 
 
 def plausible_range(choice: Choice | None) -> str:

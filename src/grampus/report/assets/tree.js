@@ -234,7 +234,7 @@ function startTree() {
     el(
       "p",
       { class: "quiet" },
-      "The slider colours the map. Above the clusters they are merged, below they are divided; press a branch to see its documents.",
+      "The slider colours the map. Branches above the clusters are merges, branches below are parts; select a branch to see its documents.",
     ),
     el("ul", { id: "branches", role: "tree", "aria-label": "Tree of the clusters", onkeydown: treeKeys }),
   );
