@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus import choose_k
-from grampus.cluster.sums import TIE, Rule
+from grampus.cluster.kmeans.state import TIE, Rule
 from grampus.gram import DenseGram, FunctionGram, LinearGram, shift
 from grampus.metrics import accuracy
 from grampus.select import chance_strength, nearest_centroid, prediction_strength, reduce_gram

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import json
 import subprocess
@@ -16,7 +17,7 @@ from sklearn.metrics import silhouette_samples
 
 from grampus import choose_k
 from grampus._content import content_names
-from grampus.cluster.sums import TIE, Rule
+from grampus.cluster.kmeans.state import TIE, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, shift
 from grampus.select import (
@@ -445,8 +446,7 @@ def test_progress_estimates_first():
 
 
 def test_checkpoint_is_used_again(tmp_path, monkeypatch):
-    from grampus.select import choose
-
+    choose = importlib.import_module("grampus.select.choose_k")
     folder = tmp_path / "kept"
     first = choose_k(clouds(), checkpoint=folder, **QUICK)
     monkeypatch.setattr(choose, "score_batch", lambda *_: pytest.fail("nothing is left to do"))

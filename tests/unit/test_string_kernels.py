@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from grampus.errors import InputError, KernelSpellingError, MemoryBudgetError
 from grampus.gram import LinearGram, factor
 from grampus.kernels import BoundRange, FullString, Spectrum, String, Subsequence, parse_kernel, telling_substrings
-from grampus.kernels.string import dynamic, matching
+from grampus.kernels.string import matching
+from grampus.kernels.string import subsequence_dp as dynamic
 from grampus.text import Corpus
 from tests import memory
 from tests.reference import naive_strings as naive

@@ -246,7 +246,7 @@ def take_terms(options: dict[str, Any], n: int) -> TermVectorizer | None:
     given = {name: value for name, value in named.items() if value is not None}
     if not given:
         return None
-    from ..documents.collect import default_terms
+    from ..documents.inputs import default_terms
 
     if "ngrams" in given:
         given["ngram_range"] = (1, given.pop("ngrams"))

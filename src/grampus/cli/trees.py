@@ -66,7 +66,7 @@ def divided(place: Source, options: dict[str, Any], machine: dict[str, Any], sha
     from .._array import take_rows
     from ..cluster import PDDP
     from ..describe import keywords
-    from ..documents.collect import collect
+    from ..documents.inputs import collect
     from ..kernels import parse_kernel
 
     corpus = place.read()

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from .card import Term
+from .cluster import Term
 
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
 TOKEN = re.compile(r"\w\w+")  # as the terms are made

@@ -11,7 +11,7 @@ from .._array import Array, dot
 from .._check import check_integer, check_labels, check_matrix
 from ..errors import InputError
 from ..gram import indicator
-from .card import Term
+from .cluster import Term
 
 
 def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> list[list[str]]:

@@ -1,6 +1,6 @@
 """Documents in, labelled and explained clusters out."""
 
 from .clusterer import DocumentClusterer, load
-from .placing import Placement
+from .predict import Placement
 
 __all__ = ["DocumentClusterer", "Placement", "load"]

@@ -24,11 +24,11 @@ from ..report import Edits, write_report
 from ..report.page import Embed
 from ..select.check import check_ks
 from ..text import Corpus, TermVectorizer
-from .collect import Collection, collect
-from .compose import Partition, Progress, compose
-from .placing import Placement, Placer
-from .starts import STARTS, cluster_from
-from .trust import choose, stability
+from .build_run import Partition, Progress, compose
+from .inputs import Collection, collect
+from .methods import STARTS, cluster_from
+from .predict import Placement, Placer
+from .validation import choose, stability
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):

@@ -3,11 +3,11 @@
 The guide to choosing k says how to read the results.
 """
 
-from .choose import choose_k
+from .choose_k import choose_k
 from .classify import nearest_centroid
 from .indices import other_indices, silhouette
 from .progress import Progress
-from .reduce import Reduction, growing_rate, reduce_gram
+from .prototypes import Reduction, growing_rate, reduce_gram
 from .results import Contest, Indices, NullTest, Selection
 from .stability import Stability, stability
 from .strength import chance_strength, prediction_strength

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_labels
-from ..cluster.sums import check_centroid_weight
+from ..cluster.kmeans.state import check_centroid_weight
 from ..errors import InputError
 from ..gram import Gram, indicator, unshifted
 

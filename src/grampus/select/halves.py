@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._config import settings
 from .._parallel import blas_threads
-from ..cluster.engine import Problem
-from ..cluster.fast import factored, held
-from ..cluster.narrow import GAIN, Narrow, run_starts
-from ..cluster.sums import TIE, Labels, Rule, State, Sums, stored_entries
+from ..cluster.kmeans.fast import factored, held
+from ..cluster.kmeans.lockstep import Problem
+from ..cluster.kmeans.narrow import GAIN, Narrow, run_starts
+from ..cluster.kmeans.state import TIE, Labels, Rule, State, Sums, stored_entries
 from ..errors import InputError
 from ..gram import DenseGram, Gram, factor
 from .splits import ONE_RANDOM, Entropy, Starts, nearest_of

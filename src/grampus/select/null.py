@@ -17,7 +17,7 @@ from scipy.linalg import eigh
 
 from .._array import Array
 from .._parallel import blas_threads
-from ..cluster.sums import Rule
+from ..cluster.kmeans.state import Rule
 from ..gram import DenseGram, Gram
 from .halves import Splitter
 from .results import NullTest

@@ -13,7 +13,7 @@ from .._array import Array
 from .._check import check_number
 from .._draw import Drawable
 from ..errors import InputError, MissingExtraError
-from .reduce import Reduction
+from .prototypes import Reduction
 
 LEVEL = 0.05  # of every test here
 PERFECT = 0.98  # mean scores from which on values of k are equal: one document of a cluster, in every third split

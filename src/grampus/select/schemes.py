@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .reduce import MOST_PROTOTYPES
+from .prototypes import MOST_PROTOTYPES
 from .strength import Scored, partition_similarity, strength
 
 

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from .._check import check_integer
 from .._parallel import results_in_threads
-from ..cluster.seeding import plus_plus, random_partition
-from ..cluster.sums import JOINS, TIE, Labels
+from ..cluster.kmeans.seeding import plus_plus, random_partition
+from ..cluster.kmeans.state import JOINS, TIE, Labels
 from ..errors import InputError
 from ..gram import Gram
 

@@ -10,7 +10,7 @@ import numpy as np
 from .._array import Array
 from .._check import check_integer, check_labels
 from .._parallel import thread_count
-from ..cluster.sums import TIE, Rule
+from ..cluster.kmeans.state import TIE, Rule
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..gram.contents import names_of

@@ -1,8 +1,8 @@
 """Kernels of strings: no tokens, no vocabulary; any language, code, logs, DNA."""
 
+from .distinctive import Telling, telling_substrings
 from .subsequence import Subsequence
 from .substring import BoundRange, Constant, Exponential, FullString, Spectrum, String
-from .telling import Telling, telling_substrings
 
 __all__ = [
     "BoundRange",

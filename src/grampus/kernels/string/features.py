@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 
 from ..._array import Array, row_squares
 from ...errors import InputError
+from .strings import Text
 from .suffix import Suffixes, sort_suffixes
-from .text import Text
-from .tree import NONE, Tree, build_tree
+from .suffix_tree import NONE, Tree, build_tree
 
 _LARGEST = 1e150  # a weighted count whose square, summed, is still a number
 

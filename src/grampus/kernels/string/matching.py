@@ -7,9 +7,9 @@ import scipy.sparse as sp
 
 from ..._array import Array, dot
 from .features import Index, build_index
+from .strings import Text
 from .suffix import Suffixes, common_prefixes
-from .text import Text
-from .tree import NONE
+from .suffix_tree import NONE
 
 _MOST_STEPS = 64  # packed steps of a match before sorting old and new together is the cheaper way
 

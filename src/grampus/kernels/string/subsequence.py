@@ -15,9 +15,9 @@ from ...errors import InputError
 from ...gram import FunctionGram, Gram
 from ..base import Kernel
 from ..spelling import register
-from .dynamic import Strings as Documents
-from .dynamic import pairwise, selfwise
-from .text import Text, check_unit, read_strings
+from .strings import Text, check_unit, read_strings
+from .subsequence_dp import Strings as Documents
+from .subsequence_dp import pairwise, selfwise
 
 
 class Strings:

@@ -18,9 +18,9 @@ from ...gram import Gram
 from ..base import Kernel
 from ..spelling import register
 from .features import Lengths, build_index
-from .gram import SubstringGram, Substrings
 from .matching import cross
-from .text import Text, check_unit, read_strings
+from .strings import Text, check_unit, read_strings
+from .substring_gram import SubstringGram, Substrings
 
 
 class SubstringKernel(Kernel):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
-from .text import Text
+from .strings import Text
 
 _PACKED_BITS = 62
 _MAX_WIDTH = 31

@@ -1,0 +1,155 @@
+"""Put together what is known about every cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .._check import check_labels
+from ..gram import Gram
+from ..kernels.string.distinctive import telling_substrings
+from ..kernels.string.substring_gram import SubstringGram
+from .cluster import Cluster, Term
+from .evidence import Evidence, evidence
+from .phrases import phrases
+from .terms import describing_terms, distinguishing_terms
+
+READ = 60  # central documents of a cluster that are read for phrases
+WORDS = 3  # in a label
+STRONG = 0.1  # a phrase this much more frequent inside than outside may stand in a label
+
+
+def describe(
+    gram: Gram,
+    labels: Any,
+    *,
+    weights: Any = None,
+    terms: Sequence[str] | None = None,
+    texts: Sequence[str] | None = None,
+    stop_words: frozenset[str] = frozenset(),
+    spelling: Mapping[str, str] | None = None,
+    counts: Any = None,
+    found: Evidence | None = None,
+    top: int = 10,
+) -> tuple[Cluster, ...]:
+    """Say what every cluster is about: terms, phrases, a short label, documents to look at, cohesion and separation.
+
+    Parameters
+    ----------
+    gram : Gram
+        Of a substring kernel, the terms are its telling substrings.
+    labels : array of shape (n,)
+        Cluster numbers 0 … k−1.
+    weights : array or sparse array of shape (n, m), optional
+        Weighted terms of the documents; see ``distinguishing_terms`` and ``describing_terms`` for the formulas.
+    terms : sequence of m strings, optional
+        What the columns of `weights` stand for.
+    texts : sequence of n strings, optional
+        The documents, for phrases (see ``phrases``). The 60 most central of each cluster are read.
+    stop_words : frozenset of str
+        For phrases.
+    spelling : mapping of str to str, optional
+        What to show in place of a term: the word that a stem stands for, see ``spellings``.
+    counts : array of shape (n,), optional
+        How many equal documents each row stands for.
+    found : Evidence, optional
+        What ``evidence(gram, labels, counts)`` returned, if it is known.
+    top : int
+        Terms for each cluster.
+
+    Returns
+    -------
+    tuple of Cluster
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import describe
+    >>> from grampus.gram import LinearGram
+    >>> x = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
+    >>> [cluster.label for cluster in describe(LinearGram(x), [0, 0, 1], weights=x, terms=["whale", "bird"])]
+    ['whale', 'bird']
+    """
+    clusters = check_labels(labels, len(gram))
+    found = evidence(gram, clusters, counts) if found is None else found
+    k = len(found.between)
+    sizes = np.bincount(clusters, weights=counts).astype(int).tolist()
+    telling, describing = _terms(gram, clusters, weights, terms, counts, top)
+    spoken: list[list[Term]] = [[] for _ in range(k)]
+    if texts is not None and not isinstance(gram.source, SubstringGram):
+        spoken = phrases([[texts[i] for i in found.central(c, READ)] for c in range(k)], stop_words)
+    if spelling:
+        telling, describing = ([spelled(group, spelling) for group in kind] for kind in (telling, describing))
+    return tuple(
+        Cluster(
+            c,
+            sizes[c],
+            short_label(telling[c], spoken[c]) or f"cluster {c + 1}",
+            tuple(telling[c]),
+            tuple(describing[c]),
+            tuple(spoken[c]),
+            tuple(found.central(c)),
+            tuple(found.borderline(c)),
+            tuple(found.odd(c)),
+            round(found.cohesion(c), 6),
+            found.nearest(c),
+            round(found.separation(c), 6),
+        )
+        for c in range(k)
+    )
+
+
+def _terms(
+    gram: Gram, clusters: Any, weights: Any, terms: Sequence[str] | None, counts: Any, top: int
+) -> tuple[list[list[Term]], list[list[Term]]]:
+    """Return the distinguishing and the describing terms of every cluster."""
+    k = int(clusters.max()) + 1
+    nothing: list[list[Term]] = [[] for _ in range(k)]
+    if isinstance(gram.source, SubstringGram):
+        found = telling_substrings(gram, clusters, top=top)
+        return [[Term(_text(part.substring), round(part.contrast, 6)) for part in group] for group in found], nothing
+    if weights is None or terms is None:
+        return nothing, nothing
+    return (
+        distinguishing_terms(weights, clusters, terms, top, counts),
+        describing_terms(weights, clusters, terms, top, counts),
+    )
+
+
+def _text(substring: str | bytes) -> str:
+    return substring if isinstance(substring, str) else substring.decode("utf-8", "replace")
+
+
+def spelled(terms: Sequence[Term], spelling: Mapping[str, str]) -> list[Term]:
+    """Show words in place of stems."""
+    return [Term(spelling.get(term.text, term.text), term.score) for term in terms]
+
+
+def short_label(terms: Sequence[Term], phrases: Sequence[Term] = ()) -> str:
+    """Return up to three words or phrases that name a cluster; a frequent phrase stands for the words it holds.
+
+    Parameters
+    ----------
+    terms : sequence of Term
+        Distinguishing terms, the best first.
+    phrases : sequence of Term
+        Phrases, the best first.
+
+    Examples
+    --------
+    >>> from grampus.describe import Term, short_label
+    >>> short_label([Term("whale", 0.4), Term("sea", 0.3), Term("song", 0.2)], [Term("blue whale", 0.5)])
+    'blue whale, sea, song'
+    """
+    strong = [phrase.text for phrase in phrases if phrase.score >= STRONG]
+    chosen: list[str] = []
+    for term in terms:
+        word = term.text.strip()
+        if not word or any(f" {word} " in f" {other} " for other in chosen):
+            continue
+        chosen.append(next((phrase for phrase in strong if f" {word} " in f" {phrase} "), word))
+        if len(chosen) == WORDS:
+            break
+    return ", ".join(chosen)

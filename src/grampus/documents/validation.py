@@ -1,0 +1,114 @@
+"""How far the answer can be trusted: the choice of k, and stability."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import select
+from .._array import Array
+from ..errors import InputError
+from ..gram import Gram, unshifted
+from ..persist import Choice
+from ..select.schemes import check_scheme, scheme_for
+from .inputs import Collection
+
+if TYPE_CHECKING:
+    from .build_run import Partition
+
+LARGEST_K = 10  # tried by default
+STAGES = {"reduction": "finding prototypes", "splits": "choosing k", "null": "testing for groups"}
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often the companions of documents stay with them when only half of the collection is clustered.
+
+    Attributes
+    ----------
+    clusters : tuple of float or None
+    documents : array of shape (m,)
+        NaN where it cannot be measured.
+    """
+
+    clusters: tuple[float | None, ...]
+    documents: Array
+
+
+def choose(
+    gram: Gram,
+    collection: Collection,
+    *,
+    ks: Any,
+    scheme: str,
+    n_splits: int,
+    null: bool,
+    seed: int,
+    n_jobs: int | None,
+    tell: Callable[[str, int, int], None],
+) -> Choice:
+    """Choose k by prediction strength among the distinct documents that have terms."""
+    heavy = np.flatnonzero(collection.weights > 0)
+    base, _ = unshifted(gram)
+    base = base if len(heavy) == len(base) else base.take(heavy)
+    most = len(heavy) // 4  # two documents for each cluster of a half
+    values = [k for k in (range(2, LARGEST_K + 1) if ks is None else ks) if ks is not None or k <= most]
+    if not values:
+        verdict = f"{len(heavy)} different documents are too few to choose k from: they are left in one cluster."
+        way = scheme_for(check_scheme(scheme), len(heavy), reduced=False)
+        return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
+
+    def progress(now: select.Progress) -> None:
+        tell(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
+
+    found = select.choose_k(
+        base,
+        ks=values,
+        scheme=scheme,
+        n_splits=n_splits,
+        null=null,
+        random_state=seed,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    return Choice(
+        found.best,
+        found.scheme,
+        found.ks,
+        tuple(map(_number, found.mean)),
+        tuple(map(_number, found.standard_error)),
+        found.ranking,
+        tuple(sorted((found.ranking[0], *found.close))),
+        found.n_splits,
+        None if found.null is None else float(found.null.p_value),
+        found.confidence,
+    )
+
+
+def _number(value: float) -> float | None:
+    return round(float(value), 6) if np.isfinite(value) else None
+
+
+def stability(
+    found: Partition, n_splits: int, n_jobs: int | None, tell: Callable[[str, int, int], None]
+) -> Stability | None:
+    """Measure how stable clusters and documents are; None where halves would be too small."""
+    heavy = np.flatnonzero(found.collection.weights > 0)
+    labels = found.labels[heavy]
+    k = int(found.labels.max()) + 1
+    if k < 2 or len(heavy) < 4 * k:
+        return None
+    tell("measuring stability", 0, 1)
+    gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
+    try:
+        measured = select.stability(gram, labels, n_splits=n_splits, random_state=found.seed, n_jobs=n_jobs)
+    except InputError as error:
+        found.notes.append(f"Stability was not measured: {error}")
+        return None
+    tell("measuring stability", 1, 1)
+    documents = np.full(len(found.labels), np.nan)
+    documents[heavy] = measured.documents
+    return Stability(tuple(map(_number, measured.clusters)), documents)
