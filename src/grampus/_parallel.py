@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
 from numbers import Integral
@@ -41,11 +42,28 @@ def blas_threads(operations: float = 0.0) -> Iterator[None]:
         yield
 
 
+_asked: ContextVar[Any] = ContextVar("threads", default=None)
+
+
+@contextmanager
+def using_threads(n_jobs: Any) -> Iterator[None]:
+    """Use so many threads inside the block, as ``n_jobs`` of an estimator asks; None changes nothing."""
+    if n_jobs is not None:
+        thread_count(n_jobs)  # raises for a number that is none
+    token = _asked.set(_asked.get() if n_jobs is None else n_jobs)
+    try:
+        yield
+    finally:
+        _asked.reset(token)
+
+
 def thread_count(n_jobs: Any = None) -> int:
     """Return how many threads to use: those asked for, or one for each core this process may use.
 
-    As in joblib, −1 means all cores, −2 all but one. Without a number, ``OMP_NUM_THREADS`` is an upper limit.
+    As in joblib, −1 means all cores, −2 all but one. Without a number, the surrounding ``using_threads`` decides, and
+    then ``OMP_NUM_THREADS`` is an upper limit.
     """
+    n_jobs = _asked.get() if n_jobs is None else n_jobs
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if n_jobs is None:
         limit = os.environ.get("OMP_NUM_THREADS", "").partition(",")[0].strip()

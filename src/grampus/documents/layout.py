@@ -14,7 +14,7 @@ from .._array import Array
 from ..cluster import embedding_2d
 from ..describe import Evidence
 from ..errors import ConvergenceError, InputError
-from ..gram import Gram, indicator, unshifted
+from ..gram import Gram
 
 FEWEST = 3  # clusters; with fewer the principal components show all there is
 ROUNDS = 300
@@ -25,14 +25,13 @@ PULL = 0.35  # of the radius: how far a document on the border leans to the othe
 def coordinates(gram: Gram, seen: Evidence) -> Array:
     """Return two coordinates for every document, for pictures; a trailing shift is left out.
 
-    The mean similarities to each cluster (one product with the Gram) say where in its disc a document lies. With one or
+    The mean similarities to each cluster say where in its disc a document lies. With one or
     two clusters these are the principal components of the centred Gram, and 0 where documents cannot be told apart.
     """
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     if len(seen.between) < FEWEST:
         return _principal(base)
-    sums = np.asarray(base @ indicator(seen.labels), dtype=np.float64)
-    return layout(seen, sums / np.bincount(seen.labels))
+    return layout(seen, seen.similarities)
 
 
 def _principal(base: Gram) -> Array:

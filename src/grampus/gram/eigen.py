@@ -13,8 +13,8 @@ from .._check import check_integer
 from .._config import settings
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
-from .base import Gram
-from .operators import Operator, check_gram, operator
+from .base import Gram, check_gram
+from .operators import Operator, operator
 
 METHODS = ("lapack", "arpack", "randomised")
 # Below this size LAPACK on the whole matrix is quicker than an iteration, and exact.

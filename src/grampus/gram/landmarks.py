@@ -1,4 +1,4 @@
-"""Which documents stand for all: landmarks, chosen by content and not by place."""
+"""Landmark selection, independent of the order of documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from scipy.sparse import csr_array
 from .._array import Array, tiles
 from ..errors import InputError
 from .base import Gram
-from .contents import names_of
 
 Documents = NDArray[np.intp]
 _NOISE = 1e-12  # what rounding may make of a distance of 0, relative to the self-similarities
@@ -42,20 +41,10 @@ def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> 
     except ValueError as error:
         raise InputError(f"random_state: {error}") from error
     rng = np.random.default_rng([int(word) for word in source.randint(0, 2**31 - 1, size=4)])
-    distinct, copies = _distinct(gram)
-    if count >= len(distinct):
-        return np.sort(distinct)
-    return np.sort(CHOICES[choose](gram, count, distinct, copies.astype(np.float64), rng))
-
-
-def _distinct(gram: Gram) -> tuple[Documents, NDArray[np.intp]]:
-    """Return the first of every set of equal documents, in an order that their content decides, and their counts."""
-    names = names_of(gram)
-    if names is None:
-        return np.arange(len(gram)), np.ones(len(gram), dtype=np.intp)
-    keys = np.frombuffer(bytes.fromhex("".join(names.tolist())), dtype=">u8")[::2]  # 64 bits of every digest
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    return first, counts
+    found = gram.documents()
+    if count >= len(found.first):
+        return np.sort(found.first)
+    return np.sort(CHOICES[choose](gram, count, found.first, found.copies.astype(np.float64), rng))
 
 
 def uniform(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:

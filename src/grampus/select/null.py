@@ -64,7 +64,7 @@ class Cloud:
         points[:, -1] = 0.0
         points += self.centre
         with blas_threads(2.0 * n * n * points.shape[1]):
-            return DenseGram._trusted(points @ points.T)
+            return DenseGram.trusted(points @ points.T)
 
 
 def null_test(
@@ -115,7 +115,7 @@ def null_test(
 
 def _mean_scores(gram: Gram, rule: Rule, ks: Sequence[int], entropy: Entropy, starts: Starts, threads: int) -> Array:
     """Return the mean adjusted Rand index at every k over a few splits."""
-    gram = DenseGram._trusted(gram.dense())
+    gram = DenseGram.trusted(gram.dense())
     splitter = Splitter.of(gram, rule, ks, SPLITS, starts=starts, times=DRAWS + 1)
     means = []
     for k in ks:

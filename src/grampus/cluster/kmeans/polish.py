@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
-from ...gram import Gram, indicator
+from ...gram import Gram
 
 CHAIN = 20  # moves a chain may take before it must have paid
 
@@ -37,9 +37,7 @@ class _Walk:
     def __init__(self, gram: Gram, diagonal: Array, labels: NDArray[np.intp], k: int, weights: Array) -> None:
         self.gram, self.diagonal, self.weights = gram, diagonal, weights
         self.labels = labels.astype(np.intp, copy=True)
-        members = indicator(self.labels, k)
-        members.data *= weights
-        self.sums = np.asarray(gram @ members, dtype=np.float64)
+        self.sums = gram.sum_by(self.labels, k, weights)
         self.sizes = np.bincount(self.labels, weights=weights, minlength=k)
         own = self.sums[np.arange(len(labels)), self.labels]
         self.within = np.bincount(self.labels, weights=weights * own, minlength=k)

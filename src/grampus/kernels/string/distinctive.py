@@ -11,7 +11,6 @@ from ..._array import Array
 from ..._check import check_integer, check_labels
 from ...errors import InputError
 from ...gram import Gram
-from .substring_gram import SubstringGram
 
 _CANDIDATES = 20  # sorted at first for every one that is asked for: most are parts of one another
 
@@ -63,8 +62,8 @@ def telling_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[list[T
     [Telling(substring=' wine', contrast=0.29...)]
     [Telling(substring=' beer', contrast=0.28...)]
     """
-    source = gram.source
-    if not isinstance(source, SubstringGram):
+    source: Any = gram.source
+    if source.vocabulary is None:
         raise InputError(
             "telling_substrings needs the Gram of a substring kernel such as 'boundrange(5)|normalise'; got one of "
             f"{type(source).__name__}."
@@ -73,8 +72,8 @@ def telling_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[list[T
     top = check_integer(top, "top", low=1)
     length = np.sqrt(source.diagonal())
     scale = np.divide(1.0, length, out=np.zeros(len(length)), where=length > 0)
-    sums = _Sums.of(source.features, scale)
-    return [_tell(source, _compare(source.features, scale, labels == label, sums), top) for label in np.unique(labels)]
+    sums = _Sums.of(source.rows, scale)
+    return [_tell(source, _compare(source.rows, scale, labels == label, sums), top) for label in np.unique(labels)]
 
 
 class _Sums(NamedTuple):
@@ -110,7 +109,7 @@ def _overlap(one: Any, other: Any) -> bool:
     return any(one.endswith(other[:size]) or other.endswith(one[:size]) for size in range((shorter + 1) // 2, shorter))
 
 
-def _tell(source: SubstringGram, compared: tuple[Array, Array], top: int) -> list[Telling]:
+def _tell(source: Any, compared: tuple[Array, Array], top: int) -> list[Telling]:
     """Read the best substrings of one cluster, best first, longer before shorter where they are equal."""
     index = source.collection.index
     contrast, score = (values[: len(index.node)] for values in compared)

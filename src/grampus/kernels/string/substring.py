@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 from ..._array import Array
 from ..._check import check_integer, check_number
 from ...errors import InputError
-from ...gram import Gram
 from ..base import Kernel
 from ..spelling import register
 from .features import Lengths, build_index
@@ -40,7 +39,7 @@ class SubstringKernel(Kernel):
     def _collect_new(self, new: Any, fitted: Substrings) -> Text:
         return read_strings(new, self.unit, "new documents", rows=0)
 
-    def _gram(self, fitted: Substrings) -> Gram:
+    def _gram(self, fitted: Substrings) -> SubstringGram:
         return SubstringGram(fitted)
 
     def _cross(self, new: Text, fitted: Substrings) -> Array:
