@@ -10,12 +10,13 @@ import numpy as np
 from .._array import Array
 from .._check import check_integer, check_labels
 from .._parallel import thread_count
+from .._random import seed_words
 from ..cluster.kmeans.state import TIE, Rule
 from ..errors import InputError
 from ..gram import Gram, unshifted
 from ..gram.contents import names_of
 from .halves import Splitter
-from .splits import Starts, entropy_of
+from .splits import Starts
 from .strength import tables
 
 
@@ -107,7 +108,7 @@ def stability(
     if names is not None:
         order = np.argsort(names, kind="stable")
         base, final = base.take(order), final[order]
-    rule, entropy = Rule(False, TIE, sigma), entropy_of(random_state)
+    rule, entropy = Rule(False, TIE, sigma), tuple(seed_words(random_state))
     splitter = Splitter.of(base, rule, [k], n_splits, starts=Starts(init, n_init))
     sizes = np.bincount(final, minlength=k).astype(np.float64)
     together, by_chance = np.zeros(n), np.zeros(k)

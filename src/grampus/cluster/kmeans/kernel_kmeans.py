@@ -15,6 +15,7 @@ from ..._array import Array
 from ..._check import check_flag, check_integer
 from ..._config import settings
 from ..._parallel import thread_count
+from ..._random import generators
 from ...errors import InputError
 from ...gram import DenseGram, Gram, factor, unshifted
 from ...gram.operators import check_gram
@@ -24,7 +25,7 @@ from .fast import factored, held
 from .lockstep import Finished, Problem, gather
 from .narrow import GAIN, Narrow, run_starts
 from .polish import polish_labels
-from .seeding import generators, given_starts, start_labels
+from .seeding import given_starts, start_labels
 from .state import TIE, Labels, Rule, Sums, check_centroid_weight, stored_entries
 
 logger = logging.getLogger(__name__)

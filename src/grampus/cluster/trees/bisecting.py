@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._array import Array
 from ..._check import check_integer
+from ..._random import Source, random_source, seed_words
 from ...errors import InputError
 from ...gram import Gram, shift, unshifted
 from ...kernels import Kernel
@@ -25,14 +26,14 @@ class Halving:
 
     sigma: float
     options: dict[str, Any]
-    source: np.random.RandomState
+    source: Source
     identity: Array | None
 
     def __call__(self, node: Space, directions: int) -> Proposal | None:
         """Divide a node in two."""
         gram = shift(node.gram, self.sigma) if self.sigma else node.gram
         names = None if self.identity is None else self.identity[node.members]
-        seed = int(self.source.randint(2**31 - 1))
+        seed = seed_words(self.source, 1)[0]
         parts = kernel_kmeans(gram, 2, random_state=seed, identity=names, **self.options).labels
         if len(np.unique(parts)) < 2:
             return None
@@ -80,8 +81,6 @@ def bisecting_kernel_kmeans(
     >>> bool(tree.labels[0] == tree.labels[1] != tree.labels[2])
     True
     """
-    from sklearn.utils import check_random_state
-
     k = check_clusters(n_clusters, len(gram))
     options = {
         "init": init,
@@ -89,10 +88,7 @@ def bisecting_kernel_kmeans(
         "max_iter": check_integer(max_iter, "max_iter", low=1),
         "n_jobs": n_jobs,
     }
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
+    source = random_source(random_state)
     base, sigma = unshifted(gram)
     names = None if identity is None else np.asarray(identity)
     if names is not None and names.shape != (len(gram),):

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._array import Array
 from ..._check import check_flag, check_integer
+from ..._random import seed_words
 from ...errors import InputError
 from ...gram import Gram, shift, unshifted
 from ...kernels import Kernel
@@ -107,7 +108,8 @@ def pddp(
     base, sigma = unshifted(gram)
     cutting = Cutting(cut, inputs)
     divide = Refined(cutting, sigma, max_iter) if check_flag(refine, "refine") else cutting
-    tree = grow(space(base, seed_of(random_state)), k, divide, choose, directions)
+    seed = 0 if random_state is None else seed_words(random_state, 1)[0]  # a tree is the same every time by default
+    tree = grow(space(base, seed), k, divide, choose, directions)
     return warned(tree)
 
 
@@ -119,18 +121,6 @@ def warned(tree: Tree) -> Tree:
             stacklevel=3,
         )
     return tree
-
-
-def seed_of(random_state: Any) -> int:
-    """Return a seed; None is 0, so that a tree is the same every time."""
-    from sklearn.utils import check_random_state
-
-    if random_state is None:
-        return 0
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
 
 
 class TreeEstimator(KernelEstimator):
