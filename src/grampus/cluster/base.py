@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._array import Array
 from .._check import FLOATS, check_integer
 from .._content import content_names
+from .._parallel import limits_threads
 from ..errors import InputError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
@@ -207,6 +208,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         self.n_jobs = n_jobs
 
     @with_callbacks
+    @limits_threads
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
         """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 

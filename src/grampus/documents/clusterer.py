@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_flag, check_integer
+from .._parallel import limits_threads
 from .._random import seed_words
 from ..cluster import Clustering
 from ..errors import InputError, RunError
@@ -139,6 +140,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(
         self, X: Any, y: Any = None, *, corpus: Corpus | None = None, progress: Progress | None = None
     ) -> DocumentClusterer:

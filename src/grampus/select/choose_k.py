@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._check import check_flag, check_integer
 from .._content import content_names
-from .._parallel import blas_threads, results_in_threads, thread_count
+from .._parallel import blas_threads, limits_threads, results_in_threads, thread_count
 from .._random import seed_words
 from ..cluster.kmeans.state import TIE, Rule, check_centroid_weight
 from ..errors import InputError
@@ -39,6 +39,7 @@ from .strength import chance_strength, corrected, tables
 _PER_CLUSTER = 10  # prototypes that the default rate leaves for each of max(ks) clusters, if there are enough documents
 
 
+@limits_threads
 def choose_k(
     X: Any,
     *,

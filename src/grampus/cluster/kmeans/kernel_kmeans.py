@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..._array import Array
 from ..._check import check_flag, check_integer
 from ..._config import settings
-from ..._parallel import thread_count
+from ..._parallel import limits_threads, thread_count
 from ..._random import generators
 from ...errors import InputError
 from ...gram import DenseGram, Gram, factor, unshifted
@@ -33,6 +33,7 @@ logger = logging.getLogger(__name__)
 _ROUNDING = {"float64": 1e-13, "float32": 4e-6}
 
 
+@limits_threads
 def kernel_kmeans(
     gram: Gram,
     n_clusters: int,

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..._array import Array
 from ..._check import check_flag, check_integer
+from ..._parallel import limits_threads
 from ...gram import Gram
 from ...gram import centre as centre_gram
 from ...gram.operators import check_gram
@@ -153,6 +154,7 @@ class KernelPCAKMeans(EmbeddedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> KernelPCAKMeans:
         """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._array import Array, is_sparse
+from ..._parallel import limits_threads
 from ...gram import Gram, unshifted
 from ...gram.graph import non_negative
 from ...gram.operators import check_gram
@@ -191,6 +192,7 @@ class SpectralKMeans(EmbeddedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> SpectralKMeans:
         """Cluster the rows of X (strings for a string kernel, a matrix of similarities for ``precomputed``).
 

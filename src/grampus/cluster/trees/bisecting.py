@@ -9,6 +9,7 @@ import numpy as np
 
 from ..._array import Array
 from ..._check import check_integer
+from ..._parallel import limits_threads
 from ..._random import Source, random_source, seed_words
 from ...errors import InputError
 from ...gram import Gram, shift, unshifted
@@ -154,6 +155,7 @@ class BisectingKernelKMeans(TreeEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> BisectingKernelKMeans:
         """Grow the tree of the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
