@@ -62,6 +62,11 @@ def scale_rows(scale: Array, v: Any) -> Any:
     return v * (scale if v.ndim == 1 else scale[:, None])
 
 
+def inverse_root(values: Array) -> Array:
+    """Return 1/√x in float64, and 0 where x is not above 0."""
+    return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
+
+
 def column_sums(v: Any) -> Array:
     """Sum each column in float64."""
     return np.asarray(v.sum(axis=0, dtype=np.float64)).reshape(-1)

@@ -18,7 +18,7 @@ from ..errors import InputError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from ._callbacks import CallbackSupportMixin, start_reporter, with_callbacks
-from .kmeans.centroids import Centroids
+from .kmeans.centroids import Centroids, margins
 from .kmeans.kernel_kmeans import check_weights, kernel_kmeans
 from .results import Clustering
 
@@ -319,9 +319,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         floor = np.finfo(np.float64).tiny ** 0.5
         shares = 1.0 / np.maximum(nearest[:, :top], floor)
         shares /= shares.sum(axis=1, keepdims=True)
-        apart = nearest[:, 1]
-        margin = 1.0 - np.divide(nearest[:, 0], apart, out=np.ones_like(apart), where=apart > 0)
-        return Membership(order[:, : max(top, 2)], shares, margin)
+        return Membership(order[:, : max(top, 2)], shares, margins(squared).margin)
 
     def representatives(self, n: int = 3) -> Representatives:
         """Return the `n` most central and the `n` most borderline fitted documents of every cluster.

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, row_squares, scale_rows, tiles
+from .._array import Array, inverse_root, is_sparse, row_squares, scale_rows, tiles
 from .._check import check_matrix, check_number
 
 _ROUNDING = 1e-6  # weights are often float32
@@ -45,8 +45,7 @@ def near_duplicates(x: Any, threshold: float = 0.9, top: int = 10_000) -> tuple[
     """
     x = check_matrix(x)
     threshold = check_number(threshold, "threshold", low=1e-6, high=1.0)
-    squares = row_squares(x)
-    scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+    scale = inverse_root(row_squares(x))
     if is_sparse(x):
         return _most(*_sparse_pairs(scale_rows(scale, x.astype(np.float64)), threshold), top)
     return _most(*_dense_pairs(x * scale[:, None], threshold), top)

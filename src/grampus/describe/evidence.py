@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_labels
+from ..cluster.kmeans.centroids import margins
 from ..gram import Gram, indicator, unshifted
 
 ODD = 0.5  # from here on a document counts as odd
@@ -117,24 +118,13 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
     squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
     own = squared[everyone, clusters]
-    second, margin = _second(squared, own, clusters)
+    _, second, margin = margins(squared, clusters)
 
     pairs = np.outer(sizes, sizes)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
     np.fill_diagonal(total, np.diag(total) - np.bincount(clusters, weights=counts * diagonal, minlength=k))
     typical = (sums[everyone, clusters] - diagonal) / np.maximum(sizes[clusters] - 1.0, 1.0)
     return Evidence(clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs)
-
-
-def _second(squared: Array, own: Array, clusters: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest other cluster and the margin to it."""
-    if squared.shape[1] == 1:
-        return np.full(len(own), -1), np.ones(len(own))
-    others = squared.copy()
-    others[np.arange(len(own)), clusters] = np.inf
-    apart = others.min(axis=1)
-    margin = 1.0 - np.divide(own, apart, out=np.ones_like(own), where=apart > 0)
-    return others.argmin(axis=1), np.clip(margin, 0.0, 1.0)
 
 
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..._array import Array, scale_rows, tiles
+from ..._array import Array, inverse_root, scale_rows, tiles
 from ..._check import check_flag, check_integer
 from ..._config import settings
 from ..._parallel import blas_threads
@@ -191,7 +191,7 @@ def spectral_embedding(
             stacklevel=3,
         )
     values, vectors, method = _eigenvectors(graph, degree, known, wanted, laplacian, loops)
-    scale = _inverse_root(degree)
+    scale = inverse_root(degree)
     placed = vectors if laplacian == "unnormalised" else scale_rows(scale, vectors)
     plane = np.zeros((n, PLANE))
     shown = (vectors if laplacian == "symmetric" else placed)[:, 1 : PLANE + 1]
@@ -321,7 +321,7 @@ def _eigenvectors(
         added = -own * scale - degree
     else:
         low, top = 3.0, 1.0
-        scale = _inverse_root(degree)
+        scale = inverse_root(degree)
         added = -(scale**2) * own
     added[degree <= 0] = -low  # documents without links lie below everything else
     pairs = eigenpairs(GraphOperator(graph, scale, added, known, low), more)
@@ -332,10 +332,6 @@ def _eigenvectors(
         )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
     return values, np.concatenate([known, pairs.vectors], axis=1), pairs.method
-
-
-def _inverse_root(values: Array) -> Array:
-    return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
 
 
 def unit_rows(rows: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._array import Array
+from ..._array import Array, inverse_root
 from ..._check import check_integer, check_labels
 from ...errors import InputError
 from ...gram import Gram
@@ -71,8 +71,7 @@ def telling_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[list[T
         )
     labels = check_labels(labels, len(source))
     top = check_integer(top, "top", low=1)
-    length = np.sqrt(source.diagonal())
-    scale = np.divide(1.0, length, out=np.zeros(len(length)), where=length > 0)
+    scale = inverse_root(source.diagonal())
     sums = _Sums.of(source.features, scale)
     return [_tell(source, _compare(source.features, scale, labels == label, sums), top) for label in np.unique(labels)]
 
