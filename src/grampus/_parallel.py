@@ -20,7 +20,8 @@ from typing import Any, ParamSpec, TypeVar
 from ._config import settings
 from .errors import InputError
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
 
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)  # set by the n_jobs of an enclosing call

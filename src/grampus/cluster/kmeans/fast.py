@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..._array import Array, is_sparse
-from ..._config import has_numba as available
+from ..._config import has_numba
 from ..._parallel import in_threads
 from ...gram import DenseGram, Gram
 from ...gram.factor import Factor
 from .state import FactorSums, HeldSums, Labels, Rule, State, Sums, comparison
 
+available = has_numba
 WORTH_IT = 3e8  # multiplications; loading the compiled loops takes about as long as these do without them
 
 
