@@ -9,7 +9,7 @@ import numpy as np
 
 from .._check import check_labels
 from ..gram import Gram
-from ..kernels.string.distinctive import telling_substrings
+from ..kernels.string.distinctive import distinctive_substrings
 from ..kernels.string.substring_gram import SubstringGram
 from .cluster import Cluster, Term
 from .evidence import Evidence, evidence
@@ -39,7 +39,7 @@ def describe(
     Parameters
     ----------
     gram : Gram
-        Of a substring kernel, the terms are its telling substrings.
+        With a substring kernel, the terms are its distinctive substrings.
     labels : array of shape (n,)
         Cluster numbers 0 … k−1.
     weights : array or sparse array of shape (n, m), optional
@@ -108,7 +108,7 @@ def _terms(
     k = int(clusters.max()) + 1
     nothing: list[list[Term]] = [[] for _ in range(k)]
     if isinstance(gram.source, SubstringGram):
-        found = telling_substrings(gram, clusters, top=top)
+        found = distinctive_substrings(gram, clusters, top=top)
         return [[Term(_text(part.substring), round(part.contrast, 6)) for part in group] for group in found], nothing
     if weights is None or terms is None:
         return nothing, nothing
