@@ -150,3 +150,18 @@ def test_margins_compare_the_own_cluster_with_the_nearest_other_one():
 def test_inverse_roots_are_0_where_there_is_none():
     assert inverse_root(np.array([4.0, 0.0, -1.0, 0.25])).tolist() == [0.5, 0.0, 0.0, 2.0]
     assert inverse_root(np.array([4.0], dtype=np.float32)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, float("nan"), 1], "labels must not be NaN or infinite; got nan at position 1"),
+        ([0, None, 1], "labels must be strings or finite numbers; got None at position 1"),
+        (["a", 1, "b"], "labels must be all strings or all numbers; got a mixture"),
+        ([[0, 1, 1]], "labels must have one dimension, a label for each document"),
+        ([0, 1], "labels must have 3 entries, one for each document; got 2"),
+    ],
+)
+def test_labels_of_clusters_are_checked_like_those_of_classes(labels, message):
+    with pytest.raises(InputError, match=message):
+        evidence(LinearGram(np.eye(3)), labels)

@@ -321,7 +321,7 @@ def test_distinctive_substrings_of_a_part_and_their_limits():
     assert distinctive_substrings(part, [0, 1, 0])[0][0].substring in (" ca", "cat", "at ")
     assert distinctive_substrings(BoundRange(3).gram(["", ""]), [0, 1]) == [[], []]
     assert distinctive_substrings(gram, [0, 0, 0, 0], top=1)[0][0].contrast > 0
-    with pytest.raises(InputError, match="labels must be one-dimensional with 4 entries"):
+    with pytest.raises(InputError, match="labels must have 4 entries, one for each document; got 2"):
         distinctive_substrings(gram, [0, 1])
     with pytest.raises(InputError, match="needs the Gram of a substring kernel"):
         distinctive_substrings(LinearGram(np.eye(2)), [0, 1])

@@ -1,4 +1,4 @@
-"""How documents lie in their clusters: who is central, who is on the border, who is odd, and how tight clusters are."""
+"""How well documents fit their clusters: central, borderline and odd ones, cohesion and separation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ ODD = 0.5  # from here on a document counts as odd
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the similarities say about a partition of n documents into k clusters.
+    """How well n documents fit their k clusters, from their similarities.
 
     Attributes
     ----------
     labels : array of shape (n,)
     squared : array of shape (n,)
-        Squared distance of each document to its centroid in feature space, without a shift.
+        Squared distance of each document to its centroid in feature space, without the shift.
     second : array of shape (n,)
         The nearest other cluster; −1 if there is none.
     margin : array of shape (n,)
@@ -32,9 +32,9 @@ class Evidence:
     typical : array of shape (n,)
         Mean similarity to the other documents of the cluster.
     oddness : array of shape (n,)
-        1 − typical / (its median over the cluster), within 0 and 1: 0 is usual, 1 resembles nothing there.
+        1 − typical / (its median over the cluster), within 0 and 1: 0 is typical, 1 resembles no other document there.
     between : array of shape (k, k)
-        Mean similarity of a document of one cluster and one of another; on the diagonal, of two different ones.
+        Mean similarity of the documents of two clusters; on the diagonal, of two different documents of one.
 
     Examples
     --------
@@ -81,13 +81,13 @@ class Evidence:
         return float(self.between[cluster, cluster])
 
     def separation(self, cluster: int) -> float:
-        """Return the cohesion less the mean similarity to the nearest cluster; the cohesion if there is no other."""
+        """Return the cohesion minus the mean similarity to the nearest cluster; the cohesion if there is no other."""
         other = self.nearest(cluster)
         return self.cohesion(cluster) - (float(self.between[cluster, other]) if other >= 0 else 0.0)
 
 
 def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
-    """Return how documents lie in their clusters; a trailing shift is left out. Costs one product.
+    """Return how well documents fit their clusters; a trailing shift is ignored. Costs one product.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     labels : array of shape (n,)
         Cluster numbers 0 … k−1, none of them empty.
     counts : array of shape (n,), optional
-        How many equal documents each row stands for.
+        The number of equal documents that each row represents.
 
     Examples
     --------
@@ -128,7 +128,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
 
 
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:
-    """Compare each document's similarity to its cluster with the cluster's median; one alone is not odd."""
+    """Compare each document's similarity to its cluster with the cluster's median; a single document is not odd."""
     odd = np.zeros(len(typical))
     for cluster in np.flatnonzero(sizes > 1):
         members = clusters == cluster
@@ -139,7 +139,7 @@ def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: A
 
 
 def _median(values: Array, counts: Array) -> float:
-    """Return the lower median of values that stand for so many documents each."""
+    """Return the lower weighted median."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(counts[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])

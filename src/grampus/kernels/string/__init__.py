@@ -1,4 +1,4 @@
-"""Kernels of strings: no tokens, no vocabulary; any language, code, logs, DNA."""
+"""String kernels: no tokens and no vocabulary, for any language, code, logs or DNA."""
 
 from .distinctive import DistinctiveSubstring, distinctive_substrings
 from .subsequence import Subsequence
