@@ -63,8 +63,8 @@ def scale_rows(scale: Array, v: Any) -> Any:
 
 
 def inverse_root(values: Array) -> Array:
-    """Return 1/√x, and 0 where x is 0."""
-    return np.divide(1.0, np.sqrt(values), out=np.zeros(len(values)), where=values > 0)
+    """Return 1/√x in float64, and 0 where x is not above 0."""
+    return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
 
 
 def sum_groups(values: Array, labels: NDArray[np.intp], k: int) -> Array:

@@ -1,4 +1,4 @@
-"""How documents lie in their clusters: who is central, who is on the border, who is odd, and how tight clusters are."""
+"""How well documents fit their clusters: central, borderline and odd ones, cohesion and separation."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_labels
+from ..cluster.kmeans.centroids import margins
 from ..gram import Gram
 
 ODD = 0.5  # from here on a document counts as odd
@@ -17,13 +18,13 @@ ODD = 0.5  # from here on a document counts as odd
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the similarities say about a partition of n documents into k clusters.
+    """How well n documents fit their k clusters, from their similarities.
 
     Attributes
     ----------
     labels : array of shape (n,)
     squared : array of shape (n,)
-        Squared distance of each document to its centroid in feature space, without a shift.
+        Squared distance of each document to its centroid in feature space, without the shift.
     second : array of shape (n,)
         The nearest other cluster; −1 if there is none.
     margin : array of shape (n,)
@@ -31,9 +32,9 @@ class Evidence:
     typical : array of shape (n,)
         Mean similarity to the other documents of the cluster.
     oddness : array of shape (n,)
-        1 − typical / (its median over the cluster), within 0 and 1: 0 is usual, 1 resembles nothing there.
+        1 − typical / (its median over the cluster), within 0 and 1: 0 is typical, 1 resembles no other document there.
     between : array of shape (k, k)
-        Mean similarity of a document of one cluster and one of another; on the diagonal, of two different ones.
+        Mean similarity of the documents of two clusters; on the diagonal, of two different documents of one.
     similarities : array of shape (n, k)
         Mean similarity of every document to every cluster, its own similarity to itself included.
 
@@ -83,13 +84,13 @@ class Evidence:
         return float(self.between[cluster, cluster])
 
     def separation(self, cluster: int) -> float:
-        """Return the cohesion less the mean similarity to the nearest cluster; the cohesion if there is no other."""
+        """Return the cohesion minus the mean similarity to the nearest cluster; the cohesion if there is no other."""
         other = self.nearest(cluster)
         return self.cohesion(cluster) - (float(self.between[cluster, other]) if other >= 0 else 0.0)
 
 
 def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | None = None) -> Evidence:
-    """Return how documents lie in their clusters; a trailing shift is left out. Costs one product.
+    """Return how well documents fit their clusters; a trailing shift is ignored. Costs one product.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     labels : array of shape (n,)
         Cluster numbers 0 … k−1, none of them empty.
     counts : array of shape (n,), optional
-        How many equal documents each row stands for.
+        The number of equal documents that each row represents.
     similarities : array of shape (n, k), optional
         Mean similarity of every document to every cluster, where it is known already; saves the product.
 
@@ -120,7 +121,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
     squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
     own = squared[everyone, clusters]
-    second, margin = _second(squared, own, clusters)
+    _, second, margin = margins(squared, clusters)
 
     pairs = np.outer(sizes, sizes)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
@@ -131,19 +132,8 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     )
 
 
-def _second(squared: Array, own: Array, clusters: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest other cluster and the margin to it."""
-    if squared.shape[1] == 1:
-        return np.full(len(own), -1), np.ones(len(own))
-    others = squared.copy()
-    others[np.arange(len(own)), clusters] = np.inf
-    apart = others.min(axis=1)
-    margin = 1.0 - np.divide(own, apart, out=np.ones_like(own), where=apart > 0)
-    return others.argmin(axis=1), np.clip(margin, 0.0, 1.0)
-
-
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:
-    """Compare each document's similarity to its cluster with the cluster's median; one alone is not odd."""
+    """Compare each document's similarity to its cluster with the cluster's median; a single document is not odd."""
     odd = np.zeros(len(typical))
     for cluster in np.flatnonzero(sizes > 1):
         members = clusters == cluster
@@ -154,7 +144,7 @@ def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: A
 
 
 def _median(values: Array, counts: Array) -> float:
-    """Return the lower median of values that stand for so many documents each."""
+    """Return the lower weighted median."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(counts[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])

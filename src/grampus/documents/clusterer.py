@@ -15,6 +15,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_flag, check_integer
+from .._parallel import limits_threads
+from .._random import seed_words
 from ..cluster import Clustering
 from ..errors import InputError, RunError
 from ..gram import Gram
@@ -138,6 +140,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(
         self, X: Any, y: Any = None, *, corpus: Corpus | None = None, progress: Progress | None = None
     ) -> DocumentClusterer:
@@ -396,15 +399,10 @@ def load(path: str | PathLike[str]) -> DocumentClusterer:
 
 
 def _seed(random_state: Any) -> int:
-    """Return a seed that can be written down."""
-    from sklearn.utils import check_random_state
-
+    """Return a seed that can be recorded in the run: an int as it is, otherwise one that is drawn."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return check_integer(random_state, "random_state", low=0, high=2**32 - 1)
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
+    return seed_words(random_state, 1)[0]
 
 
 def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:

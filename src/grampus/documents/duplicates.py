@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._array import Array, is_sparse, tiles
+from .._array import Array, inverse_root, is_sparse, tiles
 from ..describe import near_duplicates
 from ..gram import Gram
 from .inputs import Collection
@@ -44,7 +44,7 @@ def _by_blocks(base: Gram) -> tuple[Array, Array]:
     """Compare all pairs under the kernel, normalised, tile by tile."""
     n, found = len(base), []
     diagonal = base.diagonal().astype(np.float64)
-    scale = np.divide(1.0, np.sqrt(np.abs(diagonal)), out=np.zeros(n), where=diagonal > 0)
+    scale = inverse_root(diagonal)
     for rows in tiles(n, 16 * n):
         block = base.block(rows).astype(np.float64, copy=False) * scale[rows, None] * scale
         i, j = np.nonzero(block >= SIMILAR)

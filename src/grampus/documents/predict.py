@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, is_sparse
 from .._check import check_matrix
-from ..cluster.kmeans.centroids import Centroids
+from ..cluster.kmeans.centroids import Centroids, margins
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel
@@ -88,19 +88,13 @@ class Placer:
         parts = list(self.centroids.new(new, unknown="left out"))
         k = len(self.centroids.norms)
         squared = np.concatenate(parts) if parts else np.empty((0, k))
-        labels = squared.argmin(axis=1)
+        labels, second, margin = margins(squared)
         known = np.ones(len(labels), dtype=bool)
         if len(labels):
             known = ~says_nothing(new, self.kernel, from_texts=self.vectorizer is not None)
-        if k == 1:
-            return Placement(labels, np.full(len(labels), -1), np.ones(len(labels)), known)
-        own = squared[np.arange(len(labels)), labels]
-        squared[np.arange(len(labels)), labels] = np.inf
-        other = squared.min(axis=1)
-        margin = np.clip(1.0 - np.divide(own, other, out=np.ones_like(own), where=other > 0), 0.0, 1.0)
-        if self.kernel.source.takes == "gram" and not isinstance(new, tuple):
+        if k > 1 and self.kernel.source.takes == "gram" and not isinstance(new, tuple):
             margin = np.full(len(labels), np.nan)
-        return Placement(labels, squared.argmin(axis=1), margin, known)
+        return Placement(labels, second, margin, known)
 
     def _features(self, X: Any) -> Any:
         takes = self.kernel.source.takes

@@ -11,6 +11,7 @@ from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from .._array import Array, tiles
+from .._random import generator
 from ..errors import InputError
 from .base import Gram
 
@@ -34,13 +35,7 @@ def finite(block: Array) -> Array:
 
 def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> Documents:
     """Return the numbers of at most `count` distinct documents, rising."""
-    from sklearn.utils import check_random_state
-
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
-    rng = np.random.default_rng([int(word) for word in source.randint(0, 2**31 - 1, size=4)])
+    rng = generator(random_state)
     found = gram.documents()
     if count >= len(found.first):
         return np.sort(found.first)

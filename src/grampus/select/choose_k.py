@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_flag, check_integer
-from .._parallel import blas_threads, results_in_threads, thread_count
+from .._parallel import blas_threads, limits_threads, results_in_threads, thread_count
+from .._random import seed_words
 from ..cluster.kmeans.state import Rule
 from ..errors import InputError
 from ..gram import Gram
@@ -29,12 +30,13 @@ from .progress import Meter, Progress
 from .prototypes import NEIGHBOURS, Reduction, growing_rate, reduce_gram
 from .results import NullTest, Selection
 from .schemes import Scheme, check_scheme, scheme_for
-from .splits import Entropy, Starts, entropy_of, half
+from .splits import Entropy, Starts, half
 from .strength import chance_strength, corrected, tables
 
 _PER_CLUSTER = 10  # prototypes that the default rate leaves for each of max(ks) clusters, if there are enough documents
 
 
+@limits_threads
 def choose_k(
     X: Any,
     *,
@@ -438,7 +440,7 @@ def _entropy(random_state: Any, checkpoint: str | Path | None) -> Entropy:
         found = read_manifest(Path(checkpoint))
         if found is not None and isinstance(found.get("seed"), list):
             return tuple(int(number) for number in found["seed"])
-    return entropy_of(random_state)
+    return tuple(seed_words(random_state))
 
 
 def _open(

@@ -11,13 +11,14 @@ from numpy.typing import NDArray
 from .._array import Array, sum_groups, tiles
 from .._check import check_integer, check_labels
 from .._parallel import blas_threads
+from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..errors import InputError
 from ..gram import Gram, shift
 from .check import check_ks
 from .null import Cloud
 from .results import Indices
-from .splits import entropy_of, null_generator
+from .splits import null_generator
 
 
 def silhouette(gram: Gram, labels: Any) -> Array:
@@ -104,7 +105,7 @@ def other_indices(
     n = len(base)
     values = check_ks(ks, n // 2)
     draws = check_integer(draws, "draws", low=2)
-    entropy = entropy_of(random_state)
+    entropy = tuple(seed_words(random_state))
 
     def clustered(some: Gram) -> tuple[list[NDArray[np.intp]], Array]:
         shifted = shift(some, sigma) if sigma else some

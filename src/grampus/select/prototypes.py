@@ -13,6 +13,7 @@ from .._array import Array, dot, is_sparse, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
 from .._parallel import blas_threads
+from .._random import generators
 from ..errors import InputError
 from ..gram import DenseGram, Gram, LinearGram
 
@@ -157,7 +158,7 @@ def reduce_gram(
         members = neighbourhoods(base, neighbours)
         compactness = _compactness(base, members)
         if seeds == "random":
-            chosen = _generator(random_state).permutation(n)[:count]
+            chosen = generators(random_state, 1)[0].permutation(n)[:count]
         else:
             chosen = _ranked(compactness)[rate - 1 :: rate][:count]
         matrix = _between(base, members[chosen])
@@ -246,9 +247,3 @@ def _between(gram: Gram, members: NDArray[np.intp]) -> Array:
             block = gram._block(used[part], used).astype(np.float64, copy=False)
             matrix += dot(left[:, part], dot(block, left.T))
     return (matrix + matrix.T) / 2.0
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    from ..cluster.kmeans.seeding import generators
-
-    return generators(random_state, 1)[0]

@@ -10,11 +10,12 @@ import numpy as np
 from .._array import Array
 from .._check import check_integer, check_labels
 from .._parallel import thread_count
+from .._random import seed_words
 from ..cluster.kmeans.state import Rule
 from ..errors import InputError
 from ..gram import Gram
 from .halves import Splitter
-from .splits import Starts, entropy_of
+from .splits import Starts
 from .strength import tables
 
 
@@ -103,7 +104,7 @@ def stability(
     base, sigma = gram.split_shift()
     base, order = base.canonical()
     final = final[order]
-    rule, entropy = Rule(shift=sigma), entropy_of(random_state)
+    rule, entropy = Rule(shift=sigma), tuple(seed_words(random_state))
     splitter = Splitter.of(base, rule, [k], n_splits, starts=Starts(init, n_init))
     sizes = np.bincount(final, minlength=k).astype(np.float64)
     together, by_chance = np.zeros(n), np.zeros(k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,37 @@ from ...errors import InputError
 from ...gram import Gram
 
 _ROUNDING = 1e-14
+
+
+class Margins(NamedTuple):
+    """The cluster of each document, the nearest other one (−1 if there is none), and the margin between them."""
+
+    nearest: NDArray[np.intp]
+    second: NDArray[np.intp]
+    margin: Array
+
+
+def margins(squared: Array, own: NDArray[np.intp] | None = None) -> Margins:
+    """Compare the squared distances of documents to their own cluster and to the nearest other one.
+
+    The margin is 1 − d²(own) / d²(second), within 0 and 1: 0 on the border, 1 on the centroid or with a single cluster.
+
+    Parameters
+    ----------
+    squared : array of shape (n, k)
+    own : array of shape (n,), optional
+        The clusters of the documents; the nearest ones by default, the lowest number in a tie.
+    """
+    rows = np.arange(len(squared))
+    nearest = squared.argmin(axis=1) if own is None else own
+    if squared.shape[1] == 1:
+        return Margins(nearest, np.full(len(rows), -1), np.ones(len(rows)))
+    others = squared.copy()
+    others[rows, nearest] = np.inf
+    second = others.argmin(axis=1)
+    apart = others[rows, second]
+    ratio = np.divide(squared[rows, nearest], apart, out=np.ones(len(rows)), where=apart > 0)
+    return Margins(nearest, second, np.clip(1.0 - ratio, 0.0, 1.0))
 
 
 @dataclass(frozen=True)

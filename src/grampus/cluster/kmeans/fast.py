@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..._array import Array, is_sparse
+from ..._config import has_numba
 from ..._parallel import in_threads
 from ...gram import DenseGram, Features, Gram
 from .state import FactorSums, HeldSums, Labels, Rule, State, Sums, comparison
 
+available = has_numba
 WORTH_IT = 3e8  # multiplications; loading the compiled loops takes about as long as these do without them
-
-
-@lru_cache(maxsize=1)
-def available() -> bool:
-    """Say whether numba is installed."""
-    return importlib.util.find_spec("numba") is not None
 
 
 def held(

@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..._array import Array
 from ..._check import check_flag, check_integer
 from ..._config import settings
-from ..._parallel import using_threads
+from ..._parallel import limits_threads
+from ..._random import generators
 from ...errors import InputError
 from ...gram import Gram, Plan, check_gram, plan, quick_rows, store
 from ...kernels import Kernel
@@ -28,7 +29,7 @@ from .fast import factored, held
 from .lockstep import Finished, Problem, gather
 from .narrow import GAIN, Narrow, run_starts
 from .polish import polish_labels
-from .seeding import generators, given_starts, start_labels
+from .seeding import given_starts, start_labels
 from .state import TIE, Labels, Sums, check_rule
 
 logger = logging.getLogger(__name__)
@@ -306,6 +307,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         self.n_jobs = n_jobs
 
     @with_callbacks
+    @limits_threads
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
         """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
@@ -318,19 +320,18 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         """
         gram = self._gram(X)
         progress, finish = start_reporter(self, X, self.n_init)
-        with using_threads(self.n_jobs):
-            self.result_: Clustering = kernel_kmeans(
-                gram,
-                self.n_clusters,
-                rule=self.rule,
-                polish=self.polish,
-                init=self.init,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                sample_weight=sample_weight,
-                random_state=self.random_state,
-                progress=progress,
-            )
+        self.result_: Clustering = kernel_kmeans(
+            gram,
+            self.n_clusters,
+            rule=self.rule,
+            polish=self.polish,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            sample_weight=sample_weight,
+            random_state=self.random_state,
+            progress=progress,
+        )
         self.labels_ = self.result_.labels
         self.objective_ = self.inertia_ = self.result_.objective
         self.n_iter_ = self.result_.n_iter

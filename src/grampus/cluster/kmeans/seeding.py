@@ -19,18 +19,6 @@ STARTS = ("random", "k-means++", "pddp")
 _NOISE = 1e-12  # what rounding may make of equal distances, relative to their size
 
 
-def generators(random_state: Any, count: int) -> list[np.random.Generator]:
-    """Return one independent generator for each start, so that a start does not depend on how many there are."""
-    from sklearn.utils import check_random_state
-
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
-    entropy = source.randint(0, 2**31 - 1, size=4)
-    return [np.random.default_rng(seed) for seed in np.random.SeedSequence([int(e) for e in entropy]).spawn(count)]
-
-
 def start_labels(
     init: Any, gram: Gram, k: int, weights: Array, rngs: list[np.random.Generator], group: NDArray[np.intp]
 ) -> Labels:

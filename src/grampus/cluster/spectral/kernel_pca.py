@@ -8,7 +8,7 @@ import numpy as np
 
 from ..._array import Array
 from ..._check import check_flag, check_integer
-from ..._parallel import using_threads
+from ..._parallel import limits_threads
 from ...gram import Gram, check_gram
 from ...gram import centre as centre_gram
 from ...kernels import Kernel
@@ -153,6 +153,7 @@ class KernelPCAKMeans(EmbeddedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> KernelPCAKMeans:
         """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
@@ -165,15 +166,14 @@ class KernelPCAKMeans(EmbeddedEstimator):
         self._gram(X)
         if centred:
             self.gram_ = centre_gram(self.gram_)
-        with using_threads(self.n_jobs):
-            result = kernel_pca_kmeans(
-                self.gram_,
-                self.n_clusters,
-                n_components=self.n_components,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                random_state=self.random_state,
-            )
+        result = kernel_pca_kmeans(
+            self.gram_,
+            self.n_clusters,
+            n_components=self.n_components,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
         self._settle(result)
         self.dropped_ = result.embedding.dropped  # type: ignore[union-attr]
         return self

@@ -199,7 +199,7 @@ def _embedding(
     known = _known(parts, weight, wanted)
     _warn_components(np.bincount(parts[linked]), count)
     values, vectors, method = _eigenvectors(graph, degree, known, wanted, laplacian, loops)
-    scale = inverse_root(np.maximum(degree, 0.0))
+    scale = inverse_root(degree)
     placed = vectors if laplacian == "unnormalised" else scale_rows(scale, vectors)
     plane = np.zeros((n, PLANE))
     shown = (vectors if laplacian == "symmetric" else placed)[:, 1 : PLANE + 1]
@@ -294,7 +294,7 @@ def _eigenvectors(
         added = -own * scale - degree
     else:
         low, top = 3.0, 1.0
-        scale = inverse_root(np.maximum(degree, 0.0))
+        scale = inverse_root(degree)
         added = -(scale**2) * own
     added[degree <= 0] = -low  # documents without links lie below everything else
     pairs = eigenpairs(GraphOperator(graph, scale, added, known, low), more)

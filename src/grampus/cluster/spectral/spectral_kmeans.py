@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..._array import Array, is_sparse
-from ..._parallel import using_threads
+from ..._parallel import limits_threads
 from ...gram import Gram, check_gram
 from ...kernels import Kernel
 from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded, new_sums
@@ -188,6 +188,7 @@ class SpectralKMeans(EmbeddedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> SpectralKMeans:
         """Cluster the rows of X (strings for a string kernel, a matrix of similarities for ``precomputed``).
 
@@ -197,17 +198,16 @@ class SpectralKMeans(EmbeddedEstimator):
         y : ignored
         """
         gram = self._gram(X)
-        with using_threads(self.n_jobs):
-            result = spectral_kmeans(
-                gram,
-                self.n_clusters,
-                laplacian=self.laplacian,
-                n_neighbors=self.n_neighbors,
-                loops=self.loops,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                random_state=self.random_state,
-            )
+        result = spectral_kmeans(
+            gram,
+            self.n_clusters,
+            laplacian=self.laplacian,
+            n_neighbors=self.n_neighbors,
+            loops=self.loops,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            random_state=self.random_state,
+        )
         self._settle(result)
         return self
 

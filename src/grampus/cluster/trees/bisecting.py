@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..._check import check_integer
-from ..._parallel import using_threads
-from ...errors import InputError
+from ..._parallel import limits_threads
+from ..._random import Source, random_source, seed_words
 from ...gram import Gram, shift
 from ...kernels import Kernel
 from ..kmeans.kernel_kmeans import kernel_kmeans
@@ -25,12 +25,12 @@ class Halving:
 
     sigma: float
     options: dict[str, Any]
-    source: np.random.RandomState
+    source: Source
 
     def __call__(self, node: Part, n_components: int) -> Proposal | None:
         """Divide a node in two."""
         gram = shift(node.gram, self.sigma) if self.sigma else node.gram
-        seed = int(self.source.randint(2**31 - 1))
+        seed = seed_words(self.source, 1)[0]
         parts = kernel_kmeans(gram, 2, random_state=seed, **self.options).labels
         if len(np.unique(parts)) < 2:
             return None
@@ -74,18 +74,13 @@ def bisecting_kernel_kmeans(
     >>> bool(tree.labels[0] == tree.labels[1] != tree.labels[2])
     True
     """
-    from sklearn.utils import check_random_state
-
     k = check_clusters(n_clusters, len(gram))
     options = {
         "init": init,
         "n_init": check_integer(n_init, "n_init", low=1),
         "max_iter": check_integer(max_iter, "max_iter", low=1),
     }
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
+    source = random_source(random_state)
     base, sigma = gram.split_shift()
     return warn_if_incomplete(grow(Part.of(base), k, Halving(sigma, options, source), choose))
 
@@ -148,6 +143,7 @@ class BisectingKernelKMeans(TreeEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> BisectingKernelKMeans:
         """Grow the tree of the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
@@ -157,15 +153,14 @@ class BisectingKernelKMeans(TreeEstimator):
         y : ignored
         """
         gram = self._gram(X)
-        with using_threads(self.n_jobs):
-            self.tree_ = bisecting_kernel_kmeans(
-                gram,
-                self.n_clusters,
-                init=self.init,
-                n_init=self.n_init,
-                max_iter=self.max_iter,
-                choose=self.choose,
-                random_state=self.random_state,
-            )
+        self.tree_ = bisecting_kernel_kmeans(
+            gram,
+            self.n_clusters,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            choose=self.choose,
+            random_state=self.random_state,
+        )
         self._set_fitted(gram)
         return self
