@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from .._array import Array, dot, index_array, row_squares, tiles
 from .._check import check_extension, check_index, check_integer
@@ -24,6 +23,7 @@ from .base import Gram, check_gram
 from .collection import Collection
 from .eigen import fixed_signs
 from .landmarks import check_choice, choose_landmarks, finite
+from .lapack import symmetric_eigh
 from .sources import LinearGram
 
 # Eigenvalues of W below this share of the largest are 0: their directions are rounding, and 1/λ would blow them up.
@@ -237,9 +237,9 @@ def nystrom(
 
 def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
     """Return U Λ^(−1/2) of the landmarks' block, largest eigenvalue first, and the negative eigenvalues."""
-    _require(len(landmarks), len(landmarks), 4 * 8, "eigenvectors")  # the block, a copy, and LAPACK's own
+    _require(len(landmarks), len(landmarks), 5 * 8, "eigenvectors")  # the block, a copy, and LAPACK's own
     block = finite(gram._block(landmarks, landmarks).astype(np.float64))
-    values, vectors = eigh((block + block.T) / 2.0)
+    values, vectors = symmetric_eigh(block)
     limit = _ROUNDING[gram.dtype.name] * max(float(np.abs(values).max()), 1e-300)
     negative = values[values < -_INDEFINITE * limit]
     if len(negative):
@@ -259,7 +259,7 @@ def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) ->
     square = np.zeros((project.shape[1], project.shape[1]))
     for _, part in _feature_tiles(gram, landmarks, project):
         square += part.T @ part
-    _, vectors = eigh(square, subset_by_index=(len(square) - rank, len(square) - 1))
+    _, vectors = symmetric_eigh(square, rank)
     return project @ fixed_signs(vectors[:, ::-1])
 
 

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from .._array import Array
 from .._parallel import blas_threads
 from ..cluster.kmeans.state import Rule
 from ..gram import DenseGram, Gram
+from ..gram.lapack import symmetric_eigh
 from .halves import Splitter
 from .results import NullTest
 from .splits import ONE_RANDOM, Entropy, Starts, null_generator
@@ -50,7 +50,7 @@ class Cloud:
         means = matrix.mean(axis=1)
         grand = float(means.mean())
         with blas_threads(10.0 * n**3):
-            values, vectors = eigh(matrix - means[:, None] - means + grand)
+            values, vectors = symmetric_eigh(matrix - means[:, None] - means + grand)
         kept = values > 1e-10 * max(float(np.abs(values).max()), np.finfo(np.float64).tiny)
         values, vectors = values[kept], vectors[:, kept]
         along = (vectors.T @ means) / np.sqrt(values)  # ⟨m, u_j⟩; the components have length √λ
