@@ -51,7 +51,7 @@ def assign(ctx: click.Context, /, run: str, source: str, **options: Any) -> None
 
     model = load(run)
     corpus = place.read()
-    found = model.place(corpus)
+    found = model.assign(corpus)
     header = ["id", "cluster", "about", "margin", "second", "known"]
     rows = [
         [
