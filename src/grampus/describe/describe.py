@@ -10,7 +10,6 @@ import numpy as np
 from .._check import check_labels
 from ..gram import Gram
 from ..kernels.string.distinctive import distinctive_substrings
-from ..kernels.string.substring_gram import SubstringGram
 from .cluster import Cluster, Term
 from .evidence import Evidence, evidence
 from .phrases import phrases
@@ -78,7 +77,7 @@ def describe(
     sizes = np.bincount(clusters, weights=counts).astype(int).tolist()
     distinguishing, describing = _terms(gram, clusters, weights, terms, counts, top)
     found_phrases: list[list[Term]] = [[] for _ in range(k)]
-    if texts is not None and not isinstance(gram.source, SubstringGram):
+    if texts is not None and gram.source.vocabulary is None:
         found_phrases = phrases([[texts[i] for i in found.central(c, READ)] for c in range(k)], stop_words)
     if spelling:
         distinguishing, describing = (
@@ -109,7 +108,7 @@ def _terms(
     """Return the distinguishing and the describing terms of every cluster."""
     k = int(clusters.max()) + 1
     nothing: list[list[Term]] = [[] for _ in range(k)]
-    if isinstance(gram.source, SubstringGram):
+    if gram.source.vocabulary is not None:
         found = distinctive_substrings(gram, clusters, top=top)
         return [[Term(_text(part.substring), round(part.contrast, 6)) for part in group] for group in found], nothing
     if weights is None or terms is None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._check import check_labels
 from ..cluster.kmeans.centroids import margins
-from ..gram import Gram, indicator, unshifted
+from ..gram import Gram
 
 ODD = 0.5  # from here on a document counts as odd
 
@@ -35,6 +35,8 @@ class Evidence:
         1 − typical / (its median over the cluster), within 0 and 1: 0 is typical, 1 resembles no other document there.
     between : array of shape (k, k)
         Mean similarity of the documents of two clusters; on the diagonal, of two different documents of one.
+    similarities : array of shape (n, k)
+        Mean similarity of every document to every cluster, its own similarity to itself included.
 
     Examples
     --------
@@ -54,6 +56,7 @@ class Evidence:
     typical: Array
     oddness: Array
     between: Array
+    similarities: Array
 
     def central(self, cluster: int, top: int = 3) -> list[int]:
         """Return the documents nearest to a centroid, nearest first."""
@@ -86,7 +89,7 @@ class Evidence:
         return self.cohesion(cluster) - (float(self.between[cluster, other]) if other >= 0 else 0.0)
 
 
-def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
+def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | None = None) -> Evidence:
     """Return how well documents fit their clusters; a trailing shift is ignored. Costs one product.
 
     Parameters
@@ -96,6 +99,8 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
         Cluster numbers 0 … k−1, none of them empty.
     counts : array of shape (n,), optional
         The number of equal documents that each row represents.
+    similarities : array of shape (n, k), optional
+        Mean similarity of every document to every cluster, where it is known already; saves the product.
 
     Examples
     --------
@@ -105,16 +110,14 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     >>> evidence(LinearGram(np.array([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])), [0, 0, 1]).cohesion(0)
     0.8
     """
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     clusters = check_labels(labels, len(base))
     n, everyone = len(base), np.arange(len(base))
     counts = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
-    members = indicator(clusters)
-    members.data *= counts
-    sums = np.asarray(base @ members, dtype=np.float64)
     diagonal = base.diagonal().astype(np.float64)
     sizes = np.bincount(clusters, weights=counts)
     k = len(sizes)
+    sums = base.sum_by(clusters, k, counts) if similarities is None else similarities * sizes
     total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
     squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
     own = squared[everyone, clusters]
@@ -124,7 +127,9 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
     np.fill_diagonal(total, np.diag(total) - np.bincount(clusters, weights=counts * diagonal, minlength=k))
     typical = (sums[everyone, clusters] - diagonal) / np.maximum(sizes[clusters] - 1.0, 1.0)
-    return Evidence(clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs)
+    return Evidence(
+        clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs, sums / sizes
+    )
 
 
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, dot
+from .._array import Array, sum_rows
 from .._check import check_integer, check_labels, check_matrix
 from ..errors import InputError
-from ..gram import indicator
 from .cluster import Term
 
 
@@ -96,10 +95,8 @@ def _means(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tupl
     if len(terms) != x.shape[1]:
         raise InputError(f"terms must name each of the {x.shape[1]} columns of weights; got {len(terms)}.")
     counts = np.ones(x.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
-    members = indicator(clusters)
-    members.data *= counts
     sizes = np.bincount(clusters, weights=counts)
-    sums = dot(x.T, members).T.astype(np.float64, copy=False)
+    sums = sum_rows(x, clusters, len(sizes), counts).astype(np.float64, copy=False)
     others = counts.sum() - sizes
     outside = (sums.sum(axis=0) - sums) / np.where(others > 0, others, 1.0)[:, None]
     return sums / sizes[:, None], outside

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from .._content import content_names
 from .._version import __version__
 from ..cluster import Clustering, nested_tree
-from ..cluster.crossing import is_linear
 from ..describe import Cluster, Evidence, describe, evidence, spellings
 from ..errors import InputError
-from ..gram import Gram, unshifted
+from ..gram import Gram
+from ..gram.collection import content_names
 from ..persist import Choice, Run
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
@@ -61,7 +60,7 @@ def compose(
     """Look at a partition from every side and put that into a Run."""
     collection, labels, group = found.collection, found.labels, found.collection.group
     corpus = collection.corpus
-    seen = evidence(found.gram, labels, collection.weights)
+    seen = evidence(found.gram, labels, collection.weights, found.placer.centroids.similarities)
     spelling = _spelling(collection, seen)
     clusters = _clusters(found, seen, spelling, steady)
     tell("describing", 1, 4)
@@ -165,14 +164,14 @@ def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
         evenly = np.linspace(0, size - 1, min(size, share)).astype(np.intp)
         chosen.append(np.array(seen.central(cluster, size), dtype=np.intp)[evenly])
     sample = np.concatenate(chosen)
-    return sample, unshifted(gram)[0].block(sample, sample)
+    return sample, gram.split_shift()[0].block(sample, sample)
 
 
 def _shown_again(found: Partition) -> float:
     """Return the share of the documents that would get their own label if they were shown as new."""
     collection, labels = found.collection, found.labels
     features, shown = collection.features, np.arange(len(labels))
-    if len(shown) > SHOWN_AGAIN and not is_linear(found.placer.kernel):
+    if len(shown) > SHOWN_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = np.linspace(0, len(shown) - 1, SHOWN_AGAIN).astype(np.intp)
     new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
     if found.placer.kernel.source.takes == "gram":

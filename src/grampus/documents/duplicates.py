@@ -6,7 +6,7 @@ import numpy as np
 
 from .._array import Array, inverse_root, is_sparse, tiles
 from ..describe import near_duplicates
-from ..gram import Gram, unshifted
+from ..gram import Gram
 from .inputs import Collection
 
 SIMILAR = 0.9  # cosine from which two documents count as nearly the same
@@ -16,7 +16,7 @@ LARGEST = 20_000  # documents without sparse features that are compared with eac
 
 def duplicates(collection: Collection, gram: Gram, notes: list[str]) -> tuple[Array, Array]:
     """Return pairs of documents that are nearly the same; copies are paired with the first of them."""
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     first = collection.first
     order = np.argsort(collection.group, kind="stable")
     copies = order[~np.isin(order, first)]

@@ -12,8 +12,8 @@ from sklearn.base import clone
 
 from .._array import Array, is_sparse, row_squares, take_rows
 from .._check import check_matrix
-from .._content import content_names
 from ..errors import InputError
+from ..gram.collection import content_names
 from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
 from ..text import Corpus, TermVectorizer, Texts
 

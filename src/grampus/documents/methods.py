@@ -112,7 +112,7 @@ def cluster_from(
     >>> sorted(np.bincount(found.labels).tolist())
     [20, 100]
     """
-    options: dict[str, Any] = {"random_state": seed, "n_jobs": n_jobs}
+    options: dict[str, Any] = {"random_state": seed}
 
     def run(start: Any, count: int) -> Clustering:
         return kernel_kmeans(

@@ -13,7 +13,7 @@ from .._array import Array, is_sparse
 from .._check import check_matrix
 from ..cluster.kmeans.centroids import Centroids, margins
 from ..errors import InputError, RunError
-from ..gram import Gram, unshifted
+from ..gram import Gram
 from ..kernels import Kernel
 from ..text import TermVectorizer, Texts
 from ..text._restore import pack_vectorizer, unpack_vectorizer
@@ -74,7 +74,7 @@ class Placer:
         vectorizer: TermVectorizer | None, polished: bool,
     ) -> Placer:  # fmt: skip
         """Return the placer of a partition of the documents of a Gram."""
-        seen = unshifted(gram)[0] if polished else gram
+        seen = gram.split_shift()[0] if polished else gram
         centroids = Centroids.of(seen, labels, int(labels.max()) + 1, weights)
         return cls(kernel, gram, centroids, features, labels, weights, vectorizer, polished)
 
@@ -85,7 +85,7 @@ class Placer:
 
     def place_features(self, new: Any) -> Placement:
         """Return where documents belong that are in the kernel's form already."""
-        parts = list(self.centroids.new(self.kernel, new, unknown="left out"))
+        parts = list(self.centroids.new(new, unknown="left out"))
         k = len(self.centroids.norms)
         squared = np.concatenate(parts) if parts else np.empty((0, k))
         labels, second, margin = margins(squared)

@@ -11,7 +11,7 @@ import numpy as np
 from .. import select
 from .._array import Array
 from ..errors import InputError
-from ..gram import Gram, unshifted
+from ..gram import Gram
 from ..persist import Choice
 from ..select.schemes import check_scheme, scheme_for
 from .inputs import Collection
@@ -52,7 +52,7 @@ def choose(
 ) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
     heavy = np.flatnonzero(collection.weights > 0)
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     base = base if len(heavy) == len(base) else base.take(heavy)
     most = len(heavy) // 4  # two documents for each cluster of a half
     values = [k for k in (range(2, LARGEST_K + 1) if ks is None else ks) if ks is not None or k <= most]

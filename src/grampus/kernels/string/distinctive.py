@@ -11,7 +11,6 @@ from ..._array import Array, inverse_root
 from ..._check import check_integer, check_labels
 from ...errors import InputError
 from ...gram import Gram
-from .substring_gram import SubstringGram
 
 _CANDIDATES = 20  # sorted at first for each substring asked for: most of them overlap
 
@@ -62,8 +61,8 @@ def distinctive_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[li
     [DistinctiveSubstring(substring=' wine', contrast=0.29...)]
     [DistinctiveSubstring(substring=' beer', contrast=0.28...)]
     """
-    source = gram.source
-    if not isinstance(source, SubstringGram):
+    source: Any = gram.source
+    if source.vocabulary is None:
         raise InputError(
             "distinctive_substrings needs the Gram of a substring kernel such as 'boundrange(5)|normalise'; got one of "
             f"{type(source).__name__}."
@@ -71,8 +70,8 @@ def distinctive_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[li
     labels = check_labels(labels, len(source))
     top = check_integer(top, "top", low=1)
     scale = inverse_root(source.diagonal())
-    sums = _Sums.of(source.features, scale)
-    return [_best(source, _compare(source.features, scale, labels == label, sums), top) for label in np.unique(labels)]
+    sums = _Sums.of(source.rows, scale)
+    return [_best(source, _compare(source.rows, scale, labels == label, sums), top) for label in np.unique(labels)]
 
 
 class _Sums(NamedTuple):
@@ -108,7 +107,7 @@ def _overlap(one: Any, other: Any) -> bool:
     return any(one.endswith(other[:size]) or other.endswith(one[:size]) for size in range((shorter + 1) // 2, shorter))
 
 
-def _best(source: SubstringGram, compared: tuple[Array, Array], top: int) -> list[DistinctiveSubstring]:
+def _best(source: Any, compared: tuple[Array, Array], top: int) -> list[DistinctiveSubstring]:
     """Return the substrings of one cluster, best first, the longer one first in a tie."""
     index = source.collection.index
     contrast, score = (values[: len(index.node)] for values in compared)

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 from ..._array import Array
 from ...errors import InputError
-from ...gram import Gram
 from ..spelling import register
 from .base import StringKernel, WithLength, WithLengthAndDecay
 from .features import Lengths, build_index
@@ -36,7 +35,7 @@ class SubstringKernel(StringKernel):
     def _collect_new(self, new: Any, fitted: Substrings) -> Text:
         return read_strings(new, self.unit, "new documents", rows=0)
 
-    def _gram(self, fitted: Substrings) -> Gram:
+    def _gram(self, fitted: Substrings) -> SubstringGram:
         return SubstringGram(fitted)
 
     def _cross(self, new: Text, fitted: Substrings) -> Array:

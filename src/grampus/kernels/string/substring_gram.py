@@ -55,7 +55,7 @@ class SubstringGram(LinearGram):
     --------
     >>> from grampus.kernels import Spectrum
     >>> gram = Spectrum(1).gram(["ab", "b"])
-    >>> gram.features.toarray()  # b in both, and one substring of the first document's own
+    >>> gram.features().rows.toarray()  # b in both, and one substring of the first document's own
     array([[1., 1.],
            [1., 0.]])
     """
@@ -63,6 +63,7 @@ class SubstringGram(LinearGram):
     def __init__(self, collection: Substrings) -> None:
         index, rows = collection.index, collection.rows
         super().__init__(index.features if rows is None else index.features[rows], collection)
+        self.vocabulary = index
         if rows is None:
             self._transposed = index.transposed
         documents = np.diff(index.transposed.indptr)
@@ -88,7 +89,7 @@ class SubstringGram(LinearGram):
         return block
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return SubstringGram(self.collection.take(index))
+        return SubstringGram(self.collection.take(index))._part_of(self, index)
 
     def _weighted_squares(self, weights: Array) -> Array:
         return Gram._weighted_squares(self, weights)
