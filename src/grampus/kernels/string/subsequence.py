@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ...errors import InputError
-from ...gram import FunctionGram, Gram
+from ...gram import FunctionGram
 from ..spelling import register
 from .base import WithLengthAndDecay
 from .strings import Text, read_strings
@@ -80,7 +80,7 @@ class Subsequence(WithLengthAndDecay):
     def _collect_new(self, new: Any, fitted: Strings) -> Strings:
         return Strings(read_strings(new, self.unit, "new documents", rows=0))
 
-    def _gram(self, fitted: Strings) -> Gram:
+    def _gram(self, fitted: Strings) -> FunctionGram:
         return FunctionGram(self._cross, fitted, self._diagonal)
 
     def _cross(self, new: Strings, fitted: Strings) -> Array:
