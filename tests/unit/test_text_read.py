@@ -668,7 +668,7 @@ def test_a_long_line_without_an_end_is_quick(tmp_path, name):
 def test_a_decompression_bomb_is_refused(tmp_path, name):
     write_bomb(tmp_path / name, 1 << 30)
     start = time.perf_counter()
-    with pytest.raises(CorpusError, match="must not grow more than 200 times when decompressed"):
+    with pytest.raises(CorpusError, match="must not grow more than 200 times when it is read"):
         read_corpus(tmp_path / name)
     assert time.perf_counter() - start < 5
 
@@ -680,7 +680,7 @@ def test_a_bomb_in_a_folder_is_left_out(tmp_path):
     assert generous.skipped == {"could not be read": 1}
     assert "max_ratio" in generous.notes[0]
     corpus = noted(tmp_path, options=ReadOptions(max_document_bytes=1 << 20))
-    assert corpus.skipped == {"larger than 1 MiB (max_document_bytes)": 1}
+    assert corpus.skipped == {"could not be read": 1}
 
 
 def test_repetitive_but_honest_files_pass():
@@ -746,7 +746,7 @@ def test_a_fifo_is_not_waited_for(tmp_path):
     thread.start()
     thread.join(10)
     assert found
-    assert "must be a regular file" in found[0]
+    assert "must be a readable file (not a regular file but a device" in found[0]
 
 
 # ---- parameters and progress --------------------------------------------------------------------------------
@@ -757,7 +757,7 @@ def test_a_fifo_is_not_waited_for(tmp_path):
     [
         ({"source": 3}, "source must be a path"),
         ({"source": b"bytes"}, "source must be a path"),
-        ({"source": "absent.csv"}, "cannot be opened"),
+        ({"source": "absent.csv"}, "must be a readable file"),
         ({"source": "absent\0.csv"}, "zero byte"),
         ({"source": "absent", "format": "folder"}, "must be a folder"),
         ({"source": io.StringIO("x"), "format": "lines"}, "binary mode"),

@@ -13,7 +13,7 @@ from grampus.text._decode import decode, looks_binary
 from grampus.text._options import ReadOptions
 from grampus.text._report import Log, said, size
 from grampus.text._rows import Row, Table
-from grampus.text._streams import chunks, open_regular
+from grampus.text._streams import chunks, open_source
 
 __all__ = ["folder_table"]
 
@@ -57,7 +57,7 @@ def _document(path: str, name: str, options: ReadOptions, encoding: str | None, 
     limit = options.max_document_bytes
     data = bytearray()
     try:
-        with open_regular(path) as stream:
+        with open_source(path) as stream:
             for piece in chunks(stream, name, options, log):
                 if not data and encoding is None and (what := looks_binary(piece[:8192])):
                     log.skip(f"not text ({what})")

@@ -81,7 +81,10 @@ class ReadOptions:
     max_total_bytes : int
         Largest total, of decompressed bytes and of texts.
     max_ratio : float
-        Largest ratio of decompressed to compressed bytes, looked at once 32 MiB have come out.
+        Largest ratio of decompressed to compressed bytes, and of the records of a database or Parquet file to its
+        size; looked at once 4 MiB have come out.
+    max_query_steps : int
+        Most steps of SQLite's virtual machine without a record; the default is half a minute or so.
 
     Examples
     --------
@@ -100,6 +103,7 @@ class ReadOptions:
     max_document_bytes: int = 64 * MiB
     max_total_bytes: int = 16 * GiB
     max_ratio: float = 200.0
+    max_query_steps: int = 1_000_000_000
 
     def __post_init__(self) -> None:
         _choice("empty", self.empty, ("skip", "keep", "error"))

@@ -5,35 +5,29 @@ from __future__ import annotations
 import bz2
 import lzma
 import os
-import stat
 import zlib
 from collections.abc import Iterator
 from typing import IO, Any
 
+from grampus._files import open_regular
 from grampus.errors import CorpusError
 from grampus.text._options import MiB, ReadOptions
 from grampus.text._report import Log, said, size
 
-__all__ = ["chunks", "open_regular"]
+__all__ = ["Expansion", "chunks", "open_source"]
 
 _CHUNK = 1 << 18
-_RATIO_FLOOR = 32 * MiB
+_PACKED = 1 << 14  # compressed bytes taken at a time: few, as what they become is compared with them
+_RATIO_FLOOR = 4 * MiB
 _XZ_MEMORY = 96 * MiB  # what `xz -9` needs is 65 MiB
-_DIRECT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def open_regular(path: str | os.PathLike[str]) -> IO[bytes]:
+def open_source(path: str | os.PathLike[str]) -> IO[bytes]:
     """Open a regular file; a device, FIFO or socket is refused and never waited for."""
-    name = said(os.fspath(path))
     try:
-        descriptor = os.open(path, os.O_RDONLY | _DIRECT)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CorpusError(f"{name} must be a readable file or folder; it cannot be opened ({said(reason)}).") from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise CorpusError(f"{name} must be a regular file; it is a folder, device, FIFO or socket.")
-    return os.fdopen(descriptor, "rb")
+        return open_regular(path)
+    except OSError as error:
+        raise CorpusError(f"{said(os.fspath(path))} must be a readable file ({said(error.strerror)}).") from error
 
 
 class _Gzip:
@@ -78,14 +72,45 @@ def chunks(stream: IO[bytes], name: str, options: ReadOptions, log: Log) -> Iter
             break
     kind = next((kind for magic, kind in _KINDS.items() if head.startswith(magic)), None)
     whole = _chain(head, pieces)
+    if kind:
+        whole = _ahead(_expanded(whole, *kind, name, options, log))
     total = 0
-    for piece in _expanded(whole, *kind, name, options, log) if kind else whole:
+    for piece in whole:
         total += len(piece)
         if total > options.max_total_bytes:
             raise CorpusError(
                 f"{name} must hold at most {size(options.max_total_bytes)} (max_total_bytes); it holds more."
             )
         yield piece
+
+
+def _ahead(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Hold back what is looked at for the ratio, so that a bomb is refused before its records are read."""
+    held: list[bytes] = []
+    length = 0
+    for piece in pieces:
+        held.append(piece)
+        length += len(piece)
+        if length > _RATIO_FLOOR:
+            break
+    yield from held
+    yield from pieces
+
+
+class Expansion:
+    """Counts what comes out of a source and refuses more than `max_ratio` times what went in."""
+
+    def __init__(self, name: str, options: ReadOptions, taken: int = 0) -> None:
+        self.name, self.ratio = name, options.max_ratio
+        self.taken, self.given = taken, 0
+
+    def add(self, given: int) -> None:
+        self.given += given
+        if self.given > _RATIO_FLOOR and self.given > self.ratio * self.taken:
+            raise CorpusError(
+                f"{self.name} must not grow more than {self.ratio:g} times when it is read (max_ratio); "
+                f"{size(self.taken)} became {size(self.given)} and more is to come."
+            )
 
 
 def _chain(head: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
@@ -114,27 +139,23 @@ def _expanded(
 ) -> Iterator[bytes]:
     """Decompress one or more streams, one after the other."""
     decompressor, fresh = make(), True
-    taken = given = 0
-    for piece in pieces:
-        taken += len(piece)
-        data = piece
+    expansion = Expansion(name, options)
+    small = (piece[at : at + _PACKED] for piece in pieces for at in range(0, len(piece), _PACKED))
+    for taken in small:
+        expansion.taken += len(taken)
+        data = taken
         while True:
             if fresh and not data.strip(b"\0"):
                 break  # zeros after the end are padding
             try:
                 out = decompressor.decompress(data, _CHUNK)
             except (zlib.error, OSError, EOFError, lzma.LZMAError, MemoryError) as error:
-                if fresh and given:
+                if fresh and expansion.given:
                     log.note(f"bytes after the end of the {kind} data were left out", name)
                     return
                 raise CorpusError(f"{name} must be valid {kind}; it is damaged ({said(error)}).") from error
             data, fresh = b"", False
-            given += len(out)
-            if given > _RATIO_FLOOR and given > options.max_ratio * taken:
-                raise CorpusError(
-                    f"{name} must not grow more than {options.max_ratio:g} times when decompressed "
-                    f"(max_ratio); {size(taken)} became {size(given)} and more is to come."
-                )
+            expansion.add(len(out))
             if out:
                 yield out
             if decompressor.eof:

@@ -17,7 +17,7 @@ from grampus.text._folder import folder_table
 from grampus.text._options import Progress, ReadOptions
 from grampus.text._report import Log, said
 from grampus.text._rows import Table, json_table, jsonl_table, lines_table, sniff
-from grampus.text._streams import chunks, open_regular
+from grampus.text._streams import chunks, open_source
 from grampus.text.corpus import Corpus
 
 __all__ = ["read_corpus"]
@@ -158,7 +158,7 @@ def _open(
             raise CorpusError("standard input must be open for bytes; it is closed or replaced.")
         return _stream(stdin, "standard input", kind, query, options, encoding, log)
     if path == "duckdb:":
-        return "duckdb", duckdb_table(":memory:", "duckdb", query)
+        return "duckdb", duckdb_table(":memory:", "duckdb", query, options)
     if "\0" in path:
         raise CorpusError(f"source must be a path; {name!r} has a zero byte.")
     if kind == "folder" or (kind is None and os.path.isdir(path)):
@@ -166,7 +166,7 @@ def _open(
             raise CorpusError(f"{name} must be a folder; it is not.")
         _no_query(query, "folder")
         return "folder", folder_table(path, options, encoding, log)
-    stream = stack.enter_context(open_regular(path))
+    stream = stack.enter_context(open_source(path))
     kind = kind or _kind(path, stream)
     if kind in ("sqlite", "parquet", "duckdb"):
         return kind, _database(kind, path, name, query, columns, options)
@@ -197,7 +197,7 @@ def _database(kind: str, path: str, name: str, query: str | None, columns: Colum
     if kind == "sqlite":
         return sqlite_table(path, name, query, options)
     if kind == "duckdb":
-        return duckdb_table(path, name, query)
+        return duckdb_table(path, name, query, options)
     _no_query(query, "Parquet file (use 'duckdb:' and FROM 'file.parquet')")
     return parquet_table(path, name, [*columns.named(), "id"], options)
 

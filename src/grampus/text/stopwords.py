@@ -8,10 +8,12 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
+from grampus._files import open_regular
 from grampus.errors import InputError
 
 __all__ = ["stop_words"]
 
+_LARGEST = 10_000_000  # bytes of a file of stop words
 StopList = str | PathLike[str] | Iterable[str] | None
 
 
@@ -33,7 +35,8 @@ _NAMED = {"smart": _smart, "english": _english}
 
 def _from_file(path: Path) -> frozenset[str]:
     try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+        with open_regular(path, _LARGEST) as file:
+            lines = file.read(_LARGEST + 1).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise InputError(
             f"stop_words must be 'smart', 'english', a readable UTF-8 file with one word a line, words or "
