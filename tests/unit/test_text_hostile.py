@@ -18,7 +18,7 @@ from contextlib import closing
 import pytest
 
 from grampus.errors import CorpusError, InputError
-from grampus.text import ReadOptions, read_corpus, stop_words
+from grampus.text import ReadLimits, ReadOptions, read_corpus, stop_words
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT 'a' AS text FROM c"
 SOON = 5.0  # seconds; every refusal here takes a small part of it on an idle machine
@@ -87,7 +87,7 @@ def test_a_duckdb_view_that_repeats_its_file_is_refused(tmp_path):
     path = tmp_path / "x.duckdb"
     with duckdb.connect(str(path)) as connection:
         connection.execute("CREATE VIEW big AS SELECT repeat('whale ', 10000) AS text FROM range(100000)")
-    assert "must not grow more than 200 times" in refusal(path, query="SELECT text FROM big")
+    assert "must not expand more than 200 times" in refusal(path, query="SELECT text FROM big")
 
 
 # ---- SQLite -------------------------------------------------------------------------------------------------
@@ -110,7 +110,7 @@ def test_a_view_is_not_the_only_table(tmp_path):
 
 def test_a_query_without_a_record_ends(tmp_path):
     path = sqlite_file(tmp_path / "x.db", f"CREATE VIEW v AS {ENDLESS} WHERE x < 0")
-    options = ReadOptions(max_query_steps=1_000_000)
+    options = ReadOptions(limits=ReadLimits(max_query_steps=1_000_000))
     message = refusal(path, query="SELECT text FROM v", options=options)
     assert "no record after 1,000,000 steps of SQLite; raise max_query_steps" in message
     late = f"{ENDLESS} WHERE x < 3"
@@ -119,14 +119,14 @@ def test_a_query_without_a_record_ends(tmp_path):
 
 def test_steps_are_counted_from_the_last_record(tmp_path):
     path = sqlite_file(tmp_path / "x.db", f"CREATE TABLE t AS {ENDLESS} LIMIT 100000")
-    corpus = read_corpus(path, options=ReadOptions(max_query_steps=200_000))
+    corpus = read_corpus(path, options=ReadOptions(limits=ReadLimits(max_query_steps=200_000)))
     assert len(corpus) == 100_000
 
 
 @pytest.mark.parametrize("text", ["'a'", "''", "hex(zeroblob(5000000))"])
 def test_a_query_that_yields_without_end_is_refused(tmp_path, text):
     path = sqlite_file(tmp_path / "x.db", f"CREATE VIEW v AS {ENDLESS.replace(chr(39) + 'a' + chr(39), text)}")
-    assert "must not grow more than 200 times" in refusal(path, query="SELECT text FROM v")
+    assert "must not expand more than 200 times" in refusal(path, query="SELECT text FROM v")
 
 
 def test_a_column_that_is_computed_counts_too(tmp_path):
@@ -136,7 +136,7 @@ def test_a_column_that_is_computed_counts_too(tmp_path):
         "INSERT INTO t (id) SELECT value FROM (WITH RECURSIVE c(value) AS "
         "(SELECT 1 UNION ALL SELECT value + 1 FROM c LIMIT 200) SELECT value FROM c)",
     )
-    assert "must not grow more than 200 times" in refusal(path)
+    assert "must not expand more than 200 times" in refusal(path)
 
 
 # ---- Parquet and compressed files ---------------------------------------------------------------------------
@@ -163,7 +163,7 @@ def test_a_parquet_file_that_repeats_one_text_is_refused_with_little_memory(tmp_
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     assert time.perf_counter() - start < SOON
     message, kilobytes = done.stdout.splitlines()
-    assert "must not grow more than 200 times when it is read (max_ratio)" in message
+    assert "must not expand more than 200 times when it is read (max_ratio)" in message
     assert int(kilobytes) < 120_000  # beyond what importing pyarrow takes
 
 
@@ -176,7 +176,7 @@ def test_parquet_pages_that_unpack_to_much_are_not_unpacked(tmp_path, monkeypatc
         path, compression="zstd", use_dictionary=False,
     )  # fmt: skip
     monkeypatch.setattr(parquet.ParquetFile, "iter_batches", lambda *_, **__: pytest.fail("pages were read"))
-    assert "must not grow more than 200 times" in refusal(path)
+    assert "must not expand more than 200 times" in refusal(path)
 
 
 @pytest.mark.parametrize("size", [10, 1000, 300_000])
@@ -196,11 +196,11 @@ def test_a_bomb_of_short_lines_is_refused_before_they_are_read(tmp_path, suffix,
     with opener(path, "wb") as file:
         file.write(b"a b\n" * 1_500_000)
     assert path.stat().st_size < 30_000
-    assert "must not grow more than 200 times" in refusal(path)
+    assert "must not expand more than 200 times" in refusal(path)
 
 
 def test_a_bomb_in_a_stream_is_refused():
-    assert "must not grow" in refusal(io.BytesIO(gzip.compress(b"a b\n" * 1_500_000)), format="lines")
+    assert "must not expand" in refusal(io.BytesIO(gzip.compress(b"a b\n" * 1_500_000)), format="lines")
 
 
 # ---- files that are none ------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from ..gram import Gram, unshifted
 from ..persist import Choice, Run
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
-from ..text._count import _stemming
-from ..text._restore import plain_parameters
+from ..text.terms.count import stemming
+from ..text.terms.persist import plain_parameters
 from .collect import Collection
 from .layout import coordinates
 from .nesting import branches
@@ -119,7 +119,7 @@ def _spelling(collection: Collection, seen: Evidence) -> dict[str, str]:
     if words is None or not words.stemmer or texts is None:
         return {}
     read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    return spellings(read, _stemming(words.stemmer))
+    return spellings(read, stemming(words.stemmer))
 
 
 def _clusters(

@@ -1,7 +1,7 @@
-"""Weights: TMG's family, and two more, as one table.
+"""Term weights: those of TMG and two more, as tables.
 
-A weighting is spelled with three letters, local, global and normalisation. The tables `LOCAL`, `GLOBAL` and
-`NORMALISATION` hold every letter's formula and function; `NAMED` gives whole weightings a name.
+A weighting is spelled with three letters: local, global, normalisation. The tables `LOCAL`, `GLOBAL` and
+`NORMALISATION` hold the formula and function of every letter; `NAMED` names whole weightings.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from grampus.errors import InputError
-
-__all__ = ["GLOBAL", "LOCAL", "NAMED", "NORMALISATION", "Weighting"]
+from ...errors import InputError
 
 Floats = NDArray[np.float64]
 
 
 @dataclass
 class Counts:
-    """A matrix of counts and what the global weights read off it."""
+    """A matrix of counts, and the sums that global weights need."""
 
     matrix: sp.csr_matrix
 
     @cached_property
     def n(self) -> int:
+        """Number of documents."""
         return int(self.matrix.shape[0])
 
     @cached_property
@@ -42,12 +41,12 @@ class Counts:
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.intp], Floats]:
-        """Terms and counts, by term and then by count, so that the order of the rows does not matter."""
+        """Terms and counts, sorted by term and count, so that sums do not depend on the order of rows."""
         order = np.lexsort((self.matrix.data, self.matrix.indices))
         return self.matrix.indices[order], self.matrix.data[order].astype(np.float64)
 
     def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
-        """Add up a function of the counts over each term."""
+        """Sum a function of the counts over each term."""
         term, count = self._sorted
         return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
 
@@ -72,7 +71,7 @@ def _entropy(c: Counts) -> Floats:
 
 
 class Local(NamedTuple):
-    """A row of `LOCAL`: the weight of a count f > 0; zero counts weigh nothing."""
+    """A row of `LOCAL`: the weight of a count f > 0; that of 0 is 0."""
 
     meaning: str
     formula: str
@@ -88,7 +87,7 @@ class Global(NamedTuple):
 
 
 class Normalisation(NamedTuple):
-    """A row of `NORMALISATION`: what is done to each weighted document."""
+    """A row of `NORMALISATION`: how a weighted document is scaled."""
 
     meaning: str
     formula: str
@@ -132,7 +131,7 @@ NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
 
 
 def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
-    """Look a weighting up in the tables."""
+    """Look up a weighting in the tables."""
     code = NAMED.get(spelling, spelling) if isinstance(spelling, str) else ""
     if len(code) == 3 and code[0] in LOCAL and code[1] in GLOBAL and code[2] in NORMALISATION:
         return LOCAL[code[0]], GLOBAL[code[1]], NORMALISATION[code[2]]
@@ -163,25 +162,24 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ..                        s      1 + ln((1 + n) / (1 + Σχ))
     ===== =================== ====== ========================== ==== =====================
 
-    Global weights are learned by `fit` and applied to new documents by `transform`. They do not depend on
-    the order of the documents, to the last bit.
+    Global weights are learned by `fit` and applied to new documents by `transform`. They do not depend on the order of
+    the documents, bit for bit.
 
     Parameters
     ----------
     weighting : str, default="lfc"
-        Three letters of the table, or ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, the
-        default of scikit-learn.
+        Three letters of the table, ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, scikit-learn's default.
     dtype : {float32, float64} or None, default=None
-        Of the weights. None keeps that of the counts if they are floats, and is float64 otherwise. Weights
-        are computed in float64 whatever is stored.
+        Of the weights. None is that of the counts if they are floats, else float64. Weights are computed in float64 in
+        any case.
 
     Attributes
     ----------
     global_weights_ : ndarray of shape (n_terms,)
     document_frequency_ : ndarray of shape (n_terms,)
-        Fitted documents each term is in.
+        Number of fitted documents that contain each term.
     n_documents_ : int
-        Fitted documents.
+        Number of fitted documents.
 
     Notes
     -----
