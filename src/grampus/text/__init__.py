@@ -22,26 +22,10 @@ if TYPE_CHECKING:
     from .terms.weighting import Weighting
 
 __all__ = [
-    "BadRecord",
-    "Corpus",
-    "CorpusWarning",
-    "Document",
-    "ReadLimits",
-    "ReadOptions",
-    "Reader",
-    "Record",
-    "Source",
-    "Table",
-    "TermVectorizer",
-    "Terms",
-    "Texts",
-    "Tokenizer",
-    "Weighting",
-    "read_corpus",
-    "register_reader",
-    "stemmers",
-    "stop_words",
-]
+    "BadRecord", "Corpus", "CorpusWarning", "Document", "ReadLimits", "ReadOptions", "Reader", "Record", "Source",
+    "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
+    "stemmers", "stop_words",
+]  # fmt: skip
 
 _MODULES = {
     "corpus": ("Corpus", "Document"),

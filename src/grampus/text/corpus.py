@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -110,7 +111,9 @@ class Corpus:
             if column is not None and len(column) != len(stored):
                 raise CorpusError(f"{name} must have one value per text, {len(stored)}; got {len(column)}.")
         if ids is not None and not self.ids._distinct:
-            _check_distinct(self.ids)
+            repeated = next((value for value, count in Counter(self.ids).items() if count > 1), None)
+            if repeated is not None:
+                raise CorpusError(f"ids must be different; {repeated!r} occurs more than once.")
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -184,11 +187,3 @@ def _strings(name: str, values: Iterable[str]) -> Iterator[str]:
         if not isinstance(value, str):
             raise CorpusError(f"{name} must be strings; number {number} is {type(value).__name__}.")
         yield value
-
-
-def _check_distinct(ids: Texts) -> None:
-    seen: set[str] = set()
-    for value in ids:
-        if value in seen:
-            raise CorpusError(f"ids must be different; {value!r} occurs more than once.")
-        seen.add(value)

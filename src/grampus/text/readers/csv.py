@@ -18,6 +18,7 @@ from .log import quoted
 from .registry import BadRecord, Reader, Record, Source, Table
 
 _LARGEST_LIMIT = 2**31 - 1  # accepted by the csv module on every system
+_Row = tuple[int, list[str]]
 _LINE_END = re.compile(r"\r\n?|\n")
 
 # The csv module has one limit for the whole process. It is raised while files are read and restored after the last.
@@ -44,47 +45,29 @@ def field_limit(limit: float) -> Iterator[None]:
                 csv.field_size_limit(_limit_before)
 
 
-class _Lines:
-    """Lines with their ends, of any of the three kinds; remembers whether it has run out."""
-
-    def __init__(self, pieces: Iterator[str], limit: int, name: str) -> None:
-        self.pieces, self.limit, self.name = pieces, limit, name
-        self.ended = False
-        self.lines = self._split()
-
-    def __iter__(self) -> _Lines:
-        return self
-
-    def __next__(self) -> str:
-        line = next(self.lines, None)
-        if line is None:
-            self.ended = True
-            raise StopIteration
-        return line
-
-    def _split(self) -> Iterator[str]:
-        decoder = IncrementalNewlineDecoder(None, translate=False)  # keeps \r\n together
-        line_start: list[str] = []
-        length = 0
-        for piece in self.pieces:
-            text = decoder.decode(piece)
-            start = 0
-            for match in _LINE_END.finditer(text):
-                line = text[start : match.end()]
-                yield "".join([*line_start, line]) if line_start else line
-                line_start, length, start = [], 0, match.end()
-            if start < len(text):
-                line_start.append(text[start:])
-                length += len(text) - start
-            if length > self.limit:
-                limit = format_size(self.limit)
-                raise CorpusError(
-                    f"{self.name} must have lines of at most {limit} (max_document_bytes); one is longer."
-                )
-        line_start.append(decoder.decode("", final=True))
-        last = "".join(line_start)
-        if last:
-            yield last
+def _split_lines(pieces: Iterator[str], limit: int, name: str, ended: list[bool]) -> Iterator[str]:
+    """Yield lines with their ends, of any of the three kinds; fill `ended` when asked for more than there are."""
+    decoder = IncrementalNewlineDecoder(None, translate=False)  # keeps \r\n together
+    line_start: list[str] = []
+    length = 0
+    for piece in pieces:
+        text = decoder.decode(piece)
+        start = 0
+        for match in _LINE_END.finditer(text):
+            line = text[start : match.end()]
+            yield "".join([*line_start, line]) if line_start else line
+            line_start, length, start = [], 0, match.end()
+        if start < len(text):
+            line_start.append(text[start:])
+            length += len(text) - start
+        if length > limit:
+            longest = format_size(limit)
+            raise CorpusError(f"{name} must have lines of at most {longest} (max_document_bytes); one is longer.")
+    line_start.append(decoder.decode("", final=True))
+    last = "".join(line_start)
+    if last:
+        yield last
+    ended.append(True)
 
 
 def _guess_delimiter(line: str) -> str:
@@ -97,13 +80,13 @@ def open_csv(source: Source, delimiter: str | None = None) -> Table:
     """Read a record per row. Rows must have as many fields as the header; blank lines are ignored."""
     options, name, limit = source.options, source.name, source.limits.max_document_bytes
     source.cleanup.enter_context(field_limit(limit))
-    lines = _Lines(source.text(), limit, name)
+    ended: list[bool] = []
+    lines = _split_lines(source.text(), limit, name, ended)
     first = next((line for line in lines if line.strip()), "")
     if not first:
         raise CorpusError(f"{name} must have at least one row; it is empty.")
-    lines.lines = chain([first], lines.lines)
-    reader = csv.reader(lines, delimiter=options.delimiter or delimiter or _guess_delimiter(first))
-    rows = _rows(reader, lines, name, limit)
+    delimiter = options.delimiter or delimiter or _guess_delimiter(first)
+    rows = _rows(csv.reader(chain([first], lines), delimiter=delimiter), ended, name, limit)
     start = next(rows)
     if isinstance(start, BadRecord):
         raise CorpusError(f"{name} line {start.number} {start.reason}.")
@@ -117,9 +100,7 @@ def open_csv(source: Source, delimiter: str | None = None) -> Table:
     return Table("line", columns, _records(rows, columns))
 
 
-def _rows(
-    reader: Iterator[list[str]], lines: _Lines, name: str, limit: int
-) -> Iterator[tuple[int, list[str]] | BadRecord]:
+def _rows(reader: Iterator[list[str]], ended: list[bool], name: str, limit: int) -> Iterator[_Row | BadRecord]:
     """Yield line numbers and fields; a quote that is never closed is an error."""
     while True:
         number = reader.line_num + 1  # type: ignore[attr-defined]
@@ -133,15 +114,13 @@ def _rows(
                 reason = f"a field is longer than {format_size(limit)}; is a quote left open?"
             yield BadRecord(number, "not valid CSV", f"is not valid CSV ({reason})")
             continue
-        if lines.ended:
+        if ended:
             raise CorpusError(f"{name} line {number} opens a quote that is not closed before the end of the file.")
         if fields:
             yield number, fields
 
 
-def _records(
-    rows: Iterator[tuple[int, list[str]] | BadRecord], columns: tuple[str, ...]
-) -> Iterator[Record | BadRecord]:
+def _records(rows: Iterator[_Row | BadRecord], columns: tuple[str, ...]) -> Iterator[Record | BadRecord]:
     for row in rows:
         if isinstance(row, BadRecord):
             yield row

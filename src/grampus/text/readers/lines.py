@@ -14,27 +14,18 @@ def split_lines(pieces: Iterator[str], limit: int) -> Iterator[str | None]:
     start: list[str] = []
     length = 0
     for piece in pieces:
-        parts = piece.split("\n")
-        for part in parts[:-1]:
-            length += len(part)
-            if length > limit:
-                yield None
-            elif start:
-                yield "".join([*start, part])
-            else:
-                yield part
-            if start:
-                start = []
-            length = 0
-        length += len(parts[-1])
+        *ends, rest = piece.split("\n")
+        for end in ends:
+            length += len(end)
+            yield "".join([*start, end]) if length <= limit else None
+            start, length = [], 0
+        length += len(rest)
         if length > limit:
             start = []  # drop it, and go on to the end of the line
-        elif parts[-1]:
-            start.append(parts[-1])
-    if length > limit:
-        yield None
-    elif start:
-        yield "".join(start)
+        elif rest:
+            start.append(rest)
+    if length:
+        yield "".join(start) if length <= limit else None
 
 
 def numbered_lines(pieces: Iterator[str], limit: int) -> Iterator[tuple[int, str] | BadRecord]:

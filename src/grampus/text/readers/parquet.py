@@ -11,7 +11,7 @@ from .registry import Reader, Source, Table
 from .tables import BATCH, check_names, expansion, first_line, import_extra, read_batches
 
 _BATCH_BYTES = 64 * MB
-_SMALLEST_BATCH = 4
+_SMALLEST_BATCH = 8
 
 
 def open_parquet(source: Source) -> Table:

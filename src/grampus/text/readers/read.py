@@ -90,7 +90,7 @@ def read_corpus(
     if not isinstance(options, ReadOptions):
         raise InputError(f"options must be a ReadOptions; got {options!r}.")
     reader = _named_reader(format)
-    columns = _columns(text, id, label, title, date)
+    columns = _columns(text, id=id, label=label, title=title, date=date)
     log = Log(progress)
     with ExitStack() as cleanup:
         given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup}
@@ -112,22 +112,15 @@ def _named_reader(name: str | Reader | None) -> Reader | None:
     return READERS[name]
 
 
-def _columns(
-    text: str | Sequence[str] | None,
-    identity: str | None,
-    label: str | None,
-    title: str | None,
-    date: str | None,
-) -> Columns:
-    texts: tuple[str, ...] = ("text",) if text is None else (text,) if isinstance(text, str) else ()
-    if isinstance(text, Iterable) and not isinstance(text, str):
-        texts = tuple(text)
+def _columns(text: str | Sequence[str] | None, **others: str | None) -> Columns:
+    texts = ("text",) if text is None else (text,) if isinstance(text, str) or not isinstance(text, Iterable) else text
+    texts = tuple(texts)
     if not texts or not all(isinstance(column, str) for column in texts):
         raise InputError(f"text must be a column's name or several; got {text!r}.")
-    for name, column in (("id", identity), ("label", label), ("title", title), ("date", date)):
+    for name, column in others.items():
         if column is not None and not isinstance(column, str):
             raise InputError(f"{name} must be a column's name; got {column!r}.")
-    return Columns(texts, identity, label, title, date)
+    return Columns(texts, **others)
 
 
 def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Reader | None, Source]:

@@ -14,7 +14,7 @@ from .registry import Record, Source
 from .streams import Expansion
 
 BATCH = 256
-_RECORD_BYTES = 16  # counted for each record, so that endless empty ones end, too
+_RECORD_BYTES = 64  # counted for each record, so that endless empty ones end, too
 
 
 def import_extra(module: str, extra: str) -> ModuleType:

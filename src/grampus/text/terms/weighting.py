@@ -70,67 +70,53 @@ def _entropy(c: Counts) -> Floats:
     return np.asarray(1.0 + spread / np.log2(c.n))
 
 
-class Local(NamedTuple):
-    """A row of `LOCAL`: the weight of a count f > 0; that of 0 is 0."""
+class Weight(NamedTuple):
+    """A row of a table.
+
+    `function` takes, in `LOCAL`, counts f > 0 and their matrix (the weight of 0 is 0); in `GLOBAL`, the fitted counts,
+    for one weight per term; in `NORMALISATION`, the weighted matrix.
+    """
 
     meaning: str
     formula: str
-    function: Callable[[Floats, sp.csr_matrix], Floats]
+    function: Callable[..., Any]
 
 
-class Global(NamedTuple):
-    """A row of `GLOBAL`: one weight per term, learned from the fitted documents."""
-
-    meaning: str
-    formula: str
-    function: Callable[[Counts], Floats]
-
-
-class Normalisation(NamedTuple):
-    """A row of `NORMALISATION`: how a weighted document is scaled."""
-
-    meaning: str
-    formula: str
-    function: Callable[[sp.csr_matrix], sp.csr_matrix]
-
-
-LOCAL: dict[str, Local] = {
-    "t": Local("term frequency", "f", lambda f, _: f),
-    "b": Local("binary", "χ", lambda f, _: np.ones_like(f)),
-    "l": Local("logarithmic", "log₂(1 + f)", lambda f, _: np.log2(1.0 + f)),
-    "a": Local("alternate logarithmic", "χ·(1 + log₂ f)", lambda f, _: 1.0 + np.log2(f)),
-    "n": Local("augmented", "(χ + f / max_i f_ij) / 2", lambda f, X: (1.0 + _of_largest(f, X)) / 2.0),
-    "d": Local("dominance", "χ·(1 + ln f)", lambda f, _: 1.0 + np.log(f)),
+LOCAL: dict[str, Weight] = {
+    "t": Weight("term frequency", "f", lambda f, _: f),
+    "b": Weight("binary", "χ", lambda f, _: np.ones_like(f)),
+    "l": Weight("logarithmic", "log₂(1 + f)", lambda f, _: np.log2(1.0 + f)),
+    "a": Weight("alternate logarithmic", "χ·(1 + log₂ f)", lambda f, _: 1.0 + np.log2(f)),
+    "n": Weight("augmented", "(χ + f / max_i f_ij) / 2", lambda f, X: (1.0 + _of_largest(f, X)) / 2.0),
+    "d": Weight("dominance", "χ·(1 + ln f)", lambda f, _: 1.0 + np.log(f)),
 }
 
-GLOBAL: dict[str, Global] = {
-    "x": Global("none", "1", lambda c: np.ones(c.matrix.shape[1])),
-    "e": Global("entropy", "1 + Σ_j p_ij log₂ p_ij / log₂ n", _entropy),
-    "f": Global("inverse document frequency", "log₂(n / Σ_j χ_ij)", lambda c: np.log2(c.n / c.frequency)),
-    "g": Global("gfidf", "Σ_j f_ij / Σ_j χ_ij", lambda c: c.sum() / c.frequency),
-    "n": Global("normal", "1 / √(Σ_j f_ij²)", lambda c: 1.0 / np.sqrt(c.sum(np.square))),
-    "p": Global(
-        "probabilistic inverse",
-        "log₂((n − Σ_j χ_ij) / Σ_j χ_ij)",
-        lambda c: np.log2((c.n - c.frequency) / c.frequency),
+GLOBAL: dict[str, Weight] = {
+    "x": Weight("none", "1", lambda c: np.ones(c.matrix.shape[1])),
+    "e": Weight("entropy", "1 + Σ_j p_ij log₂ p_ij / log₂ n", _entropy),
+    "f": Weight("inverse document frequency", "log₂(n / Σ_j χ_ij)", lambda c: np.log2(c.n / c.frequency)),
+    "g": Weight("gfidf", "Σ_j f_ij / Σ_j χ_ij", lambda c: c.sum() / c.frequency),
+    "n": Weight("normal", "1 / √(Σ_j f_ij²)", lambda c: 1.0 / np.sqrt(c.sum(np.square))),
+    "p": Weight(
+        "probabilistic inverse", "log₂((n − Σ_j χ_ij) / Σ_j χ_ij)", lambda c: np.log2((c.n - c.frequency) / c.frequency)
     ),
-    "d": Global("dominance", "1 + ln(n / Σ_j χ_ij)", lambda c: 1.0 + np.log(c.n / c.frequency)),
-    "s": Global(
+    "d": Weight("dominance", "1 + ln(n / Σ_j χ_ij)", lambda c: 1.0 + np.log(c.n / c.frequency)),
+    "s": Weight(
         "scikit-learn's smooth idf",
         "1 + ln((1 + n) / (1 + Σ_j χ_ij))",
         lambda c: 1.0 + np.log((1.0 + c.n) / (1.0 + c.frequency)),
     ),
 }
 
-NORMALISATION: dict[str, Normalisation] = {
-    "x": Normalisation("none", "1", lambda W: W),
-    "c": Normalisation("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: normalize(W, copy=False)),
+NORMALISATION: dict[str, Weight] = {
+    "x": Weight("none", "1", lambda W: W),
+    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: normalize(W, copy=False)),
 }
 
 NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
 
 
-def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
+def _letters(spelling: object) -> tuple[Weight, Weight, Weight]:
     """Look up a weighting in the tables."""
     code = NAMED.get(spelling, spelling) if isinstance(spelling, str) else ""
     if len(code) == 3 and code[0] in LOCAL and code[1] in GLOBAL and code[2] in NORMALISATION:
