@@ -21,13 +21,15 @@ def open_parquet(source: Source) -> Table:
         file = source.cleanup.enter_context(closing(parquet.ParquetFile(source.path)))
         columns = check_names(file.schema_arrow.names, source.name)
         chosen = [column for column in columns if column in source.wanted]
-        sizes = _unpacked_sizes(file.metadata, chosen)
+        # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        sizes = [max(group.total_byte_size, 1) for group in groups]  # decompressed, but still encoded
     except CorpusError:
         raise
     except Exception as error:  # pyarrow raises many kinds for damaged files
         raise CorpusError(f"{source.name} must be a valid Parquet file ({first_line(error)}).") from error
     expansion(source).add(sum(sizes))
-    # A value may be as large as everything in its column chunk, and a dictionary may repeat it in every row.
+    # A value may be as large as everything in its row group, and a dictionary may repeat it in every row.
     rows = min(BATCH, max(_SMALLEST_BATCH, _BATCH_BYTES // max(sizes, default=1)))
     batches = file.iter_batches(batch_size=rows, columns=chosen, use_threads=False)
 
@@ -36,15 +38,6 @@ def open_parquet(source: Source) -> Table:
         return None if batch is None else batch.to_pylist()
 
     return Table("record", columns, read_batches(source, fetch, first_line))
-
-
-def _unpacked_sizes(metadata: Any, columns: list[str]) -> list[int]:
-    """Return the size of each chunk of the columns, decompressed but still encoded, as the file states it."""
-    groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
-    chunks = [group.column(number) for group in groups for number in range(group.num_columns)]
-    return [
-        max(chunk.total_uncompressed_size, 1) for chunk in chunks if chunk.path_in_schema.partition(".")[0] in columns
-    ]
 
 
 FORMATS = (Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),)
