@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from ..text.readers import READERS
+
 if TYPE_CHECKING:
     from ..text import Corpus, TermVectorizer
 
-FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
+FORMATS = tuple(READERS)
 SOURCE_NAMES = ("text", "identity", "title", "label", "date", "query", "kind", "encoding", "pattern", "delimiter",
                 "skip_errors", "duplicate_ids")  # fmt: skip
 TERM_NAMES = ("weighting", "stop_words", "stemmer", "min_df", "ngrams")
@@ -28,6 +30,7 @@ SPOKEN = (
     (" (max_document_bytes)", ""),
     (" (max_total_bytes)", ""),
     (" (max_ratio)", ""),
+    ("; raise max_query_steps if the query needs more", ""),
 )
 SCHEMES = ("auto", "RED-S", "KKM-S", "KM-S", "KM-P")
 Command = Callable[..., Any]
@@ -201,9 +204,9 @@ class Source:
                 date=options["date"],
                 query=options["query"],
                 format=options["kind"],
-                encoding=options["encoding"],
-                on_error="skip" if options["skip_errors"] else "raise",
                 options=ReadOptions(
+                    encoding=options["encoding"],
+                    on_error="skip" if options["skip_errors"] else "raise",
                     pattern=options["pattern"],
                     delimiter=options["delimiter"],
                     duplicate_ids=options["duplicate_ids"],
