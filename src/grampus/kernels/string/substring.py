@@ -82,6 +82,8 @@ class Spectrum(SubstringKernel):
     """
 
     name: ClassVar[str] = "spectrum"
+    words: ClassVar[str] = "shared substrings of exactly `length` characters"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| = length} #u(s) #u(t)"
     length: int
     unit: str = field(default="characters", kw_only=True)
 
@@ -115,6 +117,8 @@ class BoundRange(SubstringKernel):
     """
 
     name: ClassVar[str] = "boundrange"
+    words: ClassVar[str] = "shared substrings of at most `length` characters"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| ≤ length} #u(s) #u(t)"
     length: int
     unit: str = field(default="characters", kw_only=True)
 
@@ -146,6 +150,8 @@ class Constant(SubstringKernel):
     """
 
     name: ClassVar[str] = "constant"
+    words: ClassVar[str] = "all shared substrings"
+    formula: ClassVar[str] = "K(s, t) = Σ_u #u(s) #u(t)"
     unit: str = field(default="characters", kw_only=True)
 
     def __post_init__(self) -> None:
@@ -178,6 +184,8 @@ class Exponential(SubstringKernel):
     """
 
     name: ClassVar[str] = "exponential"
+    words: ClassVar[str] = "all shared substrings, long ones weighted less"
+    formula: ClassVar[str] = "K(s, t) = Σ_u decay^−|u| #u(s) #u(t)"
     decay: float
     unit: str = field(default="characters", kw_only=True)
 
@@ -215,6 +223,8 @@ class String(SubstringKernel):
     """
 
     name: ClassVar[str] = "string"
+    words: ClassVar[str] = "shared substrings of exactly `length` characters, scaled as in kernlab"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| = length} decay^(2(length + 1)) #u(s) #u(t)"
     length: int
     decay: float = field(default=0.5, kw_only=True)
     unit: str = field(default="characters", kw_only=True)
@@ -261,6 +271,8 @@ class FullString(SubstringKernel):
     """
 
     name: ClassVar[str] = "fullstring"
+    words: ClassVar[str] = "shared substrings of at most `length` characters, weighted by length"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| ≤ length} decay^(2|u|) #u(s) #u(t)"
     length: int
     decay: float = field(default=0.5, kw_only=True)
     unit: str = field(default="characters", kw_only=True)
