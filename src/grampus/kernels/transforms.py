@@ -54,8 +54,7 @@ class Normalise(Transform):
 
     name: ClassVar[str] = "normalise"
     words: ClassVar[str] = (
-        "divide by a mean of the two self-similarities: order 0 gives the cosine, infinity divides by the larger "
-        "one"
+        "divide by a mean of the two self-similarities: order 0 gives the cosine, infinity divides by the larger one"
     )
     formula: ClassVar[str] = "K(x, y) / M_t(K(x, x), K(y, y)), M_t the power mean of order t"
     learns: ClassVar[bool] = False
@@ -82,8 +81,7 @@ class Power(Transform):
 
     name: ClassVar[str] = "power"
     words: ClassVar[str] = (
-        "raise every similarity to a power; an exponent below 1 raises small similarities relative to large "
-        "ones"
+        "raise every similarity to a power; an exponent below 1 raises small similarities relative to large ones"
     )
     formula: ClassVar[str] = "K(x, y)^exponent"
     learns: ClassVar[bool] = False

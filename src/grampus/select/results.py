@@ -201,7 +201,12 @@ def _finite(value: float | None) -> float | None:
 
 
 def score_chart(choice: Any) -> str:
-    """Return the scores as bars, one line for each k; takes what `score_rows` takes.
+    """Return the scores as bars, one line for each k.
+
+    Parameters
+    ----------
+    choice : Selection or Choice
+        What `score_rows` takes.
 
     Examples
     --------
@@ -228,7 +233,12 @@ def score_chart(choice: Any) -> str:
 
 
 def explain_choice(choice: Any) -> str:
-    """Return in one sentence which k the splits favour and which they cannot rule out; takes what `score_rows` takes.
+    """Return in one sentence which k the splits favour and which they cannot rule out.
+
+    Parameters
+    ----------
+    choice : Selection or Choice
+        What `score_rows` takes, with ``n_splits``.
 
     Examples
     --------
@@ -387,7 +397,7 @@ class Selection(Drawable):
         at = self.ks.index(first)
         score, error = self.mean[at], self.standard_error[at]
         spread = f" ± {error:.2f}" if np.isfinite(error) else ""  # a single split has none
-        words = [explain_choice(self), f"Its score is {score:.2f}{spread}."]
+        words = [explain_choice(self), f"The score of k = {first} is {score:.2f}{spread}."]
         perfect = [str(k) for k, mean in zip(self.ks, self.mean, strict=True) if k != first and mean >= PERFECT]
         contest = self.runner_up
         if perfect:
