@@ -164,7 +164,7 @@ def test_nearly_perfect_scores_are_equal():
     made = Selection((2, 3, 4, 5), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.ranking == (3, 2, 4, 5)
     assert made.close[0] == 2
-    assert "The score of k = 3 is 0.99 ± 0.01. k = 2 also predicts nearly perfectly; the largest such k" in made.confidence
+    assert "k = 3 is 0.99 ± 0.01. k = 2 also predicts nearly perfectly; the largest such k is chosen" in made.confidence
     assert made.chart().splitlines()[2].endswith("◀ chosen")
 
 
