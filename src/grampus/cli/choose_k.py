@@ -40,10 +40,7 @@ def choose_k(options: Options) -> None:
         model = DocumentClusterer(
             kernel=options.terms.kernel,
             terms=options.terms.vectorizer(len(corpus)),
-            ks=options.choice.ks,
-            scheme=options.choice.scheme,
-            n_splits=options.choice.splits,
-            null=options.choice.null,
+            **options.choice.settings,
             **machine,
         )
         choice = model.choose(corpus, progress=progress)

@@ -10,6 +10,7 @@ import click
 
 from .command import MAIN, argument, command, option, refuse, repeat_line
 from .options import (
+    AT_LEAST_1,
     Count,
     MachineOptions,
     OutputOptions,
@@ -20,10 +21,13 @@ from .options import (
     TermOptions,
 )
 from .report import TextOptions
+from .results import document_rows
 from .show import console, print_json, progress_bars, say, show_run
 
 if TYPE_CHECKING:
     from ..persist import Run
+
+STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,18 +35,11 @@ class StartOptions:
     """How clusters are found for a given k."""
 
     heading: ClassVar[str] = "Clustering"
-    starts: int = option(
-        "--starts", type=click.IntRange(min=1), metavar="N", default=10, help="Starts; the best is kept. [10]"
-    )
-    init: str = option(
-        "--init", type=click.Choice(["auto", "spectral", "random", "k-means++", "pddp"]), metavar="NAME",
-        default="auto", help="Initial clusters: spectral, random, k-means++ or pddp. [auto]",
-    )  # fmt: skip
-    no_polish: bool = option("--no-polish", is_flag=True, help="Skip the final moves of single documents.")
-    no_stability: bool = option("--no-stability", is_flag=True, help="Do not measure stability.")
-    embeddings: str | None = option(
-        "--embeddings", type=click.Path(dir_okay=False), help="Use the rows of a .npy file instead of terms."
-    )
+    starts: int = option("Starts; the best is kept. [10]", type=AT_LEAST_1, default=10)
+    init: str = option(f"Initial clusters: {', '.join(STARTS)}. [auto]", type=click.Choice(STARTS), default="auto")
+    no_polish: bool = option("Skip the final moves of single documents.")
+    no_stability: bool = option("Do not measure stability.")
+    embeddings: str | None = option("Use the rows of a .npy file instead of terms.", type=click.Path(dir_okay=False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,15 +47,14 @@ class Options:
     """The options of ``cluster``."""
 
     source: str = argument()
-    clusters: int | str = option("-k", "--clusters", type=Count(), default="auto", help="Number of clusters. [chosen]")
+    clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
     documents: SourceOptions
     page: str | None = option(
-        "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False), help="Write an HTML page of the run."
+        "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
     )
     out: str | None = option(
-        "--out", heading=MAIN, type=click.Path(file_okay=False),
-        help="Save the run in a folder; an older run there is replaced.",
-    )  # fmt: skip
+        "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
+    )
     terms: TermOptions
     choice: SplitOptions
     start: StartOptions
@@ -110,8 +106,6 @@ def cluster(options: Options) -> None:
             write_report(run, options.page, texts=texts)
             progress("writing the page", 1, 1)
         if options.table.results:
-            from .results import document_rows
-
             options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
     if options.output.as_json:
         print_json(run_json(run, options.out))
@@ -132,14 +126,11 @@ def _run(options: Options, progress: Progress) -> Run:
         options.clusters,
         kernel=options.terms.kernel,
         terms=options.terms.vectorizer(len(corpus)),
-        ks=options.choice.ks,
-        scheme=options.choice.scheme,
-        n_splits=options.choice.splits,
-        null=options.choice.null,
         stability=not options.start.no_stability,
         n_init=options.start.starts,
         init=options.start.init,
         polish=not options.start.no_polish,
+        **options.choice.settings,
         **machine,
     )
     if options.start.embeddings is None:
@@ -165,19 +156,12 @@ def _embeddings(place: str) -> Any:
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     """Return a run as plain values for programs."""
-    from .results import document_rows
-
     header, rows = document_rows(replace(run, titles=None, dates=None, excerpts=None))
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
         "clusters": [asdict(cluster) for cluster in run.clusters],
         "choice": None if run.choice is None else asdict(run.choice),
-        "kernel": run.kernel,
-        "seed": run.seed,
-        "outcome": run.outcome,
-        "fingerprint": run.fingerprint,
-        "warnings": list(run.warnings),
-        "seconds": run.seconds,
+        **{name: getattr(run, name) for name in ("kernel", "seed", "outcome", "fingerprint", "warnings", "seconds")},
         "saved": place,
         "command": run.command,
     }

@@ -22,12 +22,23 @@ T = TypeVar("T")
 
 def argument(**settings: Any) -> Any:
     """Declare a positional argument as a field."""
-    return field(metadata={"make": lambda name: click.Argument([name], **settings)})
+    return field(metadata={"make": lambda name, hint: click.Argument([name], **settings)})
 
 
-def option(*flags: str, heading: str | None = None, **settings: Any) -> Any:
-    """Declare an option as a field; it is listed under `heading`, or under the heading of its dataclass."""
-    return field(metadata={"make": lambda name: click.Option([name, *flags], **settings), "heading": heading})
+def option(help: str, *flags: str, heading: str | None = None, **settings: Any) -> Any:  # noqa: A002
+    """Declare an option as a field; by default its flag is the field's name, and a bool takes no value.
+
+    It is listed under `heading`, or under the heading of its dataclass.
+    """
+
+    def make(name: str, hint: Any) -> click.Option:
+        names = flags or (f"--{name.replace('_', '-')}",)
+        kind = settings.get("type")
+        if isinstance(kind, click.IntRange | click.Choice):  # the help lists the values, errors name the limits
+            settings.setdefault("metavar", "N" if isinstance(kind, click.IntRange) else "NAME")
+        return click.Option([name, *names], help=help, is_flag=hint is bool, **settings)
+
+    return field(metadata={"make": make, "heading": heading})
 
 
 def command(kind: type[T], name: str, short_help: str) -> Callable[[Callable[[T], None]], Command]:
@@ -45,31 +56,22 @@ def command(kind: type[T], name: str, short_help: str) -> Callable[[Callable[[T]
     return decorate
 
 
-def _parts(kind: type) -> dict[str, type]:
-    """Return the fields that are dataclasses of options themselves, which several commands share."""
-    return {name: hint for name, hint in get_type_hints(kind).items() if isinstance(hint, type) and is_dataclass(hint)}
-
-
 def _parameters(kind: type) -> Iterator[click.Parameter]:
-    parts = _parts(kind)
+    hints = get_type_hints(kind)
     for entry in fields(kind):
-        if entry.name in parts:
-            yield from _parameters(parts[entry.name])
+        if is_dataclass(hints[entry.name]):
+            yield from _parameters(hints[entry.name])
         else:
-            made = entry.metadata["make"](entry.name)
+            made = entry.metadata["make"](entry.name, hints[entry.name])
             made.heading = entry.metadata.get("heading") or getattr(kind, "heading", MAIN)
             yield made
 
 
 def _gather(kind: type[T], values: Mapping[str, Any]) -> T:
     """Build a dataclass, and the parts inside it, from the values of all options."""
-    parts = _parts(kind)
-    return kind(
-        **{
-            entry.name: _gather(parts[entry.name], values) if entry.name in parts else values[entry.name]
-            for entry in fields(kind)  # type: ignore[arg-type]
-        }
-    )
+    hints = get_type_hints(kind)
+    names = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]
+    return kind(**{n: _gather(hints[n], values) if is_dataclass(hints[n]) else values[n] for n in names})
 
 
 class Command(click.Command):

@@ -23,10 +23,8 @@ SPLITS = 16  # enough for the chart, and soon done
 class Options:
     """The options of ``demo``."""
 
-    clusters: int | str = option("-k", "--clusters", type=Count(), default="auto", help="Number of clusters. [chosen]")
-    write: str | None = option(
-        "--write", type=click.Path(file_okay=False), help="Write the corpus there as a folder, CSV and JSONL."
-    )
+    clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
+    write: str | None = option("Write the corpus there as a folder, CSV and JSONL.", type=click.Path(file_okay=False))
     machine: MachineOptions
     output: OutputOptions
 

@@ -15,6 +15,7 @@ from .show import console, print_json, say, table
 if TYPE_CHECKING:
     from ..persist import Run
 
+SCORES = {"nmi": "NMI", "ari": "ARI", "accuracy": "accuracy", "purity": "purity", "variation_of_information": "VI"}
 LARGEST = 4  # clusters of a class that are listed where the whole table would not fit
 
 
@@ -46,13 +47,7 @@ def evaluate(options: Options) -> None:
     pairs = _labelled(options, Run.load(options.run))
     labels, classes = [label for label, _ in pairs], [name for _, name in pairs]
     counts = metrics.contingency_table(classes, labels)
-    scores = {
-        "nmi": metrics.nmi(counts),
-        "ari": metrics.ari(counts),
-        "accuracy": metrics.accuracy(counts),
-        "purity": metrics.purity(counts),
-        "variation_of_information": metrics.variation_of_information(counts),
-    }
+    scores = {name: getattr(metrics, name)(counts) for name in SCORES}
     clusters, cells = sorted(set(labels)), Counter(pairs)
     rows = {name: [cells[cluster, name] for cluster in clusters] for name in sorted(set(classes))}
     if options.output.as_json:
@@ -62,9 +57,7 @@ def evaluate(options: Options) -> None:
     elif not options.output.quiet:
         out = console()
         out.print(_table(rows, clusters, out.width, f"{len(labels)} documents with a class"))
-        names = ("NMI", "ARI", "accuracy", "purity", "VI")
-        say(out, ", ".join(f"{name} {score:.3f}" for name, score in zip(names, scores.values(), strict=True)))
-        say(out, f"Again: {repeat_line()}")
+        say(out, ", ".join(f"{SCORES[name]} {score:.3f}" for name, score in scores.items()), f"Again: {repeat_line()}")
 
 
 def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: str) -> object:

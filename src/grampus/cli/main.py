@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NoReturn
 
 import click
+from click.shell_completion import shell_complete
 
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
@@ -29,35 +30,8 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
 COMMANDS = (cluster, report, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion)
 
 
-class _StoppedError(Exception):
-    """Ctrl-C or a broken pipe, which click would handle itself: with an empty line, or with status 1."""
-
-    def __init__(self, status: int) -> None:
-        self.status = status
-
-
-@contextmanager
-def _kept_from_click() -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        raise _StoppedError(INTERRUPTED) from None
-    except BrokenPipeError:
-        raise _StoppedError(BROKEN_PIPE) from None
-
-
 class _Group(click.Group):
-    """A group that leaves interruptions and broken pipes to `main`, and lists commands in the order of use."""
-
-    def make_context(self, *args: Any, **kwargs: Any) -> click.Context:
-        """Parse the command line; ``--help`` and ``--version`` print here."""
-        with _kept_from_click():
-            return super().make_context(*args, **kwargs)
-
-    def invoke(self, ctx: click.Context) -> object:
-        """Run a command."""
-        with _kept_from_click():
-            return super().invoke(ctx)
+    """A group that lists its commands in the order of use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the commands as they were added."""
@@ -84,6 +58,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command; every error is one line on standard error and a status other than 0."""
     words = list(sys.argv[1:] if args is None else args) or ["--help"]
     prepare_streams()
+    if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
+        sys.exit(shell_complete(grampus, {}, "grampus", "_GRAMPUS_COMPLETE", os.environ["_GRAMPUS_COMPLETE"]))
     status = _run(words)
     try:
         sys.stdout.flush()
@@ -93,19 +69,24 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
 
 
 def _run(words: list[str]) -> int:
+    """Run a command without click's own handling of Ctrl-C and broken pipes; return the status."""
     try:
-        status = grampus.main(words, prog_name="grampus", standalone_mode=False, obj=words)
+        try:
+            with grampus.make_context("grampus", list(words), obj=words) as ctx:
+                grampus.invoke(ctx)
+            status = 0
+        except click.exceptions.Exit as stop:  # --help and --version
+            status = stop.exit_code
         sys.stdout.flush()
     except BrokenPipeError:  # nobody is left to read a message
         return BROKEN_PIPE
-    except (_StoppedError, KeyboardInterrupt, click.Abort) as stop:
-        status = getattr(stop, "status", INTERRUPTED)
-        return status if status == BROKEN_PIPE else _fail("Interrupted; no file was left incomplete.", status)
+    except (KeyboardInterrupt, click.Abort):
+        return _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
     except Exception as error:
         if os.environ.get("GRAMPUS_DEBUG") and not _expected(error):
             raise
         return _fail(_message(error), error.exit_code if isinstance(error, click.ClickException) else 1)
-    return status if isinstance(status, int) else 0
+    return status
 
 
 def _expected(error: Exception) -> bool:

@@ -12,13 +12,19 @@ import click
 
 from .command import MAIN, option, refuse
 from .outputs import check_outputs
+from .results import write_rows
 from .show import plain_options
 
 if TYPE_CHECKING:
     from ..text import Corpus, TermVectorizer
 
 FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
-SCHEMES = ("auto", "RED-S", "KKM-S", "KM-S", "KM-P")
+SCHEMES = click.Choice(["auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
+ACTIONS = click.Choice(["error", "number", "skip"])
+KERNEL = "cosine|principal(30)|normalise"
+_COLUMNS = ("id", "title", "label", "date")
+FILE = click.Path(dir_okay=False, allow_dash=True)
+AT_LEAST_1 = click.IntRange(min=1)
 Progress = Callable[[str, int, int], None]
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -64,28 +70,19 @@ class SourceOptions:
 
     heading: ClassVar[str] = "Reading documents"
     text: tuple[str, ...] = option(
-        "--text", heading=MAIN, multiple=True, metavar="COLUMN",
-        help="Column with the text; repeat it to join several. [text]",
-    )  # fmt: skip
-    label: str | None = option(
-        "--label", heading=MAIN, metavar="COLUMN", help="Column with known classes; 'folder' for a folder."
+        "Column with the text; may be repeated. [text]", heading=MAIN, multiple=True, metavar="COLUMN"
     )
-    id: str | None = option("--id", metavar="COLUMN", help="Column with the id. [id, or the record's number]")
-    title: str | None = option("--title", metavar="COLUMN", help="Column with the title.")
-    date: str | None = option("--date", metavar="COLUMN", help="Column with the date.")
-    query: str | None = option("--query", metavar="SQL", help="One SELECT, for SQLite and DuckDB.")
-    format: str | None = option(
-        "--format", type=click.Choice(FORMATS), metavar="NAME",
-        help=f"{', '.join(FORMATS[:-1])} or {FORMATS[-1]}. [from the file's name]",
-    )  # fmt: skip
-    encoding: str | None = option("--encoding", metavar="NAME", help="Character encoding. [UTF-8, or detected]")
-    pattern: str = option("--pattern", default="*", metavar="GLOB", help="Files of a folder to read. [*]")
-    delimiter: str | None = option("--delimiter", metavar="CHARACTER", help="Column separator of a CSV file.")
-    skip_errors: bool = option("--skip-errors", is_flag=True, help="Skip and count records that cannot be used.")
-    duplicate_ids: str = option(
-        "--duplicate-ids", type=click.Choice(["error", "number", "skip"]), default="error", metavar="ACTION",
-        help="For an id seen before: error, number (as id#2), or skip. [error]",
-    )  # fmt: skip
+    label: str | None = option("Column with known classes; 'folder' for a folder.", heading=MAIN, metavar="COLUMN")
+    id: str | None = option("Column with the id. [id, or the record's number]", metavar="COLUMN")
+    title: str | None = option("Column with the title.", metavar="COLUMN")
+    date: str | None = option("Column with the date.", metavar="COLUMN")
+    query: str | None = option("One SELECT, for SQLite and DuckDB.", metavar="SQL")
+    format: str | None = option(f"{', '.join(FORMATS)}. [from the file's name]", type=click.Choice(FORMATS))
+    encoding: str | None = option("Character encoding. [UTF-8, or detected]", metavar="NAME")
+    pattern: str = option("Files of a folder to read. [*]", default="*", metavar="GLOB")
+    delimiter: str | None = option("Column separator of a CSV file.", metavar="CHARACTER")
+    skip_errors: bool = option("Skip and count records that cannot be used.")
+    duplicate_ids: str = option("For an id seen before: error, number or skip. [error]", type=ACTIONS, default="error")
 
     def check(self, source: str) -> None:
         """Refuse options that do not apply to the kind of source."""
@@ -96,8 +93,8 @@ class SourceOptions:
     @property
     def columns(self) -> dict[str, str]:
         """The columns that were named."""
-        named = {"text": "+".join(self.text), "id": self.id, "title": self.title, "label": self.label}
-        return {name: column for name, column in (named | {"date": self.date}).items() if column}
+        named = {"text": "+".join(self.text)} | {name: getattr(self, name) for name in _COLUMNS}
+        return {name: column for name, column in named.items() if column}
 
     def read(self, source: str, progress: Progress) -> Corpus:
         """Read the documents; guesses and skipped records are in the corpus's notes."""
@@ -110,19 +107,11 @@ class SourceOptions:
             corpus = read_corpus(
                 source,
                 text=list(self.text) or None,
-                id=self.id,
-                label=self.label,
-                title=self.title,
-                date=self.date,
-                query=self.query,
-                format=self.format,
-                encoding=self.encoding,
                 on_error="skip" if self.skip_errors else "raise",
-                options=ReadOptions(
-                    pattern=self.pattern, delimiter=self.delimiter, duplicate_ids=self.duplicate_ids
-                ),
+                options=ReadOptions(pattern=self.pattern, delimiter=self.delimiter, duplicate_ids=self.duplicate_ids),
                 progress=lambda now: progress("reading", round(100 * (now.share or 0.0)), 100),
-            )  # fmt: skip
+                **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format", "encoding")},
+            )
         progress("reading", 100, 100)
         skipped = [f"{count} left out: {reason}." for reason, count in corpus.skipped.items()]
         return replace(corpus, notes=tuple(plain_options(note) for note in (*corpus.notes, *skipped)))
@@ -133,22 +122,12 @@ class TermOptions:
     """How documents are compared."""
 
     heading: ClassVar[str] = "Comparing documents"
-    kernel: str = option(
-        "--kernel", default="cosine|principal(30)|normalise", metavar="KERNEL",
-        help="See 'grampus describe-kernel --help'. [cosine|principal(30)|normalise]",
-    )  # fmt: skip
-    weighting: str | None = option(
-        "--weighting", metavar="LETTERS", help="Three letters such as lec: local, global, length. [lec]"
-    )
-    stop_words: str | None = option(
-        "--stop-words", metavar="NAME|FILE", help="smart, english, none, or a file. [smart]"
-    )
-    stemmer: str | None = option("--stemmer", metavar="LANGUAGE", help="english, german, …, or none. [english]")
-    min_df: int | None = option(
-        "--min-df", type=click.IntRange(min=1), metavar="N",
-        help="Documents that a term must occur in. [3, fewer for small collections]",
-    )  # fmt: skip
-    ngrams: int | None = option("--ngrams", type=click.IntRange(1, 5), metavar="N", help="Longest term, in words. [1]")
+    kernel: str = option(f"See 'grampus describe-kernel --help'. [{KERNEL}]", default=KERNEL)
+    weighting: str | None = option("Three letters such as lec: local, global, length. [lec]", metavar="LETTERS")
+    stop_words: str | None = option("smart, english, none or a file. [smart]", metavar="NAME|FILE")
+    stemmer: str | None = option("english, german, …, or none. [english]", metavar="LANGUAGE")
+    min_df: int | None = option("Documents a term must occur in. [3, or fewer]", type=AT_LEAST_1)
+    ngrams: int | None = option("Longest term, in words. [1]", type=click.IntRange(1, 5))
 
     def check(self) -> None:
         """Refuse an invalid kernel, and options about terms if it compares strings."""
@@ -183,16 +162,17 @@ class SplitOptions:
     """How k is chosen."""
 
     heading: ClassVar[str] = "Choosing k"
-    ks: tuple[int, ...] | None = option("--ks", type=Numbers(), help="Values of k to choose from. [2-10]")
+    ks: tuple[int, ...] | None = option("Values of k to choose from. [2-10]", type=Numbers())
     scheme: str = option(
-        "--scheme", type=click.Choice(SCHEMES), metavar="NAME", default="auto",
-        help="RED-S, KKM-S, KM-S or KM-P. [KKM-S up to 2,500 documents, then RED-S]",
-    )  # fmt: skip
-    splits: int = option(
-        "--splits", type=click.IntRange(min=1), metavar="N", default=50,
-        help="Random halvings of the documents, also for stability. [50]",
-    )  # fmt: skip
-    null: bool = option("--null", is_flag=True, help="Also test whether there are any groups; slower.")
+        "RED-S, KKM-S, KM-S, KM-P. [KKM-S up to 2,500 documents, then RED-S]", type=SCHEMES, default="auto"
+    )
+    splits: int = option("Random halvings, also for stability. [50]", type=AT_LEAST_1, default=50)
+    null: bool = option("Also test whether there are any groups; slower.")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The options as DocumentClusterer takes them."""
+        return {"ks": self.ks, "scheme": self.scheme, "n_splits": self.splits, "null": self.null}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -200,15 +180,9 @@ class MachineOptions:
     """Seed, threads and memory."""
 
     heading: ClassVar[str] = "Reproducibility and resources"
-    seed: int = option(
-        "--seed", type=click.IntRange(0, 2**32 - 1), metavar="N", default=0, help="Seed of every random step. [0]"
-    )
-    threads: int | None = option(
-        "--threads", type=click.IntRange(min=1), metavar="N", help="Maximum number of threads; results are the same."
-    )
-    max_memory: str | None = option(
-        "--max-memory", metavar="SIZE", help="Memory budget such as 4GB. [half of the machine's]"
-    )
+    seed: int = option("Seed of every random step. [0]", type=click.IntRange(0, 2**32 - 1), default=0)
+    threads: int | None = option("Most threads to use; results are the same.", type=AT_LEAST_1)
+    max_memory: str | None = option("Budget such as 4GB. [half of the machine's]", metavar="SIZE")
 
     def apply(self) -> dict[str, Any]:
         """Set the memory budget; return seed and threads as an estimator takes them."""
@@ -224,8 +198,8 @@ class OutputOptions:
     """What is printed."""
 
     heading: ClassVar[str] = "Output"
-    as_json: bool = option("--json", is_flag=True, help="Print one JSON document.")
-    quiet: bool = option("-q", "--quiet", is_flag=True, help="Print errors only.")
+    as_json: bool = option("Print one JSON document.", "--json")
+    quiet: bool = option("Print errors only.", "-q", "--quiet")
 
     @property
     def silent(self) -> bool:
@@ -239,13 +213,9 @@ class ResultOptions:
 
     heading: ClassVar[str] = "Output"
     results: str | None = option(
-        "--results", metavar="FILE", type=click.Path(dir_okay=False, allow_dash=True),
-        help="Write one row per document to a .csv or .jsonl file, or - for CSV on standard output.",
-    )  # fmt: skip
-    lossless: bool = option(
-        "--lossless", is_flag=True,
-        help="Write CSV cells unchanged. By default, cells that a spreadsheet would run are defused.",
-    )  # fmt: skip
+        "Write one row per document to a .csv or .jsonl file, or - for standard output.", type=FILE
+    )
+    lossless: bool = option("Keep CSV cells that a spreadsheet would run.")
 
     def check(self, output: OutputOptions, inputs: Sequence[str | None], **others: str | None) -> None:
         """Fail early: validate outputs before the expensive work."""
@@ -257,8 +227,6 @@ class ResultOptions:
     def write(self, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
         """Write the file, if one was requested."""
         if self.results:
-            from .results import write_rows
-
             write_rows(self.results, header, rows, lossless=self.lossless)
 
     @property

@@ -19,10 +19,8 @@ class TextOptions:
     """How much of the texts is kept."""
 
     heading: ClassVar[str] = "Output"
-    full_text: bool = option(
-        "--full-text", is_flag=True, help="Put whole texts into the page, not excerpts of 160 characters."
-    )
-    no_text: bool = option("--no-text", is_flag=True, help="Leave out every text; ids, titles and terms stay.")
+    full_text: bool = option("Put whole texts into the page, not excerpts of 160 characters.")
+    no_text: bool = option("Leave out every text; ids, titles and terms stay.")
 
     @property
     def embedded(self) -> Literal["full", "none", "excerpts"]:
@@ -37,9 +35,9 @@ class Options:
     """The options of ``report``."""
 
     run: str = argument(type=click.Path(exists=True, file_okay=False))
-    out: str | None = option("--out", type=click.Path(dir_okay=False), help="The page. [RUN.html, next to the folder]")
+    out: str | None = option("The page. [RUN.html, next to the folder]", type=click.Path(dir_okay=False))
     edits: str | None = option(
-        "--edits", type=click.Path(exists=True, dir_okay=False), help="Apply names and merges saved from the page."
+        "Apply names and merges saved from the page.", type=click.Path(exists=True, dir_okay=False)
     )
     texts: TextOptions
     output: OutputOptions

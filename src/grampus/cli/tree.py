@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import click
 
 from .command import argument, command, names_of, option, refuse, repeat_line
-from .options import MachineOptions, OutputOptions, Progress, SourceOptions, TermOptions, default_vectorizer
+from .options import AT_LEAST_1, MachineOptions, OutputOptions, Progress, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, progress_bars, say
 
 if TYPE_CHECKING:
     from ..cluster.trees.formats import Outline
 
 FORMATS = ("text", "json", "newick", "dot")
+CUTS = ("zero", "full", "projection")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,17 +28,11 @@ class Options:
 
     source: str = argument()
     clusters: int = option(
-        "-k", "--clusters", type=click.IntRange(min=1), metavar="K", default=8,
-        help="Number of leaves, for documents. [8]",
-    )  # fmt: skip
-    shape: str = option(
-        "--as", type=click.Choice(FORMATS), metavar="FORMAT", default="text", help="text, json, newick or dot. [text]"
+        "Leaves to grow from documents. [8]", "-k", "--clusters", type=AT_LEAST_1, metavar="K", default=8
     )
-    cut: str = option(
-        "--cut", type=click.Choice(["zero", "full", "projection"]), metavar="NAME", default="projection",
-        help="Cut of a direction: zero, or the best for the documents (full) or their projections. [projection]",
-    )  # fmt: skip
-    refine: bool = option("--refine", is_flag=True, help="Follow every cut by 2-means.")
+    shape: str = option(f"{', '.join(FORMATS)}. [text]", "--as", type=click.Choice(FORMATS), default="text")
+    cut: str = option(f"Of a direction: {', '.join(CUTS)}. [projection]", type=click.Choice(CUTS), default="projection")
+    refine: bool = option("Follow every cut by 2-means.")
     documents: SourceOptions
     terms: TermOptions
     machine: MachineOptions
@@ -123,13 +118,8 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
         raise InputError("kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'.")
     vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
     rows = list(corpus.texts) if takes == "strings" else vectorizer.fit_transform(corpus)
-    model = PDDP(
-        options.clusters,
-        kernel=kernel,
-        cut=options.cut,
-        refine=options.refine,
-        random_state=machine["random_state"],
-    )
+    seed = machine["random_state"]
+    model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine, random_state=seed)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         grown = model.fit(rows).tree_

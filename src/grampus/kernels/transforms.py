@@ -26,10 +26,7 @@ class Shift(Transform):
     """
 
     name: ClassVar[str] = "shift"
-    words: ClassVar[str] = (
-        "add a constant to every self-similarity (by default the one that makes them sum to 0), so that a "
-        "document's similarity to itself does not tie it to its initial cluster"
-    )
+    words: ClassVar[str] = "add a constant to every self-similarity; by default the one that makes them sum to 0"
     formula: ClassVar[str] = "K + σI, σ = −trace(K)/n unless it is given"
     sigma: float | str | None = None
 
@@ -53,9 +50,7 @@ class Normalise(Transform):
     """
 
     name: ClassVar[str] = "normalise"
-    words: ClassVar[str] = (
-        "divide by a mean of the two self-similarities: order 0 gives the cosine, infinity divides by the larger one"
-    )
+    words: ClassVar[str] = "divide by a mean of the two self-similarities; order 0 gives the cosine, inf the larger one"
     formula: ClassVar[str] = "K(x, y) / M_t(K(x, x), K(y, y)), M_t the power mean of order t"
     learns: ClassVar[bool] = False
     order: float = 0.0
@@ -80,9 +75,7 @@ class Power(Transform):
     """
 
     name: ClassVar[str] = "power"
-    words: ClassVar[str] = (
-        "raise every similarity to a power; an exponent below 1 raises small similarities relative to large ones"
-    )
+    words: ClassVar[str] = "raise every similarity to a power; below 1, small similarities gain on large ones"
     formula: ClassVar[str] = "K(x, y)^exponent"
     learns: ClassVar[bool] = False
     exponent: float
@@ -127,10 +120,7 @@ class Map(Transform):
     """
 
     name: ClassVar[str] = "map"
-    words: ClassVar[str] = (
-        "describe every document by its similarities to all others: documents are alike if they resemble the same "
-        "documents"
-    )
+    words: ClassVar[str] = "describe every document by its similarities to all others, and compare those"
     formula: ClassVar[str] = "R Rᵀ, R the rows of K scaled to unit length"
 
     def __call__(self, gram: Gram) -> Gram:

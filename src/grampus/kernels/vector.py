@@ -136,9 +136,7 @@ class Gaussian(Kernel):
 
     name: ClassVar[str] = "gaussian"
     words: ClassVar[str] = "proximity: 1 for equal rows, falling to 0 with the squared distance"
-    formula: ClassVar[str] = (
-        "K(x, y) = exp(−‖x − y‖² / width²), or exp(−‖x − y‖² / (2 sigma²)), or exp(−gamma ‖x − y‖²)"
-    )
+    formula: ClassVar[str] = "K(x, y) = exp(−‖x − y‖² / width²); width² = 2 sigma² = 1 / gamma"
     width: float | None = None
     sigma: float | None = field(default=None, kw_only=True)
     gamma: float | None = field(default=None, kw_only=True)

@@ -77,9 +77,7 @@ class Subsequence(Kernel):
 
     name: ClassVar[str] = "subsequence"
     words: ClassVar[str] = "shared subsequences of `length` characters; gaps are allowed and penalised"
-    formula: ClassVar[str] = (
-        "K(s, t) = Σ over the places where a subsequence u occurs in s and in t of decay^(span in s + span in t)"
-    )
+    formula: ClassVar[str] = "K(s, t) = Σ over the occurrences of u in s and in t of decay^(span in s + span in t)"
     takes: ClassVar[str] = "strings"
     length: int
     decay: float = field(default=0.5, kw_only=True)
