@@ -609,3 +609,38 @@ def test_runs_without_a_document_in_common_are_not_compared(place, capsys, monke
     status, out, error = here(place, capsys, monkeypatch, "compare", "run", "others")
     assert (status, out) == (1, "")
     assert "must have documents in common" in error
+
+
+def test_shells_complete_commands_and_options(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("_GRAMPUS_COMPLETE", "bash_complete")
+    for words, number, expected in (("grampus cl", "1", ["cluster"]), ("grampus cluster --ste", "2", ["--stemmer"])):
+        monkeypatch.setenv("COMP_WORDS", words)
+        monkeypatch.setenv("COMP_CWORD", number)
+        status, out, error = here(tmp_path, capsys, monkeypatch)
+        assert (status, error) == (0, "")
+        assert [line.partition(",")[2] for line in out.splitlines()] == expected
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_bars_count_steps_of_several_parts_and_move_for_the_others(monkeypatch):
+    from grampus.cli.show import progress_bars
+
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress_bars(hidden=False) as progress:
+        progress("reading", 3, 10)
+        progress("clustering\x1b[2J", 0, 1)
+        progress("waiting", 5, None)
+    shown = sys.stderr.getvalue()
+    assert "3/10" in shown
+    assert "0/1" not in shown
+    assert "5/" not in shown
+    assert "clustering [2J" in shown
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    with progress_bars(hidden=True) as progress:
+        progress("reading", 3, 10)
+    assert sys.stderr.getvalue() == ""
