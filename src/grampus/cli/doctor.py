@@ -1,18 +1,47 @@
-"""What ``grampus doctor`` looks at."""
+"""``doctor``: versions, extras, threads and memory."""
 
 from __future__ import annotations
 
 import platform
 import sys
+from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
+
+from .command import command
+from .options import OutputOptions
+from .show import console, print_json, say
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
 EXTRAS = {"numba": "fast", "pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots"}
 
 
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``doctor``."""
+
+    output: OutputOptions
+
+
+@command(Options, "doctor", "Show versions, extras, threads and memory.")
+def doctor(options: Options) -> None:
+    """Show what Grampus runs on here: include this in a bug report.
+
+    \b
+    Example:
+      grampus doctor
+    """
+    found = checks()
+    if options.output.as_json:
+        print_json(found)
+    elif not options.output.quiet:
+        say(console(), *(f"{name:22s} {value}" for name, value in found.items()))
+    if found["problems"] != "none":
+        sys.exit(1)
+
+
 def checks() -> dict[str, Any]:
-    """Return versions, extras, threads and memory, and what is wrong with them."""
+    """Return versions, extras, threads and memory, and any problems."""
     from .. import __version__
     from .._config import config, format_size
     from .._parallel import core_count, thread_count
@@ -47,7 +76,7 @@ def _version(name: str) -> str | None:
 
 
 def _blas() -> str:
-    import numpy  # noqa: F401  (loads its BLAS, which is then seen)
+    import numpy  # noqa: F401  (loads its BLAS)
     from threadpoolctl import threadpool_info
 
     found = [f"{info['internal_api']} {info['version'] or ''} ({info['num_threads']} threads)".replace("  ", " ")

@@ -1,4 +1,4 @@
-"""Where a command writes: what would be a pity to find out after the work is found out before it."""
+"""Where a command writes: outputs are validated before the expensive work."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Sequence[str | None
     Parameters
     ----------
     outputs : mapping of str to str
-        Option to place; None where it was not given.
+        Path of each option; None where it was not given.
     inputs : sequence of str
-        What the command reads.
+        Paths that the command reads.
     as_json : bool
         Whether standard output is taken by a JSON document.
     """
     given = {option: place for option, place in outputs.items() if place}
     if given.get("--results") == "-":
         if as_json:
-            raise click.UsageError("--results - and --json both take standard output; give --results a file.")
+            raise click.UsageError("--results - and --json both use standard output; give --results a file.")
         del given["--results"]
     for option, place in given.items():
         if option == "--results" and Path(place).suffix.lower() not in TABLES:
@@ -36,16 +36,16 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Sequence[str | None
         _check_writable(place)
         for source in inputs:
             if source and _same(place, source):
-                raise click.UsageError(f"{option} {place} is what is read; it would be lost. Choose another place.")
+                raise click.UsageError(f"{option} {place} is an input and would be overwritten. Choose another path.")
         if os.path.isfile(place) and _open_as(place, 1):
-            raise click.UsageError(f"{option} {place} is where standard output goes already. Choose another place.")
+            raise click.UsageError(f"{option} {place} already receives standard output. Choose another path.")
     for (one, place), (other, second) in combinations(given.items(), 2):
         if _same(place, second):
-            raise click.UsageError(f"{one} and {other} must be two places; both are {place}.")
+            raise click.UsageError(f"{one} and {other} must be different paths; both are {place}.")
 
 
 def _check_writable(place: str) -> None:
-    """Refuse a place below something that is no folder, or where nothing may be written."""
+    """Refuse a path below something that is not a folder, or that may not be written."""
     real = Path(os.path.realpath(place))
     above = (real, *real.parents) if real.is_dir() else real.parents
     folder = next(path for path in (*above, Path("/")) if path.exists())
@@ -57,7 +57,7 @@ def _check_writable(place: str) -> None:
 
 
 def _same(place: str, other: str) -> bool:
-    """Say whether two names lead to the same thing, by links of any kind; ``-`` is standard input."""
+    """Return whether two paths lead to the same file, through links of any kind; ``-`` is standard input."""
     if other == "-":
         return os.path.isfile(place) and _open_as(place, 0)
     if os.path.realpath(place) == os.path.realpath(other):
@@ -68,7 +68,7 @@ def _same(place: str, other: str) -> bool:
 
 
 def _open_as(place: str, handle: int) -> bool:
-    """Say whether an open file of the process is this one."""
+    """Return whether a path is the file that is open under a descriptor."""
     with suppress(OSError):
         return os.path.samestat(os.stat(place), os.fstat(handle))
     return False
