@@ -38,7 +38,7 @@ def demo(options: Options) -> None:
       grampus demo --seed 1
       grampus demo --write examples
     """
-    machine = options.machine.apply()
+    options.machine.apply()
     if options.write is not None:
         refuse(("clusters",), "with --write")
         places = list(map(str, write_corpora(Path(options.write))))
