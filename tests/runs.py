@@ -46,7 +46,12 @@ def small_run(*, model=None, **changes) -> Run:
     )
     values = {
         "kernel": "cosine|shift",
-        "parameters": {"n_clusters": "auto", "n_init": 10, "terms": {"weighting": "lfc", "min_df": 1}},
+        "parameters": {
+            "n_clusters": "auto",
+            "effort": {"n_init": 10, "polish": True, "scheme": "auto"},
+            "method": {"name": "kernel-kmeans", "init": "auto"},
+            "terms": {"weighting": "lfc", "min_df": 1},
+        },
         "seed": 7,
         "command": "grampus cluster news/ --seed 7",
         "source": "news/",

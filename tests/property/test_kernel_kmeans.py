@@ -11,7 +11,8 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grampus.cluster import fast, kernel_kmeans, narrow
+from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans import fast, narrow
 from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, objective, shift
 from tests.reference import naive_kmeans
 

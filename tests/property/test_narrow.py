@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 import grampus
 from grampus import choose_k
-from grampus.cluster import fast, kernel_kmeans, narrow
-from grampus.cluster.engine import Problem, lockstep
-from grampus.cluster.kernel_kmeans import choose_way
-from grampus.cluster.narrow import Narrow
-from grampus.cluster.sums import JOINS, TIE, HeldSums, Rule
+from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans import fast, narrow
+from grampus.cluster.kmeans.kernel_kmeans import choose_way
+from grampus.cluster.kmeans.lockstep import Problem, lockstep
+from grampus.cluster.kmeans.narrow import Narrow
+from grampus.cluster.kmeans.state import JOINS, TIE, HeldSums, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, factor, normalise
 from grampus.select.splits import nearest_of
@@ -188,7 +189,7 @@ def test_choose_k_is_the_same_without_compiled_loops(scheme, kernel, init, monke
 
 @pytest.mark.parametrize(("noise", "some"), [(0.3, False), (1e-8, True)])
 def test_single_precision_decides_only_what_it_can_tell(noise, some):
-    _narrow = pytest.importorskip("grampus.cluster._narrow")
+    _narrow = pytest.importorskip("grampus.cluster.kmeans._narrow")
     rng = np.random.default_rng(7)
     x = np.repeat(rng.integers(-3, 4, (60, 5)).astype(float), 10, axis=0) + noise * rng.normal(size=(600, 5))
     norms = np.einsum("ij,ij->i", x, x)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from grampus import PDDP
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
-from grampus.cluster.components import SMALL, leading_components
-from grampus.cluster.cuts import cut_documents, cut_projections
-from grampus.cluster.spaces import space
+from grampus.cluster.trees.cuts import cut_documents, cut_projections
+from grampus.cluster.trees.node import space
 from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, objective, shift
+from grampus.gram.lanczos import SMALL, leading_components
 from grampus.kernels import parse_kernel
 from tests.reference import naive_pddp
 

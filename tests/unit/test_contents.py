@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from grampus._content import content_names
+from grampus.gram.contents import contents, names_of
 
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, choose_k, parse_kernel
-from grampus._content import content_names
 from grampus.gram import DenseGram
-from grampus.gram.contents import contents, names_of
 from grampus.select import stability
 from grampus.text import Corpus
 

@@ -34,7 +34,7 @@ def two(**options):
 
 @pytest.fixture(scope="module")
 def corpus():
-    from grampus.demo import scipy_docstrings
+    from grampus.datasets import scipy_docstrings
 
     whole = scipy_docstrings()
     return whole.take(np.arange(0, len(whole), 3))

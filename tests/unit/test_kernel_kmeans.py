@@ -15,7 +15,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grampus
 from grampus import KernelKMeans
-from grampus.cluster import fast, kernel_kmeans
+from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans import fast
 from grampus.errors import InputError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, shift
 from grampus.kernels import parse_kernel

@@ -14,9 +14,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grampus
 from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
-from grampus.cluster import bisecting_kernel_kmeans, components, kernel_kmeans, pddp
+from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
 from grampus.errors import ConvergenceError, InputError, MissingExtraError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, empirical_map, normalise
+from grampus.gram import lanczos as components
 from grampus.kernels import parse_kernel
 from tests import memory
 

@@ -7,7 +7,7 @@ import pytest
 
 import grampus
 from grampus import DocumentClusterer
-from grampus.documents.starts import LESS, NEIGHBOURS, cluster_from, neighbours_of, spectral_start
+from grampus.documents.methods import LESS, NEIGHBOURS, cluster_from, neighbours_of, spectral_start
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import LinearGram
 

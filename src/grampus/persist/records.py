@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._draw import Drawable
 from ..describe import Cluster
 from ..text import Texts
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Drawable):
     """How k was chosen.
 
     Attributes

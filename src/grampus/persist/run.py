@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from .._draw import Shown
 from ..errors import RunError
 from ..text import Texts
 from .folder import read_folder, write_folder
@@ -20,7 +21,7 @@ EXCERPT = 160  # characters of a document that are kept as its excerpt
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
+class Run(Shown):
     """What one clustering of n documents into k clusters found; row i is the i-th document as it was given.
 
     Plain data: strings, numbers, tuples of small records and arrays. ``DocumentClusterer`` makes one, the report is

@@ -255,8 +255,8 @@ def _check_model(model: Mapping[str, Any], k: int) -> None:
         _require(isinstance(value, np.ndarray | Texts), f"model.{name}", "an array or texts", value)
     labels, weights = model.get("labels", np.zeros(1, np.int32)), model.get("weights", np.zeros(1))
     fits = isinstance(labels, np.ndarray) and labels.dtype == np.int32 and labels.ndim == 1 and len(labels)
-    if not fits or labels.min() < 0 or labels.max() >= k:
-        raise RunError(f"model.labels must be clusters from 0 to {k - 1}, as int32.")
+    if not fits or labels.min() < -1 or not 0 <= labels.max() < k:
+        raise RunError(f"model.labels must be clusters from 0 to {k - 1} or −1, not all −1, as int32.")
     fits = isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and weights.ndim == 1
     if not fits or not np.isfinite(weights).all() or (weights < 0).any():
         raise RunError("model.weights must be finite numbers of at least 0.")

@@ -104,8 +104,9 @@ def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
 
 def oddest(run: Run) -> NDArray[np.intp]:
     """Return the documents that resemble their cluster least, oddest first."""
-    order = np.argsort(-np.nan_to_num(run.evidence.oddness), kind="stable")[:ODD]
-    return order[run.evidence.oddness[order] > 0.5]
+    oddness = np.where(run.evidence.labels < 0, 0.0, np.nan_to_num(run.evidence.oddness))
+    order = np.argsort(-oddness, kind="stable")[:ODD]
+    return order[oddness[order] > 0.5]
 
 
 def packed(values: NDArray[Any], kind: Any) -> str:
