@@ -401,8 +401,8 @@ def test_killed_at_any_moment_the_output_is_absent_or_whole(place):
     assert len(Run.load(place / "timed")) == 45
     found = [place / f"killed{i}" for i in range(15)]
     assert not found[0].exists()
-    for folder in found:
-        assert not folder.exists() or len(Run.load(folder)) == 45
+    for one in found:
+        assert not one.exists() or len(Run.load(one)) == 45
 
 
 INTERRUPTED = """
