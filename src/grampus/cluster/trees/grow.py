@@ -13,15 +13,15 @@ from ..._array import Array
 from ..._check import check_integer
 from ..._parallel import blas_threads
 from ...errors import InputError
-from ...gram import Gram, unshifted
-from ...gram.lanczos import leading_components
+from ...gram import Eigenpairs, Gram, eigenpairs, unshifted
 from .cuts import CUTS, TIE, snapped
-from .node import InputCentred, Space, space
+from .node import CentredNode, InputCentred, Space, space
 from .tree import Node, Split, Tree
 
 logger = logging.getLogger(__name__)
 
 CHOICES = ("scatter", "size", "gain")
+_TOLERANCE = 1e-10  # of the components' residuals
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,13 @@ class Cutting:
     def __call__(self, node: Space, directions: int) -> Proposal | None:
         """Divide by the sign pattern of the projections on `directions` components, each less its threshold."""
         seen = node if self.inputs is None else self.inputs.space(node)
-        found = leading_components(
-            seen.product, directions, seen.start, dense=seen.dense, floor=seen.floor, probe=seen.probe
+        found = eigenpairs(
+            CentredNode(seen),
+            min(directions, len(seen)),
+            start=seen.start,
+            tolerance=_TOLERANCE,
+            floor=seen.floor,
+            probe=seen.probe,
         )
         count = len(found.values)
         if count == 0:
@@ -180,10 +185,16 @@ class Cutting:
         if len(patterns) < 2:
             return None
         split = Split(
-            coefficients, offset, thresholds, patterns.astype(np.intp), ties, found.values, found.gap, 0.0,
+            coefficients, offset, thresholds, patterns.astype(np.intp), ties, found.values, _gap(found), 0.0,
             self.inputs is not None,
         )  # fmt: skip
         return Proposal(parts.reshape(-1).astype(np.intp), split)
+
+
+def _gap(found: Eigenpairs) -> float:
+    """Return the smallest distance between neighbours among λ₁ … λ_{l+1}, relative to λ₁."""
+    values = np.append(found.values, max(found.following, 0.0))
+    return float(-np.diff(values).max() / values[0])
 
 
 def by_centroids(node: Space, parts: NDArray[np.intp], found: Split | None) -> Split:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array, column_sums, dot, is_sparse, row_squares, scale_rows, tiles
+from ..._array import Array, Index, column_sums, dot, is_sparse, row_squares, scale_rows, tiles
 from ..._config import settings
 from ...gram import DenseGram, Gram, LinearGram, centre, factor
 from ...gram.factor import Factor
@@ -79,6 +79,31 @@ class Space(ABC):
     def scatter(self) -> float:
         """Return trace(K) − eᵀKe/n (`pddp`, Eqn 6, where the last term must not be doubled)."""
         return float(self.diagonal.sum() - self.sums().sum() / len(self))
+
+
+def _centred(v: Array) -> Array:
+    return np.asarray(v - np.add.reduce(v) / len(v))
+
+
+class CentredNode(Gram):
+    """H K H of the documents of a node, H = I − 11ᵀ/n: its eigenvectors are the principal components."""
+
+    def __init__(self, node: Space) -> None:
+        super().__init__(len(node), np.float64)
+        self.node = node
+
+    def _matmul(self, v: Any) -> Array:
+        images = [_centred(self.node.product(_centred(column))) for column in v.T]
+        return images[0][:, None] if len(images) == 1 else np.stack(images, axis=1)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        matrix = self.node.dense()
+        matrix = matrix - matrix.mean(axis=0)
+        matrix -= matrix.mean(axis=1, keepdims=True)
+        return matrix[rows][:, cols]
+
+    def _diagonal(self) -> Array:
+        return self._block(slice(None), slice(None)).diagonal()
 
 
 class FeatureSpace(Space):
