@@ -197,7 +197,8 @@ class _Search:
 
     def prepare(self) -> None:
         """Make repeated products quick: with features in float64, or with the matrix where that fits."""
-        explicit = factor(self.gram) if cheap_products(self.gram) else None
+        cheap = cheap_products(self.gram)
+        explicit = factor(self.gram) if cheap else None
         if explicit is not None:
             entries = explicit.features.nnz if is_sparse(explicit.features) else explicit.features.size
             if 12 * entries <= settings().memory // 4:
@@ -205,7 +206,7 @@ class _Search:
                 if not (explicit.scale == 1.0).all():
                     features = scale_rows(explicit.scale, features)
                 self._multiply = lambda v: features @ (features.T @ v)
-        elif not cheap_products(self.gram) and _fits(self.gram):
+        elif not cheap and _fits(self.gram):
             self.matrix()
 
     def matrix(self) -> Array:
