@@ -181,6 +181,8 @@ def test_bad_input():
         ({"count": 2, "which": "middle"}, "which must be 'largest' or 'smallest'"),
         ({"count": 2, "method": "magic"}, "method must be one of 'lapack', 'lanczos', 'randomised'"),
         ({"count": 2, "seed": -1}, "seed must be at least 0"),
+        ({"count": 2, "start": np.ones(4)}, r"start must have 5 entries.*\(4,\)"),
+        ({"count": 2, "floor": 0.0, "which": "smallest"}, "floor is for the largest"),
     ]:
         with pytest.raises(InputError, match=message):
             eigenpairs(gram, arguments.pop("count"), **arguments)

@@ -143,6 +143,10 @@ def eigenpairs(
     held = _as_gram(gram)
     n = len(held)
     count = check_integer(count, "count", low=1, high=n, of=" (the number of documents)")
+    if start is not None and np.shape(start) != (n,):
+        raise InputError(f"start must have {n} entries, one for each document; got shape {np.shape(start)}.")
+    if which == "smallest" and floor != -np.inf:
+        raise InputError("floor is for the largest eigenvalues; it cannot be combined with which='smallest'.")
     wanted = _Wanted(count, np.random.default_rng(seed), start, tolerance, floor, probe)
     with blas_threads():
         chosen = method or _choose(held, count)
