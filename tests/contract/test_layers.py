@@ -25,6 +25,7 @@ LAYERS: list[set[str]] = [
     {"kernels", "text"},
     {"gram"},
     {"metrics"},
+    {"_random"},
     {"_check", "_content", "_parallel"},
     {"_array", "_files"},
     {"_config"},

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus import choose_k
+from grampus._random import seed_words
 from grampus.cluster.kmeans.state import TIE, Rule
 from grampus.gram import DenseGram, FunctionGram, LinearGram, shift
 from grampus.metrics import accuracy
 from grampus.select import chance_strength, nearest_centroid, prediction_strength, reduce_gram
 from grampus.select.halves import Splitter
-from grampus.select.splits import Starts, entropy_of, half
+from grampus.select.splits import Starts, half
 from grampus.select.strength import partition_similarity, strength, tables
 from tests.reference import naive_select
 
@@ -102,7 +103,7 @@ def test_halves_in_lockstep_equal_plain_loops(seed, k, shifted, centroid):
     points = rng.normal(size=(24, 3)) + 4 * rng.integers(0, 2, size=(24, 1))
     matrix = points @ points.T
     sigma = -np.trace(matrix) / 24 if shifted else 0.0
-    entropy = entropy_of(seed % 1000)
+    entropy = tuple(seed_words(seed % 1000))
     splitter = Splitter.of(DenseGram(matrix), Rule(False, TIE, sigma, centroid=centroid), [k], 2)
     found = splitter.halves(k, range(2), entropy, 1)
     starts = Starts().draw(DenseGram(matrix), k, entropy, range(2))

@@ -41,7 +41,7 @@ def assign(options: Options) -> None:
     model = load(options.run)
     with progress_bars(options.output.silent) as progress:
         corpus = options.documents.read(options.source, progress)
-        found = model.place(corpus)
+        found = model.assign(corpus)
     header = ["id", "cluster", "about", "margin", "second", "known"]
     rows = [
         [

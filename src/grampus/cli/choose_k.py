@@ -31,8 +31,8 @@ def choose_k(options: Options) -> None:
     """
     options.documents.check(options.source)
     options.terms.check()
-    machine = options.machine.apply()
-    from ..documents import DocumentClusterer
+    options.machine.apply()
+    from ..documents import DocumentClusterer, Effort
     from ..select import score_chart
 
     with progress_bars(options.output.silent) as progress:
@@ -40,8 +40,8 @@ def choose_k(options: Options) -> None:
         model = DocumentClusterer(
             kernel=options.terms.kernel,
             terms=options.terms.vectorizer(len(corpus)),
-            **options.choice.settings,
-            **machine,
+            effort=Effort(**options.choice.settings),
+            random_state=options.machine.seed,
         )
         choice = model.choose(corpus, progress=progress)
     again = repeat_line(seed=options.machine.seed)

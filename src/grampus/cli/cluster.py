@@ -118,20 +118,21 @@ def cluster(options: Options) -> None:
 
 def _run(options: Options, progress: Progress) -> Run:
     """Read and cluster; the run records the line that repeats it."""
-    from ..documents import DocumentClusterer
+    from ..documents import DocumentClusterer, Effort, KernelKMeansMethod
 
-    machine = options.machine.apply()
+    options.machine.apply()
     corpus = options.documents.read(options.source, progress)
+    start = options.start
+    effort = Effort(
+        **options.choice.settings, stability=not start.no_stability, n_init=start.starts, polish=not start.no_polish
+    )
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
+        method=KernelKMeansMethod(init=start.init),
         terms=options.terms.vectorizer(len(corpus)),
-        stability=not options.start.no_stability,
-        n_init=options.start.starts,
-        init=options.start.init,
-        polish=not options.start.no_polish,
-        **options.choice.settings,
-        **machine,
+        effort=effort,
+        random_state=options.machine.seed,
     )
     if options.start.embeddings is None:
         model.fit(corpus, progress=progress)

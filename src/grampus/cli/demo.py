@@ -38,7 +38,7 @@ def demo(options: Options) -> None:
       grampus demo --seed 1
       grampus demo --write examples
     """
-    machine = options.machine.apply()
+    options.machine.apply()
     if options.write is not None:
         refuse(("clusters",), "with --write")
         places = list(map(str, write_corpora(Path(options.write))))
@@ -53,11 +53,12 @@ def demo(options: Options) -> None:
 
     from .. import metrics
     from ..datasets import scipy_docstrings
-    from ..documents import DocumentClusterer
+    from ..documents import DocumentClusterer, Effort
 
     corpus = scipy_docstrings()
     assert corpus.labels is not None
-    model = DocumentClusterer(options.clusters, ks=KS, n_splits=SPLITS, **machine)
+    effort = Effort(ks=KS, n_splits=SPLITS)
+    model = DocumentClusterer(options.clusters, effort=effort, random_state=options.machine.seed)
     with progress_bars(options.output.silent) as progress:
         run = model.fit(corpus, progress=progress).run_
     counts = metrics.contingency_table(corpus.labels, run.labels)

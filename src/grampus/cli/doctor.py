@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import sys
 from dataclasses import dataclass
@@ -45,7 +44,7 @@ def checks() -> dict[str, Any]:
     """Return versions, extras, threads and memory, and any problems."""
     from .. import __version__
     from .._config import config, format_size
-    from .._parallel import thread_count
+    from .._parallel import core_count, thread_count
 
     problems = []
     found: dict[str, Any] = {
@@ -60,7 +59,7 @@ def checks() -> dict[str, Any]:
             problems.append(f"{name} is missing")
     for name, extra in EXTRAS.items():
         found[name] = _version(name) or f"not installed; pip install 'grampus[{extra}]'"
-    found["cores"] = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    found["cores"] = core_count()
     found["threads"] = thread_count()
     found["BLAS"] = _blas()
     found["memory budget"] = format_size(config().memory)

@@ -171,7 +171,7 @@ class SplitOptions:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The options as DocumentClusterer takes them."""
+        """The options as Effort takes them."""
         return {"ks": self.ks, "scheme": self.scheme, "n_splits": self.splits, "null": self.null}
 
 
@@ -184,13 +184,12 @@ class MachineOptions:
     threads: int | None = option("Most threads to use; results are the same.", type=AT_LEAST_1)
     max_memory: str | None = option("Budget such as 4GB. [half of the machine's]", metavar="SIZE")
 
-    def apply(self) -> dict[str, Any]:
-        """Set the memory budget; return seed and threads as an estimator takes them."""
-        if self.max_memory is not None:
+    def apply(self) -> None:
+        """Set the memory budget and the threads of this process."""
+        if self.max_memory is not None or self.threads is not None:
             from .. import config
 
-            config(memory=self.max_memory)
-        return {"random_state": self.seed, "n_jobs": self.threads}
+            config(memory=self.max_memory, threads=self.threads)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -107,7 +107,7 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
     from ..errors import InputError
     from ..kernels import parse_kernel
 
-    machine = options.machine.apply()
+    options.machine.apply()
     corpus = options.documents.read(options.source, progress)
     if not len(corpus):
         raise InputError("There must be at least one document; got none.")
@@ -118,8 +118,7 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
         raise InputError("kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'.")
     vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
     rows = list(corpus.texts) if takes == "strings" else vectorizer.fit_transform(corpus)
-    seed = machine["random_state"]
-    model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine, random_state=seed)
+    model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         grown = model.fit(rows).tree_

@@ -1,7 +1,6 @@
 """Clustering: functions on a Gram that return frozen results, and thin estimators over them."""
 
-from .base import KernelKMeans, Membership, Representatives
-from .kmeans.kernel_kmeans import kernel_kmeans
+from .kmeans.kernel_kmeans import KernelKMeans, kernel_kmeans
 from .results import Clustering, History, Outcome, Runs
 from .spectral.base import EmbeddedClustering
 from .spectral.coordinates import KernelEmbedding, embedding_2d, kernel_embedding
@@ -21,11 +20,9 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "KernelEmbedding",
     "KernelKMeans",
     "KernelPCAKMeans",
-    "Membership",
     "Node",
     "Outcome",
     "PDDP",
-    "Representatives",
     "Runs",
     "SpectralEmbedding",
     "SpectralKMeans",

@@ -1,4 +1,4 @@
-"""What clusters are about: words and phrases, documents to look at, how tight and how far apart they are."""
+"""Descriptions of clusters: terms, phrases, documents to read, cohesion and separation."""
 
 from .cluster import Cluster, Term
 from .describe import describe, short_label

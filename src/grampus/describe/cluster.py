@@ -1,4 +1,4 @@
-"""What is said about one cluster."""
+"""The description of one cluster."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """A word, phrase or substring, and how much it says about a cluster.
+    """A word, phrase or substring, and its score for a cluster.
 
     Examples
     --------
@@ -22,22 +22,22 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Cluster:
-    """What a cluster is about, and which documents to look at. Documents are given by their place in the collection.
+    """What a cluster is about, and which documents to read. Documents are given by their position in the collection.
 
     Attributes
     ----------
     number : int
         The cluster's label in ``labels``.
     size : int
-        Its documents.
+        The number of its documents.
     label : str
         A short name made of its most distinguishing words.
     terms : tuple of Term
         Distinguishing words (or substrings, or columns), best first, with their contrast.
     describing : tuple of Term
-        Words that make up the centroid, with their share of it.
+        Words with the largest share of the centroid, with that share.
     phrases : tuple of Term
-        Two or three words that follow each other, with their contrast.
+        Two or three consecutive words, with their contrast.
     central, borderline, odd : tuple of int
         Documents nearest to the centroid; those nearly as near to another one; those that resemble the cluster least.
     cohesion : float
@@ -45,9 +45,9 @@ class Cluster:
     nearest : int
         The cluster most similar to this one on average; −1 if there is no other.
     separation : float
-        Cohesion less the mean similarity to the documents of the nearest cluster.
+        Cohesion minus the mean similarity to the documents of the nearest cluster.
     stability : float or None
-        How often the cluster came back when the documents were drawn anew, 0 to 1; None if that was not measured.
+        How reliably the cluster is found again in random halves of the documents, 0 to 1; None if not measured.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Put together what is known about every cluster."""
+"""Describe every cluster."""
 
 from __future__ import annotations
 
@@ -7,18 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .._check import check_labels
+from .._check import check_partition
 from ..gram import Gram
-from ..kernels.string.distinctive import telling_substrings
-from ..kernels.string.substring_gram import SubstringGram
+from ..kernels.string.distinctive import distinctive_substrings
 from .cluster import Cluster, Term
 from .evidence import Evidence, evidence
 from .phrases import phrases
 from .terms import describing_terms, distinguishing_terms
 
-READ = 60  # central documents of a cluster that are read for phrases
+READ = 60  # central documents of a cluster to search for phrases
 WORDS = 3  # in a label
-STRONG = 0.1  # a phrase this much more frequent inside than outside may stand in a label
+STRONG = 0.1  # contrast from which a phrase may be part of a label
 
 
 def describe(
@@ -34,28 +33,28 @@ def describe(
     found: Evidence | None = None,
     top: int = 10,
 ) -> tuple[Cluster, ...]:
-    """Say what every cluster is about: terms, phrases, a short label, documents to look at, cohesion and separation.
+    """Describe every cluster: terms, phrases, a short label, documents to read, cohesion and separation.
 
     Parameters
     ----------
     gram : Gram
-        Of a substring kernel, the terms are its telling substrings.
+        With a substring kernel, the terms are its distinctive substrings.
     labels : array of shape (n,)
         Cluster numbers 0 … k−1.
     weights : array or sparse array of shape (n, m), optional
         Weighted terms of the documents; see ``distinguishing_terms`` and ``describing_terms`` for the formulas.
     terms : sequence of m strings, optional
-        What the columns of `weights` stand for.
+        The names of the columns of `weights`.
     texts : sequence of n strings, optional
-        The documents, for phrases (see ``phrases``). The 60 most central of each cluster are read.
+        The documents, for phrases (see ``phrases``). The 60 most central ones of each cluster are searched.
     stop_words : frozenset of str
         For phrases.
     spelling : mapping of str to str, optional
-        What to show in place of a term: the word that a stem stands for, see ``spellings``.
+        What to show in place of a term: the word of a stem, see ``spellings``.
     counts : array of shape (n,), optional
-        How many equal documents each row stands for.
+        The number of equal documents that each row represents.
     found : Evidence, optional
-        What ``evidence(gram, labels, counts)`` returned, if it is known.
+        The result of ``evidence(gram, labels, counts)``, if it is already known.
     top : int
         Terms for each cluster.
 
@@ -72,24 +71,28 @@ def describe(
     >>> [cluster.label for cluster in describe(LinearGram(x), [0, 0, 1], weights=x, terms=["whale", "bird"])]
     ['whale', 'bird']
     """
-    clusters = check_labels(labels, len(gram))
+    clusters = check_partition(labels, len(gram))
     found = evidence(gram, clusters, counts) if found is None else found
     k = len(found.between)
-    sizes = np.bincount(clusters, weights=counts).astype(int).tolist()
-    telling, describing = _terms(gram, clusters, weights, terms, counts, top)
-    spoken: list[list[Term]] = [[] for _ in range(k)]
-    if texts is not None and not isinstance(gram.source, SubstringGram):
-        spoken = phrases([[texts[i] for i in found.central(c, READ)] for c in range(k)], stop_words)
+    inside = clusters >= 0
+    each = None if counts is None else np.asarray(counts)[inside]
+    sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
+    distinguishing, describing = _terms(gram, clusters, weights, terms, counts, top)
+    found_phrases: list[list[Term]] = [[] for _ in range(k)]
+    if texts is not None and gram.source.vocabulary is None:
+        found_phrases = phrases([[texts[i] for i in found.central(c, READ)] for c in range(k)], stop_words)
     if spelling:
-        telling, describing = ([spelled(group, spelling) for group in kind] for kind in (telling, describing))
+        distinguishing, describing = (
+            [spelled(group, spelling) for group in kind] for kind in (distinguishing, describing)
+        )
     return tuple(
         Cluster(
             c,
             sizes[c],
-            short_label(telling[c], spoken[c]) or f"cluster {c + 1}",
-            tuple(telling[c]),
+            short_label(distinguishing[c], found_phrases[c]) or f"cluster {c + 1}",
+            tuple(distinguishing[c]),
             tuple(describing[c]),
-            tuple(spoken[c]),
+            tuple(found_phrases[c]),
             tuple(found.central(c)),
             tuple(found.borderline(c)),
             tuple(found.odd(c)),
@@ -107,8 +110,8 @@ def _terms(
     """Return the distinguishing and the describing terms of every cluster."""
     k = int(clusters.max()) + 1
     nothing: list[list[Term]] = [[] for _ in range(k)]
-    if isinstance(gram.source, SubstringGram):
-        found = telling_substrings(gram, clusters, top=top)
+    if gram.source.vocabulary is not None:
+        found = distinctive_substrings(gram, clusters, top=top)
         return [[Term(_text(part.substring), round(part.contrast, 6)) for part in group] for group in found], nothing
     if weights is None or terms is None:
         return nothing, nothing
@@ -128,14 +131,14 @@ def spelled(terms: Sequence[Term], spelling: Mapping[str, str]) -> list[Term]:
 
 
 def short_label(terms: Sequence[Term], phrases: Sequence[Term] = ()) -> str:
-    """Return up to three words or phrases that name a cluster; a frequent phrase stands for the words it holds.
+    """Return up to three words or phrases that name a cluster; a frequent phrase replaces the words it contains.
 
     Parameters
     ----------
     terms : sequence of Term
-        Distinguishing terms, the best first.
+        Distinguishing terms, best first.
     phrases : sequence of Term
-        Phrases, the best first.
+        Phrases, best first.
 
     Examples
     --------

@@ -6,21 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh, eigvalsh, norm
+from scipy.linalg import norm
 
 from .._array import Array
 from .._check import check_integer
 from .._config import settings
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
-from .base import Gram
-from .operators import Operator, check_gram, operator
+from .base import Gram, check_gram
+from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
+from .operators import Operator, operator
 
 METHODS = ("lapack", "arpack", "randomised")
 # Below this size LAPACK on the whole matrix is quicker than an iteration, and exact.
 _SMALL = 600
 _ROUNDING = 1e-12  # of ‖K‖: residuals below it are as good as 0
 _ACCEPTED = 1e-9  # of ‖K‖: the largest residual of an answer
+_ORTHONORMAL = 1e-9  # the largest error of a product of two vectors
 _SINGLE = 1e5  # times as much where the similarities are float32
 _ANGLE = 1e-7  # wanted between the found and the true subspace, where the gap allows it
 _SIGN_TIE = 1e-6
@@ -160,6 +162,10 @@ def _norm(held: Operator, seed: int) -> float:
 def _solved(held: Operator, count: int, method: str, seed: int, which: str) -> Eigenpairs:
     """Solve, fix the signs, and let no answer out that is none."""
     values, vectors = _SOLVERS[method](held, count, seed)
+    if values.shape != (count,) or vectors.shape != (held.n, count):
+        raise _not_converged(held, count, f"{len(values)} came")
+    if not are_orthonormal(vectors, _ORTHONORMAL):
+        raise _not_converged(held, count, "the vectors are not orthonormal")
     vectors, products = fixed_signs(vectors), held.products
     rest = held.product(vectors) - vectors * values
     residual = _longest(rest) / max(held.size, float(np.abs(values).max()))
@@ -185,9 +191,7 @@ def fixed_signs(vectors: Array) -> Array:
 
 
 def _lapack(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
-    n = held.n
-    matrix = held.dense().T  # symmetric, and in LAPACK's order: no copy
-    values, vectors = eigh(matrix, subset_by_index=[n - count, n - 1], overwrite_a=True, check_finite=False)
+    values, vectors = symmetric_eigh(held.dense(), count)
     return values[::-1].copy(), vectors[:, ::-1]
 
 
@@ -265,7 +269,7 @@ def _randomised(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
 def _ritz_pairs(basis: Array, images: Array, count: int) -> tuple[Array, Array, Array]:
     """Return the leading Ritz values, vectors and the images of these, from an orthonormal basis Q and KQ."""
     small = basis.T @ images
-    values, turn = np.linalg.eigh((small + small.T) / 2.0)
+    values, turn = symmetric_eigh(small)
     turn = turn[:, ::-1][:, :count]
     return values[::-1][:count].copy(), basis @ turn, images @ turn
 
@@ -313,7 +317,7 @@ def eigenvalues(gram: Gram, count: int | None = None) -> Array:
         count = check_integer(count, "count", low=1, high=n, of=" (the number of documents)")
     if count is None or n <= _SMALL or count > n // 4:
         with blas_threads():
-            return np.asarray(eigvalsh(gram.dense().astype(np.float64, copy=False)))[::-1][:count].copy()
+            return symmetric_eigvalsh(gram.dense().astype(np.float64, copy=False))[::-1][:count].copy()
     return eigenpairs(gram, count).values
 
 

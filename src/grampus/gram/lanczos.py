@@ -14,6 +14,7 @@ import numpy as np
 from .._array import Array
 from ..errors import ConvergenceError
 from .eigen import fixed_signs
+from .lapack import symmetric_eigh
 
 SMALL = 64  # documents; up to here LAPACK on the whole centred matrix is quicker, and exact
 TOLERANCE = 1e-10  # of the residual ‖Kv − λv‖, relative to λ
@@ -92,7 +93,7 @@ def _exact(matrix: Array) -> tuple[Array, Array]:
     """Return all eigenpairs of the centred matrix, largest first."""
     centred = matrix - matrix.mean(axis=0)
     centred -= centred.mean(axis=1, keepdims=True)
-    values, vectors = np.linalg.eigh((centred + centred.T) / 2.0)
+    values, vectors = symmetric_eigh(centred)
     return values[::-1], vectors[:, ::-1]
 
 
@@ -117,7 +118,7 @@ class _Lanczos:
             following, beta = self._step(coupling)
             coupling = np.array([beta])
             if following is None or self.used == self.size or (self.used % _CHECK == 0 and self.used >= 2 * _CHECK):
-                values, vectors = np.linalg.eigh(self.small[: self.used, : self.used])
+                values, vectors = symmetric_eigh(self.small[: self.used, : self.used])
                 values, vectors = values[::-1].copy(), vectors[:, ::-1]
                 if following is None or self._converged(values, beta * vectors[-1], probing):
                     if following is None or probing or not probe:

@@ -12,9 +12,7 @@ from .._check import check_gram_matrix
 from .._config import require_memory, settings
 from ..errors import InputError
 from .base import Gram
-from .factor import factor
-from .sources import DenseGram, SparseGram
-from .transforms import Normalised
+from .sources import SparseGram
 
 
 class Operator:
@@ -98,7 +96,7 @@ def operator(given: Any) -> Operator:
             len(gram),
             lambda v: np.asarray(gram._matmul(v), dtype=np.float64),
             lambda: gram.dense().astype(np.float64, copy=False),
-            cheap_products(gram),
+            gram.cost().product <= float(len(gram)) ** 2,
             repr(gram),
             gram.dtype == np.float32,
         )
@@ -126,34 +124,3 @@ def _from_linear_operator(linear: Any) -> Operator:
     if abs(float((left * v).sum() - (right * u).sum())) > 1e-6 * size:
         raise InputError("gram must be symmetric; uᵀ(Kv) and vᵀ(Ku) differ. Symmetrise it first, with (K + Kᵀ) / 2.")
     return Operator(n, multiply, lambda: multiply(np.eye(n)), True, f"an operator of {n} × {n}")
-
-
-def cheap_products(gram: Gram) -> bool:
-    """Say whether products need fewer than the n² similarities: features, stored matrices, and what keeps to them."""
-    if isinstance(gram, Normalised) and gram.order != 0:
-        return False
-    if type(gram)._matmul is Gram._matmul:
-        return False
-    explicit = factor(gram)
-    if explicit is not None:  # more entries than the matrix has: the matrix is the cheaper one
-        stored = explicit.features.nnz if is_sparse(explicit.features) else explicit.features.size
-        return bool(2 * stored <= len(gram) ** 2)
-    base = getattr(gram, "base", None)
-    return base is None or cheap_products(base)
-
-
-def stored_gram(gram: Gram) -> Gram:
-    """Return the Gram itself where products are cheap or the matrix would not fit, otherwise its matrix."""
-    if cheap_products(gram) or 8 * len(gram) ** 2 > settings().memory // 4:
-        return gram
-    return DenseGram._trusted(gram.dense())
-
-
-def check_gram(gram: Any, name: str = "gram") -> Gram:
-    """Return a Gram, or raise."""
-    if not isinstance(gram, Gram):
-        raise InputError(
-            f"{name} must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
-            "DenseGram(K)."
-        )
-    return gram

@@ -8,8 +8,8 @@ from typing import ClassVar
 from .. import gram as grams
 from .._check import check_integer, check_number
 from ..gram import Gram
-from ..gram.fit import check_order, check_shift
 from ..gram.landmarks import check_choice
+from ..gram.transforms import check_order, check_shift
 from .base import Transform
 from .spelling import register
 

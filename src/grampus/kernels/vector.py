@@ -41,7 +41,7 @@ class Linear(Kernel):
     def _diagonal(self, new: Any) -> Array:
         return row_squares(new)
 
-    def _gram(self, fitted: Any) -> Gram:
+    def _gram(self, fitted: Any) -> LinearGram:
         return LinearGram(fitted)
 
 
@@ -258,7 +258,7 @@ class Precomputed(Kernel):
     def _collect(self, documents: Any) -> Any:
         return DenseGram(documents)
 
-    def _gram(self, fitted: Any) -> Gram:
+    def _gram(self, fitted: Any) -> DenseGram:
         return fitted
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:

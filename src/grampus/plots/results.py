@@ -12,7 +12,7 @@ from .._array import Array
 from .._check import check_integer
 from ..cluster import Clustering, History, Node, Tree
 from ..errors import InputError
-from ..gram import Gram, unshifted
+from ..gram import Gram
 from ._axes import COLOURS, axes, legend, named, plain, style
 
 if TYPE_CHECKING:
@@ -168,7 +168,7 @@ def projected(node: Node, gram: Gram, direction: int = 0) -> tuple[Array, float]
         )
     if split.nearest and len(node.children) > 2:
         raise InputError(f"Node {node.index} has {len(node.children)} centroids: no single line divides it.")
-    scores = unshifted(gram)[0].take(node.members) @ split.coefficients - split.offset
+    scores = gram.split_shift()[0].take(node.members) @ split.coefficients - split.offset
     if split.nearest:
         return scores[:, 1] - scores[:, 0], 0.0
     last = len(split.thresholds) - 1

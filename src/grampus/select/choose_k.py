@@ -15,13 +15,11 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_flag, check_integer
-from .._content import content_names
-from .._parallel import blas_threads, results_in_threads, thread_count
-from ..cluster.kmeans.state import TIE, Rule, check_centroid_weight
+from .._parallel import blas_threads, limits_threads, results_in_threads, thread_count
+from .._random import seed_words
+from ..cluster.kmeans.state import Rule
 from ..errors import InputError
-from ..gram import Gram, unshifted
-from ..gram.contents import names_of
-from ..gram.transforms import Shifted
+from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from .check import check_distinct, check_ks
 from .checkpoint import Checkpoint, fingerprint, read_manifest
@@ -32,12 +30,13 @@ from .progress import Meter, Progress
 from .prototypes import NEIGHBOURS, Reduction, growing_rate, reduce_gram
 from .results import NullTest, Selection
 from .schemes import Scheme, check_scheme, scheme_for
-from .splits import Entropy, Starts, entropy_of, half
+from .splits import Entropy, Starts, half
 from .strength import chance_strength, corrected, tables
 
 _PER_CLUSTER = 10  # prototypes that the default rate leaves for each of max(ks) clusters, if there are enough documents
 
 
+@limits_threads
 def choose_k(
     X: Any,
     *,
@@ -47,7 +46,6 @@ def choose_k(
     n_splits: int = 200,
     reduction: int | None = None,
     neighbours: int = NEIGHBOURS,
-    centroid_weight: float = 1.0,
     init: str = "auto",
     n_init: int = 3,
     null: bool = True,
@@ -85,9 +83,6 @@ def choose_k(
         ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
     neighbours : int
         p, neighbours averaged into a prototype (RED-S).
-    centroid_weight : float
-        How much a centroid's ‖μ_c‖² counts in a distance (KKM-S, RED-S), in clustering and in predicting; see
-        ``kernel_kmeans``. The published figures are met more closely with ½.
     init : "auto", "random", "k-means++" or "documents"
         Where halves start: a random partition (the paper's, good for texts), k documents drawn apart from each other
         (good for well-separated clouds), or the first start random and the others by k-means++.
@@ -134,14 +129,12 @@ def choose_k(
     null, indices = check_flag(null, "null"), check_flag(indices, "indices")
     batch_size = None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
     thread_count(n_jobs)
-    starts, centroid = Starts(init, n_init), check_centroid_weight(centroid_weight)
+    starts = Starts(init, n_init)
     documents = Documents.of(X, kernel)
     asked = reduction is not None or neighbours != NEIGHBOURS
     way = scheme_for(scheme, len(documents.gram), reduced=asked)
-    if way.spherical and documents.shifted:
+    if way.rule.spherical and documents.shifted:
         raise InputError(f"{way.name} uses no shift; leave the trailing shift out of the kernel.")
-    if way.spherical and centroid != 1.0:
-        raise InputError(f"{way.name} compares cosines, which centroid_weight has no part in; leave it at 1.")
     values = check_ks(ks, len(documents.gram) // 2)
     entropy = _entropy(random_state, checkpoint)
     timings: dict[str, float] = {}
@@ -155,7 +148,7 @@ def choose_k(
         reduced = _reduce(documents, rate, neighbours, values, timings, progress)
         gram = reduced.gram
         names = None if names is None else np.sort(names[reduced.members], axis=1)
-    rule = Rule(False, TIE, 0.0 if way.spherical else documents.sigma(gram), way.spherical, centroid)
+    rule = replace(way.rule, shift=0.0 if way.rule.spherical else documents.sigma(gram))
     check_distinct(names, (half(len(gram), entropy, split) for split in range(n_splits)), values[-1])
 
     kept = _open(checkpoint, documents, way, rule, rate, neighbours, n_splits, starts, entropy)
@@ -214,23 +207,15 @@ class Documents:
         """Fit the kernel, or take a Gram as it is."""
         if isinstance(X, Gram):
             gram, spelling = X, repr(X)
-            found = names_of(gram)
         else:
             read = parse_kernel(kernel)
-            X = list(X) if isinstance(X, Iterator) else X  # it may be read twice
             gram, spelling = read.gram(X), str(read)
-            found = names_of(gram)
-            if found is None and read.source.takes != "gram":  # a kernel of landmarks
-                found = content_names(read.source._collect(X))
-        base, sigma = unshifted(gram)
+        base, sigma = gram.split_shift()
         zero_trace = -base.trace() / len(base)
-        written = isinstance(gram, Shifted)
+        written = base is not gram
         fixed = None if not written or np.isclose(sigma, zero_trace, rtol=1e-9, atol=0.0) else sigma
-        names, order = None, np.arange(len(base))
-        if found is not None:
-            order = np.argsort(found, kind="stable")
-            names, base = found[order], base.take(order)
-        return cls(base, names, order, fixed, written, spelling)
+        base, order = base.canonical()
+        return cls(base, base.documents().names, order, fixed, written, spelling)
 
     def sigma(self, gram: Gram) -> float:
         """Return the shift for the Gram that is clustered."""
@@ -455,7 +440,7 @@ def _entropy(random_state: Any, checkpoint: str | Path | None) -> Entropy:
         found = read_manifest(Path(checkpoint))
         if found is not None and isinstance(found.get("seed"), list):
             return tuple(int(number) for number in found["seed"])
-    return entropy_of(random_state)
+    return tuple(seed_words(random_state))
 
 
 def _open(

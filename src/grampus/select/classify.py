@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_labels
-from ..cluster.kmeans.state import check_centroid_weight
 from ..errors import InputError
-from ..gram import Gram, indicator, unshifted
+from ..gram import Gram
 
 _TIE = 1e-12
 
 
-def nearest_centroid(gram: Gram, labels: Any, documents: Any = None, *, centroid_weight: float = 1.0) -> NDArray[Any]:
+def nearest_centroid(gram: Gram, labels: Any, documents: Any = None) -> NDArray[Any]:
     """Return the class whose centroid in feature space is nearest, for every document of a Gram.
 
     Some documents train the classifier, all are classified: one product. d(i, c) = K_ii + Σ_{j,l∈c} K_jl/n_c² −
@@ -30,8 +29,6 @@ def nearest_centroid(gram: Gram, labels: Any, documents: Any = None, *, centroid
         Classes of the training documents; any labels.
     documents : array of shape (t,), optional
         Which documents those are: numbers or a mask; the first t by default.
-    centroid_weight : float
-        How much the second term, ‖μ_c‖², counts; see ``kernel_kmeans``.
 
     Returns
     -------
@@ -49,31 +46,27 @@ def nearest_centroid(gram: Gram, labels: Any, documents: Any = None, *, centroid
     """
     if not isinstance(gram, Gram):
         raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    weight = check_centroid_weight(centroid_weight)
     names = np.asarray(labels)
     n = len(gram)
     train = _training(documents, n, len(names) if names.ndim == 1 else 0)
     classes = check_labels(labels, len(train))
-    base, sigma = unshifted(gram)
+    base, sigma = gram.split_shift()
     everyone = np.full(n, -1)
     everyone[train] = classes
-    distance = _distances(base, everyone, int(classes.max()) + 1, sigma, weight)
+    distance = _distances(base, everyone, int(classes.max()) + 1, sigma)
     size = np.abs(base.diagonal()).astype(np.float64)
     least = distance.min(axis=1) + _TIE * (size + float(size.mean()))
     nearest = (distance <= least[:, None]).argmax(axis=1)
     return np.asarray(np.unique(names)[nearest])
 
 
-def _distances(base: Gram, classes: NDArray[np.intp], k: int, sigma: float, weight: float) -> Array:
+def _distances(base: Gram, classes: NDArray[np.intp], k: int, sigma: float) -> Array:
     """Return d(i, c) − K_ii, (n, k)."""
     train = np.flatnonzero(classes >= 0)
     sizes = np.bincount(classes[train], minlength=k).astype(np.float64)
-    members = indicator(np.maximum(classes, 0), k)
-    members.data[classes < 0] = 0.0
-    members.eliminate_zeros()
-    sums = np.asarray(base @ members, dtype=np.float64)
+    sums = base.sum_by(classes, k)
     within = np.bincount(classes[train], weights=sums[train, classes[train]], minlength=k)
-    distance = weight * (within + sigma * sizes) / sizes**2 - 2.0 * sums / sizes
+    distance = (within + sigma * sizes) / sizes**2 - 2.0 * sums / sizes
     distance[train, classes[train]] -= 2.0 * sigma / sizes[classes[train]]
     return distance
 

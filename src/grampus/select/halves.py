@@ -17,9 +17,9 @@ from .._parallel import blas_threads
 from ..cluster.kmeans.fast import factored, held
 from ..cluster.kmeans.lockstep import Problem
 from ..cluster.kmeans.narrow import GAIN, Narrow, run_starts
-from ..cluster.kmeans.state import TIE, Labels, Rule, State, Sums, stored_entries
+from ..cluster.kmeans.state import TIE, Labels, Rule, State, Sums
 from ..errors import InputError
-from ..gram import DenseGram, Gram, factor
+from ..gram import Gram, Plan, plan, store
 from .splits import ONE_RANDOM, Entropy, Starts, nearest_of
 
 MAX_ITER = 100
@@ -92,7 +92,9 @@ class Splitter:
     Attributes
     ----------
     gram : Gram
-        Without the shift; stored as a matrix where that is the cheaper way.
+        Without the shift.
+    stored : Gram or None
+        The same with its matrix in memory, where that is the cheaper way.
     diagonal : array of shape (n,)
     rule : Rule
         How documents are assigned; holds the shift.
@@ -104,6 +106,7 @@ class Splitter:
     """
 
     gram: Gram
+    stored: Any
     diagonal: Array
     rule: Rule
     work: float
@@ -128,17 +131,19 @@ class Splitter:
         diagonal = gram.diagonal().astype(np.float64)
         if not np.isfinite(diagonal).all():
             raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-        columns = 2 * n_splits * starts.n_init * len(ks) * times
-        work = 6.0 * len(gram) ** 2 * columns
-        passes = 0.0 if isinstance(gram, DenseGram) else _passes(gram, round(sum(ks) / len(ks)), columns)
-        if not isinstance(gram, DenseGram) and _store(gram, passes, columns):
-            gram = DenseGram._trusted(gram.dense())
-        return cls(gram, diagonal, rule, work, passes, starts)
+        runs, k, n = 2 * n_splits * starts.n_init * len(ks) * times, round(sum(ks) / len(ks)), len(gram)
+        explicit = gram.features()
+        passes = 0.0 if explicit is None else 15.0 * explicit.entries * k * runs
+        # A pass over dense features is over the half alone; one over sparse features is a scattered one.
+        speed = 2.0 * GAIN / 0.5 if Narrow.suits(explicit, passes) else 2.0 / 3.0
+        chosen = plan(gram, columns=k * runs, passes=15, rows=3.0 * n * runs, features_speed=speed)
+        stored = store(gram) if chosen is Plan.STORE else None
+        return cls(gram, stored, diagonal, rule, 6.0 * n * n * runs, passes, starts)
 
     @cached_property
     def narrow(self) -> Narrow | None:
         """What runs starts one by one on dense features, if that is the way; the same for every k."""
-        explicit = None if isinstance(self.gram, DenseGram) else factor(self.gram)
+        explicit = None if self.stored is not None else self.gram.features()
         if explicit is None or not Narrow.suits(explicit, self.passes):
             return None
         return Narrow(explicit, self.diagonal, np.ones(len(self.gram)))
@@ -152,9 +157,9 @@ class Splitter:
         if self.narrow is not None:
             return self.narrow.in_threads(threads)
         weights = np.ones(len(self.gram))
-        if isinstance(self.gram, DenseGram):
-            return held(self.gram, self.diagonal, weights, k, self.gram.matrix, self.work, threads)
-        explicit = factor(self.gram)
+        if self.stored is not None:
+            return held(self.stored, self.diagonal, weights, k, self.stored.matrix, self.work, threads)
+        explicit = self.gram.features()
         if explicit is not None:
             return factored(explicit, self.diagonal, weights, k, self.work, threads)
         return held(self.gram, self.diagonal, weights, k, None, self.work, threads)
@@ -167,9 +172,9 @@ class Splitter:
     def halves(self, k: int, splits: Sequence[int], entropy: Entropy, threads: int) -> Halves:
         """Cluster both halves of some splits; each predicts the other in the same products."""
         clock, way = Clock(), self.way(k, threads)
-        nearest = None if isinstance(way, Narrow) else partial(nearest_of, self.gram)
+        nearest = None if isinstance(way, Narrow) else partial(nearest_of, self.stored or self.gram)
         with blas_threads():
-            first = self.starts.draw(self.gram, k, entropy, splits, nearest, threads)
+            first = self.starts.draw(self.stored or self.gram, k, entropy, splits, nearest, threads)
         problem = Problem(k, np.ones(len(self.gram)), self.diagonal, self.rule, MAX_ITER)
         labels, predicted, objective = np.empty_like(first), np.empty_like(first), np.empty(len(first))
         began = time.perf_counter()
@@ -187,30 +192,6 @@ class Splitter:
         tie = TIE * float(np.abs(self.diagonal).sum())
         least = objective.min(axis=1, keepdims=True)
         return (objective <= least + tie).argmax(axis=1) + np.arange(len(objective)) * objective.shape[1]
-
-
-def _passes(gram: Gram, k: int, columns: int) -> float:
-    """Return how many multiplications passes over the features take: about 15 iterations of each run."""
-    explicit = factor(gram)
-    return 0.0 if explicit is None else 15.0 * stored_entries(explicit.features) * k * columns
-
-
-def _store(gram: Gram, passes: float, columns: int) -> bool:
-    """Say whether to store the matrix: if it fits, and unless one pass over the features is the cheaper way.
-
-    A stored matrix costs about 3 n² for a half (the first sums, then the movers), in straight loops; features cost a
-    pass over their entries, times k, in each of about 15 iterations, in scattered ones. Where they are dense and the
-    loops are compiled, a pass is over the half alone, and cheap.
-    """
-    n = len(gram)
-    if n * n * gram.dtype.itemsize > settings().memory // 4:
-        return False
-    explicit = factor(gram)
-    if explicit is None:
-        return True
-    entries = float(stored_entries(explicit.features))
-    each = 0.5 / GAIN if Narrow.suits(explicit, passes) else 3.0
-    return 3.0 * n * n * columns + 2.0 * entries * n < each * passes
 
 
 @dataclass(frozen=True)

@@ -13,12 +13,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
 
 from .._array import Array
 from .._parallel import blas_threads
 from ..cluster.kmeans.state import Rule
 from ..gram import DenseGram, Gram
+from ..gram.lapack import symmetric_eigh
 from .halves import Splitter
 from .results import NullTest
 from .splits import ONE_RANDOM, Entropy, Starts, null_generator
@@ -50,7 +50,7 @@ class Cloud:
         means = matrix.mean(axis=1)
         grand = float(means.mean())
         with blas_threads(10.0 * n**3):
-            values, vectors = eigh(matrix - means[:, None] - means + grand)
+            values, vectors = symmetric_eigh(matrix - means[:, None] - means + grand)
         kept = values > 1e-10 * max(float(np.abs(values).max()), np.finfo(np.float64).tiny)
         values, vectors = values[kept], vectors[:, kept]
         along = (vectors.T @ means) / np.sqrt(values)  # ⟨m, u_j⟩; the components have length √λ
@@ -64,7 +64,7 @@ class Cloud:
         points[:, -1] = 0.0
         points += self.centre
         with blas_threads(2.0 * n * n * points.shape[1]):
-            return DenseGram._trusted(points @ points.T)
+            return DenseGram.trusted(points @ points.T)
 
 
 def null_test(
@@ -115,7 +115,7 @@ def null_test(
 
 def _mean_scores(gram: Gram, rule: Rule, ks: Sequence[int], entropy: Entropy, starts: Starts, threads: int) -> Array:
     """Return the mean adjusted Rand index at every k over a few splits."""
-    gram = DenseGram._trusted(gram.dense())
+    gram = DenseGram.trusted(gram.dense())
     splitter = Splitter.of(gram, rule, ks, SPLITS, starts=starts, times=DRAWS + 1)
     means = []
     for k in ks:

@@ -13,8 +13,9 @@ from .._array import Array, dot, is_sparse, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
 from .._parallel import blas_threads
+from .._random import generators
 from ..errors import InputError
-from ..gram import DenseGram, Gram, LinearGram, factor, unshifted
+from ..gram import DenseGram, Gram, LinearGram
 
 RATE, NEIGHBOURS = 4, 5  # `validation`, §3.3
 MOST_PROTOTYPES = 2500
@@ -145,7 +146,7 @@ def reduce_gram(
     """
     if not isinstance(gram, Gram):
         raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     n = len(base)
     neighbours = check_integer(neighbours, "neighbours", low=0, high=n - 1, of=" (the documents but one)")
     rate = growing_rate(n) if rate is None else check_integer(rate, "rate", low=1, high=n, of=" (the documents)")
@@ -157,12 +158,12 @@ def reduce_gram(
         members = neighbourhoods(base, neighbours)
         compactness = _compactness(base, members)
         if seeds == "random":
-            chosen = _generator(random_state).permutation(n)[:count]
+            chosen = generators(random_state, 1)[0].permutation(n)[:count]
         else:
             chosen = _ranked(compactness)[rate - 1 :: rate][:count]
         matrix = _between(base, members[chosen])
     return Reduction(
-        DenseGram._trusted(matrix), chosen, members[chosen], compactness[chosen], rate, neighbours, n_documents=n
+        DenseGram.trusted(matrix), chosen, members[chosen], compactness[chosen], rate, neighbours, n_documents=n
     )
 
 
@@ -234,9 +235,9 @@ def _between(gram: Gram, members: NDArray[np.intp]) -> Array:
     """Return K′ = A K Aᵀ (Eqn 4): through the features where there are some, else one tile of rows at a time."""
     n, count = len(gram), len(members)
     averages = _averages(members, n)
-    explicit = factor(gram)
-    if explicit is not None and is_sparse(explicit.features):
-        means = averages @ scale_rows(explicit.scale, explicit.features.astype(np.float64, copy=False))
+    explicit = gram.features()
+    if explicit is not None and is_sparse(explicit.rows):
+        means = averages @ scale_rows(explicit.scale, explicit.rows.astype(np.float64, copy=False))
         matrix = LinearGram(means).dense()
     else:
         used = np.unique(members)
@@ -246,9 +247,3 @@ def _between(gram: Gram, members: NDArray[np.intp]) -> Array:
             block = gram._block(used[part], used).astype(np.float64, copy=False)
             matrix += dot(left[:, part], dot(block, left.T))
     return (matrix + matrix.T) / 2.0
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    from ..cluster.kmeans.seeding import generators
-
-    return generators(random_state, 1)[0]

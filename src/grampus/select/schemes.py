@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cluster.kmeans.state import RULES, Rule
 from ..errors import InputError
 from .prototypes import MOST_PROTOTYPES
 from .strength import Scored, partition_similarity, strength
@@ -22,8 +23,9 @@ class Scheme:
     name : str
     reduced : bool
         Whether splits are made of prototypes instead of documents.
-    spherical : bool
-        k-means with the cosine to the centroid, on the plain kernel; else kernel k-means on the shifted one.
+    rule : Rule
+        How documents are assigned: by the cosine to the centroid, on the plain kernel, or to the nearest centroid, on
+        the shifted one.
     score : callable
         From tables (runs, k, k) to scores.
     corrected : bool
@@ -32,7 +34,7 @@ class Scheme:
 
     name: str
     reduced: bool
-    spherical: bool
+    rule: Rule
     score: Callable[[NDArray[np.int64]], Scored]
     corrected: bool
 
@@ -40,10 +42,10 @@ class Scheme:
 SCHEMES = {
     scheme.name: scheme
     for scheme in (
-        Scheme("KM-S", reduced=False, spherical=True, score=strength, corrected=True),
-        Scheme("KM-P", reduced=False, spherical=True, score=partition_similarity, corrected=False),
-        Scheme("KKM-S", reduced=False, spherical=False, score=strength, corrected=True),
-        Scheme("RED-S", reduced=True, spherical=False, score=strength, corrected=True),
+        Scheme("KM-S", reduced=False, rule=RULES["cosine"], score=strength, corrected=True),
+        Scheme("KM-P", reduced=False, rule=RULES["cosine"], score=partition_similarity, corrected=False),
+        Scheme("KKM-S", reduced=False, rule=RULES["plain"], score=strength, corrected=True),
+        Scheme("RED-S", reduced=True, rule=RULES["plain"], score=strength, corrected=True),
     )
 }
 

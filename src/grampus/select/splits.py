@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,17 +21,6 @@ _SPLIT, _START, _NULL = 0, 1, 2  # what a generator is for
 
 Entropy = tuple[int, ...]
 Nearest = Callable[[NDArray[np.intp], NDArray[np.intp]], Labels]
-
-
-def entropy_of(random_state: Any) -> Entropy:
-    """Return four numbers that fix everything random about one selection."""
-    from sklearn.utils import check_random_state
-
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
-    return tuple(int(number) for number in source.randint(0, 2**31 - 1, size=4))
 
 
 def generator(entropy: Entropy, *key: int) -> np.random.Generator:

@@ -10,12 +10,12 @@ import numpy as np
 from .._array import Array
 from .._check import check_integer, check_labels
 from .._parallel import thread_count
-from ..cluster.kmeans.state import TIE, Rule
+from .._random import seed_words
+from ..cluster.kmeans.state import Rule
 from ..errors import InputError
-from ..gram import Gram, unshifted
-from ..gram.contents import names_of
+from ..gram import Gram
 from .halves import Splitter
-from .splits import Starts, entropy_of
+from .splits import Starts
 from .strength import tables
 
 
@@ -101,13 +101,10 @@ def stability(
     n_splits = check_integer(n_splits, "n_splits", low=1)
     if n < 2 * k:
         raise InputError(f"Each half must hold {k} documents for {k} clusters: at least {2 * k} are needed; got {n}.")
-    base, sigma = unshifted(gram)
-    order = np.arange(n)
-    names = names_of(base)
-    if names is not None:
-        order = np.argsort(names, kind="stable")
-        base, final = base.take(order), final[order]
-    rule, entropy = Rule(False, TIE, sigma), entropy_of(random_state)
+    base, sigma = gram.split_shift()
+    base, order = base.canonical()
+    final = final[order]
+    rule, entropy = Rule(shift=sigma), tuple(seed_words(random_state))
     splitter = Splitter.of(base, rule, [k], n_splits, starts=Starts(init, n_init))
     sizes = np.bincount(final, minlength=k).astype(np.float64)
     together, by_chance = np.zeros(n), np.zeros(k)

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import importlib.util
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from ..._array import Array, is_sparse
+from ..._config import has_numba
 from ..._parallel import in_threads
-from ...gram import DenseGram, Gram
-from ...gram.factor import Factor
+from ...gram import DenseGram, Features, Gram
 from .state import FactorSums, HeldSums, Labels, Rule, State, Sums, comparison
 
+available = has_numba
 WORTH_IT = 3e8  # multiplications; loading the compiled loops takes about as long as these do without them
 
 
-@lru_cache(maxsize=1)
-def available() -> bool:
-    """Say whether numba is installed."""
-    return importlib.util.find_spec("numba") is not None
-
-
 def held(
-    gram: Gram, diagonal: Array, weights: Array, k: int, matrix: Array | None, work: float, n_jobs: int | None
+    gram: Gram, diagonal: Array, weights: Array, k: int, matrix: Array | None, work: float, n_jobs: int | None = None
 ) -> Sums:
     """Return sums that are stored, compiled if that is possible and worth it."""
     if matrix is not None and work >= WORTH_IT and available():
-        return FastHeldSums(DenseGram._trusted(matrix), diagonal, weights, k, matrix, n_jobs)
+        return FastHeldSums(DenseGram.trusted(matrix), diagonal, weights, k, matrix, n_jobs)
     return HeldSums(gram, diagonal, weights, k, matrix)
 
 
-def factored(factor: Factor, diagonal: Array, weights: Array, k: int, work: float, n_jobs: int | None) -> Sums:
+def factored(factor: Features, diagonal: Array, weights: Array, k: int, work: float, n_jobs: int | None = None) -> Sums:
     """Return sums through features, compiled if that is possible and worth it."""
-    if is_sparse(factor.features) and work >= WORTH_IT and available():
+    if is_sparse(factor.rows) and work >= WORTH_IT and available():
         return FastFactorSums(factor, diagonal, weights, k, n_jobs)
     return FactorSums(factor, diagonal, weights, k, n_jobs)
 
@@ -97,16 +90,16 @@ class FastHeldSums(HeldSums):
 class FastFactorSums(FactorSums):
     """Sums through sparse features; threads share the rows."""
 
-    def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
+    def __init__(self, factor: Features, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
         from . import _loops
 
         super().__init__(factor, diagonal, weights, k, n_jobs)
         self._loops = _loops
-        x = factor.features
+        x = factor.rows
         self._entries = (x.data, x.indices, x.indptr, factor.scale)
 
     def start(self, labels: Labels) -> None:
-        self.centroids = np.zeros((self.factor.features.shape[1], len(labels) * self.k))
+        self.centroids = np.zeros((self.factor.rows.shape[1], len(labels) * self.k))
         self._move(labels, labels, True)
 
     def move(self, old: Labels, new: Labels) -> None:

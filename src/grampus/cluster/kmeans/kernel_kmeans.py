@@ -1,4 +1,4 @@
-"""Kernel k-means (`dominance`, §2.1) on a Gram: a function that returns a frozen result."""
+"""Kernel k-means (`dominance`, §2.1): a function on a Gram that returns a frozen result, and its estimator."""
 
 from __future__ import annotations
 
@@ -10,22 +10,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
 
 from ..._array import Array
 from ..._check import check_flag, check_integer
 from ..._config import settings
-from ..._parallel import thread_count
+from ..._parallel import limits_threads
+from ..._random import generators
 from ...errors import InputError
-from ...gram import DenseGram, Gram, factor, unshifted
-from ...gram.operators import check_gram
+from ...gram import Gram, Plan, check_gram, plan, quick_rows, store
+from ...kernels import Kernel
+from .._callbacks import CallbackSupportMixin, start_reporter, with_callbacks
+from ..base import KernelEstimator
 from ..results import Clustering, Runs
 from .centroids import Centroids
 from .fast import factored, held
 from .lockstep import Finished, Problem, gather
 from .narrow import GAIN, Narrow, run_starts
 from .polish import polish_labels
-from .seeding import generators, given_starts, start_labels
-from .state import TIE, Labels, Rule, Sums, check_centroid_weight, stored_entries
+from .seeding import given_starts, start_labels
+from .state import TIE, Labels, Sums, check_rule
 
 logger = logging.getLogger(__name__)
 
@@ -36,25 +41,20 @@ def kernel_kmeans(
     gram: Gram,
     n_clusters: int,
     *,
-    adjusted: bool = False,
+    rule: str = "plain",
     polish: bool = False,
-    centroid_weight: float = 1.0,
     init: Any = "random",
     n_init: int = 10,
     max_iter: int = 100,
     sample_weight: Any = None,
     random_state: Any = None,
-    identity: Any = None,
-    n_jobs: int | None = None,
-    batch_size: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Clustering:
     """Cluster the documents of a Gram into k groups; the best of several starts.
 
     All starts run in lockstep. On a stored Gram, after the first iteration only the documents that move cost; on a
-    linear Gram each iteration is one pass over its stored entries. With the extra ``[fast]`` and dense features each
-    start runs by itself, and threads share them. Labels depend on the seed alone: not on the batch size, the tiles, the
-    memory budget, or whether the Gram is stored or not.
+    linear Gram each iteration is one pass over its stored entries. Labels depend on the seed and the documents alone:
+    not on their order (where their content is known), the threads, the memory budget, or whether the Gram is stored.
 
     Parameters
     ----------
@@ -62,15 +62,12 @@ def kernel_kmeans(
         Need not be positive semi-definite.
     n_clusters : int
         k, from 1 to the number of documents.
-    adjusted : bool
-        Compare leave-one-out distances, so that self-similarity does not hold documents where they are (`dominance`,
-        Eqn 12).
+    rule : "plain", "adjusted" or "cosine"
+        How documents are assigned: to the nearest centroid; by leave-one-out distances, so that self-similarity does
+        not hold documents where they are (AA; `dominance`, Eqn 12); or to the centroid with the largest cosine
+        (`validation`, §4).
     polish : bool
         After convergence, move single documents, also in chains, while that lowers the objective.
-    centroid_weight : float
-        How much a centroid's ‖μ_c‖² counts in a distance, above 0 and at most 1. With ½, which counts every pair of a
-        cluster once, most published figures of `dominance` and `validation` come out. Below 1 dense clusters draw more
-        documents, random starts end in bad optima more seldom, and the objective may rise on the way.
     init : "random", "k-means++", "pddp", or array of shape (n,) or (n_init, n)
         Random partitions (the papers'), greedy k-means++ in feature space, the leaves of a PDDP tree (one start,
         always the same), or given labels.
@@ -82,14 +79,6 @@ def kernel_kmeans(
         How much each document counts; at least 0.
     random_state : int, RandomState or None
         Seed of the starts.
-    identity : array of shape (n,), optional
-        What each document is, as anything that can be sorted, such as a hash of its content. Starts are drawn for the
-        distinct values in their order: copies start together, and the order of the documents does not matter. By
-        default each document is its own position.
-    n_jobs : int, optional
-        Threads; one for each core by default. Does not change the result.
-    batch_size : int, optional
-        How many starts run together; chosen from the memory budget by default. Does not change the result.
     progress : callable, optional
         Called with the number of finished starts and of all.
 
@@ -115,42 +104,39 @@ def kernel_kmeans(
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     n_init = check_integer(n_init, "n_init", low=1)
     max_iter = check_integer(max_iter, "max_iter", low=1)
-    batch_size = None if batch_size is None else check_integer(batch_size, "batch_size", low=1)
-    n_jobs = thread_count(n_jobs)
+    chosen, polish = check_rule(rule), check_flag(polish, "polish")
+    if polish and (chosen.spherical or chosen.centroid != 1.0):
+        raise InputError(f"polish lowers the k-means objective, which rule={rule!r} does not follow. Leave one out.")
     weights = check_weights(sample_weight, n)
-    base, sigma = unshifted(gram)
-    diagonal = base.diagonal().astype(np.float64)
-    if not np.isfinite(diagonal).all():
-        raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-    centroid = check_centroid_weight(centroid_weight)
-    rule = Rule(check_flag(adjusted, "adjusted"), TIE, sigma, centroid=centroid)
-    problem = Problem(k, weights, diagonal, rule, max_iter)
-    polish = check_flag(polish, "polish")
-    if polish and centroid != 1.0:
-        raise InputError(
-            f"polish needs centroid_weight=1; got {centroid:g}. Single moves lower the objective; with such a "
-            "weight clusters settle elsewhere."
-        )
-
     rngs = generators(random_state, n_init)
     if isinstance(init, str) and init == "pddp":
         rngs = rngs[:1]  # always the same start
     given = None if isinstance(init, str) else given_starts(init, n, k, n_init)
 
+    ordered, order = gram.canonical()
+    base, sigma = ordered.split_shift()
+    weights, group = weights[order], ordered.documents().group
+    diagonal = base.diagonal().astype(np.float64)
+    if not np.isfinite(diagonal).all():
+        raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
+    problem = Problem(k, weights, diagonal, replace(chosen, shift=sigma), max_iter)
+
     def draw(part: slice) -> Labels:
-        return start_labels(init, base, k, weights, rngs[part], identity) if given is None else given[part].copy()
+        if given is not None:
+            return given[part][:, order]
+        return start_labels(init, base, k, weights, rngs[part], group)
 
     total = len(rngs) if given is None else len(given)
-    runs = _run_all(problem, choose_way(base, diagonal, weights, k, total, n_jobs), draw, total, batch_size, progress)
+    runs = _run_all(problem, backend(base, diagonal, weights, k, total), draw, total, progress)
     # The first of equals: which of them rounding favours must not matter.
     size = float(weights @ np.abs(diagonal))
     best = int((runs.objective <= runs.objective.min() + TIE * size).argmax())
-    labels, gain = _polished(gram, problem, runs.labels[best]) if polish else (runs.labels[best], 0.0)
-    found = len(np.unique(labels))
-    if found < k:
-        warnings.warn(f"Only {found} of {k} clusters: no more documents are distinct.", stacklevel=2)
+    labels, gain = _polished(ordered, problem, runs.labels[best]) if polish else (runs.labels[best], 0.0)
+    filled = len(np.unique(labels))
+    if filled < k:
+        warnings.warn(f"Only {filled} of {k} clusters: no more documents are distinct.", stacklevel=2)
     logger.debug("kernel k-means: %d starts, best objective %g", len(runs), runs.objective[best])
-    return Clustering(
+    found = Clustering(
         labels=labels,
         objective=float(runs.objective[best]) - gain,
         n_iter=int(runs.n_iter[best]),
@@ -160,6 +146,7 @@ def kernel_kmeans(
         polish_gain=gain,
         runs=runs,
     )
+    return found.take(np.argsort(order))
 
 
 def _run_all(
@@ -167,17 +154,16 @@ def _run_all(
     way: Sums | Narrow,
     draw: Callable[[slice], Labels],
     total: int,
-    batch_size: int | None,
     progress: Callable[[int, int], None] | None,
 ) -> Runs:
     """Run every start, as many together as fit into a part of the memory budget."""
-    step = batch_size or max(1, min(settings().memory // 16, 2**28) // way.bytes_per_start)
+    step = max(1, min(settings().memory // 16, 2**28) // way.bytes_per_start)
     finished: list[Finished] = []
     for first in range(0, total, step):
         starts = draw(slice(first, first + step))
         starts[:, problem.weights == 0] = -1
         for run in run_starts(problem, way, starts):
-            finished.append(_placed(run, first))
+            finished.append(_complete(run, first))
             if progress is not None:
                 progress(len(finished), total)
     return gather(finished)
@@ -185,26 +171,18 @@ def _run_all(
 
 def _polished(gram: Gram, problem: Problem, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
     """Return the labels after single moves, and by how much these lowered the unshifted objective."""
-    base, weights, diagonal, k = unshifted(gram)[0], problem.weights, problem.diagonal, problem.k
+    base, weights, diagonal, k = gram.split_shift()[0], problem.weights, problem.diagonal, problem.k
     # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
     sizes = weights * np.abs(diagonal)
     least = max(TIE * float(sizes.sum()), _ROUNDING[base.dtype.name] * float(sizes.max()))
-    labels, gain = polish_labels(_by_rows(base), diagonal, labels, k, weights, least)
+    labels, gain = polish_labels(quick_rows(base, len(base) / 4), diagonal, labels, k, weights, least)
     if gain and weights.min() == 0:  # those without weight follow the centroids
         nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
         labels = np.where(weights > 0, labels, nearest)
     return labels, gain
 
 
-def _by_rows(base: Gram) -> Gram:
-    """Return a Gram whose rows are quick to get: every single move asks for one."""
-    n = len(base)
-    if isinstance(base, DenseGram) or factor(base) is not None or n * n * base.dtype.itemsize > settings().memory // 4:
-        return base
-    return DenseGram._trusted(base.dense())
-
-
-def _placed(run: Finished, start: int) -> Finished:
+def _complete(run: Finished, start: int) -> Finished:
     """Give every document its cluster, those without weight too, and the run its number among all."""
     labels = np.where(run.labels >= 0, run.labels, run.predicted).astype(np.int32)
     return replace(run, index=start + run.index, labels=labels)
@@ -229,25 +207,186 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     return weights
 
 
-def choose_way(base: Gram, diagonal: Array, weights: Array, k: int, starts: int, n_jobs: int | None) -> Sums | Narrow:
-    """Pick the cheapest way to run the starts, by counting multiplications.
+def backend(base: Gram, diagonal: Array, weights: Array, k: int, starts: int) -> Sums | Narrow:
+    """Return what computes the sums of similarities, the cheapest way to run so many starts.
 
     A stored matrix costs about 6 n² a start (the first sums, then the movers); features cost one pass over their
-    stored entries, times k, in each of about 15 iterations. Where they are dense and the loops are compiled, such a
-    pass is one product.
+    stored entries, times k, in each of about 15 iterations.
     """
-    n = len(base)
-    stored = 6.0 * n * n * starts
-    if isinstance(base, DenseGram):
-        return held(base, diagonal, weights, k, base.matrix, stored, n_jobs)
-    fits = n * n * base.dtype.itemsize <= settings().memory // 4
-    explicit = factor(base)
-    if explicit is not None:
-        entries = stored_entries(explicit.features)
-        passes = 15.0 * entries * k * starts
-        narrow = Narrow.suits(explicit, passes, n_jobs)
-        if not fits or passes / (GAIN if narrow else 1.0) <= stored + 2.0 * entries * n:
-            if narrow:
-                return Narrow(explicit, diagonal, weights, n_jobs)
-            return factored(explicit, diagonal, weights, k, passes, n_jobs)
-    return held(base, diagonal, weights, k, base.dense() if fits else None, stored, n_jobs)
+    explicit, n = base.features(), len(base)
+    work = 15.0 * k * starts * (explicit.entries if explicit is not None else 0)
+    narrow = Narrow.suits(explicit, work)
+    speed = 2.0 * (GAIN if narrow else 1.0)  # one pass over the features instead of a product's two
+    chosen = plan(base, columns=k * starts, passes=15, rows=6.0 * n * starts, features_speed=speed)
+    if chosen is Plan.FEATURES:
+        assert explicit is not None
+        return Narrow(explicit, diagonal, weights) if narrow else factored(explicit, diagonal, weights, k, work)
+    matrix = store(base).matrix if chosen is Plan.STORE else None
+    return held(base, diagonal, weights, k, matrix, 6.0 * n * n * starts)
+
+
+class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
+    """Kernel k-means, with the remedies for a dominant diagonal.
+
+    Parameters
+    ----------
+    n_clusters : int
+        k.
+    kernel : str or Kernel
+        A spelling such as ``"cosine|shift"``, or ``"precomputed"`` for a Gram matrix in place of X.
+    rule : "plain", "adjusted" or "cosine"
+        How documents are assigned; ``"adjusted"`` compares leave-one-out distances (AA; `dominance`, Eqn 12).
+    polish : bool
+        Single moves after convergence, while they lower the objective.
+    init : "random", "k-means++", "pddp" or array of labels
+        Where to start; "pddp" is one start, always the same.
+    n_init : int
+        Number of starts; the best by the unshifted objective is kept.
+    max_iter : int
+        Iterations a start may take.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n,)
+        Cluster of every document.
+    objective_ : float
+        The objective without the shift; ``inertia_`` is the same.
+    n_iter_ : int
+        Iterations of the best start.
+    result_ : Clustering
+        Everything else: outcome, history, all starts.
+    gram_ : Gram
+        The fitted Gram.
+    kernel_ : Kernel
+        The kernel that was read.
+
+    Notes
+    -----
+    With scikit-learn 1.9, ``set_callbacks(sklearn.callback.ProgressBar())`` shows a bar of the starts.
+
+    A fitted document shown again as new may get another cluster under ``shift``, ``map`` or ``rule="adjusted"``: its
+    self-similarity is among the similarities of a new document, but was changed or left out in fitting.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import KernelKMeans
+    >>> X = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0], [0.1, 0.8]])
+    >>> model = KernelKMeans(2, kernel="cosine|shift", random_state=0).fit(X)
+    >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[2])
+    True
+    >>> model.predict(np.array([[0.0, 3.0]])) == model.labels_[2]
+    array([ True])
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Kernel = "linear",
+        rule: str = "plain",
+        polish: bool = False,
+        init: Any = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.rule = rule
+        self.polish = polish
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @with_callbacks
+    @limits_threads
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> KernelKMeans:
+        """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n, m), or list of n strings
+        y : ignored
+        sample_weight : array of shape (n,), optional
+            How much each document counts.
+        """
+        gram = self._gram(X)
+        progress, finish = start_reporter(self, X, self.n_init)
+        self.result_: Clustering = kernel_kmeans(
+            gram,
+            self.n_clusters,
+            rule=self.rule,
+            polish=self.polish,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            sample_weight=sample_weight,
+            random_state=self.random_state,
+            progress=progress,
+        )
+        self.labels_ = self.result_.labels
+        self.objective_ = self.inertia_ = self.result_.objective
+        self.n_iter_ = self.result_.n_iter
+        weights = check_weights(sample_weight, len(gram))
+        k = self.result_.n_clusters
+        self.centroids_ = Centroids.of(gram, self.labels_, k, weights)
+        self._n_features_out = k
+        finish()
+        return self
+
+    def _squared(self, X: Any, unknown: str = "refused") -> Array:
+        """Return the squared distances to every centroid, (m, k)."""
+        check_is_fitted(self, "centroids_")
+        parts = list(self.centroids_.new(self._new(X), unknown=unknown))
+        return np.concatenate(parts) if parts else np.empty((0, self._n_features_out))
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Return the nearest cluster of new documents; the lowest number in a tie.
+
+        For ``precomputed``, X holds their similarities to the fitted documents, or is the pair (similarities,
+        self-similarities) where a transform needs the latter.
+
+        Parameters
+        ----------
+        X : array or sparse matrix of shape (m, features), list of str, or array of shape (m, n)
+            New documents, as in `fit`; with ``precomputed`` their similarities to the fitted ones.
+        """
+        return self._squared(X, "left out").argmin(axis=1)
+
+    def transform(self, X: Any) -> Array:
+        """Return the distances of documents to every centroid in feature space, (m, k).
+
+        With ``precomputed``, give the pair (similarities, self-similarities). From similarities alone the squared
+        distances are relative, with 0 for the nearest centroid. Where a shift makes one negative, 0 is returned.
+
+        Parameters
+        ----------
+        X : as in predict
+            New documents.
+        """
+        return np.sqrt(np.maximum(self._squared(X, "relative"), 0.0))
+
+    def score(self, X: Any, y: Any = None) -> float:
+        """Return the negated sum of squared distances of documents to their nearest centroid.
+
+        From precomputed similarities alone it lacks the sum of the self-similarities: good to compare models on the
+        same documents, not an objective.
+
+        Parameters
+        ----------
+        X : as in predict
+            Documents.
+        y : ignored
+            There for scikit-learn.
+        """
+        nearest = self._squared(X, "left out").min(axis=1)
+        known = self.kernel_.source.takes != "gram" or isinstance(X, tuple)
+        return -float((np.maximum(nearest, 0.0) if known else nearest).sum())

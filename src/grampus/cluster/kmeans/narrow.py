@@ -12,7 +12,7 @@ from ..._array import Array, is_sparse
 from ..._config import settings
 from ..._parallel import blas_threads, results_in_threads, thread_count
 from ...errors import InputError
-from ...gram.factor import Factor
+from ...gram import Features
 from ..results import History, Outcome
 from . import fast
 from .lockstep import TWO_CYCLES, Finished, Problem, lockstep
@@ -32,11 +32,11 @@ class Narrow:
     clustered together are laid out once for all starts, and for every k.
     """
 
-    def __init__(self, factor: Factor, diagonal: Array, weights: Array, n_jobs: int | None = None) -> None:
+    def __init__(self, factor: Features, diagonal: Array, weights: Array, n_jobs: int | None = None) -> None:
         from . import _narrow
 
         self._loops, self.n_jobs = _narrow, n_jobs
-        scaled = factor.features if (factor.scale == 1.0).all() else factor.features * factor.scale[:, None]
+        scaled = factor.rows if (factor.scale == 1.0).all() else factor.rows * factor.scale[:, None]
         self.features, self.diagonal, self.weights = (
             np.require(part, np.float64, ["C_CONTIGUOUS", "WRITEABLE"]) for part in (scaled, diagonal, weights)
         )
@@ -44,14 +44,14 @@ class Narrow:
         self._kept: dict[tuple[Rule, bytes], tuple[Array, ...]] = {}
 
     @staticmethod
-    def suits(factor: Factor | None, work: float, n_jobs: int | None = None) -> bool:
+    def suits(factor: Features | None, work: float, n_jobs: int | None = None) -> bool:
         """Say whether documents can be held this way: dense features, compiled loops worth loading, and memory.
 
         `work` is how many multiplications all starts take.
         """
-        if factor is None or is_sparse(factor.features) or not factor.features.shape[1]:
+        if factor is None or is_sparse(factor.rows) or not factor.rows.shape[1]:
             return False
-        copies = 8 * factor.features.size * (1 + thread_count(n_jobs))
+        copies = 8 * factor.rows.size * (1 + thread_count(n_jobs))
         return work >= WORTH_IT and fast.available() and copies <= settings().memory // 4
 
     @property

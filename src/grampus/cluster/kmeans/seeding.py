@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._array import Array
 from ..._check import check_labels
@@ -18,20 +19,8 @@ STARTS = ("random", "k-means++", "pddp")
 _NOISE = 1e-12  # what rounding may make of equal distances, relative to their size
 
 
-def generators(random_state: Any, count: int) -> list[np.random.Generator]:
-    """Return one independent generator for each start, so that a start does not depend on how many there are."""
-    from sklearn.utils import check_random_state
-
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
-    entropy = source.randint(0, 2**31 - 1, size=4)
-    return [np.random.default_rng(seed) for seed in np.random.SeedSequence([int(e) for e in entropy]).spawn(count)]
-
-
 def start_labels(
-    init: Any, gram: Gram, k: int, weights: Array, rngs: list[np.random.Generator], identity: Any = None
+    init: Any, gram: Gram, k: int, weights: Array, rngs: list[np.random.Generator], group: NDArray[np.intp]
 ) -> Labels:
     """Return one starting partition for each generator, shape (starts, n).
 
@@ -40,23 +29,20 @@ def start_labels(
     init : "random", "k-means++" or "pddp"
     gram : Gram
         Without its trailing shift: seeding needs true distances.
-    identity : array of shape (n,), optional
-        Documents with equal values start together; documents without weight have no say.
+    group : array of shape (n,)
+        Documents with equal values are copies and start together; documents without weight have no say.
     """
     if init not in STARTS:
         raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
     heavy = np.flatnonzero(weights > 0)
     if init == "pddp":  # deterministic: every start is the same one
         return np.tile(start_partition(gram, min(k, len(heavy)), heavy).astype(np.int32), (len(rngs), 1))
-    names = np.arange(len(gram)) if identity is None else np.asarray(identity)
-    if names.shape != (len(gram),):
-        raise InputError(f"identity must have {len(gram)} entries, one for each document; got shape {names.shape}.")
-    _, first, group = np.unique(names[heavy], return_index=True, return_inverse=True)
+    _, first, copy_of = np.unique(group[heavy], return_index=True, return_inverse=True)
     starts = np.zeros((len(rngs), len(gram)), dtype=np.int32)
     if init == "random":
-        starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, group]
+        starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, copy_of]
         return starts
-    centres, mass = heavy[first], np.bincount(group, weights=weights[heavy])
+    centres, mass = heavy[first], np.bincount(copy_of, weights=weights[heavy])
     for start, rng in zip(starts, rngs, strict=True):
         start[:] = plus_plus(gram, k, rng, centres, mass)
     return starts

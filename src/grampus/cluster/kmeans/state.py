@@ -23,10 +23,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..._array import Array, dot, is_sparse, mean_row_size, tiles
-from ..._check import check_number
 from ..._parallel import in_threads
-from ...gram import Gram
-from ...gram.factor import Factor
+from ...errors import InputError
+from ...gram import Features, Gram
 
 Labels = NDArray[np.int32]
 # Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
@@ -58,9 +57,9 @@ class Rule:
         counts once.
     """
 
-    adjusted: bool
-    tolerance: float
-    shift: float
+    adjusted: bool = False
+    tolerance: float = TIE
+    shift: float = 0.0
     spherical: bool = False
     centroid: float = 1.0
 
@@ -69,9 +68,18 @@ class Rule:
         return np.sqrt(np.abs(diagonal)) if self.spherical else np.abs(diagonal)
 
 
-def check_centroid_weight(value: Any) -> float:
-    """Return how much ‖μ_c‖² counts in a distance."""
-    return check_number(value, "centroid_weight", above=0.0, high=1.0)
+RULES = {
+    "plain": Rule(),  # `dominance`, Eqn 4
+    "adjusted": Rule(adjusted=True),  # AA, `dominance`, Eqn 12
+    "cosine": Rule(spherical=True),  # KM-S and KM-P, `validation`, §4
+}
+
+
+def check_rule(name: Any) -> Rule:
+    """Return a rule of the table by its name."""
+    if not isinstance(name, str) or name not in RULES:
+        raise InputError(f"rule must be one of {', '.join(map(repr, RULES))}; got {name!r}.")
+    return RULES[name]
 
 
 @dataclass(frozen=True)
@@ -212,20 +220,20 @@ class HeldSums(Sums):
 class FactorSums(Sums):
     """Cluster sums in feature space, (features, partitions·k) in float64; S is made tile by tile."""
 
-    def __init__(self, factor: Factor, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
+    def __init__(self, factor: Features, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
         super().__init__(diagonal, weights, k)
         self.factor, self.n_jobs = factor, n_jobs
-        self.centroids = np.empty((factor.features.shape[1], 0))
+        self.centroids = np.empty((factor.rows.shape[1], 0))
 
     @property
     def bytes_per_start(self) -> int:
-        return 8 * self.k * max(len(self.diagonal), 3 * self.factor.features.shape[1])  # with the copies of a change
+        return 8 * self.k * max(len(self.diagonal), 3 * self.factor.rows.shape[1])  # with the copies of a change
 
     def _collect(self, coefficients: sp.csr_array) -> Array:
         """Return coefficients · S X, transposed to (features, partitions·k)."""
         used = np.unique(coefficients.indices)
         scaled = sp.csr_array(coefficients[:, used] * self.factor.scale[used])
-        return dot(scaled, self.factor.features[used]).T
+        return dot(scaled, self.factor.rows[used]).T
 
     def start(self, labels: Labels) -> None:
         self.centroids = np.ascontiguousarray(self._collect(self.members(labels)))
@@ -246,7 +254,7 @@ class FactorSums(Sums):
 
     def assign(self, state: State, rule: Rule) -> tuple[Labels, Array]:
         labels, chosen = np.empty_like(state.labels), np.empty(state.labels.shape)
-        x, columns = self.factor.features, self.centroids.shape[1]
+        x, columns = self.factor.rows, self.centroids.shape[1]
 
         def piece(start: int, stop: int) -> None:
             for part in tiles(stop - start, 8 * (3 * columns + 2 * mean_row_size(x))):

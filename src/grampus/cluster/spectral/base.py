@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from ..._array import Array
 from ..._check import check_integer
 from ..._draw import Shown
 from ...errors import InputError
-from ...gram import LinearGram
+from ...gram import Collection, Gram, LinearGram
 from ..base import KernelEstimator
 from ..kmeans.kernel_kmeans import kernel_kmeans
 from ..results import Clustering, Outcome
@@ -52,6 +53,12 @@ class EmbeddedClustering(Shown):
     embedding: SpectralEmbedding | KernelEmbedding = field(repr=False)
     kmeans: Clustering = field(repr=False)
 
+    def take(self, index: NDArray[np.intp]) -> EmbeddedClustering:
+        """Return the documents in another order."""
+        return replace(
+            self, labels=self.labels[index], embedding=self.embedding.take(index), kmeans=self.kmeans.take(index)
+        )
+
     @property
     def objective(self) -> float:
         """The k-means objective of the coordinates."""
@@ -87,17 +94,37 @@ def check_fewer(n_clusters: Any, n: int) -> int:
 
 
 def cluster_embedded(
-    embedding: SpectralEmbedding | KernelEmbedding, k: int, weights: Array | None, **options: Any
+    embedding: SpectralEmbedding | KernelEmbedding,
+    documents: Collection,
+    k: int,
+    weights: Array | None,
+    **options: Any,
 ) -> EmbeddedClustering:
     """Group the coordinates by k-means; documents of weight 0 join the cluster nearest to them."""
     coordinates = embedding.coordinates
-    found = kernel_kmeans(LinearGram(coordinates), k, sample_weight=weights, **options)
+    found = kernel_kmeans(LinearGram(coordinates).named(documents), k, sample_weight=weights, **options)
     mass = np.ones(len(coordinates)) if weights is None else weights
     sizes = np.bincount(found.labels, weights=mass, minlength=k)
     sums = np.array([np.bincount(found.labels, weights=mass * column, minlength=k) for column in coordinates.T]).T
     centres = np.full(sums.shape, np.inf)
     np.divide(sums, sizes[:, None], out=centres, where=sizes[:, None] > 0)
     return EmbeddedClustering(found.labels, centres, embedding, found)
+
+
+def new_sums(gram: Gram, documents: Any, matrix: Array, edit: Callable[[Array], Array] | None = None) -> Array:
+    """Return C M for the similarities C of new documents to the fitted ones, after `edit` if there is one.
+
+    Where the Gram has explicit features and nothing is edited, C is not formed.
+    """
+    explicit = None if edit is not None else gram.split_shift()[0].features()
+    directions = None if explicit is None else explicit.project(matrix)
+    parts = [np.empty((0, matrix.shape[1]))]
+    for part in gram.compare(documents):
+        if edit is None:
+            parts.append(part.sums(matrix, directions))
+        else:
+            parts.append(edit(part.cross.astype(np.float64, copy=False)) @ matrix)
+    return np.concatenate(parts)
 
 
 class EmbeddedEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):

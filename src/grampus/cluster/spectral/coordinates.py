@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..._array import Array
 from ..._check import check_integer
 from ...errors import InputError
-from ...gram import Eigenpairs, Gram, centre, eigenpairs
-from ...gram.operators import check_gram
-from ...gram.transforms import Centred
+from ...gram import Eigenpairs, Gram, centre, check_gram, eigenpairs
 from .laplacian import PLANE, SpectralEmbedding
 
 _ROUNDING = {"float64": 1e-12, "float32": 1e-5}  # of the largest eigenvalue; below it an eigenvalue is 0
@@ -54,6 +53,15 @@ class KernelEmbedding:
     dropped: Array
     coefficients: Array
 
+    def take(self, index: NDArray[np.intp]) -> KernelEmbedding:
+        """Return the documents in another order."""
+        return replace(
+            self,
+            coordinates=self.coordinates[index],
+            plane=self.plane[index],
+            coefficients=self.coefficients[index],
+        )
+
 
 def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
     """Place documents on the leading components of a Gram, not centred (`normalised`, §4.1); ``centre`` it if wanted.
@@ -81,6 +89,7 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
     """
     n = len(check_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
+    gram, order = gram.canonical()
     pairs, limit = _leading(gram, count)
     positive = pairs.values > limit
     if not positive.any():
@@ -98,7 +107,7 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
         )
     kept = int(positive[:count].sum())
     vectors, roots = pairs.vectors[:, :kept], np.sqrt(pairs.values[:kept])
-    return KernelEmbedding(
+    found = KernelEmbedding(
         coordinates=vectors * roots,
         eigenvalues=pairs.values[:kept],
         plane=_plane(pairs, limit),
@@ -106,14 +115,13 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
         dropped=asked[kept:],
         coefficients=vectors / roots,
     )
+    return found.take(np.argsort(order))
 
 
 def _leading(gram: Gram, count: int) -> tuple[Eigenpairs, float]:
     """Return the leading eigenpairs, two at least if there are two, and what an eigenvalue must exceed not to be 0."""
     pairs = eigenpairs(gram, min(max(count, PLANE), len(gram)))
-    rounded = gram.base if isinstance(gram, Centred) else gram  # what centring leaves of equal documents is rounding
-    largest = max(float(np.abs(pairs.values).max()), float(np.abs(rounded.diagonal()).max()))
-    return pairs, _ROUNDING[gram.dtype.name] * largest
+    return pairs, _ROUNDING[gram.dtype.name] * max(float(np.abs(pairs.values).max()), gram.magnitude)
 
 
 def _plane(pairs: Eigenpairs, limit: float) -> Array:
@@ -151,7 +159,8 @@ def embedding_2d(source: Any) -> Array:
     source = getattr(source, "result_", source)
     source = getattr(source, "embedding", source)
     if isinstance(source, Gram):
-        return _plane(*_leading(centre(source), PLANE))
+        ordered, order = source.canonical()
+        return _plane(*_leading(centre(ordered), PLANE))[np.argsort(order)]
     if not isinstance(source, (SpectralEmbedding, KernelEmbedding)):
         raise InputError(
             f"embedding_2d needs a Gram, an embedding, or a clustering made from one; got {type(source).__name__}."

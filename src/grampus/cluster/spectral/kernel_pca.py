@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..._array import Array
 from ..._check import check_flag, check_integer
-from ...gram import Gram
+from ..._parallel import limits_threads
+from ...gram import Gram, check_gram
 from ...gram import centre as centre_gram
-from ...gram.operators import check_gram
 from ...kernels import Kernel
-from ..crossing import new_sums
-from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded
+from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded, new_sums
 from .coordinates import kernel_embedding
 
 
@@ -24,8 +25,6 @@ def kernel_pca_kmeans(
     n_init: int = 10,
     max_iter: int = 300,
     random_state: Any = None,
-    identity: Any = None,
-    n_jobs: int | None = None,
 ) -> EmbeddedClustering:
     """Group the documents of a Gram by k-means on its leading components.
 
@@ -37,7 +36,7 @@ def kernel_pca_kmeans(
         k, fewer than the documents.
     n_components : int, optional
         How many components; k − 1 by default, at least 1, as in `normalised`.
-    init, n_init, max_iter, random_state, identity, n_jobs
+    init, n_init, max_iter, random_state
         Of k-means on the coordinates; see ``kernel_kmeans``.
 
     Returns
@@ -58,17 +57,18 @@ def kernel_pca_kmeans(
         count = max(1, k - 1)
     else:
         count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
-    return cluster_embedded(
+    gram, order = gram.canonical()
+    found = cluster_embedded(
         kernel_embedding(gram, count),
+        gram.documents(),
         k,
         None,
         init=init,
         n_init=n_init,
         max_iter=max_iter,
         random_state=random_state,
-        identity=identity,
-        n_jobs=n_jobs,
     )
+    return found.take(np.argsort(order))
 
 
 class KernelPCAKMeans(EmbeddedEstimator):
@@ -153,6 +153,7 @@ class KernelPCAKMeans(EmbeddedEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> KernelPCAKMeans:
         """Cluster the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
@@ -172,12 +173,10 @@ class KernelPCAKMeans(EmbeddedEstimator):
             n_init=self.n_init,
             max_iter=self.max_iter,
             random_state=self.random_state,
-            identity=self._identity(X),
-            n_jobs=self.n_jobs,
         )
         self._settle(result)
         self.dropped_ = result.embedding.dropped  # type: ignore[union-attr]
         return self
 
     def _place(self, X: Any) -> Array:
-        return new_sums(self.kernel_, self.gram_, X, self.result_.embedding.coefficients)
+        return new_sums(self.gram_, X, self.result_.embedding.coefficients)

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..._array import Array, scale_rows, tiles
+from ..._array import Array, inverse_root, scale_rows
 from ..._check import check_flag, check_integer
-from ..._config import settings
-from ..._parallel import blas_threads
 from ...errors import InputError
-from ...gram import DenseGram, Gram, NystromGram, SparseGram, eigenpairs, factor, neighbour_graph, unshifted
-from ...gram.graph import GraphOperator, components, degrees, nearest, non_negative
-from ...gram.operators import check_gram, stored_gram
+from ...gram import Gram, SparseGram, check_gram, eigenpairs, neighbour_graph
+from ...gram.graph import GraphOperator, components, degrees, nearest, positive_part
 
 LAPLACIANS = ("random-walk", "symmetric", "unnormalised")
 PLANE = 2  # coordinates of a picture
-_NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity; below it a similarity is 0
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class SpectralEmbedding:
         Those linked to no other.
     negative : float
         The share of similarities that were negative and count as 0.
-    neighbours : int or None
+    n_neighbors : int or None
         How many neighbours were kept.
     coefficients : array of shape (n, l)
         What the similarities of a new document are multiplied with.
@@ -71,7 +67,7 @@ class SpectralEmbedding:
     components: NDArray[np.intp]
     isolated: NDArray[np.intp]
     negative: float
-    neighbours: int | None
+    n_neighbors: int | None
     coefficients: Array
 
     @property
@@ -79,12 +75,24 @@ class SpectralEmbedding:
         """The number of connected components, isolated documents not counted."""
         return len(np.unique(self.components[self.degrees > 0]))
 
+    def take(self, index: NDArray[np.intp]) -> SpectralEmbedding:
+        """Return the documents in another order."""
+        return replace(
+            self,
+            coordinates=self.coordinates[index],
+            plane=self.plane[index],
+            degrees=self.degrees[index],
+            components=self.components[index],
+            isolated=np.flatnonzero(np.isin(index, self.isolated)),
+            coefficients=self.coefficients[index],
+        )
+
     def edit(self, cross: Array) -> Array:
         """Return the links of new documents: negative similarities are 0, and only the nearest count."""
         links = np.maximum(cross, 0.0)
-        if self.neighbours is None or self.neighbours >= links.shape[1]:
+        if self.n_neighbors is None or self.n_neighbors >= links.shape[1]:
             return links
-        columns, values = nearest(links, self.neighbours)
+        columns, values = nearest(links, self.n_neighbors)
         links = np.zeros_like(links)
         np.put_along_axis(links, columns, values, axis=1)
         return links
@@ -116,7 +124,7 @@ def spectral_embedding(
     n_components: int,
     *,
     laplacian: str = "random-walk",
-    neighbours: int | None = None,
+    n_neighbors: int | None = None,
     loops: bool = False,
     n_jobs: int | None = None,
 ) -> SpectralEmbedding:
@@ -133,7 +141,7 @@ def spectral_embedding(
         l, the number of eigenvectors, fewer than the documents.
     laplacian : "random-walk", "symmetric" or "unnormalised"
         D⁻¹L, D^−½ L D^−½ with rows brought to unit length, or L = D − W.
-    neighbours : int, optional
+    n_neighbors : int, optional
         Keep only so many nearest neighbours of each document (``grampus.gram.neighbour_graph``).
     loops : bool
         Let self-similarities count as links of a document to itself. Left out by default, as is usual for graphs: a
@@ -163,8 +171,16 @@ def spectral_embedding(
     count = check_integer(n_components, "n_components", low=1, high=n - 1, of=" (one less than the documents)")
     if laplacian not in LAPLACIANS:
         raise InputError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}; got {laplacian!r}.")
-    loops = check_flag(loops, "loops")
-    graph, negative = _links(gram, neighbours, loops, n_jobs)
+    ordered, order = gram.canonical()
+    found = _embedding(ordered, count, laplacian, n_neighbors, check_flag(loops, "loops"), n_jobs)
+    return found.take(np.argsort(order))
+
+
+def _embedding(
+    gram: Gram, count: int, laplacian: str, n_neighbors: int | None, loops: bool, n_jobs: int | None
+) -> SpectralEmbedding:
+    n = len(gram)
+    graph, negative = _links(gram, n_neighbors, loops, n_jobs)
     degree = _positive_degrees(graph, loops)
     linked = degree > 0
     if not linked.any():
@@ -180,18 +196,10 @@ def spectral_embedding(
     parts = components(graph)
     wanted = min(max(count, PLANE + 1), int(linked.sum()))
     weight = linked.astype(np.float64) if laplacian == "unnormalised" else np.sqrt(np.maximum(degree, 0.0))
-    found = len(np.unique(parts[linked]))
     known = _known(parts, weight, wanted)
-    if found > count:
-        sizes = np.bincount(parts[linked])
-        warnings.warn(
-            f"The graph has {found} components where at most {count} can be told apart; only the largest "
-            f"({', '.join(map(str, sizes[:count][:5]))}{', …' if count > 5 else ''} documents) get coordinates of "
-            "their own. Use more neighbours, or a kernel that links more documents.",
-            stacklevel=3,
-        )
+    _warn_components(np.bincount(parts[linked]), count)
     values, vectors, method = _eigenvectors(graph, degree, known, wanted, laplacian, loops)
-    scale = _inverse_root(degree)
+    scale = inverse_root(degree)
     placed = vectors if laplacian == "unnormalised" else scale_rows(scale, vectors)
     plane = np.zeros((n, PLANE))
     shown = (vectors if laplacian == "symmetric" else placed)[:, 1 : PLANE + 1]
@@ -207,75 +215,40 @@ def spectral_embedding(
         components=parts,
         isolated=np.flatnonzero(~linked),
         negative=negative,
-        neighbours=None if neighbours is None else int(neighbours),
+        n_neighbors=None if n_neighbors is None else int(n_neighbors),
         coefficients=placed.copy(),
     )
 
 
-def _links(gram: Gram, neighbours: int | None, loops: bool, n_jobs: int | None) -> tuple[Gram, float]:
+def _warn_components(sizes: NDArray[np.intp], count: int) -> None:
+    """Warn where the graph has more components than coordinates."""
+    found = int((sizes > 0).sum())
+    if found > count:
+        warnings.warn(
+            f"The graph has {found} components where at most {count} can be told apart; only the largest "
+            f"({', '.join(map(str, sizes[:count][:5]))}{', …' if count > 5 else ''} documents) get coordinates of "
+            "their own. Use a larger n_neighbors, or a kernel that links more documents.",
+            stacklevel=5,
+        )
+
+
+def _links(gram: Gram, n_neighbors: int | None, loops: bool, n_jobs: int | None) -> tuple[Gram, float]:
     """Return the similarities without negative ones, and the share of those."""
-    base = gram if loops else unshifted(gram)[0]
-    if neighbours is not None:
-        graph = neighbour_graph(base, neighbours, n_jobs=n_jobs)
+    base = gram if loops else gram.split_shift()[0]
+    if n_neighbors is not None:
+        graph = neighbour_graph(base, n_neighbors, n_jobs=n_jobs)
         if loops:
             own = np.maximum(base.diagonal(), 0.0).astype(np.float64)
             graph = SparseGram(graph.matrix + sp.diags_array(own).tocsr())
         return graph, 0.0
-    if isinstance(base, SparseGram):
-        if base.matrix.nnz and base.matrix.data.min() < 0:
-            share = float((base.matrix.data < 0).sum()) / len(base) ** 2
-            return SparseGram(base.matrix.maximum(0.0 * base.matrix)), _said(share)
-        return base, 0.0
-    if non_negative(base):
-        return stored_gram(base), 0.0
-    if is_low_rank(base):
-        return base, 0.0
-    return _without_negatives(stored_gram(base))
-
-
-def is_low_rank(gram: Gram) -> bool:
-    """Say whether negative similarities stay: they are what the approximation left of small ones; nothing is read."""
-    base, _ = unshifted(gram)
-    return isinstance(base.source, NystromGram) and factor(base) is not None
-
-
-def _without_negatives(gram: Gram) -> tuple[Gram, float]:
-    """Read every similarity; where one is negative, return a matrix in which it is 0."""
-    n, count, largest = len(gram), 0, 0.0
-    off = np.arange(n)
-    with blas_threads():
-        for rows in tiles(n, 16 * n):
-            block = gram._block(rows, slice(0, n))
-            block[np.arange(len(block)), off[rows]] = 0.0  # self-similarities are no links
-            if not np.isfinite(block).all():
-                raise InputError("The similarities must be finite; some are NaN or infinite.")
-            largest = max(largest, float(np.abs(block).max()))
-            count += int((block < -_NOISE[gram.dtype.name] * largest).sum())
-    if count == 0 and isinstance(gram, DenseGram) and gram.matrix.min() >= 0:
-        return gram, 0.0
-    fits = gram.dtype.itemsize * n * n <= settings().memory // 4
-    if not fits and count == 0:
-        return gram, 0.0
-    if not fits:
-        raise InputError(
-            f"{count} similarities are negative, and the {n} × {n} matrix without them is too large for the memory "
-            "budget. Use neighbours=…, which keeps the nearest documents only, or raise the budget with grampus.config."
-        )
-    matrix = gram.dense()
-    own = np.maximum(matrix.diagonal(), 0.0)
-    matrix[matrix < _NOISE[gram.dtype.name] * largest] = 0.0
-    np.fill_diagonal(matrix, own)
-    return DenseGram._trusted(matrix), _said(count / n**2)
-
-
-def _said(share: float) -> float:
+    graph, share = positive_part(base)
     if share > 0:
         warnings.warn(
             f"{share:.1%} of the similarities are negative; they count as 0, as no link. Use a kernel without negative "
             "values if that is not meant.",
-            stacklevel=5,
+            stacklevel=4,
         )
-    return share
+    return graph, share
 
 
 def _positive_degrees(graph: Gram, loops: bool) -> Array:
@@ -289,7 +262,7 @@ def _positive_degrees(graph: Gram, loops: bool) -> Array:
     if not linked.all() and linked.any():
         warnings.warn(
             f"The links of {int((linked == 0).sum())} documents sum to less than 0; they count as linked to nothing. "
-            "Use more landmarks, neighbours=…, or a kernel without negative values.",
+            "Use more landmarks, n_neighbors=…, or a kernel without negative values.",
             stacklevel=4,
         )
     return degree
@@ -321,21 +294,17 @@ def _eigenvectors(
         added = -own * scale - degree
     else:
         low, top = 3.0, 1.0
-        scale = _inverse_root(degree)
+        scale = inverse_root(degree)
         added = -(scale**2) * own
     added[degree <= 0] = -low  # documents without links lie below everything else
     pairs = eigenpairs(GraphOperator(graph, scale, added, known, low), more)
     if pairs.values[0] > top + 1e-6 * low:
         raise InputError(
             "Negative similarities outweigh the others: the Laplacian has a negative eigenvalue, and no cut to show. "
-            "Use more landmarks, neighbours=…, or a kernel without negative values."
+            "Use more landmarks, n_neighbors=…, or a kernel without negative values."
         )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
     return values, np.concatenate([known, pairs.vectors], axis=1), pairs.method
-
-
-def _inverse_root(values: Array) -> Array:
-    return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
 
 
 def unit_rows(rows: Array) -> Array:

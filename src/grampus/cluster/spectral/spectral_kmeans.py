@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from ..._array import Array, is_sparse
-from ...gram import Gram, unshifted
-from ...gram.graph import non_negative
-from ...gram.operators import check_gram
+from ..._parallel import limits_threads
+from ...gram import Gram, check_gram
 from ...kernels import Kernel
-from ..crossing import new_sums
-from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded
-from .laplacian import SpectralEmbedding, is_low_rank, spectral_embedding, unit_rows
+from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded, new_sums
+from .laplacian import SpectralEmbedding, spectral_embedding, unit_rows
 
 _ROUNDING = {"float64": 1e-9, "float32": 1e-5}  # of ‖Σ f_i φ(x_i)‖² against Σ ‖f_i φ(x_i)‖²
 
@@ -24,14 +22,12 @@ def spectral_kmeans(
     n_clusters: int,
     *,
     laplacian: str = "random-walk",
-    neighbours: int | None = None,
+    n_neighbors: int | None = None,
     loops: bool = False,
     init: Any = "k-means++",
     n_init: int = 10,
     max_iter: int = 300,
     random_state: Any = None,
-    identity: Any = None,
-    n_jobs: int | None = None,
 ) -> EmbeddedClustering:
     """Cut the graph of the similarities into k parts.
 
@@ -41,9 +37,9 @@ def spectral_kmeans(
         Similarities; negative ones count as 0.
     n_clusters : int
         k, fewer than the documents; also the number of eigenvectors.
-    laplacian, neighbours, loops
+    laplacian, n_neighbors, loops
         See ``spectral_embedding``.
-    init, n_init, max_iter, random_state, identity, n_jobs
+    init, n_init, max_iter, random_state
         Of k-means on the coordinates; see ``kernel_kmeans``.
 
     Returns
@@ -66,19 +62,20 @@ def spectral_kmeans(
     array([2, 2])
     """
     k = check_fewer(n_clusters, len(check_gram(gram)))
-    placed = spectral_embedding(gram, k, laplacian=laplacian, neighbours=neighbours, loops=loops, n_jobs=n_jobs)
+    gram, order = gram.canonical()
+    placed = spectral_embedding(gram, k, laplacian=laplacian, n_neighbors=n_neighbors, loops=loops)
     weights = (placed.degrees > 0).astype(np.float64) if len(placed.isolated) else None
-    return cluster_embedded(
+    found = cluster_embedded(
         _without_blind(placed, gram, loops),
+        gram.documents(),
         k,
         weights,
         init=init,
         n_init=n_init,
         max_iter=max_iter,
         random_state=random_state,
-        identity=identity,
-        n_jobs=n_jobs,
     )
+    return found.take(np.argsort(order))
 
 
 def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> SpectralEmbedding:
@@ -88,10 +85,10 @@ def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> Spectr
     lies at 0 there. It sets copies against each other. For its length, fᵀKf = fᵀWf + Σ f_i² K_ii where W is without
     loops, and fᵀWf = (1 − λ) fᵀDf, or fᵀDf − λ fᵀf for the Laplacian that is not normalised.
     """
-    if placed.neighbours is not None:  # the graph is not the Gram
+    if placed.n_neighbors is not None:  # the graph is not the Gram
         return placed
     squares = placed.coefficients**2
-    apart = np.maximum((gram if loops else unshifted(gram)[0]).diagonal(), 0.0) @ squares  # Σ ‖f_i φ(x_i)‖²
+    apart = np.maximum((gram if loops else gram.split_shift()[0]).diagonal(), 0.0) @ squares  # Σ ‖f_i φ(x_i)‖²
     weight = placed.degrees @ squares
     links = weight - placed.eigenvalues * (squares.sum(axis=0) if placed.laplacian == "unnormalised" else weight)
     blind = np.abs(links if loops else links + apart) < _ROUNDING[gram.dtype.name] * apart
@@ -116,7 +113,7 @@ class SpectralKMeans(EmbeddedEstimator):
         Similarities: a spelling such as ``"cosine"``, or ``"precomputed"``. Negative ones count as 0.
     laplacian : "random-walk", "symmetric" or "unnormalised"
         D⁻¹L, D^−½ L D^−½ with rows brought to unit length, or L = D − W.
-    neighbours : int, optional
+    n_neighbors : int, optional
         Keep the similarities of each document to its nearest neighbours only.
     loops : bool
         Let self-similarities count as links of a document to itself.
@@ -174,7 +171,7 @@ class SpectralKMeans(EmbeddedEstimator):
         *,
         kernel: str | Kernel = "cosine",
         laplacian: str = "random-walk",
-        neighbours: int | None = None,
+        n_neighbors: int | None = None,
         loops: bool = False,
         n_init: int = 10,
         max_iter: int = 300,
@@ -184,13 +181,14 @@ class SpectralKMeans(EmbeddedEstimator):
         self.n_clusters = n_clusters
         self.kernel = kernel
         self.laplacian = laplacian
-        self.neighbours = neighbours
+        self.n_neighbors = n_neighbors
         self.loops = loops
         self.n_init = n_init
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> SpectralKMeans:
         """Cluster the rows of X (strings for a string kernel, a matrix of similarities for ``precomputed``).
 
@@ -199,17 +197,16 @@ class SpectralKMeans(EmbeddedEstimator):
         X : array or sparse array of shape (n, m), or list of n strings
         y : ignored
         """
+        gram = self._gram(X)
         result = spectral_kmeans(
-            self._gram(X),
+            gram,
             self.n_clusters,
             laplacian=self.laplacian,
-            neighbours=self.neighbours,
+            n_neighbors=self.n_neighbors,
             loops=self.loops,
             n_init=self.n_init,
             max_iter=self.max_iter,
             random_state=self.random_state,
-            identity=self._identity(X),
-            n_jobs=self.n_jobs,
         )
         self._settle(result)
         return self
@@ -220,9 +217,9 @@ class SpectralKMeans(EmbeddedEstimator):
         linked = (placed.degrees > 0).astype(np.float64)  # documents without links have no say here either
         matrix = np.concatenate([placed.coefficients, linked[:, None]], axis=1)
         # Where no similarity can be negative, or negative ones stay, sums over all of them need no block.
-        plain = is_low_rank(self.gram_) or (non_negative(self.gram_) and _no_negatives(X))
-        plain = plain and placed.neighbours is None
-        return placed.place(new_sums(self.kernel_, self.gram_, X, matrix, None if plain else placed.edit))
+        plain = self.gram_.approximate or (bool(self.gram_.non_negative()) and _no_negatives(X))
+        plain = plain and placed.n_neighbors is None
+        return placed.place(new_sums(self.gram_, X, matrix, None if plain else placed.edit))
 
 
 def _no_negatives(X: Any) -> bool:

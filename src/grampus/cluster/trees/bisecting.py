@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import Array
 from ..._check import check_integer
-from ...errors import InputError
-from ...gram import Gram, shift, unshifted
+from ..._parallel import limits_threads
+from ..._random import Source, random_source, seed_words
+from ...gram import Gram, shift
 from ...kernels import Kernel
 from ..kmeans.kernel_kmeans import kernel_kmeans
+from .base import TreeEstimator, warn_if_incomplete
 from .grow import Proposal, by_centroids, check_clusters, grow
-from .node import Space, space
-from .pddp import TreeEstimator, warned
+from .node import Part
 from .tree import Tree
 
 
@@ -25,15 +25,13 @@ class Halving:
 
     sigma: float
     options: dict[str, Any]
-    source: np.random.RandomState
-    identity: Array | None
+    source: Source
 
-    def __call__(self, node: Space, directions: int) -> Proposal | None:
+    def __call__(self, node: Part, n_components: int) -> Proposal | None:
         """Divide a node in two."""
         gram = shift(node.gram, self.sigma) if self.sigma else node.gram
-        names = None if self.identity is None else self.identity[node.members]
-        seed = int(self.source.randint(2**31 - 1))
-        parts = kernel_kmeans(gram, 2, random_state=seed, identity=names, **self.options).labels
+        seed = seed_words(self.source, 1)[0]
+        parts = kernel_kmeans(gram, 2, random_state=seed, **self.options).labels
         if len(np.unique(parts)) < 2:
             return None
         return Proposal(parts, by_centroids(node, parts, None))
@@ -48,8 +46,6 @@ def bisecting_kernel_kmeans(
     max_iter: int = 100,
     choose: str = "scatter",
     random_state: Any = None,
-    identity: Any = None,
-    n_jobs: int | None = None,
 ) -> Tree:
     """Divide the documents of a Gram by kernel 2-means, again and again (`pddp`, §4).
 
@@ -58,14 +54,12 @@ def bisecting_kernel_kmeans(
     gram : Gram
     n_clusters : int
         k, from 1 to the number of documents.
-    init, n_init, max_iter, n_jobs
+    init, n_init, max_iter
         Of the 2-means at each node; see ``kernel_kmeans``. Its starts run in lockstep.
     choose : "scatter", "size" or "gain"
         Which leaf is divided next.
     random_state : int, RandomState or None
         Seed of the starts.
-    identity : array of shape (n,), optional
-        What each document is, so that their order does not matter; see ``kernel_kmeans``.
 
     Returns
     -------
@@ -80,24 +74,15 @@ def bisecting_kernel_kmeans(
     >>> bool(tree.labels[0] == tree.labels[1] != tree.labels[2])
     True
     """
-    from sklearn.utils import check_random_state
-
     k = check_clusters(n_clusters, len(gram))
     options = {
         "init": init,
         "n_init": check_integer(n_init, "n_init", low=1),
         "max_iter": check_integer(max_iter, "max_iter", low=1),
-        "n_jobs": n_jobs,
     }
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
-    base, sigma = unshifted(gram)
-    names = None if identity is None else np.asarray(identity)
-    if names is not None and names.shape != (len(gram),):
-        raise InputError(f"identity must have {len(gram)} entries, one for each document; got shape {names.shape}.")
-    return warned(grow(space(base), k, Halving(sigma, options, source, names), choose))
+    source = random_source(random_state)
+    base, sigma = gram.split_shift()
+    return warn_if_incomplete(grow(Part.of(base), k, Halving(sigma, options, source), choose))
 
 
 class BisectingKernelKMeans(TreeEstimator):
@@ -158,6 +143,7 @@ class BisectingKernelKMeans(TreeEstimator):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
+    @limits_threads
     def fit(self, X: Any, y: Any = None) -> BisectingKernelKMeans:
         """Grow the tree of the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
 
@@ -175,8 +161,6 @@ class BisectingKernelKMeans(TreeEstimator):
             max_iter=self.max_iter,
             choose=self.choose,
             random_state=self.random_state,
-            identity=self._identity(X),
-            n_jobs=self.n_jobs,
         )
-        self._settle(gram)
+        self._set_fitted(gram)
         return self

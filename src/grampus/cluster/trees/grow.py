@@ -1,4 +1,4 @@
-"""The one grower: take the leaf that deserves it most, divide it, repeat."""
+"""Growing a tree: split the leaf with the largest score, repeat."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ..._array import Array
 from ..._check import check_integer
 from ..._parallel import blas_threads
 from ...errors import InputError
-from ...gram import Gram, unshifted
+from ...gram import Gram
 from ...gram.lanczos import leading_components
 from .cuts import CUTS, TIE, snapped
-from .node import InputCentred, Space, space
+from .node import InputCentred, Part
 from .tree import Node, Split, Tree
 
 logger = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class Proposal:
     split: Split
 
 
-Divide = Callable[[Space, int], Proposal | None]
+Divide = Callable[[Part, int], Proposal | None]
 
 
 @dataclass(eq=False)
@@ -40,68 +40,68 @@ class _Leaf:
     """A node that is still whole."""
 
     index: int
-    space: Space
+    part: Part
     scatter: float
     proposal: Proposal | None = None
-    directions: int = 0
+    n_components: int = 0
     children: tuple[_Leaf, ...] = ()
     hopeless: bool = False
 
 
-def grow(root: Space, n_clusters: int, divide: Divide, choose: str = "scatter", directions: int = 1) -> Tree:
+def grow(root: Part, n_clusters: int, divide: Divide, choose: str = "scatter", n_components: int = 1) -> Tree:
     """Divide leaves until there are at least `n_clusters` of them, or none can be divided.
 
-    With l directions there are ⌈(k−1)/(2^l−1)⌉ splits (`pddp`, Table 1). Where empty sign patterns have left them
-    short of k leaves, more splits follow, with as few directions as are needed: there are never more leaves than
+    With l n_components there are ⌈(k−1)/(2^l−1)⌉ splits (`pddp`, Table 1). Where empty sign patterns have left them
+    short of k leaves, more splits follow, with as few n_components as are needed: there are never more leaves than
     ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1.
 
     Parameters
     ----------
-    root : Space
+    root : Part
         All documents.
     n_clusters : int
         k.
     divide : callable
-        Proposes how to divide a node along so many directions, or returns None if its documents cannot be told apart.
+        Proposes how to divide a node along so many n_components, or returns None if its documents cannot be told apart.
     choose : "scatter", "size" or "gain"
         Which leaf is next: the one with the largest scatter (the paper's), with most documents, or whose division
         gains most (every leaf is divided in advance: about twice the work).
-    directions : int
+    n_components : int
         l.
     """
     if choose not in CHOICES:
         raise InputError(f"choose must be one of {', '.join(map(repr, CHOICES))}; got {choose!r}.")
-    top = _Leaf(0, root, root.scatter())
+    top = _Leaf(0, root, root.scatter)
     leaves = [top]
     nodes = [_node(top, -1, 0)]
-    order, planned = 0, -(-(n_clusters - 1) // (2**directions - 1))
+    order, planned = 0, -(-(n_clusters - 1) // (2**n_components - 1))
     with blas_threads():
         while len(leaves) < n_clusters:
             room = n_clusters - len(leaves)
-            now = directions if order < planned else min(directions, (room + 1).bit_length() - 1)
+            now = n_components if order < planned else min(n_components, (room + 1).bit_length() - 1)
             leaf = _next(leaves, divide, choose, now)
             if leaf is None:
                 break
             nodes.extend(_split(leaf, nodes, order))
             place = leaves.index(leaf)
             leaves[place : place + 1] = leaf.children
-            leaf.children = ()  # their spaces are theirs alone
+            leaf.children = ()  # their parts are theirs alone
             order += 1
     logger.debug("tree: %d splits, %d leaves", order, len(leaves))
     return Tree(tuple(nodes), n_clusters, len(leaves) >= n_clusters)
 
 
-def _next(leaves: list[_Leaf], divide: Divide, choose: str, directions: int) -> _Leaf | None:
+def _next(leaves: list[_Leaf], divide: Divide, choose: str, n_components: int) -> _Leaf | None:
     """Return the leaf to divide, with its proposal; None when no leaf can be divided."""
     while True:
         if choose == "gain":
             for leaf in leaves:
-                _try(leaf, divide, directions)
+                _try(leaf, divide, n_components)
         able = [leaf for leaf in leaves if not leaf.hopeless]
         if not able:
             return None
         best = max(able, key=lambda leaf: _merit(leaf, choose))
-        _try(best, divide, directions)
+        _try(best, divide, n_components)
         if not best.hopeless:
             return best
 
@@ -109,21 +109,21 @@ def _next(leaves: list[_Leaf], divide: Divide, choose: str, directions: int) -> 
 def _merit(leaf: _Leaf, choose: str) -> float:
     if choose == "gain":
         return leaf.scatter - sum(child.scatter for child in leaf.children)
-    return leaf.scatter if choose == "scatter" else float(len(leaf.space))
+    return leaf.scatter if choose == "scatter" else float(len(leaf.part))
 
 
-def _try(leaf: _Leaf, divide: Divide, directions: int) -> None:
+def _try(leaf: _Leaf, divide: Divide, n_components: int) -> None:
     """Fill in a leaf's proposal and the parts it would have."""
-    if leaf.hopeless or (leaf.proposal is not None and leaf.directions == directions):
+    if leaf.hopeless or (leaf.proposal is not None and leaf.n_components == n_components):
         return
-    able = len(leaf.space) > 1 and leaf.scatter > leaf.space.floor
-    leaf.proposal, leaf.directions = divide(leaf.space, directions) if able else None, directions
+    able = len(leaf.part) > 1 and leaf.scatter > leaf.part.floor
+    leaf.proposal, leaf.n_components = divide(leaf.part, n_components) if able else None, n_components
     if leaf.proposal is None:
         leaf.hopeless = True
         return
     parts = leaf.proposal.parts
-    spaces = [leaf.space.take(np.flatnonzero(parts == part)) for part in range(int(parts.max()) + 1)]
-    leaf.children = tuple(_Leaf(-1, part, part.scatter()) for part in spaces)
+    parts_of = [leaf.part.take(np.flatnonzero(parts == part)) for part in range(int(parts.max()) + 1)]
+    leaf.children = tuple(_Leaf(-1, part, part.scatter) for part in parts_of)
 
 
 def _split(leaf: _Leaf, nodes: list[Node], order: int) -> list[Node]:
@@ -134,7 +134,7 @@ def _split(leaf: _Leaf, nodes: list[Node], order: int) -> list[Node]:
         child.index = len(nodes) + offset
     gain = leaf.scatter - sum(child.scatter for child in leaf.children)
     split = replace(leaf.proposal.split, gain=gain)
-    rising = np.argsort(leaf.space.members, kind="stable")
+    rising = np.argsort(leaf.part.members, kind="stable")
     split = replace(split, coefficients=np.ascontiguousarray(split.coefficients[rising]))
     children = tuple(child.index for child in leaf.children)
     nodes[leaf.index] = replace(parent, children=children, order=order, split=split)
@@ -142,7 +142,7 @@ def _split(leaf: _Leaf, nodes: list[Node], order: int) -> list[Node]:
 
 
 def _node(leaf: _Leaf, parent: int, depth: int) -> Node:
-    return Node(leaf.index, parent, (), depth, np.sort(leaf.space.members), leaf.scatter, -1, None)
+    return Node(leaf.index, parent, (), depth, np.sort(leaf.part.members), leaf.scatter, -1, None)
 
 
 @dataclass(frozen=True)
@@ -159,12 +159,10 @@ class Cutting:
     cut: str
     inputs: InputCentred | None = None
 
-    def __call__(self, node: Space, directions: int) -> Proposal | None:
-        """Divide by the sign pattern of the projections on `directions` components, each less its threshold."""
-        seen = node if self.inputs is None else self.inputs.space(node)
-        found = leading_components(
-            seen.product, directions, seen.start, dense=seen.dense, floor=seen.floor, probe=seen.probe
-        )
+    def __call__(self, node: Part, n_components: int) -> Proposal | None:
+        """Divide by the sign pattern of the projections on `n_components` components, each less its threshold."""
+        seen = node if self.inputs is None else self.inputs.part(node)
+        found = leading_components(seen.product, n_components, seen.start, dense=seen.dense, floor=seen.floor)
         count = len(found.values)
         if count == 0:
             return None
@@ -186,7 +184,7 @@ class Cutting:
         return Proposal(parts.reshape(-1).astype(np.intp), split)
 
 
-def by_centroids(node: Space, parts: NDArray[np.intp], found: Split | None) -> Split:
+def by_centroids(node: Part, parts: NDArray[np.intp], found: Split | None) -> Split:
     """Return a split by the nearest centroid of its parts, keeping the eigenvalues of the cut it began with."""
     count = int(parts.max()) + 1
     coefficients = np.zeros((len(node), count))
@@ -209,7 +207,7 @@ def start_partition(gram: Gram, n_clusters: int, documents: Array) -> NDArray[np
     """Return k parts of some documents by plain PDDP, as a start for kernel k-means; the others are in part 0."""
     labels = np.zeros(len(gram), dtype=np.intp)
     part = gram if len(documents) == len(gram) else gram.take(documents)
-    labels[documents] = grow(space(unshifted(part)[0]), n_clusters, Cutting("zero")).labels
+    labels[documents] = grow(Part.of(part.split_shift()[0]), n_clusters, Cutting("zero")).labels
     return labels
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array
-from ..._check import check_integer, check_labels
+from ..._array import Array, sum_rows
+from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads
-from ...gram import Gram, indicator, unshifted
+from ...gram import Gram
 from .grow import Cutting, grow
-from .node import space
+from .node import Part
 from .tree import Node, Split, Tree
 
 SMALLEST = 10  # documents a part of a cluster should have on average
@@ -33,7 +33,7 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     gram : Gram
         A trailing shift is left out.
     labels : array of shape (n,)
-        Equal labels make a cluster.
+        Equal labels make a cluster; documents labelled −1 are left out.
     parts : int
         How many parts a cluster may have; 1 for none.
 
@@ -51,9 +51,14 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     >>> tree.cut(2).tolist(), tree.cut(3).tolist()
     ([0, 0, 0, 1], [0, 0, 1, 2])
     """
-    base, _ = unshifted(gram)
-    clusters = check_labels(labels, len(base))
+    base, _ = gram.split_shift()
+    clusters = check_partition(labels, len(base))
     parts = check_integer(parts, "parts", low=1)
+    inside = np.flatnonzero(clusters >= 0)
+    if len(inside) < len(base):
+        tree = nested_tree(base.take(inside), clusters[inside], parts)
+        nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
+        return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():
         scatter, joins = _merges(base, clusters)
         subtrees = _subtrees(base, clusters, parts)
@@ -62,10 +67,8 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
 
 def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[tuple[int, int]]]:
     """Return the scatter of every cluster and of every union, and which two were joined to make each union."""
-    members = indicator(clusters)
-    k = members.shape[1]
-    sums = np.asarray(base @ members, dtype=np.float64)
-    total = np.asarray(members.T @ sums)  # Σ_{i∈c, j∈d} K_ij
+    k = int(clusters.max()) + 1
+    total = sum_rows(base.sum_by(clusters, k), clusters, k, np.ones(len(clusters)))  # Σ_{i∈c, j∈d} K_ij
     total = (total + total.T) / 2.0
     trace = np.bincount(clusters, weights=base.diagonal().astype(np.float64), minlength=k)
     sizes = np.bincount(clusters, minlength=k).astype(np.float64)
@@ -98,7 +101,7 @@ def _costs(total: Array, sizes: Array) -> Array:
 
 
 def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:
-    whole = space(base)
+    whole = Part.of(base)
     found = []
     for cluster in range(int(clusters.max()) + 1):
         inside = np.flatnonzero(clusters[whole.members] == cluster)

@@ -1,231 +1,139 @@
-"""The documents of one node of a tree, as the splits see them: products, sums in an order, parts."""
+"""The documents of one node of a tree: products, sums in an order, parts."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, column_sums, dot, is_sparse, row_squares, scale_rows, tiles
-from ..._config import settings
-from ...gram import DenseGram, Gram, LinearGram, centre, factor
-from ...gram.factor import Factor
+from ...gram import Collection, DenseGram, Features, Gram, LinearGram, centre, quick_products
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 
 Members = NDArray[np.intp]
 _ROUNDING = {"float64": 1e-13, "float32": 1e-6}  # of the trace: a scatter below it is 0
 _BLOCK = 128  # rows of features whose similarities to each other are formed at a time
+_PRODUCTS = 200  # vectors that a tree multiplies at its root, about
 
 
-class Space(ABC):
-    """n documents in feature space, held so that a part of them can be taken.
+class Part:
+    """The documents of a node, in canonical order: explicit rows in float64, or a part of the Gram.
 
-    Attributes
+    Parameters
     ----------
+    gram : Gram
+        Similarities of these documents.
     members : array of shape (n,)
         Their numbers in the fitted collection; not always in rising order.
-    diagonal : array of shape (n,)
-    start : array of shape (n,)
-        Where the search for components starts. It depends on the documents' content, not on their order.
+    documents : Collection
+        Which documents these are.
     rounding : float
         Relative to the trace; scatter and eigenvalues below it are 0.
-    probe : bool
-        Whether the start may depend on the order after all, where documents are mirror images of each other: then
-        multiple eigenvalues must be looked for.
     """
 
-    members: Members
-    diagonal: Array
-    start: Array
-    rounding: float
-    probe = False
+    def __init__(self, gram: Gram, members: Members, documents: Collection, rounding: float) -> None:
+        self._gram, self.members, self.documents, self.rounding = gram, members, documents, rounding
+        explicit = gram.features()
+        self.rows: Any = None if explicit is None else _scaled(explicit)
+        self.diagonal = gram.diagonal().astype(np.float64) if self.rows is None else row_squares(self.rows)
+
+    @classmethod
+    def of(cls, gram: Gram) -> Part:
+        """Return all documents of a Gram."""
+        ordered, order = gram.canonical()
+        rounding = _ROUNDING["float64" if gram.features() is not None else gram.dtype.name]
+        return cls(quick_products(ordered, _PRODUCTS), order, ordered.documents(), rounding)
 
     def __len__(self) -> int:
         return len(self.members)
 
     @property
-    def floor(self) -> float:
-        """What rounding can make of a scatter of 0."""
-        return self.rounding * float(np.abs(self.diagonal).sum())
-
-    @property
-    @abstractmethod
     def gram(self) -> Gram:
         """The documents as a Gram."""
-
-    @abstractmethod
-    def product(self, v: Array) -> Array:
-        """Return Kv for one vector."""
-
-    @abstractmethod
-    def dense(self) -> Array:
-        """Return K in float64, up to a centring."""
-
-    @abstractmethod
-    def sums(self) -> Array:
-        """Return Ke, the row sums."""
-
-    @abstractmethod
-    def earlier_sums(self, order: Members) -> Array:
-        """Return Σ K_ij over the documents j before i in an order, in that order: one pass."""
-
-    @abstractmethod
-    def take(self, index: Members) -> Space:
-        """Return some of the documents."""
-
-    def scatter(self) -> float:
-        """Return trace(K) − eᵀKe/n (`pddp`, Eqn 6, where the last term must not be doubled)."""
-        return float(self.diagonal.sum() - self.sums().sum() / len(self))
-
-
-class FeatureSpace(Space):
-    """Explicit features, dense or CSR, in float64: products are X(Xᵀv)."""
-
-    rounding = _ROUNDING["float64"]
-
-    def __init__(self, features: Any, members: Members, start: Array, diagonal: Array) -> None:
-        self.features, self.members, self.start, self.diagonal = features, members, start, diagonal
-        self._columns = features.T
-        self._total = np.asarray(self._columns @ np.ones(len(members)))
-        self._scatter: float | None = None
-
-    @classmethod
-    def of(cls, explicit: Factor, seed: int) -> FeatureSpace:
-        """Return the whole collection. Sparse rows are put into an order that only their content decides."""
-        features, direction = _widened(explicit), np.random.default_rng(seed)
-        start = np.asarray(features @ direction.standard_normal(features.shape[1]))
-        members = np.arange(len(start))
-        if is_sparse(features):
-            members = np.argsort(start, kind="stable")
-            features, start = features[members], start[members]
-        return cls(features, members, start, row_squares(features))
+        return self._gram if self.rows is None else LinearGram(self.rows).named(self.documents)
 
     @property
-    def gram(self) -> Gram:
-        """A linear Gram."""
-        return LinearGram(self.features)
+    def start(self) -> Array:
+        """Where the search for components starts: the same for the same documents, whatever their order was."""
+        return np.random.default_rng(len(self)).standard_normal(len(self))
+
+    @cached_property
+    def _columns(self) -> Any:
+        return self.rows.T
+
+    @cached_property
+    def _total(self) -> Array:
+        return np.asarray(self._columns @ np.ones(len(self)))
 
     def product(self, v: Array) -> Array:
-        """Return X(Xᵀv)."""
-        return np.asarray(self.features @ (self._columns @ v))
+        """Return Kv for one vector."""
+        if self.rows is not None:
+            return np.asarray(self.rows @ (self._columns @ v))
+        return np.asarray(self._gram._matmul(v[:, None]), dtype=np.float64)[:, 0]
 
     def dense(self) -> Array:
-        """Return XXᵀ, of dense rows less their mean: the components are the same, and nothing cancels."""
-        if is_sparse(self.features):
-            return dot(self.features, self._columns)
-        centred = self.features - self.features.mean(axis=0)
+        """Return K in float64, of dense rows less their mean: the components are the same, and nothing cancels."""
+        if self.rows is None:
+            return self._gram.dense().astype(np.float64, copy=False)
+        if is_sparse(self.rows):
+            return dot(self.rows, self._columns)
+        centred = self.rows - self.rows.mean(axis=0)
         return centred @ centred.T
 
     def sums(self) -> Array:
-        """Return X(Xᵀe)."""
-        return np.asarray(self.features @ self._total)
+        """Return Ke, the row sums."""
+        return self.product(np.ones(len(self))) if self.rows is None else np.asarray(self.rows @ self._total)
+
+    @cached_property
+    def scatter(self) -> float:
+        """trace(K) − eᵀKe/n (`pddp`, Eqn 6, where the last term must not be doubled).
+
+        Dense rows are centred first, which keeps small differences of large numbers.
+        """
+        if self.rows is None:
+            return float(self.diagonal.sum() - self.sums().sum() / len(self))
+        if is_sparse(self.rows):
+            return float(self.diagonal.sum() - self._total @ self._total / len(self))
+        mean = self._total / len(self)
+        return float(sum(np.square(self.rows[part] - mean).sum() for part in tiles(len(self), 16 * len(mean))))
 
     @property
     def floor(self) -> float:
-        """What rounding can make of 0; less for dense rows, whose scatter is exact."""
-        if is_sparse(self.features):
-            return super().floor
-        return self.rounding * float(np.sqrt(self.diagonal.sum() * self.scatter()))
-
-    def scatter(self) -> float:
-        """Return Σ‖x‖² − ‖Σx‖²/n; dense rows are centred first, which keeps small differences of large numbers."""
-        if self._scatter is None:
-            self._scatter = self._sum_of_squares()
-        return self._scatter
-
-    def _sum_of_squares(self) -> float:
-        if is_sparse(self.features):
-            return float(self.diagonal.sum() - self._total @ self._total / len(self))
-        mean = self._total / len(self)
-        return float(sum(np.square(self.features[rows] - mean).sum() for rows in tiles(len(self), 16 * len(mean))))
+        """What rounding can make of a scatter of 0; less for dense rows, whose scatter is exact."""
+        trace = float(np.abs(self.diagonal).sum())
+        if self.rows is None or is_sparse(self.rows):
+            return self.rounding * trace
+        return self.rounding * float(np.sqrt(trace * self.scatter))
 
     def earlier_sums(self, order: Members) -> Array:
-        """Add up the centroid as the documents pass, `_BLOCK` of them at a time (`pddp`, Lemma 1)."""
-        out, running = np.empty(len(order)), np.zeros(self.features.shape[1])
+        """Return Σ K_ij over the documents j before i in an order, in that order: one pass (`pddp`, Lemma 1)."""
+        out = np.empty(len(order))
+        if self.rows is None:
+            for part in tiles(len(order), 8 * len(order)):
+                block = self._gram.block(order[part], order[: part.stop]).astype(np.float64, copy=False)
+                out[part] = np.tril(block, part.start - 1).sum(axis=1)
+            return out
+        running = np.zeros(self.rows.shape[1])
         for first in range(0, len(order), _BLOCK):
-            rows = self.features[order[first : first + _BLOCK]]
+            rows = self.rows[order[first : first + _BLOCK]]
             inside = np.tril(dot(rows, rows.T), -1)
             out[first : first + _BLOCK] = rows @ running + inside.sum(axis=1)
             running += column_sums(rows)
         return out
 
-    def take(self, index: Members) -> FeatureSpace:
-        """Copy the rows."""
-        return FeatureSpace(self.features[index], self.members[index], self.start[index], self.diagonal[index])
+    def take(self, index: Members) -> Part:
+        """Return some of the documents."""
+        gram = LinearGram(self.rows[index]) if self.rows is not None else self._gram.take(index)
+        return Part(gram, self.members[index], self.documents.take(index), self.rounding)
 
 
-class GramSpace(Space):
-    """Any Gram: held as a matrix in float64 where that fits, otherwise through its products."""
-
-    probe = True
-
-    def __init__(self, gram: Gram, members: Members, seeds: Array, rounding: float) -> None:
-        self._gram, self.members, self.seeds, self.rounding = gram, members, seeds, rounding
-        self.matrix = gram.matrix if isinstance(gram, DenseGram) and gram.dtype == np.float64 else None
-        self.diagonal = gram.diagonal().astype(np.float64, copy=False)
-
-    @classmethod
-    def of(cls, gram: Gram, seed: int) -> GramSpace:
-        """Return the whole collection."""
-        n, rounding = len(gram), _ROUNDING[gram.dtype.name]
-        fits = 8 * n * n <= settings().memory // 4
-        if fits and not (isinstance(gram, DenseGram) and gram.dtype == np.float64):
-            gram = DenseGram._trusted(gram.dense().astype(np.float64, copy=False))
-        # Row sums do not depend on the order of the documents: they decide which seed each one gets.
-        rank = np.empty(n, dtype=np.intp)
-        rank[np.argsort(gram @ np.ones(n), kind="stable")] = np.arange(n)
-        return cls(gram, np.arange(n), np.random.default_rng(seed).standard_normal(n)[rank], rounding)
-
-    @property
-    def start(self) -> Array:  # type: ignore[override]
-        """K times a random vector."""
-        return self.product(self.seeds)
-
-    @property
-    def gram(self) -> Gram:
-        """The Gram."""
-        return self._gram
-
-    def product(self, v: Array) -> Array:
-        """Return Kv."""
-        return self.matrix @ v if self.matrix is not None else self._gram @ v
-
-    def dense(self) -> Array:
-        """Return K."""
-        return self._gram.dense().astype(np.float64, copy=False)
-
-    def sums(self) -> Array:
-        """Return Ke."""
-        return self.product(np.ones(len(self)))
-
-    def earlier_sums(self, order: Members) -> Array:
-        """Read the lower triangle of the ordered Gram, tile by tile: n²/2 entries."""
-        out = np.empty(len(order))
-        for rows in tiles(len(order), 8 * len(order)):
-            block = self._gram.block(order[rows], order[: rows.stop]).astype(np.float64, copy=False)
-            out[rows] = np.tril(block, rows.start - 1).sum(axis=1)
-        return out
-
-    def take(self, index: Members) -> GramSpace:
-        """Copy the part of a matrix, or take it from the Gram."""
-        return GramSpace(self._gram.take(index), self.members[index], self.seeds[index], self.rounding)
-
-
-def space(gram: Gram, seed: int = 0) -> Space:
-    """Return the documents of a Gram: through its features where it has some, else as a matrix or by products."""
-    explicit = factor(gram)
-    return GramSpace.of(gram, seed) if explicit is None else FeatureSpace.of(explicit, seed)
-
-
-def _widened(explicit: Factor) -> Any:
+def _scaled(explicit: Features) -> Any:
     """Return the scaled features in float64, shared with the input where nothing changes."""
-    features = explicit.features
-    if features.dtype != np.float64:
-        features = features.astype(np.float64)
-    return features if (explicit.scale == 1.0).all() else scale_rows(explicit.scale, features)
+    rows = explicit.rows if explicit.rows.dtype == np.float64 else explicit.rows.astype(np.float64)
+    return rows if (explicit.scale == 1.0).all() else scale_rows(explicit.scale, rows)
 
 
 @dataclass(frozen=True)
@@ -244,12 +152,11 @@ class InputCentred:
     features: Any
     kernel: Polynomial
 
-    def space(self, node: Space) -> GramSpace:
+    def part(self, node: Part) -> Part:
         """Return the documents of a node, centred in the input space."""
         below = centre(LinearGram(self.features[node.members])).dense().astype(np.float64, copy=False)
         matrix = (below + self.kernel.coef0) ** self.kernel.degree
-        seeds = node.seeds if isinstance(node, GramSpace) else node.start
-        return GramSpace(DenseGram._trusted((matrix + matrix.T) / 2.0), node.members, seeds, node.rounding)
+        return Part(DenseGram.trusted((matrix + matrix.T) / 2.0), node.members, node.documents, node.rounding)
 
     def cross(self, new: Any, members: Members) -> Array:
         """Return the similarities of new documents to those of a node, all less the node's mean."""
@@ -272,7 +179,7 @@ def input_centred(kernel: Kernel, gram: Gram) -> InputCentred | None:
 
 
 def unaffected_by_input_centring(kernel: Kernel) -> bool:
-    """Say whether centring the vectors leaves a kernel's centred Gram as it is."""
+    """Return whether centring the vectors leaves a kernel's centred Gram as it is."""
     if kernel.transforms:
         return False
     return isinstance(kernel, (Linear, Gaussian)) or (isinstance(kernel, Polynomial) and kernel.degree == 1)

@@ -1,4 +1,4 @@
-"""New documents down a tree: at every split they go where a fitted document with their scores would have gone."""
+"""Routing new documents down a tree: at every split, where a fitted document with their scores went."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array, dot, take_rows
-from ..._config import tile_rows
+from ..._array import Array, take_rows
 from ...errors import InputError
-from ...gram import Gram, factor, unshifted
-from ...kernels import Kernel
-from ..crossing import is_linear, new_parts
+from ...gram import Comparison, Features, Gram
 from .node import InputCentred, Members
 from .tree import Node, Tree
 
 Scores = Callable[[Node, Members], Array]
-_NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents are held at a time
 
 
 def descend(tree: Tree, count: int, scores: Scores, parts: tuple[Node, ...] | None = None) -> NDArray[np.intp]:
@@ -55,63 +51,53 @@ class Router:
     ----------
     tree : Tree
     gram : Gram
-    kernel : Kernel
     inputs : InputCentred or None
     """
 
     tree: Tree
     gram: Gram
-    kernel: Kernel
     inputs: InputCentred | None = None
 
     def predict(self, documents: Any, parts: tuple[Node, ...] | None = None) -> NDArray[np.intp]:
         """Return the label of every new document."""
-        source = self.kernel.source
         found = [np.empty(0, dtype=np.intp)]
-        explicit = new_parts(self.kernel, self.gram, documents)
-        if explicit is not None:
-            for part, scale in explicit:
-                found.append(descend(self.tree, part.shape[0], self._explicit(part, scale), parts))
-            return np.concatenate(found)
-        fitted = self.gram.source.collection  # type: ignore[attr-defined]
-        new = source._collect_new(documents, fitted)
-        for part in source._parts(new, _NEW_TILE * tile_rows(8 * len(self.gram))):
-            cross, _ = self.gram.extend(source._cross(part, fitted), source._diagonal(part))
-            found.append(descend(self.tree, len(cross), self._compared(part, cross), parts))
+        for part in self.gram.compare(documents):
+            scores = self._compared(part) if part.features is None else self._explicit(part.features)
+            found.append(descend(self.tree, len(part), scores, parts))
         return np.concatenate(found)
 
     def direction(self, node: Node) -> Array:
         """Return a split's functionals as vectors over the features, (m, c)."""
-        if not is_linear(self.kernel):
-            raise InputError(f"Only linear and cosine kernels have directions over terms; got '{self.kernel}'.")
+        base = self.gram.split_shift()[0]
+        if base.features() is None or base._compared_with() > 0:
+            raise InputError("Only linear and cosine kernels have directions over terms; this Gram has none.")
         if node.split is None:
             raise InputError(f"Node {node.index} is a leaf: nothing divides it.")
         return self._direction(node)
 
     def _direction(self, node: Node) -> Array:
-        explicit = factor(unshifted(self.gram)[0])
+        explicit = self.gram.split_shift()[0].features()
         assert explicit is not None
         assert node.split is not None
-        weights = node.split.coefficients * explicit.scale[node.members, None]
-        return dot(explicit.features[node.members].T, weights)
+        return explicit.take(node.members).project(node.split.coefficients)
 
-    def _explicit(self, new: Any, scale: Array) -> Scores:
+    def _explicit(self, new: Features) -> Scores:
         """Use the directions themselves: O(stored entries), no block of similarities."""
 
         def scores(node: Node, rows: Members) -> Array:
-            return dot(new[rows], self._direction(node)) * scale[rows, None]
+            return new.take(rows).onto(self._direction(node))
 
         return scores
 
-    def _compared(self, new: Any, cross: Array) -> Scores:
+    def _compared(self, new: Comparison) -> Scores:
         """Use the similarities to the members of each node."""
 
         def scores(node: Node, rows: Members) -> Array:
             assert node.split is not None
             if node.split.input_centred:
                 assert self.inputs is not None
-                return self.inputs.cross(take_rows(new, rows), node.members) @ node.split.coefficients
-            similar = cross[np.ix_(rows, node.members)].astype(np.float64, copy=False)
+                return self.inputs.cross(take_rows(new.documents, rows), node.members) @ node.split.coefficients
+            similar = new.cross[np.ix_(rows, node.members)].astype(np.float64, copy=False)
             return similar @ node.split.coefficients
 
         return scores

@@ -1,4 +1,4 @@
-"""Read the substrings back that tell a cluster from the others."""
+"""Find the substrings that distinguish a cluster from the others."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..._array import Array
+from ..._array import Array, inverse_root
 from ..._check import check_integer, check_labels
 from ...errors import InputError
 from ...gram import Gram
-from .substring_gram import SubstringGram
 
-_CANDIDATES = 20  # sorted at first for every one that is asked for: most are parts of one another
+_CANDIDATES = 20  # sorted at first for each substring asked for: most of them overlap
 
 
-class Telling(NamedTuple):
-    """A substring and how much more of it a cluster has than the other documents.
+class DistinctiveSubstring(NamedTuple):
+    """A substring, and how much more often it occurs in a cluster than in the other documents.
 
     Examples
     --------
-    >>> from grampus.kernels import Telling
-    >>> Telling("beer", 0.5).substring
+    >>> from grampus.kernels import DistinctiveSubstring
+    >>> DistinctiveSubstring("beer", 0.5).substring
     'beer'
     """
 
@@ -30,55 +29,57 @@ class Telling(NamedTuple):
     contrast: float
 
 
-def telling_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[list[Telling]]:
-    """Return, for each cluster, the substrings that set it apart.
+def distinctive_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[list[DistinctiveSubstring]]:
+    """Return the substrings that distinguish each cluster from the other documents.
 
-    The contrast of a substring is its mean weighted count in the cluster minus that in all other documents, each
-    document scaled to unit length. Substrings come in the order of their contrast times their spread: the share of the
-    cluster's documents that have them minus the share of the others. Single letters and endings have a contrast too, as
-    they are frequent; but they are everywhere, so their spread is near 0. A substring that contains a better one, is
-    contained in it, or overlaps it by half is left out. Costs a pass over the features of the cluster, one cluster at a
-    time.
+    The contrast of a substring is its mean weighted count in the cluster minus that in all other documents, with each
+    document scaled to unit length. Substrings are ordered by contrast times spread: the share of the cluster's
+    documents that contain them minus the share of the others. Single letters and endings are frequent, so their
+    contrast is large, but they occur everywhere, so their spread is near 0. A substring that contains a better one, is
+    contained in it, or overlaps it by half is left out. Costs one pass over the features, one cluster at a time.
 
     Parameters
     ----------
     gram : Gram
-        What a substring kernel made, with or without transforms.
+        The Gram of a substring kernel, with or without transforms.
     labels : array of shape (n,)
         A cluster for every document.
     top : int, default=10
-        At most so many for each cluster; fewer where no more have a positive contrast and spread.
+        The largest number for each cluster; fewer where no more have a positive contrast and spread.
 
     Returns
     -------
-    list of lists of Telling
-        In the order of the labels' values. Substrings in one document only never appear: they tell of no cluster.
+    list of lists of DistinctiveSubstring
+        In the order of the labels' values. Substrings of a single document never appear.
 
     Examples
     --------
-    >>> from grampus.kernels import Constant, telling_substrings
+    >>> from grampus.kernels import Constant, distinctive_substrings
     >>> texts = ["red wine", "white wine", "dark beer", "pale beer"]
-    >>> for cluster in telling_substrings(Constant().gram(texts), [0, 0, 1, 1], top=1):
+    >>> for cluster in distinctive_substrings(Constant().gram(texts), [0, 0, 1, 1], top=1):
     ...     print(cluster)
-    [Telling(substring=' wine', contrast=0.29...)]
-    [Telling(substring=' beer', contrast=0.28...)]
+    [DistinctiveSubstring(substring=' wine', contrast=0.29...)]
+    [DistinctiveSubstring(substring=' beer', contrast=0.28...)]
     """
-    source = gram.source
-    if not isinstance(source, SubstringGram):
+    source: Any = gram.source
+    if source.vocabulary is None:
         raise InputError(
-            "telling_substrings needs the Gram of a substring kernel such as 'boundrange(5)|normalise'; got one of "
+            "distinctive_substrings needs the Gram of a substring kernel such as 'boundrange(5)|normalise'; got one of "
             f"{type(source).__name__}."
         )
     labels = check_labels(labels, len(source))
     top = check_integer(top, "top", low=1)
-    length = np.sqrt(source.diagonal())
-    scale = np.divide(1.0, length, out=np.zeros(len(length)), where=length > 0)
-    sums = _Sums.of(source.features, scale)
-    return [_tell(source, _compare(source.features, scale, labels == label, sums), top) for label in np.unique(labels)]
+    scale = inverse_root(source.diagonal())
+    sums = _Sums.of(source.rows, scale)
+    return [
+        _best(source, _compare(source.rows, scale, labels == label, sums), top)
+        for label in np.unique(labels)
+        if label != -1
+    ]
 
 
 class _Sums(NamedTuple):
-    """Of every feature: its scaled counts, and the documents that have it."""
+    """For every feature, the sum of its scaled counts and the number of documents that contain it."""
 
     counts: Array
     documents: Array
@@ -90,45 +91,45 @@ class _Sums(NamedTuple):
 
 
 def _compare(features: Any, scale: Array, member: Array, all_: _Sums) -> tuple[Array, Array]:
-    """Return the contrast of every feature for one cluster, and contrast times spread; 0 where one is not above 0.
+    """Return the contrast of every feature for one cluster, and contrast times spread; 0 unless both are positive.
 
-    Only the cluster's own rows are read: what the others have is the rest of the sums.
+    Only the cluster's own rows are read: the other documents are the rest of the sums.
     """
     own = _Sums.of(features[member], scale[member])
     inside, outside = np.count_nonzero(member), max(np.count_nonzero(~member), 1)
     contrast = own.counts / inside - (all_.counts - own.counts) / outside
     spread = own.documents / inside - (all_.documents - own.documents) / outside
-    telling = (contrast > 0) & (spread > 0)
-    return np.where(telling, contrast, 0.0), np.where(telling, contrast * spread, 0.0)
+    distinctive = (contrast > 0) & (spread > 0)
+    return np.where(distinctive, contrast, 0.0), np.where(distinctive, contrast * spread, 0.0)
 
 
 def _overlap(one: Any, other: Any) -> bool:
-    """Say whether one string is in the other, or half of the shorter one ends the one and starts the other."""
+    """Return whether one string contains the other, or half of the shorter ends one and starts the other."""
     if one in other or other in one:
         return True
     shorter = min(len(one), len(other))
     return any(one.endswith(other[:size]) or other.endswith(one[:size]) for size in range((shorter + 1) // 2, shorter))
 
 
-def _tell(source: SubstringGram, compared: tuple[Array, Array], top: int) -> list[Telling]:
-    """Read the best substrings of one cluster, best first, longer before shorter where they are equal."""
+def _best(source: Any, compared: tuple[Array, Array], top: int) -> list[DistinctiveSubstring]:
+    """Return the substrings of one cluster, best first, the longer one first in a tie."""
     index = source.collection.index
     contrast, score = (values[: len(index.node)] for values in compared)
-    chosen: list[Telling] = []
+    chosen: list[DistinctiveSubstring] = []
     for column in _best_first(score, index.tree.depth[index.node], top * _CANDIDATES):
         text = index.substring(column)
         if not any(_overlap(text, other.substring) for other in chosen):
-            chosen.append(Telling(text, float(contrast[column])))
+            chosen.append(DistinctiveSubstring(text, float(contrast[column])))
             if len(chosen) == top:
                 break
     return chosen
 
 
 def _best_first(score: Array, depth: Array, count: int) -> Iterator[int]:
-    """Yield the columns of positive score, best first; `count` are sorted, and more only when they are asked for."""
+    """Yield the columns of positive score, best first; `count` are sorted at once, and more only when needed."""
     left = np.flatnonzero(score > 0)
     while len(left):
         cut = -np.partition(-score[left], count - 1)[count - 1] if count < len(left) else 0.0
-        best, left = left[score[left] >= cut], left[score[left] < cut]  # equal ones together: length decides
+        best, left = left[score[left] >= cut], left[score[left] < cut]  # equal scores stay together: length decides
         yield from best[np.lexsort((best, -depth[best], -score[best]))].tolist()
         count *= 4

@@ -1,4 +1,4 @@
-"""Strings as one long array of units (code points or bytes), with the bounds of every document."""
+"""Strings as one array of units (code points or bytes), with the bounds of every document."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNITS = ("characters", "bytes")
 
 @dataclass(frozen=True, eq=False)
 class Text:
-    """A list of strings, end to end.
+    """A list of strings, concatenated.
 
     Attributes
     ----------
@@ -48,19 +48,19 @@ class Text:
 
     @property
     def left(self) -> NDArray[np.int32]:
-        """How many units are left in the document, this one included."""
+        """The number of units from each position to the end of its document, this one included."""
         ends = np.repeat(self.bounds[1:], np.diff(self.bounds))
         return (ends - np.arange(len(self.units))).astype(np.int32)
 
     def read(self, start: int, length: int) -> str | bytes:
-        """Return some units as the text they came from."""
+        """Decode some units."""
         part = self.units[start : start + length]
         if self.unit == "bytes":
             return part.tobytes()
         return part.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
 
     def each(self, rows: NDArray[np.intp]) -> Iterator[str | bytes]:
-        """Read some of the documents back, one after the other."""
+        """Yield some of the documents, decoded."""
         for row in rows:
             yield self.read(int(self.bounds[row]), int(self.bounds[row + 1] - self.bounds[row]))
 
@@ -78,17 +78,17 @@ class Text:
 
 
 def check_unit(unit: Any) -> str:
-    """Return the name of a unit, or raise."""
+    """Return the name of a unit; raise InputError if it is unknown."""
     if not isinstance(unit, str) or unit not in UNITS:
         raise InputError(f"unit must be 'characters' or 'bytes'; got {unit!r}.")
     return unit
 
 
 def read_strings(documents: Any, unit: str, name: str = "documents", *, rows: int = 1) -> Text:
-    """Check a collection of strings, or anything that has them as ``texts``, and lay them end to end.
+    """Check a collection of strings, or an object that holds them as ``texts``, and concatenate them.
 
-    Characters are Unicode code points; a lone surrogate is one like any other. In bytes mode a document is its UTF-8
-    bytes, or ``bytes`` as they are; a lone surrogate has no UTF-8 form and is refused.
+    Characters are Unicode code points, lone surrogates included. In bytes mode a document is its UTF-8 bytes, or
+    ``bytes`` as given; a lone surrogate has no UTF-8 form and is refused.
     """
     items = _as_list(documents, name)
     if len(items) < rows:

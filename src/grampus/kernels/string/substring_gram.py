@@ -1,4 +1,4 @@
-"""The Gram of a substring kernel: explicit features, the common ones multiplied as dense tiles."""
+"""The Gram of a substring kernel: explicit features, frequent ones multiplied as dense tiles."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..._array import Index as Rows
 from ...gram import Gram, LinearGram
 from .features import Index
 
-_MANY = 32  # rows and columns from which on a block repays dense products
-_COMMON = 11  # a column in more than one of so many documents is cheaper dense than sparse
+_MANY = 32  # rows and columns from which dense products pay off
+_COMMON = 11  # a column in more than one document of this many is cheaper dense than sparse
 
 
 class Substrings:
@@ -42,20 +42,20 @@ class Substrings:
         return len(self), self.index.features.shape[1]
 
     def take(self, index: NDArray[np.intp]) -> Substrings:
-        """Return some of the documents; new strings are still matched against the whole index."""
+        """Return some of the documents; new strings are still matched with the whole index."""
         return Substrings(self.index, index if self.rows is None else self.rows[index])
 
 
 class SubstringGram(LinearGram):
     """F Fᵀ, F the weighted counts of shared substrings and the private mass of each document.
 
-    Blocks of many rows multiply the substrings that many documents have as dense tiles, the others as sparse ones.
+    Blocks of many rows multiply frequent substrings as dense tiles and the others as sparse ones.
 
     Examples
     --------
     >>> from grampus.kernels import Spectrum
     >>> gram = Spectrum(1).gram(["ab", "b"])
-    >>> gram.features.toarray()  # b in both, and one substring of the first document's own
+    >>> gram.features().rows.toarray()  # b in both, and one substring of the first document's own
     array([[1., 1.],
            [1., 0.]])
     """
@@ -63,10 +63,11 @@ class SubstringGram(LinearGram):
     def __init__(self, collection: Substrings) -> None:
         index, rows = collection.index, collection.rows
         super().__init__(index.features if rows is None else index.features[rows], collection)
+        self.vocabulary = index
         if rows is None:
             self._transposed = index.transposed
         documents = np.diff(index.transposed.indptr)
-        self._head = int(np.count_nonzero(documents * _COMMON > len(index.text)))  # columns come by falling count
+        self._head = int(np.count_nonzero(documents * _COMMON > len(index.text)))  # columns are sorted by falling count
 
     def _block(self, rows: Rows, cols: Rows) -> Array:
         if min(index_length(rows), index_length(cols)) < _MANY:
@@ -88,7 +89,7 @@ class SubstringGram(LinearGram):
         return block
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return SubstringGram(self.collection.take(index))
+        return SubstringGram(self.collection.take(index))._part_of(self, index)
 
     def _weighted_squares(self, weights: Array) -> Array:
         return Gram._weighted_squares(self, weights)

@@ -1,4 +1,4 @@
-"""The suffix tree's inner nodes, read off the common prefixes: each is an interval of sorted suffixes."""
+"""The inner nodes of a suffix tree, computed from common prefixes: each is an interval of sorted suffixes."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Tree:
 def build_tree(lcp: NDArray[np.int32]) -> Tree:
     """Return the tree of an array of common prefixes (0 at both ends)."""
     n = len(lcp) - 1
-    bounds = np.flatnonzero(lcp).astype(np.int32)  # the boundaries inside some node
+    bounds = np.flatnonzero(lcp).astype(np.int32)  # boundaries inside a node
     before = np.zeros(n + 1, dtype=np.int32)
     before[bounds] = nearest_smaller(lcp, bounds, strict=False)
-    owner = np.arange(n + 1, dtype=np.int32)  # the first boundary of the node that a boundary belongs to
+    owner = np.arange(n + 1, dtype=np.int32)  # the first boundary of each boundary's node
     same = bounds[lcp[before[bounds]] == lcp[bounds]]
     owner[same] = before[same]
     owner = _settle(owner, same)
@@ -62,7 +62,7 @@ def build_tree(lcp: NDArray[np.int32]) -> Tree:
 
 
 def _upper(lcp: Array, number: Array, first: Array, after: Array) -> tuple[Array, Array]:
-    """Return the node above intervals, and its depth: the deeper of their two boundaries leads to it."""
+    """Return the parent node of intervals and its depth: that of the deeper of their two boundaries."""
     deeper = np.where(lcp[first] >= lcp[after], first, after)
     return number[deeper], lcp[deeper]
 
@@ -78,10 +78,10 @@ def _settle(owner: Array, active: Array) -> Array:
 
 
 def nearest_smaller(values: Array, at: Array, *, strict: bool) -> NDArray[np.int32]:
-    """Return, for some indices, the nearest index before them with a smaller value (or, not strict, an equal one).
+    """Return, for some indices, the nearest earlier index with a smaller value (or an equal one, if not strict).
 
-    ``values[0]`` must be smaller than the values asked about. A pyramid of minima is climbed and descended, all
-    indices at once: O(log N) rounds whatever the values are.
+    ``values[0]`` must be smaller than the values at those indices. All indices climb and descend a pyramid of minima at
+    once: O(log N) rounds, whatever the values.
     """
     pyramid = [np.ascontiguousarray(values)]
     while len(pyramid[-1]) > 1:
@@ -89,7 +89,7 @@ def nearest_smaller(values: Array, at: Array, *, strict: bool) -> NDArray[np.int
         half = level[0::2].copy()
         np.minimum(half[: len(level) // 2], level[1::2], out=half[: len(level) // 2])
         pyramid.append(half)
-    target = values[at] - strict  # whole numbers: smaller than v is at most v − 1
+    target = values[at] - strict  # integers: smaller than v is at most v − 1
     place, found = np.array(at, dtype=np.int32), np.empty(len(at), dtype=np.int32)
     active = np.arange(len(at), dtype=np.int32)
     for height, level in enumerate(pyramid):

@@ -1,4 +1,4 @@
-"""How far one Gram is from another, from sampled blocks."""
+"""Figures of a Gram: dominance of its diagonal, the objective of a partition, the distance to another Gram."""
 
 from __future__ import annotations
 
@@ -9,10 +9,63 @@ from typing import Any
 import numpy as np
 
 from .._array import matches
-from .._check import check_integer
+from .._check import check_integer, check_labels
 from ..errors import InputError
-from .base import Gram
-from .operators import check_gram
+from .base import Gram, check_gram
+
+
+def dominance_ratio(gram: Gram) -> float:
+    """Return the mean self-similarity over the mean similarity of two different documents (`dominance`, §2).
+
+    Large values (above 10 or so) mean that documents resemble hardly anything but themselves, and that kernel k-means
+    will hardly move from its start: see ``shift``. Costs one product. It is infinite when the others sum to 0.
+
+    Parameters
+    ----------
+    gram : Gram
+        Similarities of the collection.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, dominance_ratio
+    >>> dominance_ratio(DenseGram(np.array([[1.0, 0.25], [0.25, 1.0]])))
+    4.0
+    """
+    n = len(gram)
+    if n < 2:
+        raise InputError("dominance_ratio compares documents with each other: it needs at least 2; got 1.")
+    trace = gram.trace()
+    total = float((gram @ np.ones(n)).sum(dtype=np.float64))
+    others = (total - trace) / (n * (n - 1))
+    if others == 0:
+        return np.inf if trace else np.nan
+    return trace / n / others
+
+
+def objective(gram: Gram, labels: Any) -> float:
+    """Return the k-means objective of a partition: the squared distances to the centroids in feature space.
+
+    Σ_i K_ii − Σ_c Σ_{i,j∈c} K_ij / n_c (`dominance`, Eqn 3). Costs one product. For a positive semi-definite Gram
+    it is at least 0.
+
+    Parameters
+    ----------
+    gram : Gram
+    labels : array of shape (n,)
+        Any labels; equal labels make a cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, objective
+    >>> objective(LinearGram(np.array([[0.0], [2.0], [9.0]])), ["a", "a", "b"])
+    2.0
+    """
+    clusters = check_labels(labels, len(gram))
+    sums = gram.sum_by(clusters)
+    within = np.bincount(clusters, weights=sums[np.arange(len(gram)), clusters])
+    return gram.trace() - float((within / np.bincount(clusters)).sum())
 
 
 @dataclass(frozen=True)
