@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import shutil
 import stat
 import time
@@ -65,7 +64,7 @@ def open_regular(path: str | os.PathLike[str], limit: int | None = None) -> IO[b
 
 def temporary(path: Path) -> Path:
     """Return a fresh name beside a path, hidden, that tells what it belongs to."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def sync_folder(path: Path) -> None:

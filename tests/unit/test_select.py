@@ -13,10 +13,10 @@ import time
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from grampus._content import content_names
 from sklearn.metrics import silhouette_samples
 
 from grampus import choose_k
-from grampus._content import content_names
 from grampus.cluster.kmeans.state import TIE, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, shift

@@ -32,7 +32,7 @@ def choose_k(options: Options) -> None:
     options.documents.check(options.source)
     options.terms.check()
     options.machine.apply()
-    from ..documents import DocumentClusterer, Effort
+    from ..documents import DocumentClusterer
     from ..select import score_chart
 
     with progress_bars(options.output.silent) as progress:
@@ -40,7 +40,7 @@ def choose_k(options: Options) -> None:
         model = DocumentClusterer(
             kernel=options.terms.kernel,
             terms=options.terms.vectorizer(len(corpus)),
-            effort=Effort(**options.choice.settings),
+            effort=options.choice.effort(),
             random_state=options.machine.seed,
         )
         choice = model.choose(corpus, progress=progress)

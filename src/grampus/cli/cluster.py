@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
+METHODS = ("kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,9 @@ class StartOptions:
     """How clusters are found for a given k."""
 
     heading: ClassVar[str] = "Clustering"
+    method: str = option(
+        f"What finds the clusters: {', '.join(METHODS)}. [{METHODS[0]}]", type=click.Choice(METHODS), default=METHODS[0]
+    )
     starts: int = option("Starts; the best is kept. [10]", type=AT_LEAST_1, default=10)
     init: str = option(f"Initial clusters: {', '.join(STARTS)}. [auto]", type=click.Choice(STARTS), default="auto")
     no_polish: bool = option("Skip the final moves of single documents.")
@@ -69,6 +73,8 @@ class Options:
             refuse(("ks", "scheme", "null"), "with -k")
             if self.start.no_stability:
                 refuse(("splits",), "with -k and --no-stability")
+        if self.start.method != METHODS[0]:
+            refuse(("init", "no_polish"), f"with --method {self.start.method}")
         if not self.page:
             refuse(("full_text",), "without --report")
         self.documents.check(self.source)
@@ -118,20 +124,20 @@ def cluster(options: Options) -> None:
 
 def _run(options: Options, progress: Progress) -> Run:
     """Read and cluster; the run records the line that repeats it."""
-    from ..documents import DocumentClusterer, Effort, KernelKMeansMethod
+    from ..documents import DocumentClusterer, KernelKMeansMethod
 
     options.machine.apply()
     corpus = options.documents.read(options.source, progress)
-    start = options.start
-    effort = Effort(
-        **options.choice.settings, stability=not start.no_stability, n_init=start.starts, polish=not start.no_polish
-    )
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
-        method=KernelKMeansMethod(init=start.init),
+        method=KernelKMeansMethod(options.start.init) if options.start.method == METHODS[0] else options.start.method,
         terms=options.terms.vectorizer(len(corpus)),
-        effort=effort,
+        effort=options.choice.effort(
+            stability=not options.start.no_stability,
+            n_init=options.start.starts,
+            polish=not options.start.no_polish,
+        ),
         random_state=options.machine.seed,
     )
     if options.start.embeddings is None:

@@ -10,15 +10,17 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from ..text.readers import READERS
 from .command import MAIN, option, refuse
 from .outputs import check_outputs
 from .results import write_rows
 from .show import plain_options
 
 if TYPE_CHECKING:
+    from ..documents import Effort
     from ..text import Corpus, TermVectorizer
 
-FORMATS = ("folder", "csv", "tsv", "json", "jsonl", "lines", "sqlite", "parquet", "duckdb")
+FORMATS = tuple(READERS)
 SCHEMES = click.Choice(["auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
 ACTIONS = click.Choice(["error", "number", "skip"])
 KERNEL = "cosine|principal(30)|normalise"
@@ -107,10 +109,15 @@ class SourceOptions:
             corpus = read_corpus(
                 source,
                 text=list(self.text) or None,
-                on_error="skip" if self.skip_errors else "raise",
-                options=ReadOptions(pattern=self.pattern, delimiter=self.delimiter, duplicate_ids=self.duplicate_ids),
-                progress=lambda now: progress("reading", round(100 * (now.share or 0.0)), 100),
-                **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format", "encoding")},
+                options=ReadOptions(
+                    encoding=self.encoding,
+                    on_error="skip" if self.skip_errors else "raise",
+                    pattern=self.pattern,
+                    delimiter=self.delimiter,
+                    duplicate_ids=self.duplicate_ids,
+                ),
+                progress=progress,
+                **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format")},
             )
         progress("reading", 100, 100)
         skipped = [f"{count} left out: {reason}." for reason, count in corpus.skipped.items()]
@@ -152,7 +159,7 @@ class TermOptions:
 
 def default_vectorizer(n: int) -> TermVectorizer:
     """Return how n texts become terms by default."""
-    from ..documents.inputs import default_terms  # private: wanted as a public name of documents
+    from ..documents import default_terms
 
     return default_terms(n)
 
@@ -169,10 +176,11 @@ class SplitOptions:
     splits: int = option("Random halvings, also for stability. [50]", type=AT_LEAST_1, default=50)
     null: bool = option("Also test whether there are any groups; slower.")
 
-    @property
-    def settings(self) -> dict[str, Any]:
-        """The options as Effort takes them."""
-        return {"ks": self.ks, "scheme": self.scheme, "n_splits": self.splits, "null": self.null}
+    def effort(self, **others: Any) -> Effort:
+        """Return the options as DocumentClusterer takes them, with others of its effort."""
+        from ..documents import Effort
+
+        return Effort(ks=self.ks, scheme=self.scheme, n_splits=self.splits, null=self.null, **others)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,11 +193,10 @@ class MachineOptions:
     max_memory: str | None = option("Budget such as 4GB. [half of the machine's]", metavar="SIZE")
 
     def apply(self) -> None:
-        """Set the memory budget and the threads of this process."""
-        if self.max_memory is not None or self.threads is not None:
-            from .. import config
+        """Set the memory budget and the number of threads."""
+        from .. import config
 
-            config(memory=self.max_memory, threads=self.threads)
+        config(memory=self.max_memory, threads=self.threads)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -22,8 +22,8 @@ from ..gram.collection import content_names
 from ..persist import Run
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
-from ..text._count import _stemming
-from ..text._restore import plain_parameters
+from ..text.terms.count import stemming
+from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
 from .layout import coordinates
@@ -102,7 +102,7 @@ def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
     if words is None or not words.stemmer or texts is None:
         return {}
     read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    return spellings(read, _stemming(words.stemmer))
+    return spellings(read, stemming(words.stemmer))
 
 
 def _clusters(

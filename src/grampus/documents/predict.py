@@ -16,7 +16,7 @@ from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel
 from ..text import TermVectorizer, Texts
-from ..text._restore import pack_vectorizer, unpack_vectorizer
+from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
 from .inputs import as_corpus, is_empty
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from grampus.errors import InputError
-from grampus.text import TermVectorizer, Texts
-from grampus.text._restore import pack_vectorizer, plain_parameters, unpack_vectorizer
+from grampus.text import TermVectorizer, Texts, Tokenizer
+from grampus.text.terms.persist import pack_vectorizer, plain_parameters, unpack_vectorizer
 
 TEXTS = ["The blue whale sang.", "a whale and the blue sea", "Birds sang in the old tree", "old trees, blue birds"]
 NEW = [*TEXTS, "nothing known", "", "the blue whale sang in the sea; blue birds"]
@@ -22,7 +22,7 @@ NEW = [*TEXTS, "nothing known", "", "the blue whale sang in the sea; blue birds"
         {"weighting": "tfidf", "stemmer": None, "stop_words": None, "dtype": np.float64},
         {"ngram_range": (1, 3), "stop_words": ["the", "a"]},
         {"ngram_range": (2, 2), "stop_words": None},
-        {"tokenizer": r"\w", "lowercase": False, "max_features": 7},
+        {"tokenizer": Tokenizer(r"\w", lowercase=False, max_length=9), "max_features": 7},
     ],
 )
 def test_it_weighs_as_before(options):
@@ -43,7 +43,7 @@ def test_a_stop_list_in_a_file_is_kept_as_words(tmp_path):
 def test_what_a_file_cannot_hold_is_said():
     with pytest.raises(InputError, match="regular expression"):
         plain_parameters(TermVectorizer(tokenizer=str.split))
-    with pytest.raises(InputError, match="no blank"):
+    with pytest.raises(InputError, match="must not contain blanks"):
         pack_vectorizer(
             TermVectorizer(tokenizer=r"\w+ \w+", ngram_range=(1, 2), stemmer=None, stop_words=None).fit(TEXTS)
         )
@@ -58,3 +58,9 @@ def test_texts_as_arrays():
             Texts.from_arrays(*bad)
     with pytest.raises(InputError, match="UTF-8"):
         Texts.from_arrays(np.array([0xC3, 0xC3], np.uint8), np.array([0, 2]))
+
+
+def test_parameters_are_stored_under_the_names_of_older_runs():
+    names = {"weighting", "tokenizer", "lowercase", "stop_words", "stemmer", "ngram_range", "min_df", "max_df",
+             "min_length", "max_length", "max_features", "dtype"}  # fmt: skip
+    assert set(plain_parameters(TermVectorizer())) == names

@@ -1,4 +1,4 @@
-"""Texts held as one buffer of UTF-8 bytes and an array of offsets: little more than their own size."""
+"""Texts stored as one buffer of UTF-8 bytes and an array of offsets."""
 
 from __future__ import annotations
 
@@ -11,17 +11,14 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from grampus.errors import InputError
-
-__all__ = ["Texts"]
+from ..errors import InputError
 
 
 class Texts(Sequence[str]):
-    """An immutable sequence of strings, stored compactly and decoded when asked for.
+    """An immutable sequence of strings, stored compactly and decoded on access.
 
-    A list of a million strings costs some 57 bytes a string beyond its characters; this costs 8.
-    It compares equal to any sequence of the same strings, and hashes as a tuple of them. A lone
-    surrogate, which no encoding can hold, becomes U+FFFD.
+    A list costs some 57 bytes per string beyond its characters; this costs 8. Equal to any sequence of the same
+    strings, with the hash of a tuple of them. Lone surrogates, which have no UTF-8 form, become U+FFFD.
 
     Parameters
     ----------
@@ -40,7 +37,7 @@ class Texts(Sequence[str]):
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._buffer = bytearray()
         self._ends = array("q", [0])
-        self._distinct = False  # True once a reader has seen that all are different
+        self._distinct = False  # True once a reader has checked that all are different
         for text in texts:
             self._append(text)
 
@@ -49,7 +46,7 @@ class Texts(Sequence[str]):
         try:
             data = text.encode("utf-8")
         except UnicodeEncodeError:
-            data = mend(text).encode("utf-8")
+            data = replace_surrogates(text).encode("utf-8")
         self._buffer += data
         self._ends.append(len(self._buffer))
         return len(data)
@@ -82,7 +79,7 @@ class Texts(Sequence[str]):
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(tuple(self))  # as a tuple of the same strings, to which it is equal
+        return hash(tuple(self))  # that of a tuple of the same strings, to which it is equal
 
     def __repr__(self) -> str:
         return f"<Texts: {len(self)} strings, {self.nbytes} bytes>"
@@ -91,12 +88,12 @@ class Texts(Sequence[str]):
         return _restore, (bytes(self._buffer), self._ends)
 
     def to_arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """Return the UTF-8 bytes of all texts, one after the other, and where each begins and ends, shape (n + 1,)."""
+        """Return the concatenated UTF-8 bytes of all texts and their offsets, of shape (n + 1,)."""
         return np.frombuffer(bytes(self._buffer), np.uint8), np.array(self._ends, np.int64)
 
     @classmethod
     def from_arrays(cls, data: Any, ends: Any) -> Texts:
-        """Return the texts that `to_arrays` took apart.
+        """Return the texts of the arrays from `to_arrays`.
 
         Raises
         ------
@@ -106,7 +103,7 @@ class Texts(Sequence[str]):
         data, ends = np.asarray(data), np.asarray(ends)
         whole = data.dtype == np.uint8 and ends.dtype == np.int64 and data.ndim == ends.ndim == 1 and len(ends)
         if not whole or ends[0] != 0 or ends[-1] != len(data) or (np.diff(ends) < 0).any():
-            raise InputError("texts must be bytes and rising offsets from 0 to their number; these are not.")
+            raise InputError("texts must be bytes and rising offsets from 0 to the number of bytes; these are not.")
         texts = _restore(data.tobytes(), array("q", ends.tolist()))
         try:
             for _ in texts:
@@ -140,6 +137,6 @@ def _restore(buffer: bytes, ends: array[int]) -> Texts:
     return texts
 
 
-def mend(text: str) -> str:
+def replace_surrogates(text: str) -> str:
     """Return text with lone surrogates replaced by U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

@@ -1,7 +1,7 @@
-"""Weights: TMG's family, and two more, as one table.
+"""Term weights: those of TMG and two more, as tables.
 
-A weighting is spelled with three letters, local, global and normalisation. The tables `LOCAL`, `GLOBAL` and
-`NORMALISATION` hold every letter's formula and function; `NAMED` gives whole weightings a name.
+A weighting is spelled with three letters: local, global, normalisation. The tables `LOCAL`, `GLOBAL` and
+`NORMALISATION` hold the formula and function of every letter; `NAMED` names whole weightings.
 """
 
 from __future__ import annotations
@@ -18,21 +18,20 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from grampus.errors import InputError
-
-__all__ = ["GLOBAL", "LOCAL", "NAMED", "NORMALISATION", "Weighting"]
+from ...errors import InputError
 
 Floats = NDArray[np.float64]
 
 
 @dataclass
 class Counts:
-    """A matrix of counts and what the global weights read off it."""
+    """A matrix of counts, and the sums that global weights need."""
 
     matrix: sp.csr_matrix
 
     @cached_property
     def n(self) -> int:
+        """Number of documents."""
         return int(self.matrix.shape[0])
 
     @cached_property
@@ -42,12 +41,12 @@ class Counts:
 
     @cached_property
     def _sorted(self) -> tuple[NDArray[np.intp], Floats]:
-        """Terms and counts, by term and then by count, so that the order of the rows does not matter."""
+        """Terms and counts, sorted by term and count, so that sums do not depend on the order of rows."""
         order = np.lexsort((self.matrix.data, self.matrix.indices))
         return self.matrix.indices[order], self.matrix.data[order].astype(np.float64)
 
     def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
-        """Add up a function of the counts over each term."""
+        """Sum a function of the counts over each term."""
         term, count = self._sorted
         return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
 
@@ -71,68 +70,54 @@ def _entropy(c: Counts) -> Floats:
     return np.asarray(1.0 + spread / np.log2(c.n))
 
 
-class Local(NamedTuple):
-    """A row of `LOCAL`: the weight of a count f > 0; zero counts weigh nothing."""
+class Weight(NamedTuple):
+    """A row of a table.
+
+    `function` takes, in `LOCAL`, counts f > 0 and their matrix (the weight of 0 is 0); in `GLOBAL`, the fitted counts,
+    for one weight per term; in `NORMALISATION`, the weighted matrix.
+    """
 
     meaning: str
     formula: str
-    function: Callable[[Floats, sp.csr_matrix], Floats]
+    function: Callable[..., Any]
 
 
-class Global(NamedTuple):
-    """A row of `GLOBAL`: one weight per term, learned from the fitted documents."""
-
-    meaning: str
-    formula: str
-    function: Callable[[Counts], Floats]
-
-
-class Normalisation(NamedTuple):
-    """A row of `NORMALISATION`: what is done to each weighted document."""
-
-    meaning: str
-    formula: str
-    function: Callable[[sp.csr_matrix], sp.csr_matrix]
-
-
-LOCAL: dict[str, Local] = {
-    "t": Local("term frequency", "f", lambda f, _: f),
-    "b": Local("binary", "χ", lambda f, _: np.ones_like(f)),
-    "l": Local("logarithmic", "log₂(1 + f)", lambda f, _: np.log2(1.0 + f)),
-    "a": Local("alternate logarithmic", "χ·(1 + log₂ f)", lambda f, _: 1.0 + np.log2(f)),
-    "n": Local("augmented", "(χ + f / max_i f_ij) / 2", lambda f, X: (1.0 + _of_largest(f, X)) / 2.0),
-    "d": Local("dominance", "χ·(1 + ln f)", lambda f, _: 1.0 + np.log(f)),
+LOCAL: dict[str, Weight] = {
+    "t": Weight("term frequency", "f", lambda f, _: f),
+    "b": Weight("binary", "χ", lambda f, _: np.ones_like(f)),
+    "l": Weight("logarithmic", "log₂(1 + f)", lambda f, _: np.log2(1.0 + f)),
+    "a": Weight("alternate logarithmic", "χ·(1 + log₂ f)", lambda f, _: 1.0 + np.log2(f)),
+    "n": Weight("augmented", "(χ + f / max_i f_ij) / 2", lambda f, X: (1.0 + _of_largest(f, X)) / 2.0),
+    "d": Weight("dominance", "χ·(1 + ln f)", lambda f, _: 1.0 + np.log(f)),
 }
 
-GLOBAL: dict[str, Global] = {
-    "x": Global("none", "1", lambda c: np.ones(c.matrix.shape[1])),
-    "e": Global("entropy", "1 + Σ_j p_ij log₂ p_ij / log₂ n", _entropy),
-    "f": Global("inverse document frequency", "log₂(n / Σ_j χ_ij)", lambda c: np.log2(c.n / c.frequency)),
-    "g": Global("gfidf", "Σ_j f_ij / Σ_j χ_ij", lambda c: c.sum() / c.frequency),
-    "n": Global("normal", "1 / √(Σ_j f_ij²)", lambda c: 1.0 / np.sqrt(c.sum(np.square))),
-    "p": Global(
-        "probabilistic inverse",
-        "log₂((n − Σ_j χ_ij) / Σ_j χ_ij)",
-        lambda c: np.log2((c.n - c.frequency) / c.frequency),
+GLOBAL: dict[str, Weight] = {
+    "x": Weight("none", "1", lambda c: np.ones(c.matrix.shape[1])),
+    "e": Weight("entropy", "1 + Σ_j p_ij log₂ p_ij / log₂ n", _entropy),
+    "f": Weight("inverse document frequency", "log₂(n / Σ_j χ_ij)", lambda c: np.log2(c.n / c.frequency)),
+    "g": Weight("gfidf", "Σ_j f_ij / Σ_j χ_ij", lambda c: c.sum() / c.frequency),
+    "n": Weight("normal", "1 / √(Σ_j f_ij²)", lambda c: 1.0 / np.sqrt(c.sum(np.square))),
+    "p": Weight(
+        "probabilistic inverse", "log₂((n − Σ_j χ_ij) / Σ_j χ_ij)", lambda c: np.log2((c.n - c.frequency) / c.frequency)
     ),
-    "d": Global("dominance", "1 + ln(n / Σ_j χ_ij)", lambda c: 1.0 + np.log(c.n / c.frequency)),
-    "s": Global(
+    "d": Weight("dominance", "1 + ln(n / Σ_j χ_ij)", lambda c: 1.0 + np.log(c.n / c.frequency)),
+    "s": Weight(
         "scikit-learn's smooth idf",
         "1 + ln((1 + n) / (1 + Σ_j χ_ij))",
         lambda c: 1.0 + np.log((1.0 + c.n) / (1.0 + c.frequency)),
     ),
 }
 
-NORMALISATION: dict[str, Normalisation] = {
-    "x": Normalisation("none", "1", lambda W: W),
-    "c": Normalisation("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: normalize(W, copy=False)),
+NORMALISATION: dict[str, Weight] = {
+    "x": Weight("none", "1", lambda W: W),
+    "c": Weight("unit Euclidean length", "1 / √(Σ_i w_ij²)", lambda W: normalize(W, copy=False)),
 }
 
 NAMED: dict[str, str] = {"dominance": "ddx", "tfidf": "tsc"}
 
 
-def _letters(spelling: object) -> tuple[Local, Global, Normalisation]:
-    """Look a weighting up in the tables."""
+def _letters(spelling: object) -> tuple[Weight, Weight, Weight]:
+    """Look up a weighting in the tables."""
     code = NAMED.get(spelling, spelling) if isinstance(spelling, str) else ""
     if len(code) == 3 and code[0] in LOCAL and code[1] in GLOBAL and code[2] in NORMALISATION:
         return LOCAL[code[0]], GLOBAL[code[1]], NORMALISATION[code[2]]
@@ -163,25 +148,24 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     ..                        s      1 + ln((1 + n) / (1 + Σχ))
     ===== =================== ====== ========================== ==== =====================
 
-    Global weights are learned by `fit` and applied to new documents by `transform`. They do not depend on
-    the order of the documents, to the last bit.
+    Global weights are learned by `fit` and applied to new documents by `transform`. They do not depend on the order of
+    the documents, bit for bit.
 
     Parameters
     ----------
     weighting : str, default="lfc"
-        Three letters of the table, or ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, the
-        default of scikit-learn.
+        Three letters of the table, ``"dominance"`` for ``"ddx"``, or ``"tfidf"`` for ``"tsc"``, scikit-learn's default.
     dtype : {float32, float64} or None, default=None
-        Of the weights. None keeps that of the counts if they are floats, and is float64 otherwise. Weights
-        are computed in float64 whatever is stored.
+        Of the weights. None is that of the counts if they are floats, else float64. Weights are computed in float64 in
+        any case.
 
     Attributes
     ----------
     global_weights_ : ndarray of shape (n_terms,)
     document_frequency_ : ndarray of shape (n_terms,)
-        Fitted documents each term is in.
+        Number of fitted documents that contain each term.
     n_documents_ : int
-        Fitted documents.
+        Number of fitted documents.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""From bytes to text: a byte order mark, strict UTF-8, then detection. Undecodable bytes never stop it."""
+"""From bytes to text: by byte order mark, as strict UTF-8, then by detection. Undecodable bytes are no error."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from grampus.errors import InputError
-from grampus.text._report import Log
+from ...errors import InputError
+from .log import Log
 
-__all__ = ["Values", "check_encoding", "decode", "decode_chunks", "looks_binary"]
-
-_MARKS = [  # UTF-32's little-endian mark begins with UTF-16's: the order matters
+_MARKS = [  # in this order, as UTF-32's little-endian mark begins with UTF-16's
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
@@ -19,7 +17,7 @@ _MARKS = [  # UTF-32's little-endian mark begins with UTF-16's: the order matter
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 ]
 _SAMPLE = 4096
-# Tried in detection; UTF-8 comes before and is not among them.
+# Tried in detection, after UTF-8 has failed.
 _CANDIDATES = [
     "cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "iso8859_2", "koi8_r",
     "shift_jis", "euc_jp", "gb18030", "big5", "euc_kr", "cp437",
@@ -27,9 +25,9 @@ _CANDIDATES = [
 _EUROPEAN = ("cp1252", "cp1250", "iso8859_2")
 _LATIN = ("cp1254", "cp437")
 _HIGH = re.compile(rb"[\x80-\xff]+")
-_ENOUGH = 5  # bytes beyond ASCII, or characters of several bytes, that a guess of another script must rest on
-_SHORTEST_WIDE = 8
-_SIGN_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶¸¹»-¿×÷]+[^\W\d_]|[¶¹³¼¾±][^\W\d_]")
+_ENOUGH = 5  # bytes or characters beyond ASCII needed to guess another script
+_MIN_WIDE = 8
+_SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶¸¹»-¿×÷]+[^\W\d_]|[¶¹³¼¾±][^\W\d_]")
 _BINARY = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a zip archive or office document",
@@ -44,7 +42,7 @@ _BINARY = {
 
 
 def check_encoding(encoding: str | None) -> str | None:
-    """Return the encoding's own name, or None; raise if Python has no such text encoding."""
+    """Return the canonical name of a text encoding, or None; raise if Python does not know it."""
     if encoding is None:
         return None
     try:
@@ -58,7 +56,7 @@ def check_encoding(encoding: str | None) -> str | None:
 
 
 def looks_binary(head: bytes) -> str | None:
-    """Say what a file's first bytes are if they are not text."""
+    """Return what a file is, by its first bytes, if it is not text."""
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             return what
@@ -68,12 +66,12 @@ def looks_binary(head: bytes) -> str | None:
 
 
 def _wide(head: bytes) -> str | None:
-    """Return UTF-16 or UTF-32 if a mark says so, or UTF-16 if most of every second bytes, and no other, are zero."""
+    """Return UTF-16 or UTF-32 by its mark, or UTF-16 if nearly every second byte, and no other, is zero."""
     for mark, encoding in _MARKS[1:]:
         if head.startswith(mark):
             return encoding
     even, odd = head[::2].count(0), head[1::2].count(0)
-    if len(head) < _SHORTEST_WIDE or (even and odd) or 4 * (even + odd) < 3 * (len(head) // 2):
+    if len(head) < _MIN_WIDE or (even and odd) or 4 * (even + odd) < 3 * (len(head) // 2):
         return None
     return "utf-16-be" if even else "utf-16-le"
 
@@ -81,70 +79,64 @@ def _wide(head: bytes) -> str | None:
 def _detect(sample: bytes) -> str:
     """Guess the encoding of bytes that are not UTF-8; cp1252 when nothing fits.
 
-    Where bytes beyond ASCII mostly stand alone they are letters with accents; another script has them in rows. One pair
-    is no evidence: ``São`` in cp1252 is also good Big5. Western and central European pages differ in a few letters
-    only. Among them the one wins whose text has the fewest signs inside words (``p³ynie`` for ``płynie``), the western
-    one first.
+    Bytes beyond ASCII that mostly stand alone are accented letters; other scripts have them in runs. One pair is no
+    evidence: ``São`` in cp1252 is also valid Big5. Western and central European code pages differ in a few letters
+    only; the one with the fewest symbols inside words wins (``p³ynie`` for ``płynie``), the western one first.
     """
     from charset_normalizer import from_bytes
 
     lines = [line for line in sample.splitlines(keepends=True) if not line.isascii()]
-    shown = b"".join(lines)[:_SAMPLE] or sample[:_SAMPLE]
-    matches = from_bytes(shown, cp_isolation=_CANDIDATES)
+    excerpt = b"".join(lines)[:_SAMPLE] or sample[:_SAMPLE]
+    matches = from_bytes(excerpt, cp_isolation=_CANDIDATES)
     best = matches.best()
-    if best is not None and best.encoding not in _EUROPEAN and _bears_out(shown, best.encoding):
+    if best is not None and best.encoding not in _EUROPEAN and _supports(excerpt, best.encoding):
         return best.encoding
     possible = {name for match in matches for name in match.could_be_from_charset}
     return min(
         [name for name in _EUROPEAN if name in possible] or ["cp1252"],
-        key=lambda name: len(_SIGN_IN_WORD.findall(shown.decode(name, "replace"))),
+        key=lambda name: len(_SYMBOL_IN_WORD.findall(excerpt.decode(name, "replace"))),
     )
 
 
-def _bears_out(sample: bytes, encoding: str) -> bool:
-    """Say whether a sample has enough of what tells an encoding that is not European."""
+def _supports(sample: bytes, encoding: str) -> bool:
+    """Return whether a sample has enough evidence for an encoding that is not European."""
     runs = [len(run) for run in _HIGH.findall(sample)]
     alone = 2 * runs.count(1) > sum(runs)
     characters = sum(not character.isascii() for character in sample.decode(encoding, "replace"))
     return characters >= _ENOUGH and alone == (encoding in _LATIN)
 
 
-def _ordered(encoding: str, head: bytes) -> str:
-    """Settle the byte order of a stated UTF-16 or UTF-32, so that a broken unit later on cannot lose it."""
+def _with_byte_order(encoding: str, head: bytes) -> str:
+    """Fix the byte order of a given UTF-16 or UTF-32, so that an invalid unit later on cannot lose it."""
     if encoding not in ("utf-16", "utf-32"):
         return encoding
-    marked = next((name for mark, name in _MARKS if head.startswith(mark)), None) or _wide(head)
+    marked = _marked(head) or _wide(head)
     return marked if marked and marked.startswith(encoding) else f"{encoding}-le"
 
 
 def _mostly_utf_8(data: bytes) -> bool:
-    """Say whether most of what is not ASCII is good UTF-8, with a few broken bytes among it."""
+    """Return whether most of what is not ASCII is valid UTF-8, with a few invalid bytes in between."""
     text = data.decode("utf-8", "replace")
     broken = text.count("\N{REPLACEMENT CHARACTER}")
     return sum(not character.isascii() for character in text) >= 2 * broken
 
 
-def _fallback(data: bytes) -> str:
-    """Choose how to go on after bytes that are not UTF-8: a few broken ones, or another encoding."""
-    return "utf-8" if _mostly_utf_8(data) else _detect(data)
-
-
-def _certain(head: bytes) -> str | None:
-    """Return the encoding that the first bytes make certain, if they do."""
-    for mark, marked in _MARKS:
-        if head.startswith(mark):
-            return marked
-    return _wide(head) if b"\0" in head else None
+def _marked(head: bytes) -> str | None:
+    """Return the encoding that a byte order mark names."""
+    return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
 def decode_chunks(pieces: Iterator[bytes], name: str, encoding: str | None, log: Log) -> Iterator[str]:
-    """Decode a stream of bytes; notes name the file where an encoding was guessed or bytes were replaced."""
+    """Decode a stream of bytes; notes name the file if its encoding was guessed or bytes were replaced."""
     head = b""
     for piece in pieces:
         head += piece
         if len(head) >= 64:
             break
-    chosen = _ordered(encoding, head) if encoding else _certain(head)
+    if encoding:
+        chosen: str | None = _with_byte_order(encoding, head)
+    else:
+        chosen = _marked(head) or (_wide(head) if b"\0" in head else None)
     decoder = _Decoder(chosen, name, log, guess=encoding is None)
     text = decoder.feed(head).removeprefix("\ufeff")
     while text or head:
@@ -175,11 +167,11 @@ class _Decoder:
             return self._fail(state, piece, final)
 
     def _fail(self, state: tuple[bytes, int], piece: bytes, final: bool) -> str:
-        """Choose an encoding and go on with replacement, in the state before the piece."""
+        """Choose an encoding and continue with replacement, from the state before the piece."""
         self.strict = False
         if self.guess and self.encoding == "utf-8":
             data = bytes(state[0]) + piece
-            self.encoding = _fallback(data)
+            self.encoding = "utf-8" if _mostly_utf_8(data) else _detect(data)
             if self.encoding != "utf-8":
                 self.log.note(_guessed(self.encoding), self.name)
             self.inner = codecs.getincrementaldecoder(self.encoding)("replace")
@@ -191,7 +183,7 @@ class _Decoder:
     def _lenient(self, piece: bytes, final: bool) -> str:
         try:
             text = self.inner.decode(piece, final)
-        except UnicodeError:  # a decoder that fails even so, e.g. UTF-7 and punycode
+        except UnicodeError:  # some decoders fail even so, such as UTF-7 and punycode
             text = piece.decode("latin-1")
         self.replaced += text.count("\N{REPLACEMENT CHARACTER}")
         return text
@@ -219,11 +211,11 @@ def decode(data: bytes, name: str, encoding: str | None, log: Log) -> str:
     return "".join(decode_chunks(iter([data]), name, encoding, log))
 
 
-class Values:
-    """Decode the single values of a database, which share one encoding as the texts of one file do.
+class ValueDecoder:
+    """Decode the values of a database, which share one encoding.
 
-    A value is UTF-8, or begins with a byte order mark. Otherwise the first value long enough to tell decides for all
-    that follow; until then they are read as cp1252. Zero bytes are part of a value and say nothing.
+    A value is UTF-8, or begins with a byte order mark. Otherwise the first value with enough evidence decides for all
+    that follow; values before it are read as cp1252. Zero bytes belong to the value and are no evidence.
     """
 
     def __init__(self, encoding: str | None, log: Log) -> None:
@@ -231,14 +223,14 @@ class Values:
         self.guess: str | None = None
 
     def decode(self, data: bytes, name: str) -> str:
-        """Return a value as text; notes name it where something was guessed or replaced."""
+        """Return a value as text; notes name it if its encoding was guessed or bytes were replaced."""
         if self.encoding is not None:
             return decode(data, name, self.encoding, self.log)
         try:
             return data.decode("utf-8-sig")
         except UnicodeError:
             pass
-        marked = next((marked for mark, marked in _MARKS if data.startswith(mark)), None)
+        marked = _marked(data)
         chosen = marked or self._choose(data)
         text = data.decode(chosen, "replace").removeprefix("\ufeff")
         if marked is None and chosen != "utf-8":

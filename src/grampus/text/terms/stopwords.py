@@ -1,4 +1,4 @@
-"""Stop lists: SMART's, scikit-learn's, a file's, your own, or none."""
+"""Stop lists: that of SMART, of scikit-learn, of a file, your own, or none."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 
-from grampus.errors import InputError
+from ..._files import open_regular
+from ...errors import InputError
 
-__all__ = ["stop_words"]
-
+_MAX_FILE = 10_000_000  # bytes
 StopList = str | PathLike[str] | Iterable[str] | None
 
 
@@ -33,10 +33,11 @@ _NAMED = {"smart": _smart, "english": _english}
 
 def _from_file(path: Path) -> frozenset[str]:
     try:
-        lines = path.read_bytes().decode("utf-8-sig").splitlines()
+        with open_regular(path, _MAX_FILE) as file:
+            lines = file.read(_MAX_FILE + 1).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise InputError(
-            f"stop_words must be 'smart', 'english', a readable UTF-8 file with one word a line, words or "
+            f"stop_words must be 'smart', 'english', a readable UTF-8 file with one word per line, words or "
             f"None; got {str(path)!r} ({getattr(error, 'strerror', None) or 'not UTF-8'})."
         ) from error
     stripped = (line.strip() for line in lines)
@@ -50,8 +51,8 @@ def stop_words(source: StopList) -> frozenset[str]:
     ----------
     source : {"smart", "english"}, path, iterable of str or None
         ``"smart"`` is the list of the SMART retrieval system (570 different words), ``"english"`` the one
-        of scikit-learn. A path names a UTF-8 file with one word a line, where blank lines and lines that
-        start with ``#`` are left out. None is the empty list.
+        of scikit-learn. A path names a UTF-8 file with one word per line; blank lines and lines that
+        start with ``#`` are ignored. None is the empty list.
 
     Returns
     -------

@@ -1,9 +1,8 @@
 """Count terms in one pass: text to a sparse matrix of counts.
 
-Each distinct token is looked at once. A dictionary numbers raw tokens as they appear (``map`` and
-``fromiter`` keep that loop in C). What a token becomes, after its length, the stop list and the stemmer, is
-worked out per distinct token and applied to whole arrays of numbers. Tokens and n-grams, called units here,
-share one numbering.
+Each distinct token is processed once. A dictionary numbers raw tokens as they appear (``map`` and ``fromiter`` keep
+that loop in C); length, stop list and stemmer are applied per distinct token and looked up for whole arrays of
+numbers. Tokens and n-grams, called units here, share one numbering.
 """
 
 from __future__ import annotations
@@ -19,9 +18,7 @@ import scipy.sparse as sp
 import Stemmer
 from numpy.typing import NDArray
 
-from grampus.errors import InputError
-
-__all__ = ["WORDS", "Analysis", "Units", "count_units", "tokeniser"]
+from ...errors import InputError
 
 WORDS = r"\b\w\w+\b"
 Tokeniser = Callable[[str], list[str]]
@@ -29,12 +26,12 @@ Integers = NDArray[np.int32]
 
 STOPPED, UNKNOWN = -1, -2
 _CHUNK_CHARACTERS = 1 << 22  # bounds the temporary arrays: about two million tokens
-_LEXICON_LIMIT = 1 << 21  # a fixed vocabulary may meet an endless stream of new words: start the lexicon anew
+_LEXICON_LIMIT = 1 << 21  # tokens; a fixed vocabulary may meet an endless stream of new words: then start over
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What a text is turned into: the checked parameters of `Terms`."""
+    """How a text becomes terms: the checked parameters of `Terms`."""
 
     tokenise: Tokeniser
     stops: frozenset[str]
@@ -45,7 +42,7 @@ class Analysis:
 
 
 def _ascii_table() -> bytes:
-    """Map ASCII word characters to lower case and everything else to a blank."""
+    """Return a table that maps ASCII word characters to lower case and all others to a blank."""
     return bytes(
         byte if (chr(byte).isalnum() and chr(byte).islower()) or chr(byte).isdigit() or byte == ord("_")
         else byte + 32 if chr(byte).isupper() else 32
@@ -56,8 +53,8 @@ def _ascii_table() -> bytes:
 def _lowercase_words() -> Tokeniser:
     r"""Return the tokeniser for ``\b\w\w+\b`` of the lowercased text.
 
-    An ASCII text goes through a byte table and ``split``, which spares the expression's steps;
-    single characters come along and fall to the length rule.
+    ASCII texts go through a byte table and ``split``, which is faster; it keeps single characters, which the length
+    rule then removes.
     """
     table, findall = _ascii_table(), re.compile(WORDS).findall
 
@@ -70,13 +67,13 @@ def _lowercase_words() -> Tokeniser:
 
 
 def _checked(given: Callable[[str], Iterable[str]], lowercase: bool) -> Tokeniser:
-    """Wrap a user's tokeniser so that only lists of strings pass."""
+    """Wrap a user's tokeniser to check that it returns strings."""
 
     def tokenise(text: str) -> list[str]:
         tokens = list(given(text.lower() if lowercase else text))
         for token in tokens:
             if not isinstance(token, str):
-                raise InputError(f"tokenizer must give strings; got {token!r}.")
+                raise InputError(f"tokenizer must return strings; got {token!r}.")
         return tokens
 
     return tokenise
@@ -102,7 +99,7 @@ def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) ->
 
 @dataclass
 class Units:
-    """The numbering of tokens and n-grams; frozen once `learning` is False.
+    """A numbering of tokens and n-grams; frozen unless `learning`.
 
     An n-gram is its first n−1 tokens (a unit) and its last token: ``grams`` maps ``prefix << 32 | token``
     to the n-gram's number, at every order.
@@ -113,12 +110,13 @@ class Units:
     grams: dict[int, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.learning:  # a missing key takes the next number, the same count for both
+        if self.learning:  # a missing key takes the next number of a shared count
             number = count().__next__
             self.tokens, self.grams = defaultdict(number), defaultdict(number)
 
     @property
     def size(self) -> int:
+        """Number of units."""
         return len(self.tokens) + len(self.grams)
 
     def of_tokens(self, tokens: Iterable[str]) -> list[int]:
@@ -137,26 +135,23 @@ class Units:
         return np.asarray(units[inverse.reshape(-1)])
 
     def names(self) -> list[str]:
-        """Return every unit's spelling; an n-gram is its tokens with a blank between."""
-        spelled = [""] * self.size
+        """Return the name of every unit; an n-gram's is its tokens joined by blanks."""
+        names = [""] * self.size
         for token, unit in self.tokens.items():
-            spelled[unit] = token
-        for key, unit in self.grams.items():  # a prefix is numbered before what it begins
-            spelled[unit] = f"{spelled[key >> 32]} {spelled[key & 0xFFFFFFFF]}"
-        return spelled
+            names[unit] = token
+        for key, unit in self.grams.items():  # prefixes have lower numbers than what they begin
+            names[unit] = f"{names[key >> 32]} {names[key & 0xFFFFFFFF]}"
+        return names
 
     def namesakes(self, names: list[str]) -> Integers | None:
-        """Return, for every unit, the first of the same name; None if names differ, as they do without blanks."""
+        """Return, for every unit, the first of the same name; None if all names differ, as without blanks in tokens."""
         if not self.grams or not any(" " in token for token in self.tokens):
             return None
         first: dict[str, int] = {}
         return np.fromiter((first.setdefault(name, unit) for unit, name in enumerate(names)), np.int32, len(names))
 
     def keep(self, columns: Integers) -> tuple[Units, Integers]:
-        """Return a frozen numbering of the units with a column and what they are built from, and the column of each.
-
-        A unit that is left out has column −1.
-        """
+        """Return a frozen numbering of the units with a column, and of their parts, and the column of each or −1."""
         column = {unit: int(columns[unit]) for unit in np.flatnonzero(columns >= 0).tolist()}
         parts = {unit: (key >> 32, key & 0xFFFFFFFF) for key, unit in self.grams.items()}
         needed, stack = set(column), [unit for unit in column if unit in parts]
@@ -166,7 +161,7 @@ class Units:
                     needed.add(part)
                     if part in parts:
                         stack.append(part)
-        fresh = {unit: place for place, unit in enumerate(sorted(needed))}
+        fresh = {unit: number for number, unit in enumerate(sorted(needed))}
         tokens = {token: fresh[unit] for token, unit in self.tokens.items() if unit in fresh}
         grams = {
             (fresh[key >> 32] << 32) | fresh[key & 0xFFFFFFFF]: fresh[unit]
@@ -177,25 +172,25 @@ class Units:
         return Units(False, tokens, grams), kept
 
 
-def _stemming(name: str) -> Callable[[list[str]], list[str]]:
-    """Return a function from words to stems; a word with a lone surrogate, which has no UTF-8 form, is its own."""
+def stemming(name: str) -> Callable[[list[str]], list[str]]:
+    """Return a function from words to stems; a word with a lone surrogate, which has no UTF-8 form, is unchanged."""
     stem = Stemmer.Stemmer(name, 0).stemWords
 
-    def each(words: list[str]) -> list[str]:
+    def stem_all(words: list[str]) -> list[str]:
         try:
             return list(stem(words))
         except UnicodeEncodeError:
             return [word if re.search("[\ud800-\udfff]", word) else stem([word])[0] for word in words]
 
-    return each
+    return stem_all
 
 
 class _Lexicon:
-    """Raw tokens by number, and the unit each number stands for."""
+    """Numbers of raw tokens, and the unit of each number."""
 
     def __init__(self, analysis: Analysis, units: Units) -> None:
         self.analysis, self.units = analysis, units
-        self.stem = _stemming(analysis.stemmer) if analysis.stemmer else list
+        self.stem = stemming(analysis.stemmer) if analysis.stemmer else list
         self.clear()
 
     def clear(self) -> None:
@@ -204,7 +199,7 @@ class _Lexicon:
         self.resolved = 0
 
     def resolve(self) -> Integers:
-        """Work out the unit of every token seen since the last call; return the whole table."""
+        """Find the units of the tokens seen since the last call; return the whole table."""
         new = list(islice(self.raw, self.resolved, None))
         low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
         kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
@@ -219,7 +214,7 @@ class _Lexicon:
 
 
 def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers, NDArray[np.intp]]]:
-    """Yield raw token numbers and tokens per document, a few megabytes of text at a time."""
+    """Yield raw token numbers and document lengths, a few megabytes of text at a time."""
     tokenise = lexicon.analysis.tokenise
     found: list[Integers] = []
     lengths: list[int] = []
@@ -239,7 +234,7 @@ def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers,
 
 
 def _emit(seq: Integers, row: Integers, units: Units, ngrams: tuple[int, int]) -> tuple[Integers, Integers]:
-    """Return units and rows of all n-grams of the wanted orders of a chunk."""
+    """Return units and rows of all n-grams of a chunk, of the wanted orders."""
     low, high = ngrams
     out: list[tuple[Integers, Integers]] = []
     prefix = seq
@@ -259,7 +254,7 @@ def _emit(seq: Integers, row: Integers, units: Units, ngrams: tuple[int, int]) -
 
 
 def count_units(texts: Iterable[str], analysis: Analysis, units: Units) -> sp.csr_matrix:
-    """Count units per document: an int32 CSR matrix, documents × ``units.size``, columns in no order."""
+    """Count units per document; return an int32 CSR matrix, documents × ``units.size``, columns unordered."""
     lexicon = _Lexicon(analysis, units)
     blocks: list[tuple[Integers, Integers, NDArray[np.intp]]] = []
     for raw, lengths in _chunks(texts, lexicon):
@@ -274,14 +269,14 @@ def count_units(texts: Iterable[str], analysis: Analysis, units: Units) -> sp.cs
 
 
 def _coalesce(unit: Integers, row: Integers, shape: tuple[int, int]) -> tuple[Integers, Integers, NDArray[np.intp]]:
-    """Add up equal (row, unit) pairs of a chunk."""
+    """Sum equal (row, unit) pairs of a chunk."""
     ones = np.ones(len(unit), np.int32)
     block = sp.coo_matrix((ones, (row, unit)), shape=shape).tocsr()
     return block.indices.astype(np.int32, copy=False), block.data, np.diff(block.indptr).astype(np.intp)
 
 
 def _stack(blocks: list[tuple[Integers, Integers, NDArray[np.intp]]], width: int) -> sp.csr_matrix:
-    """Put chunks on top of each other, freeing each as it is copied."""
+    """Stack chunks vertically, freeing each as it is copied."""
     lengths = np.concatenate([b[2] for b in blocks]) if blocks else np.empty(0, np.intp)
     entries = int(lengths.sum())
     indices, data = np.empty(entries, np.int32), np.empty(entries, np.int32)
