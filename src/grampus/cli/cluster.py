@@ -14,7 +14,6 @@ from .options import (
     Count,
     MachineOptions,
     OutputOptions,
-    Progress,
     ResultOptions,
     SourceOptions,
     SplitOptions,
@@ -25,6 +24,7 @@ from .results import document_rows
 from .show import console, print_json, progress_bars, say, show_run
 
 if TYPE_CHECKING:
+    from .._progress import Progress
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")

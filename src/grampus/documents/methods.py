@@ -52,7 +52,7 @@ class Job:
     n_init: int = 10
     polish: bool = True
     seed: int = 0
-    progress: Callable[[int, int], None] | None = None
+    progress: Callable[[int, int], object] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import select
 from .._array import Array
+from .._progress import Progress
 from ..errors import InputError
 from ..gram import Gram
 from ..persist import Choice
@@ -16,8 +16,6 @@ from ..select.schemes import scheme_for
 from .effort import Effort
 from .inputs import Inputs
 from .partition import Partition
-
-Progress = Callable[[str, int, int | None], None]
 
 LARGEST_K = 10  # tried by default
 STAGES = {"reduction": "finding prototypes", "splits": "choosing k", "null": "testing for groups"}
