@@ -54,7 +54,7 @@ def newcomer() -> Figure:
 )
 def same_labels() -> Figure:
     from grampus import DocumentClusterer, load
-    from grampus.demo import scipy_docstrings
+    from grampus.datasets import scipy_docstrings
 
     corpus = scipy_docstrings()
     model = DocumentClusterer(11, stability=False).fit(corpus)
@@ -81,7 +81,7 @@ def same_labels() -> Figure:
 )
 def assign() -> Figure:
     from grampus import DocumentClusterer
-    from grampus.demo import scipy_docstrings
+    from grampus.datasets import scipy_docstrings
 
     corpus = scipy_docstrings()
     words, kept = [], True

@@ -1,7 +1,7 @@
 """Draw the pictures of the guide: ``make pictures``, or ``python docs/pictures/make.py NAME …`` for some of them.
 
 Every picture is a function that returns a figure, from synthetic points or from SciPy's own documentation
-(``grampus.demo``), with fixed seeds. The same versions of SciPy and matplotlib give the same bytes.
+(``grampus.datasets``), with fixed seeds. The same versions of SciPy and matplotlib give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from PIL import Image
 
 from grampus import PDDP, KernelKMeans, SpectralKMeans, choose_k, parse_kernel, plots
 from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
-from grampus.demo import scipy_docstrings
+from grampus.datasets import scipy_docstrings
 from grampus.describe import keywords
 from grampus.gram import LinearGram, dominance_ratio, nystrom, relative_error
 from grampus.select import reduce_gram

@@ -1,21 +1,70 @@
-"""Files that appear whole or not at all: written beside their place, brought to the disk, then renamed."""
+"""Open files from elsewhere safely, and write files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import secrets
 import shutil
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+from ._config import format_size
+
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _STALE = 3600.0  # seconds after which what a killed process left behind is removed
+
+
+def open_regular(path: str | os.PathLike[str], limit: int | None = None) -> IO[bytes]:
+    """Open a regular file for reading bytes; never wait for a FIFO or read from a device.
+
+    A drop-in for ``open(path, "rb")`` wherever the path is not ours: everything that is wrong is an `OSError` with the
+    reason in ``strerror``.
+
+    Parameters
+    ----------
+    path : path
+    limit : int, optional
+        Largest size of the file in bytes.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened, is a folder, device, FIFO or socket, or is larger than `limit`.
+
+    Examples
+    --------
+    >>> from grampus._files import open_regular
+    >>> open_regular(os.devnull)
+    Traceback (most recent call last):
+    ...
+    OSError: [Errno 22] not a regular file but a device, FIFO or socket: '/dev/null'
+    """
+    name = os.fspath(path)
+    try:
+        descriptor = os.open(path, _OPEN_FLAGS)
+    except ValueError as error:  # a zero byte in the name
+        raise OSError(errno.EINVAL, str(error), name) from error
+    status = os.fstat(descriptor)
+    if stat.S_ISDIR(status.st_mode):
+        problem: OSError = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    elif not stat.S_ISREG(status.st_mode):
+        problem = OSError(errno.EINVAL, "not a regular file but a device, FIFO or socket", name)
+    elif limit is not None and status.st_size > limit:
+        reason = f"file too large: {format_size(status.st_size)}, at most {format_size(limit)}"
+        problem = OSError(errno.EFBIG, reason, name)
+    else:
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise problem
 
 
 def temporary(path: Path) -> Path:
     """Return a fresh name beside a path, hidden, that tells what it belongs to."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def sync_folder(path: Path) -> None:

@@ -14,7 +14,6 @@ from threadpoolctl import ThreadpoolController
 import grampus
 from grampus import _parallel
 from grampus._parallel import LARGE_PRODUCT, blas_threads, core_count, in_threads, results_in_threads, thread_count
-from grampus.cluster import kernel_kmeans
 from grampus.errors import InputError
 from grampus.gram import DenseGram
 from grampus.kernels import Subsequence
@@ -175,13 +174,6 @@ def test_the_subsequence_kernel_uses_the_threads_it_is_given(workers, monkeypatc
 )
 def test_one_job_is_one_thread_in_the_kernel_too(fit, workers):
     fit()
-    assert workers == {threading.current_thread().name}
-
-
-def test_one_job_of_a_function_is_one_thread_in_the_kernel_too(workers):
-    gram = Subsequence(2).gram(TEXTS)
-    workers.clear()
-    kernel_kmeans(gram, 2, n_jobs=1)
     assert workers == {threading.current_thread().name}
 
 

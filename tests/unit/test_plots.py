@@ -168,7 +168,12 @@ def test_the_histogram_counts_every_member(gram):
 
 def test_the_chart_of_k():
     found = SimpleNamespace(
-        ks=(2, 3, 5), mean=np.array([0.4, 0.8, 0.7]), standard_error=np.full(3, 0.05), best=3, close=(5,)
+        ks=(2, 3, 5),
+        mean=np.array([0.4, 0.8, 0.7]),
+        standard_error=np.full(3, 0.05),
+        best=3,
+        ranking=(3, 5, 2),
+        plausible=(3, 5),
     )
     ax = plots.k_chart(found)
     assert ax.lines[0].get_xydata().tolist() == [[2, 0.4], [3, 0.8], [5, 0.7]]

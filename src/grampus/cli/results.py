@@ -1,4 +1,4 @@
-"""Results as files: CSV that a spreadsheet cannot be made to run, or exact; JSONL."""
+"""Results as files: CSV that is safe to open in a spreadsheet, or exact; JSONL."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..persist import Run
 
-# What makes a spreadsheet take a cell for a formula (OWASP's list, and the full-width forms of the same characters).
+# Characters that start a formula in a spreadsheet: OWASP's list, and their full-width forms.
 TRIGGERS = "=+-@\t\r\n\x00＝＋－＠"
 _BREAKS = re.compile("[\x00\t\r\n\v\f\x85\u2028\u2029]")
 
 
 def harmless(cell: str) -> str:
-    r"""Return a cell that a spreadsheet shows and does not run: an apostrophe before it, breaks inside it as blanks.
+    r"""Defuse a cell: an apostrophe before what a spreadsheet would run, and blanks for line breaks.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def harmless(cell: str) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> str:
-    """Return rows as CSV; strings are made harmless unless it must be lossless. Numbers stay as they are."""
+    """Return rows as CSV; strings are defused unless `lossless`. Numbers are unchanged."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)  # a lone carriage return must be quoted
     for row in ([*header], *rows):
@@ -54,7 +54,7 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     suffix = Path(place).suffix.lower()
     text = jsonl_text(header, rows) if suffix in (".jsonl", ".ndjson") else csv_text(header, rows, lossless=lossless)
     data = text.encode("utf-8", "surrogatepass")
-    if place == "-":  # the bytes of the file, whatever the terminal's encoding is
+    if place == "-":  # the same bytes as in a file, whatever the terminal's encoding
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return

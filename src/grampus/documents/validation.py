@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +12,12 @@ from .._array import Array
 from ..errors import InputError
 from ..gram import Gram
 from ..persist import Choice
-from ..select.schemes import check_scheme, scheme_for
-from .inputs import Collection
+from ..select.schemes import scheme_for
+from .effort import Effort
+from .inputs import Inputs
+from .partition import Partition
 
-if TYPE_CHECKING:
-    from .build_run import Partition
+Progress = Callable[[str, int, int | None], None]
 
 LARGEST_K = 10  # tried by default
 STAGES = {"reduction": "finding prototypes", "splits": "choosing k", "null": "testing for groups"}
@@ -38,41 +38,29 @@ class Stability:
     documents: Array
 
 
-def choose(
-    gram: Gram,
-    collection: Collection,
-    *,
-    ks: Any,
-    scheme: str,
-    n_splits: int,
-    null: bool,
-    seed: int,
-    n_jobs: int | None,
-    tell: Callable[[str, int, int], None],
-) -> Choice:
+def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Progress) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
-    heavy = np.flatnonzero(collection.weights > 0)
+    heavy = np.flatnonzero(inputs.weights > 0)
     base, _ = gram.split_shift()
     base = base if len(heavy) == len(base) else base.take(heavy)
     most = len(heavy) // 4  # two documents for each cluster of a half
-    values = [k for k in (range(2, LARGEST_K + 1) if ks is None else ks) if ks is not None or k <= most]
+    values = [k for k in (effort.ks or range(2, LARGEST_K + 1)) if effort.ks is not None or k <= most]
     if not values:
         verdict = f"{len(heavy)} different documents are too few to choose k from: they are left in one cluster."
-        way = scheme_for(check_scheme(scheme), len(heavy), reduced=False)
+        way = scheme_for(effort.scheme, len(heavy), reduced=False)
         return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
 
-    def progress(now: select.Progress) -> None:
-        tell(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
+    def stage(now: select.Progress) -> None:
+        progress(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
 
     found = select.choose_k(
         base,
         ks=values,
-        scheme=scheme,
-        n_splits=n_splits,
-        null=null,
+        scheme=effort.scheme,
+        n_splits=effort.n_splits,
+        null=effort.null,
         random_state=seed,
-        n_jobs=n_jobs,
-        progress=progress,
+        progress=stage,
     )
     return Choice(
         found.best,
@@ -92,23 +80,21 @@ def _number(value: float) -> float | None:
     return round(float(value), 6) if np.isfinite(value) else None
 
 
-def stability(
-    found: Partition, n_splits: int, n_jobs: int | None, tell: Callable[[str, int, int], None]
-) -> Stability | None:
+def stability(found: Partition, n_splits: int, progress: Progress) -> Stability | None:
     """Measure how stable clusters and documents are; None where halves would be too small."""
-    heavy = np.flatnonzero(found.collection.weights > 0)
+    heavy = np.flatnonzero((found.inputs.weights > 0) & (found.labels >= 0))
     labels = found.labels[heavy]
     k = int(found.labels.max()) + 1
     if k < 2 or len(heavy) < 4 * k:
         return None
-    tell("measuring stability", 0, 1)
+    progress("measuring stability", 0, 1)
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
-        measured = select.stability(gram, labels, n_splits=n_splits, random_state=found.seed, n_jobs=n_jobs)
+        measured = select.stability(gram, labels, n_splits=n_splits, random_state=found.seed)
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
         return None
-    tell("measuring stability", 1, 1)
+    progress("measuring stability", 1, 1)
     documents = np.full(len(found.labels), np.nan)
     documents[heavy] = measured.documents
     return Stability(tuple(map(_number, measured.clusters)), documents)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._draw import Drawable, Shown
 from ..describe import Cluster
 from ..errors import RunError
 from ..text import Texts
@@ -36,7 +37,7 @@ TEXTS = ("ids", "titles", "classes", "dates", "texts", "excerpts")
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Drawable):
     """How k was chosen.
 
     Attributes
@@ -122,7 +123,7 @@ class Branch:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
+class Run(Shown):
     """What one clustering of n documents into k clusters found; row i is the i-th document as it was given.
 
     Plain data: strings, numbers, tuples of small records and arrays. ``DocumentClusterer`` makes one, the report is

@@ -4,8 +4,5 @@ from __future__ import annotations
 
 from .build import report_html, write_report
 from .edits import Edits, read_edits
-from .notebook import register
 
 __all__ = ["Edits", "read_edits", "report_html", "write_report"]
-
-register()  # runs show themselves in a notebook
