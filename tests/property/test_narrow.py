@@ -121,7 +121,7 @@ def test_threads_batches_and_scaling_change_nothing():
     for runs in found[1:]:
         np.testing.assert_array_equal(runs.labels, found[0].labels)
         np.testing.assert_array_equal(runs.objective, found[0].objective)  # to the last bit: no start sees another
-    units = LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True))
+    units = LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True)).named(gram.documents())
     np.testing.assert_array_equal(kernel_kmeans(units, 4, n_init=12, random_state=0).runs.labels, found[0].labels)
 
 

@@ -42,6 +42,12 @@ def blobs(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     return 4.0 * np.eye(4)[labels] + rng.standard_normal((n, 4)), labels
 
 
+def made(estimator, kernel):
+    """Return an estimator of four clusters; trees by principal directions need no seed."""
+    seed = {} if estimator is PDDP else {"random_state": 0}
+    return estimator(4, kernel=kernel, **seed)
+
+
 def same(gram, other, tolerance=1e-9):
     np.testing.assert_allclose(gram.dense(), other.dense(), atol=tolerance * np.abs(other.dense()).max())
 
@@ -316,7 +322,7 @@ def test_new_documents_meet_the_landmarks_only(estimator, tail):
     kernel = Counted()
     for transform in parse_kernel(f"linear|nystrom(20){tail}").transforms:
         kernel = kernel | transform
-    model = estimator(4, kernel=kernel, random_state=0).fit(x)
+    model = made(estimator, kernel).fit(x)
     count, _ = reads(lambda: model.predict(x[:50]))
     assert count == 50 * 20
 
@@ -343,10 +349,10 @@ def test_predictions_are_those_of_the_same_gram_given_as_a_matrix(estimator, tai
     x, _ = blobs()
     new, _ = blobs(60, seed=1)
     kernel = parse_kernel(f"gaussian(3)|nystrom(30){tail}")
-    model = estimator(4, kernel=kernel, random_state=0).fit(x)
+    model = made(estimator, kernel).fit(x)
     cross, own = kernel.extend(new, kernel.gram(x))
     matrix = (kernel.gram(x).split_shift()[0] if estimator is PDDP else kernel.gram(x)).dense()  # trees need no shift
-    dense = estimator(4, kernel="precomputed", random_state=0).fit(matrix)
+    dense = made(estimator, "precomputed").fit(matrix)
     if estimator is KernelKMeans:  # precomputed documents are drawn by place: start both from the same labels
         starts = dense.labels_
         model, dense = (

@@ -162,7 +162,12 @@ class Cutting:
     def __call__(self, node: Part, n_components: int) -> Proposal | None:
         """Divide by the sign pattern of the projections on `n_components` components, each less its threshold."""
         seen = node if self.inputs is None else self.inputs.part(node)
-        found = leading_components(seen.product, n_components, seen.start, dense=seen.dense, floor=seen.floor)
+        probe = (
+            seen.rows is None
+        )  # of a matrix, mirror images must be seen: its documents may be known by position only
+        found = leading_components(
+            seen.product, n_components, seen.start, dense=seen.dense, floor=seen.floor, probe=probe
+        )
         count = len(found.values)
         if count == 0:
             return None
