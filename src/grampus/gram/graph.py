@@ -70,18 +70,16 @@ class GraphOperator(Transformed):
         return Cost(below.product + 2.0 * known, below.row + known, max(below.whole, n * n) + n * known)
 
 
-def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -> SparseGram:
+def neighbour_graph(gram: Gram, n_neighbors: int) -> SparseGram:
     """Keep the similarities of each document to its nearest neighbours, and no others.
 
     Parameters
     ----------
     gram : Gram
-    neighbours : int
+    n_neighbors : int
         p, from 1 to n − 1. Two documents stay linked, by their similarity, if either is among the p most similar of
         the other; of those equally similar up to rounding, the first come first. A document is no neighbour of its
         own, and similarities of 0 and below are no links.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -99,10 +97,10 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
            [0. , 0.2, 0. ]])
     """
     n = len(check_gram(gram))
-    neighbours = check_integer(neighbours, "neighbours", low=1, high=n - 1, of=" (the other documents)")
-    require_memory(48 * n * neighbours, "The neighbour graph", "Use fewer neighbours")
-    index = np.empty((n, neighbours), dtype=np.intp)
-    values = np.empty((n, neighbours))
+    count = check_integer(n_neighbors, "n_neighbors", low=1, high=n - 1, of=" (the other documents)")
+    require_memory(48 * n * count, "The neighbour graph", "Use fewer neighbours")
+    index = np.empty((n, count), dtype=np.intp)
+    values = np.empty((n, count))
 
     def piece(start: int, stop: int) -> None:
         for part in tiles(stop - start, 24 * n):
@@ -111,11 +109,11 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
             if not np.isfinite(block).all():
                 raise InputError("The similarities must be finite; some are NaN or infinite.")
             block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
-            index[rows], values[rows] = nearest(block, neighbours)
+            index[rows], values[rows] = nearest(block, count)
 
     gram._block(slice(0, 1), slice(0, n))  # what a block prepares once, before threads ask for it
     with blas_threads():
-        in_threads(piece, n, n_jobs, least=256)
+        in_threads(piece, n, least=256)
     kept = values > 0
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     graph = sp.csr_array((values[kept], index[kept], starts), shape=(n, n))
