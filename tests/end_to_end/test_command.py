@@ -66,7 +66,7 @@ def place(tmp_path_factory):
             assert stop.value.code == 0
     finally:
         os.chdir(before)
-    made_for = Run.load(folder / "run").fingerprint
+    made_for = Run.load(folder / "run").provenance.fingerprint
     edits = {"format": "grampus-edits", "version": 1, "run": made_for, "names": {"0": "First"}, "merges": [[0, 1]]}
     (folder / "edits.json").write_text(json.dumps(edits))
     return folder
@@ -254,7 +254,7 @@ def test_assign_evaluate_compare(place, capsys, monkeypatch, tmp_path):
     assert [placed[name]["known"] for name in ("n1", "n2", "n3")] == [True, True, False]
     status, out, _ = here(place, capsys, monkeypatch, "assign", "run", "news.csv", "--json")
     again = [row["cluster"] for row in json.loads(out)["documents"]]
-    assert again == Run.load(place / "run").labels.tolist()
+    assert again == Run.load(place / "run").evidence.labels.tolist()
     status, out, _ = here(place, capsys, monkeypatch, "evaluate", "run", "--json")
     assert json.loads(out)["scores"]["nmi"] == pytest.approx(1.0)
     status, out, _ = here(place, capsys, monkeypatch, "evaluate", "run", "news.jsonl", "--label", "section")
@@ -363,7 +363,7 @@ def test_disk_errors_are_one_line_and_leave_the_old_run(place, capsys, monkeypat
     def fail(path, data):
         raise OSError(code, os.strerror(code), str(path))
 
-    monkeypatch.setattr(folder, "write_synced", fail)
+    monkeypatch.setattr(folder, "replace_file", fail)
     status, _, error = here(place, capsys, monkeypatch, *words, "--seed", "5")
     assert status == 1
     assert os.strerror(code) in error
@@ -599,7 +599,7 @@ def test_evaluate_is_readable_with_many_clusters(columns, wide, place, capsys, m
     if not wide:
         row = next(line for line in out.splitlines() if "air" in line)
         assert "15" in row
-        counts = Counter(Run.load(place / "many").labels[:15].tolist())
+        counts = Counter(Run.load(place / "many").evidence.labels[:15].tolist())
         largest, count = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[0]
         assert f"{largest} ({count})" in out
 

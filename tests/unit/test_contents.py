@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from grampus._content import content_names
+from grampus.gram.contents import contents, names_of
 
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, choose_k, parse_kernel
-from grampus._content import content_names
 from grampus.gram import DenseGram
-from grampus.gram.contents import contents, names_of
 from grampus.select import stability
 from grampus.text import Corpus
 
@@ -72,4 +72,4 @@ def test_a_document_without_terms_is_set_aside(kernel):
     model = DocumentClusterer(ks=[2, 3], n_splits=6, kernel=kernel).fit([*TEXTS, "the of and"])
     assert model.selection_.ks == (2, 3)
     assert model.stability_ is not None
-    assert not any("Stability was not measured" in note for note in model.run_.warnings)
+    assert not any("Stability was not measured" in note for note in model.run_.evidence.warnings)

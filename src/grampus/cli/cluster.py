@@ -82,9 +82,9 @@ class Options:
         inputs = (self.source, self.start.embeddings, self.terms.stop_words)
         self.table.check(self.output, inputs, out=self.out, report=self.page)
         if self.out:
-            from ..persist.folder import _is_run  # private: a public check of a run's folder is wanted
+            from ..persist.folder import is_run
 
-            _is_run(Path(self.out))
+            is_run(Path(self.out))
 
 
 @command(Options, "cluster", "Cluster documents and describe the clusters.")
@@ -118,7 +118,7 @@ def cluster(options: Options) -> None:
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
         show_run(run, out)
-        places = (("Saved", options.out), ("Page", options.page), ("Again", run.command))
+        places = (("Saved", options.out), ("Page", options.page), ("Again", run.provenance.command))
         say(out, *(f"{name}: {place}" for name, place in places if place))
 
 
@@ -166,9 +166,9 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     header, rows = document_rows(replace(run, titles=None, dates=None, excerpts=None))
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
-        "clusters": [asdict(cluster) for cluster in run.clusters],
-        "choice": None if run.choice is None else asdict(run.choice),
+        "clusters": [asdict(cluster) for cluster in run.evidence.clusters],
+        "choice": None if run.evidence.choice is None else asdict(run.evidence.choice),
         **{name: getattr(run, name) for name in ("kernel", "seed", "outcome", "fingerprint", "warnings", "seconds")},
         "saved": place,
-        "command": run.command,
+        "command": run.provenance.command,
     }

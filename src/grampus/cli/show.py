@@ -134,22 +134,24 @@ def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..select import score_chart
 
-    if run.choice is not None:
-        out.print(score_chart(run.choice))
-        if run.choice.verdict:
-            out.print(clean(run.choice.verdict, LINE))
+    if run.evidence.choice is not None:
+        out.print(score_chart(run.evidence.choice))
+        if run.evidence.choice.verdict:
+            out.print(clean(run.evidence.choice.verdict, LINE))
         out.print()
-    stable = any(cluster.stability is not None for cluster in run.clusters)
+    stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
-    for cluster in run.clusters:
+    for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         row = [cluster.number, cluster.size, cluster.label, words]
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
-    out.print(table(columns, rows, f"{len(run)} documents from {run.source}, {run.n_clusters} clusters"))
-    odd = int((run.oddness >= 0.5).sum())
-    out.print(f"{len(run.duplicates)} near-duplicate pairs, {odd} outliers; {run.seconds:.1f} s")
-    notes(out, run.warnings)
+    none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
+    title = f"{len(run)} documents from {run.provenance.source}, {run.n_clusters} clusters{none}"
+    out.print(table(columns, rows, title))
+    odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
+    out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
+    notes(out, run.evidence.warnings)
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def _of_run(place: str, shape: str) -> str:
     from ..cluster.trees.formats import Outline
     from ..persist import Run
 
-    branches = Run.load(place).tree
+    branches = Run.load(place).evidence.tree
     if shape == "json":
         return json.dumps([asdict(branch) for branch in branches], indent=1)
     nodes = [

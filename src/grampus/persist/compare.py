@@ -1,4 +1,4 @@
-"""Two runs of (partly) the same documents: what moved where."""
+"""Compare two runs of (partly) the same documents."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from .. import metrics
-from ..persist import Run
+from .run import Run
 
 
 @dataclass(frozen=True)
@@ -19,15 +19,21 @@ class Comparison:
     Attributes
     ----------
     shared, only_old, only_new : int
-        Documents in both runs, by id, and in one of them.
+        Number of documents in both runs, by id, and in one of them.
     stayed : int
-        Documents whose new cluster is the match of their old one.
+        Number of documents whose new cluster is the match of their old one; those in no cluster match each other.
     flows : tuple of (old, new, documents, stays)
         Largest first.
     moved : tuple of (id, old, new)
         In the order of the old run.
     nmi, ari : float or None
         Agreement over the shared documents; None if there are none.
+
+    Examples
+    --------
+    >>> from grampus.persist import Comparison
+    >>> Comparison(2, 0, 0, 1, ((0, 0, 1, True), (0, 1, 1, False)), (("b", 0, 1),), 0.0, 0.0).stayed
+    1
     """
 
     shared: int
@@ -41,13 +47,24 @@ class Comparison:
 
 
 def compare_runs(old: Run, new: Run) -> Comparison:
-    """Match documents by id and clusters one to one, so that as many documents as possible stay."""
-    where = dict(zip(new.ids, new.labels.tolist(), strict=True))
-    pairs = [(name, a, where[name]) for name, a in zip(old.ids, old.labels.tolist(), strict=True) if name in where]
-    counts = np.zeros((old.n_clusters, new.n_clusters), dtype=np.int64)
+    """Match documents by id and clusters one to one, so that as many documents as possible stay.
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.persist import compare_runs
+    >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
+    >>> compare_runs(run, run).stayed
+    4
+    """
+    where = dict(zip(new.documents.ids, new.evidence.labels.tolist(), strict=True))
+    before_all = zip(old.documents.ids, old.evidence.labels.tolist(), strict=True)
+    pairs = [(name, a, where[name]) for name, a in before_all if name in where]
+    counts = np.zeros((old.n_clusters + 1, new.n_clusters + 1), dtype=np.int64)  # the last are in no cluster: −1
     for _, a, b in pairs:
         counts[a, b] += 1
-    match = set(zip(*(side.tolist() for side in linear_sum_assignment(counts, maximize=True)), strict=True))
+    match = set(zip(*(side.tolist() for side in linear_sum_assignment(counts[:-1, :-1], maximize=True)), strict=True))
+    match.add((-1, -1))
     flows = Counter((a, b) for _, a, b in pairs)
     moved = tuple((name, a, b) for name, a, b in pairs if (a, b) not in match)
     before, after = [a for _, a, _ in pairs], [b for _, _, b in pairs]
