@@ -164,8 +164,8 @@ def test_nearly_perfect_scores_are_equal():
     made = Selection((2, 3, 4, 5), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.ranking == (3, 2, 4, 5)
     assert made.close[0] == 2
-    assert made.confidence.startswith("k = 3 predicts nearly perfectly, 0.99 ± 0.01. So does 2: of such values the")
-    assert made.chart().splitlines()[2].endswith("first")
+    assert "Its score is 0.99 ± 0.01. k = 2 also predicts nearly perfectly; the largest such k" in made.confidence
+    assert made.chart().splitlines()[2].endswith("◀ chosen")
 
 
 @pytest.mark.parametrize("top", [0.3, 0.9, 0.979])
@@ -219,10 +219,10 @@ def test_prototypes_name_documents_in_the_order_given():
 def test_confidence_and_chart(selection):
     assert selection.runner_up.winner == 3
     assert 0.5 <= selection.runner_up.wins <= 1
-    assert "k = 3 scores highest" in selection.confidence
+    assert selection.confidence.startswith("3 clusters agree best between halves")
     chart = str(selection)
     assert chart.splitlines()[0] == "KKM-S on linear: k = 3"
-    assert "first" in chart
+    assert "◀ chosen" in chart
     assert chart.count("█") > 30
 
 
@@ -233,7 +233,8 @@ def test_close_values_are_named():
     zero = np.zeros(3)
     made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.close == (4,)
-    assert "Close to it: 4" in made.confidence
+    assert "but 4 cannot be ruled out" in made.confidence
+    assert made.plausible == (2, 4)
 
 
 def test_the_contest_is_a_paired_t_test():
@@ -374,7 +375,7 @@ def test_a_single_split_has_no_standard_error_and_says_none():
     x = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
     found = choose_k(x, kernel="linear", ks=(2, 3, 4), scheme="KKM-S", n_splits=1, null=False, random_state=0)
     assert np.isnan(found.standard_error).all()
-    assert "nearly perfectly, 1.00. So does" in found.confidence
+    assert "Its score is 1.00. k = 2 also predicts nearly perfectly" in found.confidence
     page = found._repr_html_()
     for words in (found.confidence, found.chart(), str(found), page):
         assert "nan" not in words

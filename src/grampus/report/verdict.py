@@ -9,6 +9,7 @@ import numpy as np
 
 from .. import metrics
 from ..persist import Choice, Run
+from ..select.results import explain_choice, join_words
 
 Kind = Literal["good", "plain", "warning"]
 STABLE, SHAKY = 0.75, 0.5  # of a document's companions that stay when half of the collection is clustered
@@ -36,34 +37,14 @@ def _number(run: Run) -> list[Statement]:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; {k} was taken.", "warning")]
-    others = [other for other in choice.plausible if other != choice.best]
-    tried = f"{choice.n_splits} random halvings of the documents, {choice.ks[0]} to {choice.ks[-1]} clusters tried"
-    found = f"{_clusters(choice.best)} agree best between halves ({tried})"
-    said = [Statement(f"{found}; no other number comes close.", "good")]
-    if others:
-        doubt = f"{found}, but {_ranges(others)} cannot be ruled out: the data do not settle the number."
-        said = [Statement(doubt, "warning" if len(others) > 2 else "plain")]
+    others = len(choice.plausible) - 1
+    kind: Kind = "good" if others < 1 else "plain" if others <= 2 else "warning"
+    said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(
             Statement(f"That there are no groups at all cannot be ruled out (p = {choice.p_value:.2g}).", "warning")
         )
     return said
-
-
-def _clusters(count: int) -> str:
-    return f"{count} {'cluster' if count == 1 else 'clusters'}"
-
-
-def _ranges(values: list[int]) -> str:
-    """Return numbers in words, neighbours together: 2, 4 to 7 and 9."""
-    runs: list[list[int]] = []
-    for value in sorted(values):
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    words = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
-    return _list([word for part in words for word in part])
 
 
 def _stability(run: Run) -> list[Statement]:
@@ -82,7 +63,7 @@ def _stability(run: Run) -> list[Statement]:
         )
     ]
     if shaky and len(shaky) < len(measured):
-        names = _list([f"“{name}”" for name in shaky[:3]])
+        names = join_words([f"“{name}”" for name in shaky[:3]])
         hold = "holds" if len(shaky) == 1 else "hold"
         more = f" and {len(shaky) - 3} more" if len(shaky) > 3 else ""
         said.append(Statement(f"Read with care: {names}{more} {hold} together less than half of the time.", "warning"))
@@ -130,8 +111,3 @@ def plausible_range(choice: Choice | None) -> str:
         return ""
     low, high = min(choice.plausible), max(choice.plausible)
     return str(low) if low == high else f"{low}–{high}"
-
-
-def _list(values: list[int] | list[str]) -> str:
-    words = [str(value) for value in values]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -8,7 +8,7 @@ from .classify import nearest_centroid
 from .indices import other_indices, silhouette
 from .progress import Progress
 from .prototypes import Reduction, growing_rate, reduce_gram
-from .results import Contest, Indices, NullTest, Selection
+from .results import Contest, Indices, NullTest, Score, Selection, explain_choice, score_chart, score_rows
 from .stability import Stability, stability
 from .strength import chance_strength, prediction_strength
 
@@ -18,15 +18,19 @@ __all__ = [
     "NullTest",
     "Progress",
     "Reduction",
+    "Score",
     "Selection",
     "Stability",
     "chance_strength",
     "choose_k",
+    "explain_choice",
     "growing_rate",
     "nearest_centroid",
     "other_indices",
     "prediction_strength",
     "reduce_gram",
+    "score_chart",
+    "score_rows",
     "silhouette",
     "stability",
 ]
