@@ -27,7 +27,7 @@ LAYERS: list[set[str]] = [
     {"metrics"},
     {"_random"},
     {"_check", "_content", "_parallel"},
-    {"_array"},
+    {"_array", "_progress"},
     {"_config"},
     {"errors", "_version", "_draw", "_files"},
 ]

@@ -164,7 +164,7 @@ def test_nearly_perfect_scores_are_equal():
     made = Selection((2, 3, 4, 5), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.ranking == (3, 2, 4, 5)
     assert made.close[0] == 2
-    assert "Its score is 0.99 ± 0.01. k = 2 also predicts nearly perfectly; the largest such k" in made.confidence
+    assert "k = 3 is 0.99 ± 0.01. k = 2 also predicts nearly perfectly; the largest such k is chosen" in made.confidence
     assert made.chart().splitlines()[2].endswith("◀ chosen")
 
 
@@ -375,7 +375,7 @@ def test_a_single_split_has_no_standard_error_and_says_none():
     x = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
     found = choose_k(x, kernel="linear", ks=(2, 3, 4), scheme="KKM-S", n_splits=1, null=False, random_state=0)
     assert np.isnan(found.standard_error).all()
-    assert "Its score is 1.00. k = 2 also predicts nearly perfectly" in found.confidence
+    assert "The score of k = 3 is 1.00. k = 2 also predicts nearly perfectly" in found.confidence
     page = found._repr_html_()
     for words in (found.confidence, found.chart(), str(found), page):
         assert "nan" not in words

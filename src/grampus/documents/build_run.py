@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from .._version import __version__
 from ..cluster import Clustering, nested_tree
 from ..describe import Cluster, Evidence, describe, evidence, spellings
@@ -32,7 +32,6 @@ from .predict import Placer
 from .tree_labels import branches
 from .validation import Stability
 
-Progress = Callable[[str, int, int], None]
 SAMPLE = 200  # documents of the heatmap
 READ = 100  # central documents of a cluster that are read for the spelling of stems
 PARTS = 4  # of a cluster in the tree

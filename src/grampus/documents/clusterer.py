@@ -24,7 +24,7 @@ from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
-from ..select.check import check_ks
+from ..select.splits import check_ks
 from ..text import Corpus, TermVectorizer
 from .build_run import Partition, Progress, compose
 from .inputs import Collection, collect

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from .. import select
 from .._array import Array
+from .._progress import Progress
 from ..errors import InputError
 from ..gram import Gram
 from ..persist import Choice
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .build_run import Partition
 
 LARGEST_K = 10  # tried by default
-STAGES = {"reduction": "finding prototypes", "splits": "choosing k", "null": "testing for groups"}
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ def choose(
     null: bool,
     seed: int,
     n_jobs: int | None,
-    tell: Callable[[str, int, int], None],
+    tell: Progress,
 ) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
     heavy = np.flatnonzero(collection.weights > 0)
@@ -61,18 +60,15 @@ def choose(
         way = scheme_for(check_scheme(scheme), len(heavy), reduced=False)
         return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
 
-    def progress(now: select.Progress) -> None:
-        tell(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
-
     found = select.choose_k(
         base,
         ks=values,
         scheme=scheme,
-        n_splits=n_splits,
+        splits=select.Splits(n_splits),
         null=null,
         random_state=seed,
         n_jobs=n_jobs,
-        progress=progress,
+        progress=tell,
     )
     return Choice(
         found.best,
@@ -93,7 +89,7 @@ def _number(value: float) -> float | None:
 
 
 def stability(
-    found: Partition, n_splits: int, n_jobs: int | None, tell: Callable[[str, int, int], None]
+    found: Partition, n_splits: int, n_jobs: int | None, tell: Progress
 ) -> Stability | None:
     """Measure how stable clusters and documents are; None where halves would be too small."""
     heavy = np.flatnonzero(found.collection.weights > 0)
@@ -104,7 +100,8 @@ def stability(
     tell("measuring stability", 0, 1)
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
-        measured = select.stability(gram, labels, n_splits=n_splits, random_state=found.seed, n_jobs=n_jobs)
+        splits = select.Splits(n_splits)
+        measured = select.stability(gram, labels, splits=splits, random_state=found.seed, n_jobs=n_jobs)
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
         return None
