@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from .._array import Array
 from .._check import check_flag, check_integer
 from .._parallel import limits_threads
+from .._progress import Progress
 from .._random import seed_words
 from ..cluster import Clustering
 from ..errors import InputError, RunError
@@ -26,7 +27,7 @@ from ..report import Edits, write_report
 from ..report.page import Embed
 from ..select.splits import check_ks
 from ..text import Corpus, TermVectorizer
-from .build_run import Partition, Progress, compose
+from .build_run import Partition, compose
 from .inputs import Collection, collect
 from .methods import STARTS, cluster_from
 from .predict import Placement, Placer
@@ -247,7 +248,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
                 polish=self.polish,
                 seed=seed,
                 n_jobs=self.n_jobs,
-                progress=lambda done, total: tell("clustering", done, total),
+                progress=tell,
             )
         notes.extend(str(warning.message) for warning in caught)
         return result

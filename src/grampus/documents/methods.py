@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from ..cluster import Clustering, kernel_kmeans, spectral_kmeans
 from ..errors import InputError, MemoryBudgetError
 from ..gram import Gram, SparseGram, neighbour_graph
@@ -88,7 +88,7 @@ def cluster_from(
     polish: bool,
     seed: int,
     n_jobs: int | None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Clustering:
     """Cluster by kernel k-means from where `init` says.
 

@@ -88,9 +88,7 @@ def _number(value: float) -> float | None:
     return round(float(value), 6) if np.isfinite(value) else None
 
 
-def stability(
-    found: Partition, n_splits: int, n_jobs: int | None, tell: Progress
-) -> Stability | None:
+def stability(found: Partition, n_splits: int, n_jobs: int | None, tell: Progress) -> Stability | None:
     """Measure how stable clusters and documents are; None where halves would be too small."""
     heavy = np.flatnonzero(found.collection.weights > 0)
     labels = found.labels[heavy]

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..._array import Array
 from ..._check import check_flag, check_integer
 from ..._parallel import limits_threads
+from ..._progress import Progress, as_progress
 from ..._random import generators
 from ...errors import InputError
 from ...gram import Gram, check_gram, quick_rows
@@ -46,7 +47,7 @@ def kernel_kmeans(
     max_iter: int = 100,
     sample_weight: Any = None,
     random_state: Any = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Clustering:
     """Cluster the documents of a Gram into k groups; the best of several starts.
 
@@ -78,7 +79,7 @@ def kernel_kmeans(
     random_state : int, RandomState or None
         Seed of the starts.
     progress : callable, optional
-        Called with the number of finished starts and of all.
+        Called as ``progress("clustering", done, total)``, in starts.
 
     Returns
     -------
@@ -122,7 +123,7 @@ def kernel_kmeans(
             return given[part][:, order]
         return start_labels(init, base, k, weights, rngs[part], group)
 
-    runs = _run_all(batch, k, draw, total, progress)
+    runs = _run_all(batch, k, draw, total, as_progress(progress))
     best = int(batch.best(runs.objective))
     labels, gain = _polished(ordered, batch, k, runs.labels[best]) if polish else (runs.labels[best], 0.0)
     filled = len(np.unique(labels))
@@ -147,7 +148,7 @@ def _run_all(
     k: int,
     draw: Callable[[slice], Labels],
     total: int,
-    progress: Callable[[int, int], None] | None,
+    report: Progress,
 ) -> Runs:
     """Run every start, as many together as fit into a part of the memory budget."""
     step = batch.starts_at_once(k)
@@ -157,8 +158,7 @@ def _run_all(
         starts[:, batch.weights == 0] = -1
         for run in batch.run(k, starts):
             finished.append(_complete(run, first))
-            if progress is not None:
-                progress(len(finished), total)
+            report("clustering", len(finished), total)
     return gather(finished)
 
 
