@@ -34,7 +34,7 @@ def drawn_labels(n: int, k: int, seed: int = 1) -> NDArray[np.int32]:
 def run_of(texts: Sequence[str], labels: NDArray[np.int32]) -> Any:
     """Return a run that has everything a page shows: titles, labels, dates, pairs, a tree, a heatmap."""
     from grampus.describe import Cluster, Term
-    from grampus.persist import Branch, Run
+    from grampus.persist import Branch, Documents, Layout, Provenance, Run, RunEvidence
     from grampus.text import Texts
 
     n, rng = len(texts), np.random.default_rng(2)
@@ -50,21 +50,30 @@ def run_of(texts: Sequence[str], labels: NDArray[np.int32]) -> Any:
     leaves = [Branch(c + 1, 0, (), int(sizes[c]), -1, 0.0, 0.0, c, f"cluster {c}") for c in range(k)]
     sample = np.array([i for part in members for i in itertools.islice(part, 8)], dtype=np.int32)
     return Run(
-        kernel="cosine|shift", parameters={}, seed=0, command="", source="made up", fingerprint="00" * 32,
-        created="2026-01-01T00:00:00Z", seconds=0.0, versions={}, outcome="converged", objective=1.0, agreement=1.0,
-        ids=Texts(f"document-{i}" for i in range(n)),
-        titles=Texts(" ".join(text.split()[:6]) for text in texts),
-        classes=Texts(f"label {c % 25}" for c in labels),
-        dates=Texts(f"20{i % 25:02d}-0{1 + i % 9}-01" for i in range(n)),
-        excerpts=Texts(text[:LENGTH] for text in texts),
-        labels=labels, clusters=clusters, leaves=(labels + 1).astype(np.int32),
-        tree=(Branch(0, -1, tuple(range(1, k + 1)), n, 0, 1.0, 1.0, -1, "all"), *leaves),
-        second=((labels + 1) % k).astype(np.int32), margin=rng.random(n, dtype=np.float32),
-        oddness=rng.random(n, dtype=np.float32), stability=rng.random(n, dtype=np.float32),
-        coordinates=(rng.normal(0, 6, (k, 2))[labels] + rng.normal(size=(n, 2))).astype(np.float32),
-        duplicates=rng.integers(0, n, (5000, 2)).astype(np.int32),
-        duplicate_similarity=np.linspace(1, 0.9, 5000).astype(np.float32),
-        sample=sample, heatmap=np.eye(len(sample), dtype=np.float32),
+        provenance=Provenance(
+            kernel="cosine|shift", parameters={}, seed=0, command="", source="made up", fingerprint="00" * 32,
+            created="2026-01-01T00:00:00Z", seconds=0.0, versions={},
+        ),
+        documents=Documents(
+            ids=Texts(f"document-{i}" for i in range(n)),
+            titles=Texts(" ".join(text.split()[:6]) for text in texts),
+            classes=Texts(f"label {c % 25}" for c in labels),
+            dates=Texts(f"20{i % 25:02d}-0{1 + i % 9}-01" for i in range(n)),
+            excerpts=Texts(text[:LENGTH] for text in texts),
+        ),
+        evidence=RunEvidence(
+            labels=labels, clusters=clusters, leaves=(labels + 1).astype(np.int32),
+            tree=(Branch(0, -1, tuple(range(1, k + 1)), n, 0, 1.0, 1.0, -1, "all"), *leaves),
+            second=((labels + 1) % k).astype(np.int32), margin=rng.random(n, dtype=np.float32),
+            oddness=rng.random(n, dtype=np.float32), stability=rng.random(n, dtype=np.float32),
+            duplicates=rng.integers(0, n, (5000, 2)).astype(np.int32),
+            duplicate_similarity=np.linspace(1, 0.9, 5000).astype(np.float32),
+            outcome="converged", objective=1.0, agreement=1.0,
+        ),
+        layout=Layout(
+            coordinates=(rng.normal(0, 6, (k, 2))[labels] + rng.normal(size=(n, 2))).astype(np.float32),
+            sample=sample, heatmap=np.eye(len(sample), dtype=np.float32),
+        ),
     )  # fmt: skip
 
 

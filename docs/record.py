@@ -1,4 +1,4 @@
-"""Record what the command says: the README's session in docs/guide/newcomer.md, every help in docs/commands.md.
+"""Record what the command prints: a first session in docs/guide/newcomer.md, every help in docs/commands.md.
 
 ``python -m docs.record`` writes both pages; ``make verify`` runs the session again and compares, a test compares the
 help.
@@ -21,36 +21,36 @@ COMMANDS = Path(__file__).parent / "commands.md"
 STORY = (
     ("Three corpora to try.", "grampus demo --write examples"),
     (
-        "Cluster the folder. `--label folder` takes the subfolders as known classes: they have no part in the "
-        "clustering and are kept to compare with. *Stable* is how often documents stay together when half of them are "
-        "clustered.",
+        "Cluster the folder. `--label folder` uses the subfolders as known classes: they do not influence the "
+        "clustering, and are kept for comparison. *Stability* is how often documents stay together when half of them "
+        "are clustered.",
         "grampus cluster examples/docs --label folder -k 8 --out run",
     ),
     (
-        "Do the clusters know what SciPy's authors knew? [Agreement](agreement.md) tells what the scores mean.",
+        "Do the clusters know what SciPy's authors knew? [Agreement](agreement.md) explains the scores.",
         "grampus evaluate run",
     ),
     (
-        "How the clusters merge, upwards, and what parts they have, downwards; numbers in brackets are the clusters.",
+        "How the clusters merge, upwards, and which parts they have, downwards; numbers in brackets are the clusters.",
         "grampus tree run",
     ),
     (
-        "A CSV file with the same documents gives the same clusters; `--results` writes a row for each document.",
+        "A CSV file with the same documents gives the same clusters; `--results` writes one row per document.",
         "grampus cluster examples/docs.csv --label package -k 8 --results clusters.csv",
     ),
     ("A finer view: eleven clusters.", "grampus cluster examples/docs --label folder -k 11 --out finer"),
-    ("What went where between the two. Documents are known by their ids.", "grampus compare run finer"),
+    ("Which documents moved between the two. Documents are matched by id.", "grampus compare run finer"),
     (
-        "Place documents in the clusters of a saved run; here those of the JSONL file, in silence.",
-        "grampus assign run examples/docs.jsonl --quiet --results placed.jsonl",
+        "Assign documents to the clusters of a saved run; here those of the JSONL file, without output.",
+        "grampus assign run examples/docs.jsonl --quiet --results assigned.jsonl",
     ),
 )
 SESSION = tuple(command for _, command in STORY)
 INTRODUCTION = """# A first session
 
 Three corpora, a folder, a CSV file and a JSONL file, from nothing but an installed Grampus: the first command writes
-them (they hold the documentation of SciPy, which is there already). `python -m docs.record` made this page by running
-the commands; times differ from machine to machine, the rest does not. The [quickstart](../quickstart.md) comes first.
+them (the documentation of SciPy, which is installed already). `python -m docs.record` generates this page by running
+the commands; times differ between machines, the rest does not. Read the [quickstart](../quickstart.md) first.
 """
 
 
@@ -72,9 +72,9 @@ def transcript() -> str:
 
 REFERENCE = """# Command reference
 
-The help of every command, as `grampus COMMAND --help` prints it. [The command](guide/command.md) tells what they do
-and what their output means. In brackets stands what an option is when it is not given. `python -m docs.record` made
-this page, and a test holds it.
+The help of every command, as `grampus COMMAND --help` prints it; defaults are in brackets.
+[The command](guide/command.md) explains what they do and what their output means. `python -m docs.record` generates
+this page, and a test compares it.
 """
 
 
@@ -85,7 +85,7 @@ def reference() -> str:
     from grampus.cli import grampus
 
     def help_of(*words: str) -> str:
-        found = CliRunner().invoke(grampus, [*words, "--help"], prog_name="grampus", terminal_width=88)
+        found = CliRunner().invoke(grampus, [*words, "--help"], prog_name="grampus", terminal_width=80)
         assert found.exit_code == 0
         return "\n".join(line.rstrip() for line in found.output.splitlines())
 
@@ -95,7 +95,7 @@ def reference() -> str:
 
 
 def steady(text: str) -> str:
-    """Leave out what differs from run to run and from release to release of SciPy: times and its version."""
+    """Remove what differs between runs and releases of SciPy: times and its version."""
     return re.sub(r"\d+\.\d s\b|SciPy \d\S*", "", text)
 
 

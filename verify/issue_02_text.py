@@ -28,7 +28,7 @@ from types import FrameType
 from typing import Any
 
 from grampus.errors import CorpusError
-from grampus.text import Corpus, CorpusWarning, ReadOptions, Texts, read_corpus
+from grampus.text import Corpus, CorpusWarning, ReadLimits, ReadOptions, Texts, read_corpus
 from verify import Figure, line
 
 SOURCES = tuple(f"src/grampus/{part}" for part in ("text", "errors.py"))
@@ -245,7 +245,7 @@ READERS: dict[str, Reader] = {
     "parquet": Reader(_parquet, "x.parquet", {"label": "label"}),
     "duckdb": Reader(_duckdb, "x.duckdb", {"query": "SELECT id, text, label FROM documents"}),
 }
-_SMALL = ReadOptions(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
+_SMALL = ReadLimits(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
 
 
 class HangError(BaseException):
@@ -293,7 +293,7 @@ def fuzz_reader(name: str, inputs: int, seed: int = 0) -> dict[str, Any]:
                 warnings.simplefilter("ignore", CorpusWarning)
                 try:
                     given: Any = io.BytesIO(mutated) if name == "stream" else source
-                    corpus = read_corpus(given, options=_SMALL, on_error=on_error, **reader.options)
+                    corpus = read_corpus(given, options=ReadOptions(on_error=on_error, limits=_SMALL), **reader.options)
                 except CorpusError as error:
                     errors += 1
                     if "\n" in str(error) or len(str(error)) > 1000:
@@ -333,7 +333,7 @@ def shuffled_rows(name: str = "bbc") -> Measured:
     import numpy as np
 
     from grampus.text import Terms, Weighting
-    from grampus.text.weighting import GLOBAL, LOCAL, NORMALISATION
+    from grampus.text.terms.weighting import GLOBAL, LOCAL, NORMALISATION
 
     corpus = read_corpus(Path(os.environ["GRAMPUS_DATA"]) / f"{name}.jsonl.gz")
     order = np.random.default_rng(0).permutation(len(corpus))

@@ -54,7 +54,7 @@ def newcomer() -> Figure:
 )
 def same_labels() -> Figure:
     from grampus import DocumentClusterer, load
-    from grampus.demo import scipy_docstrings
+    from grampus.datasets import scipy_docstrings
 
     corpus = scipy_docstrings()
     model = DocumentClusterer(11, stability=False).fit(corpus)
@@ -81,7 +81,7 @@ def same_labels() -> Figure:
 )
 def assign() -> Figure:
     from grampus import DocumentClusterer
-    from grampus.demo import scipy_docstrings
+    from grampus.datasets import scipy_docstrings
 
     corpus = scipy_docstrings()
     words, kept = [], True
@@ -153,7 +153,7 @@ def kill() -> Figure:
             time.sleep(whole * float(rng.uniform(0.5, 1.1)))
             process.send_signal(signal.SIGKILL)
             process.wait()
-            counts["absent" if not place.exists() else {1: "old", 2: "new"}[Run.load(place).seed or 0]] += 1
+            counts["absent" if not place.exists() else {1: "old", 2: "new"}[Run.load(place).provenance.seed or 0]] += 1
     whole_or_absent = sum(counts.values()) == 100 and counts["new"] > 0 and counts["old"] > 0 and counts["absent"] > 0
     return Figure(", ".join(f"{count} {what}" for what, count in counts.items()), whole_or_absent)
 
@@ -192,7 +192,7 @@ def _with_limit() -> Figure:
         one_line = (
             run.returncode == 1 and len(run.stderr.strip().splitlines()) == 1 and run.stderr.startswith("Error: ")
         )
-        intact = Run.load(folder / "run").seed == 0 and not list(folder.glob(".*.tmp"))
+        intact = Run.load(folder / "run").provenance.seed == 0 and not list(folder.glob(".*.tmp"))
     return Figure(
         f"file size limit: {run.stderr.strip()!r}, old run {'intact' if intact else 'damaged'}", one_line and intact
     )

@@ -47,6 +47,7 @@ _HOMES = {
 }
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
+_drawn_by("grampus.notebook")
 _drawn_by("grampus.plots")
 
 

@@ -156,6 +156,19 @@ def check_extension(cross: Any, diagonal: Any, widths: tuple[int, ...]) -> tuple
     return cross, diagonal
 
 
+def check_partition(labels: Any, n: int) -> NDArray[np.intp]:
+    """Return labels as clusters 0 … k−1 in the order of their values, with −1 kept for documents in no cluster."""
+    values = np.asarray(labels)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or not (values == -1).any():
+        return check_labels(labels, n)
+    inside = np.flatnonzero(values >= 0)
+    if len(values) != n or len(inside) == 0 or values.min() < -1:
+        raise InputError(f"labels must be {n} whole numbers from −1 on, not all of them −1.")
+    found = np.full(n, -1, dtype=np.intp)
+    found[inside] = np.unique(values[inside], return_inverse=True)[1].reshape(-1)
+    return found
+
+
 def check_labels(labels: Any, n: int) -> NDArray[np.intp]:
     """Return one cluster number for each document, renumbered 0 … k−1 in the order of the labels' values."""
     _, codes = encode_labels(labels, "labels")

@@ -14,8 +14,8 @@ PACKAGE = Path(__file__).parents[2] / "src" / "grampus"
 LAYERS: list[set[str]] = [
     {"__main__"},
     {"cli"},
-    {"demo"},
-    {"documents"},
+    {"documents", "datasets"},
+    {"notebook"},
     {"report", "plots"},
     {"persist"},
     {"describe"},
@@ -27,9 +27,9 @@ LAYERS: list[set[str]] = [
     {"metrics"},
     {"_random"},
     {"_check", "_content", "_parallel"},
-    {"_array", "_progress"},
+    {"_array", "_files", "_progress"},
     {"_config"},
-    {"errors", "_version", "_draw", "_files"},
+    {"errors", "_version", "_draw"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MAX_LINES, MAX_GRAM_LINES = 500, 200

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from grampus._content import content_names
+from grampus.gram.contents import contents, names_of
 
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, choose_k, parse_kernel
-from grampus._content import content_names
 from grampus.gram import DenseGram
-from grampus.gram.contents import contents, names_of
-from grampus.select import stability
+from grampus.select import Splits, stability
 from grampus.text import Corpus
 
 KERNELS = ["linear", "cosine|shift", "linear|centre", "cosine|map", "linear|principal(3)", "gaussian(9)"]
 LOW_RANK = ["gaussian(9)|nystrom(20)", "gaussian(9)|nystrom(20)|normalise"]
-QUICK = {"ks": [2, 3, 4], "n_splits": 6, "null": False, "random_state": 0}
+QUICK = {"ks": [2, 3, 4], "splits": Splits(6), "null": False, "random_state": 0}
 WORDS = ["whale song of the sea", "bird nest in a tree"]
 TEXTS = [f"{WORDS[i % 2]} {i}" for i in range(60)]
 
@@ -72,4 +72,4 @@ def test_a_document_without_terms_is_set_aside(kernel):
     model = DocumentClusterer(ks=[2, 3], n_splits=6, kernel=kernel).fit([*TEXTS, "the of and"])
     assert model.selection_.ks == (2, 3)
     assert model.stability_ is not None
-    assert not any("Stability was not measured" in note for note in model.run_.warnings)
+    assert not any("Stability was not measured" in note for note in model.run_.evidence.warnings)

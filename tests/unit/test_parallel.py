@@ -14,10 +14,10 @@ from threadpoolctl import ThreadpoolController
 import grampus
 from grampus import _parallel
 from grampus._parallel import LARGE_PRODUCT, blas_threads, core_count, in_threads, results_in_threads, thread_count
-from grampus.cluster import kernel_kmeans
 from grampus.errors import InputError
 from grampus.gram import DenseGram
 from grampus.kernels import Subsequence
+from grampus.select import Splits
 
 
 def threads():
@@ -169,19 +169,12 @@ def test_the_subsequence_kernel_uses_the_threads_it_is_given(workers, monkeypatc
     [
         lambda: grampus.KernelKMeans(2, kernel="subsequence(2)", n_jobs=1).fit(TEXTS),
         lambda: grampus.SpectralKMeans(2, kernel="subsequence(2)", n_jobs=1).fit(TEXTS),
-        lambda: grampus.choose_k(TEXTS, kernel="subsequence(2)", ks=[2, 3], n_splits=2, null=False, n_jobs=1),
+        lambda: grampus.choose_k(TEXTS, kernel="subsequence(2)", ks=[2, 3], splits=Splits(2), null=False, n_jobs=1),
     ],
     ids=["KernelKMeans", "SpectralKMeans", "choose_k"],
 )
 def test_one_job_is_one_thread_in_the_kernel_too(fit, workers):
     fit()
-    assert workers == {threading.current_thread().name}
-
-
-def test_one_job_of_a_function_is_one_thread_in_the_kernel_too(workers):
-    gram = Subsequence(2).gram(TEXTS)
-    workers.clear()
-    kernel_kmeans(gram, 2, n_jobs=1)
     assert workers == {threading.current_thread().name}
 
 

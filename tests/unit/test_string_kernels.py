@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse as sp
 
 from grampus.errors import InputError, KernelSpellingError, MemoryBudgetError
-from grampus.gram import LinearGram, factor
+from grampus.gram import LinearGram
 from grampus.kernels import BoundRange, FullString, Spectrum, String, Subsequence, distinctive_substrings, parse_kernel
 from grampus.kernels.string import matching
 from grampus.kernels.string import subsequence_dp as dynamic
@@ -225,7 +225,7 @@ def test_a_million_documents_of_one_character():
     assert time.perf_counter() - start < 60
     assert product[0] == pytest.approx(38462)
     assert product[25] == pytest.approx(38461)
-    assert gram.source.features.nnz == 10**6
+    assert gram.source.rows.nnz == 10**6
 
 
 def test_one_long_document_has_only_private_mass():
@@ -234,7 +234,7 @@ def test_one_long_document_has_only_private_mass():
     counts = [np.unique(_windows(text, size), return_counts=True)[1] for size in range(1, 11)]
     wanted = sum(float((c.astype(float) ** 2).sum()) for c in counts)
     assert gram.dense()[0, 0] == pytest.approx(wanted, rel=1e-12)
-    assert gram.features.shape == (1, 1)
+    assert gram.rows.shape == (1, 1)
 
 
 def _windows(text, size):
@@ -301,7 +301,7 @@ def test_distinctive_substrings_take_one_cluster_at_a_time():
     found = distinctive_substrings(gram, np.arange(200) // 2, top=1)
     assert len(found) == 100
     _, peak = _traced(lambda: distinctive_substrings(gram, np.arange(200) // 2, top=1))
-    assert peak < 100 * gram.features.shape[1] * 8  # less than clusters × features
+    assert peak < 100 * gram.rows.shape[1] * 8  # less than clusters × features
 
 
 def _traced(work):
@@ -333,8 +333,8 @@ def test_features_alone_make_the_gram():
     texts = ["the cat sat", "a cat ran", "my dog sat", "", "zzz"]
     for kernel in ("constant", "spectrum(2)|normalise"):
         gram = parse_kernel(kernel).gram(texts)
-        found = factor(gram)
-        rows = found.features.toarray() * found.scale[:, None]
+        found = gram.features()
+        rows = found.rows.toarray() * found.scale[:, None]
         np.testing.assert_allclose(rows @ rows.T, gram.dense(), rtol=1e-12, atol=1e-12)
         assert gram.dense()[4, 4] > 0
 
@@ -342,8 +342,8 @@ def test_features_alone_make_the_gram():
 def test_features_stay_small_for_long_lengths():
     strings = ["".join(np.random.default_rng(i).choice(list("ab"), size=400)) for i in range(20)]
     short, long = (BoundRange(length).gram(strings) for length in (12, 400))
-    assert long.features.nnz < 1.5 * short.features.nnz
-    assert Spectrum(3).gram([*strings, "xyz"]).features.shape[1] == 9  # and the mass of the last one
+    assert long.rows.nnz < 1.5 * short.rows.nnz
+    assert Spectrum(3).gram([*strings, "xyz"]).rows.shape[1] == 9  # and the mass of the last one
 
 
 # -- the corpora

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._check import check_labels
+from .._check import check_partition
 from ..gram import Gram
 from ..kernels.string.distinctive import distinctive_substrings
 from .cluster import Cluster, Term
@@ -71,10 +71,12 @@ def describe(
     >>> [cluster.label for cluster in describe(LinearGram(x), [0, 0, 1], weights=x, terms=["whale", "bird"])]
     ['whale', 'bird']
     """
-    clusters = check_labels(labels, len(gram))
+    clusters = check_partition(labels, len(gram))
     found = evidence(gram, clusters, counts) if found is None else found
     k = len(found.between)
-    sizes = np.bincount(clusters, weights=counts).astype(int).tolist()
+    inside = clusters >= 0
+    each = None if counts is None else np.asarray(counts)[inside]
+    sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
     distinguishing, describing = _terms(gram, clusters, weights, terms, counts, top)
     found_phrases: list[list[Term]] = [[] for _ in range(k)]
     if texts is not None and gram.source.vocabulary is None:
@@ -93,7 +95,7 @@ def describe(
             tuple(found_phrases[c]),
             tuple(found.central(c)),
             tuple(found.borderline(c)),
-            tuple(found.odd(c)),
+            tuple(found.outliers(c)),
             round(found.cohesion(c), 6),
             found.nearest(c),
             round(found.separation(c), 6),

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from .._check import check_labels
+from .._array import Array, sum_rows
+from .._check import check_partition
 from ..cluster.kmeans.centroids import margins
 from ..gram import Gram
 
@@ -26,7 +26,7 @@ class Evidence:
     squared : array of shape (n,)
         Squared distance of each document to its centroid in feature space, without the shift.
     second : array of shape (n,)
-        The nearest other cluster; −1 if there is none.
+        The nearest other cluster, the nearest of all for a document in none; −1 if there is no other.
     margin : array of shape (n,)
         1 − d²(own) / d²(second), within 0 and 1: 0 on the border, 1 on the centroid.
     typical : array of shape (n,)
@@ -68,7 +68,7 @@ class Evidence:
         members = np.flatnonzero((self.labels == cluster) & (self.second >= 0))
         return members[np.argsort(self.margin[members], kind="stable")[:top]].tolist()
 
-    def odd(self, cluster: int, top: int = 3) -> list[int]:
+    def outliers(self, cluster: int, top: int = 3) -> list[int]:
         """Return the documents of a cluster whose oddness is at least 0.5, oddest first."""
         members = np.flatnonzero((self.labels == cluster) & (self.oddness >= ODD))
         return members[np.argsort(-self.oddness[members], kind="stable")[:top]].tolist()
@@ -96,7 +96,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     ----------
     gram : Gram
     labels : array of shape (n,)
-        Cluster numbers 0 … k−1, none of them empty.
+        Cluster numbers 0 … k−1, none of them empty; −1 for a document in no cluster.
     counts : array of shape (n,), optional
         The number of equal documents that each row represents.
     similarities : array of shape (n, k), optional
@@ -111,25 +111,29 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     0.8
     """
     base, _ = gram.split_shift()
-    clusters = check_labels(labels, len(base))
-    n, everyone = len(base), np.arange(len(base))
+    clusters = check_partition(labels, len(base))
+    n, inside = len(base), np.flatnonzero(clusters >= 0)
+    own_cluster = clusters[inside]
     counts = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
     diagonal = base.diagonal().astype(np.float64)
-    sizes = np.bincount(clusters, weights=counts)
+    sizes = np.bincount(own_cluster, weights=counts[inside])
     k = len(sizes)
     sums = base.sum_by(clusters, k, counts) if similarities is None else similarities * sizes
-    total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
+    total = sum_rows(sums, clusters, k, counts)
     squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
-    own = squared[everyone, clusters]
-    _, second, margin = margins(squared, clusters)
+    nearest = np.where(clusters >= 0, clusters, squared.argmin(axis=1))
+    _, second, margin = margins(squared, nearest)
+    second, margin = np.where(clusters >= 0, second, nearest), np.where(clusters >= 0, margin, 0.0)
 
     pairs = np.outer(sizes, sizes)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
-    np.fill_diagonal(total, np.diag(total) - np.bincount(clusters, weights=counts * diagonal, minlength=k))
-    typical = (sums[everyone, clusters] - diagonal) / np.maximum(sizes[clusters] - 1.0, 1.0)
-    return Evidence(
-        clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs, sums / sizes
-    )
+    own = np.bincount(own_cluster, weights=(counts * diagonal)[inside], minlength=k)
+    np.fill_diagonal(total, np.diag(total) - own)
+    typical = np.zeros(n)
+    typical[inside] = (sums[inside, own_cluster] - diagonal[inside]) / np.maximum(sizes[own_cluster] - 1.0, 1.0)
+    odd = np.where(clusters >= 0, _oddness(typical, clusters, sizes, counts), 1.0)
+    between = total / pairs
+    return Evidence(clusters, squared[np.arange(n), nearest], second, margin, typical, odd, between, sums / sizes)
 
 
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:

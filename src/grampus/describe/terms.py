@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Array, sum_rows
-from .._check import check_integer, check_labels, check_matrix
+from .._check import check_integer, check_matrix, check_partition
 from ..errors import InputError
 from .cluster import Term
 
@@ -91,14 +91,16 @@ def describing_terms(
 def _means(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tuple[Array, Array]:
     """Return the mean weight of every term inside and outside every cluster, both (k, m)."""
     x = check_matrix(weights, "weights")
-    clusters = check_labels(labels, x.shape[0])
+    clusters = check_partition(labels, x.shape[0])
     if len(terms) != x.shape[1]:
         raise InputError(f"terms must name each of the {x.shape[1]} columns of weights; got {len(terms)}.")
     counts = np.ones(x.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
-    sizes = np.bincount(clusters, weights=counts)
+    inside = clusters >= 0
+    sizes = np.bincount(clusters[inside], weights=counts[inside])
     sums = sum_rows(x, clusters, len(sizes), counts).astype(np.float64, copy=False)
+    everything = sum_rows(x, np.zeros(len(clusters), dtype=np.intp), 1, counts)
     others = counts.sum() - sizes
-    outside = (sums.sum(axis=0) - sums) / np.where(others > 0, others, 1.0)[:, None]
+    outside = (everything - sums) / np.where(others > 0, others, 1.0)[:, None]
     return sums / sizes[:, None], outside
 
 

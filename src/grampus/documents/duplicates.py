@@ -7,24 +7,24 @@ import numpy as np
 from .._array import Array, inverse_root, is_sparse, tiles
 from ..describe import near_duplicates
 from ..gram import Gram
-from .inputs import Collection
+from .inputs import Inputs
 
 SIMILAR = 0.9  # cosine from which two documents count as nearly the same
 MOST_PAIRS = 10_000
 LARGEST = 20_000  # documents without sparse features that are compared with each other
 
 
-def duplicates(collection: Collection, gram: Gram, notes: list[str]) -> tuple[Array, Array]:
+def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Array]:
     """Return pairs of documents that are nearly the same; copies are paired with the first of them."""
     base, _ = gram.split_shift()
-    first = collection.first
-    order = np.argsort(collection.group, kind="stable")
+    first = inputs.first
+    order = np.argsort(inputs.group, kind="stable")
     copies = order[~np.isin(order, first)]
-    copies = copies[collection.weights[collection.group[copies]] > 0]  # those without terms are not alike
+    copies = copies[inputs.weights[inputs.group[copies]] > 0]  # those without terms are not alike
     copies = copies[:MOST_PAIRS]
-    pairs = np.stack([first[collection.group[copies]], copies], axis=1)
+    pairs = np.stack([first[inputs.group[copies]], copies], axis=1)
     near, similarity = np.empty((0, 2), dtype=np.intp), np.empty(0)
-    features = collection.features
+    features = inputs.features
     if isinstance(features, np.ndarray | list) and len(features) > LARGEST:
         notes.append(f"Near-duplicates were not looked for among {len(features)} documents; only copies are named.")
     elif is_sparse(features) or (isinstance(features, np.ndarray) and features.shape[0] != features.shape[1]):

@@ -1,4 +1,4 @@
-"""What comes in, whatever it is: distinct documents in an order that their content decides."""
+"""What comes in, whatever it is: distinct documents in canonical order."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from sklearn.base import clone
 from .._array import Array, is_sparse, row_squares, take_rows
 from .._check import check_matrix
 from ..errors import InputError
-from ..gram.collection import content_names
+from ..gram import Collection
 from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
 from ..text import Corpus, TermVectorizer, Texts
 
 
 @dataclass(frozen=True)
-class Collection:
+class Inputs:
     """n documents, m of them distinct.
 
     Attributes
@@ -34,7 +34,7 @@ class Collection:
     first : array of shape (m,)
         The first document that is each of them.
     weights : array of shape (m,)
-        How many documents each stands for; 0 where there is nothing to compare, see ``says_nothing``.
+        How many documents each stands for; 0 where there is nothing to compare, see ``is_empty``.
     vectorizer : TermVectorizer or None
         What made the features from texts.
     words : TermVectorizer or None
@@ -43,6 +43,8 @@ class Collection:
         Weighted terms of the distinct documents, to describe clusters by.
     names : list of str or None
         The terms.
+    collection : Collection
+        The names of the distinct documents by their content.
     """
 
     corpus: Corpus
@@ -55,6 +57,7 @@ class Collection:
     words: TermVectorizer | None
     described: Any
     names: list[str] | None
+    collection: Collection
 
     @property
     def n(self) -> int:
@@ -76,7 +79,7 @@ class Collection:
         return [self.corpus.texts[int(i)] for i in self.first] if self.has_texts else None
 
 
-def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus | None = None) -> Collection:
+def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus | None = None) -> Inputs:
     """Check what came and bring it into the form that the kernel takes.
 
     Parameters
@@ -126,16 +129,14 @@ def _distinct(
     own: TermVectorizer | None,
     words: Any,
     described: Any,
-) -> Collection:
+) -> Inputs:
     n, takes = len(corpus), kernel.source.takes
-    if takes == "gram":  # rows of a Gram matrix have no content of their own
-        group = first = np.arange(n)
-    else:
-        _, first, group = np.unique(content_names(features), return_index=True, return_inverse=True)
-        group = group.reshape(-1)
+    whole = Collection.unknown(n) if takes == "gram" else Collection.of(features)
+    group, first = whole.group, whole.first
+    if takes != "gram":  # rows of a Gram matrix have no content of their own
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
-    empty = says_nothing(features, kernel, from_texts=own is not None)
+    empty = is_empty(features, kernel, from_texts=own is not None)
     if not empty.all():  # where nothing can be told from anything, all are equal
         weights[empty] = 0.0
     names = None
@@ -143,11 +144,11 @@ def _distinct(
         described, names = check_matrix(described)[first], words.get_feature_names_out().tolist()
     elif takes == "vectors" and is_sparse(features):
         described, names = features, [f"#{column}" for column in range(features.shape[1])]
-    return Collection(corpus, has_texts, features, group, first, weights, own, words, described, names)
+    return Inputs(corpus, has_texts, features, group, first, weights, own, words, described, names, whole.take(first))
 
 
-def says_nothing(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:
-    """Say which documents have nothing to compare: rows of zeros, where zeros mean that.
+def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:
+    """Return which documents have nothing to compare: rows of zeros, where zeros mean that.
 
     They do in terms of texts, and under a kernel that asks for the direction of a row (``cosine``). Elsewhere, as in
     embeddings under ``gaussian`` or ``linear``, the origin is a place like any other.
@@ -161,7 +162,7 @@ def says_nothing(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[
 
 
 def _divides_by_zero(kernel: Kernel, row: Any) -> bool:
-    """Say whether the kernel brings rows to unit length at a point where this row of zeros has none: K(x, x) = 0."""
+    """Return whether the kernel brings rows to unit length at a point where this row of zeros has none: K(x, x) = 0."""
     if kernel.source.diagonal(row)[0] != 0:
         return False
     for transform in kernel.transforms:

@@ -7,6 +7,7 @@ other. With three clusters or more this map shows every one, at the price that d
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,7 +33,8 @@ def coordinates(gram: Gram, seen: Evidence) -> Array:
     base, _ = gram.split_shift()
     if len(seen.between) < FEWEST:
         return _principal(base)
-    return layout(seen, seen.similarities)
+    nearest = np.where(seen.labels >= 0, seen.labels, seen.second)  # documents in no cluster lie at a rim
+    return layout(replace(seen, labels=nearest), seen.similarities)
 
 
 def _principal(base: Gram) -> Array:

@@ -1,4 +1,4 @@
-"""Placing new documents: what a fitted clustering must keep, in memory and in a folder."""
+"""Assigning new documents: what a fitted clustering must keep, in memory and in a folder."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel
 from ..text import TermVectorizer, Texts
-from ..text._restore import pack_vectorizer, unpack_vectorizer
-from .inputs import as_corpus, says_nothing
+from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
+from .inputs import as_corpus, is_empty
 
 
 @dataclass(frozen=True)
-class Placement:
+class Prediction:
     """Where new documents belong.
 
     Attributes
@@ -34,13 +34,13 @@ class Placement:
         1 − d₁²/d₂² within 0 and 1: 0 on the border, 1 on the centroid. NaN for a precomputed kernel without
         self-similarities.
     known : array of shape (m,)
-        False where nothing in the document is known to the model: it is placed, but that tells nothing.
+        False where nothing in the document is known to the model: it is assigned, but without any known term.
 
     Examples
     --------
     >>> from grampus import DocumentClusterer
     >>> model = DocumentClusterer(2).fit(["whale song", "whales sing a song", "bird nest", "a nest of birds"])
-    >>> model.place(["the nest", "xyz"]).known.tolist()
+    >>> model.assign(["the nest", "xyz"]).known.tolist()
     [True, False]
     """
 
@@ -51,11 +51,11 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Placer:
+class Predictor:
     """Centroids in feature space, and how new documents come to be compared with them.
 
     A polished partition is a local optimum of the objective without the shift, so new documents go to the nearest
-    centroid without it; others go by the distances that fitting saw. Either way a document that is shown again gets its
+    centroid without it; others go by the distances that fitting saw. Either way a document that is given again gets its
     own label when fitting has converged and no transform makes a fitted document differ from a new one (``map``).
     """
 
@@ -72,18 +72,24 @@ class Placer:
     def of(
         cls, kernel: Kernel, gram: Gram, features: Any, labels: NDArray[np.intp], weights: Array,
         vectorizer: TermVectorizer | None, polished: bool,
-    ) -> Placer:  # fmt: skip
-        """Return the placer of a partition of the documents of a Gram."""
+    ) -> Predictor:  # fmt: skip
+        """Return the predictor of a partition of the documents of a Gram."""
         seen = gram.split_shift()[0] if polished else gram
         centroids = Centroids.of(seen, labels, int(labels.max()) + 1, weights)
         return cls(kernel, gram, centroids, features, labels, weights, vectorizer, polished)
 
-    def place(self, X: Any) -> Placement:
+    def objective(self) -> float:
+        """Return the k-means objective of the fitted partition, without the shift (`dominance`, Eqn 3)."""
+        base, inside = self.gram.split_shift()[0], np.flatnonzero(self.labels >= 0)
+        own = self.centroids.similarities[inside, self.labels[inside]]
+        return float(self.weights[inside] @ (base.diagonal()[inside].astype(np.float64) - own))
+
+    def predict(self, X: Any) -> Prediction:
         """Return where documents belong, given as they were to ``fit``."""
         new = self._features(X)
-        return self.place_features(new)
+        return self.predict_features(new)
 
-    def place_features(self, new: Any) -> Placement:
+    def predict_features(self, new: Any) -> Prediction:
         """Return where documents belong that are in the kernel's form already."""
         parts = list(self.centroids.new(new, unknown="left out"))
         k = len(self.centroids.norms)
@@ -91,10 +97,10 @@ class Placer:
         labels, second, margin = margins(squared)
         known = np.ones(len(labels), dtype=bool)
         if len(labels):
-            known = ~says_nothing(new, self.kernel, from_texts=self.vectorizer is not None)
+            known = ~is_empty(new, self.kernel, from_texts=self.vectorizer is not None)
         if k > 1 and self.kernel.source.takes == "gram" and not isinstance(new, tuple):
             margin = np.full(len(labels), np.nan)
-        return Placement(labels, second, margin, known)
+        return Prediction(labels, second, margin, known)
 
     def _features(self, X: Any) -> Any:
         takes = self.kernel.source.takes
@@ -133,8 +139,8 @@ class Placer:
         return kept
 
     @classmethod
-    def restore(cls, kernel: Kernel, arrays: Any, parameters: dict[str, Any] | None, polished: bool) -> Placer:
-        """Return the placer whose arrays were kept."""
+    def restore(cls, kernel: Kernel, arrays: Any, parameters: dict[str, Any] | None, polished: bool) -> Predictor:
+        """Return the predictor whose arrays were kept."""
         try:
             labels, weights = np.asarray(arrays["labels"], dtype=np.intp), np.asarray(arrays["weights"])
             if "texts" in arrays:
@@ -147,10 +153,14 @@ class Placer:
                 features.check_format(full_check=True)
             words = {name.removeprefix("words."): arrays[name] for name in arrays if name.startswith("words.")}
             vectorizer = unpack_vectorizer(parameters, words) if words and parameters else None
-            if labels.min() < 0 or not len(labels) == len(weights) == _rows(features):
+            if (
+                labels.min(initial=-1) < -1
+                or labels.max(initial=-1) < 0
+                or not len(labels) == len(weights) == _rows(features)
+            ):
                 raise ValueError("labels")
         except (KeyError, ValueError, TypeError) as error:
-            raise RunError(f"The model of the run does not fit together ({error}). Make the run anew.") from None
+            raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
         return cls.of(kernel, kernel.gram(features), features, labels, weights, vectorizer, polished)
 
 

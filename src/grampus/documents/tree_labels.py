@@ -12,23 +12,23 @@ from ..cluster import Tree
 from ..describe import Cluster, distinguishing_terms, short_label
 from ..describe.describe import spelled
 from ..persist import Branch
-from .inputs import Collection
+from .inputs import Inputs
 
 HEADS = 3  # clusters that the name of a union shows
 
 
 def branches(
-    tree: Tree, clusters: tuple[Cluster, ...], collection: Collection, labels: NDArray[np.intp],
+    tree: Tree, clusters: tuple[Cluster, ...], inputs: Inputs, labels: NDArray[np.intp],
     spelling: Mapping[str, str],
 ) -> tuple[tuple[Branch, ...], Array]:  # fmt: skip
     """Return the tree as records with short labels, and the leaf of every document."""
     whole = {node.index: int(labels[node.members[0]]) for node in tree.parts(len(clusters))}
-    leaf_of = np.empty(len(labels), dtype=np.int32)
+    leaf_of = np.full(len(labels), -1, dtype=np.int32)
     for leaf in tree.leaves:
         leaf_of[leaf.members] = leaf.index
-    counts = np.bincount(collection.group, minlength=len(labels))
+    counts = np.bincount(inputs.group, minlength=len(labels))
     named = _unions(tree, clusters, whole)
-    _parts(tree, named, collection, spelling)
+    _parts(tree, named, inputs, spelling)
     made = tuple(
         Branch(
             node.index, node.parent, node.children, int(counts[node.members].sum()), node.order,
@@ -36,7 +36,7 @@ def branches(
         )
         for node in tree.nodes
     )  # fmt: skip
-    return made, leaf_of[collection.group]
+    return made, leaf_of[inputs.group]
 
 
 def _unions(tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int]) -> dict[int, str]:
@@ -55,18 +55,18 @@ def _unions(tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int]) ->
     return named
 
 
-def _parts(tree: Tree, named: dict[int, str], collection: Collection, spelling: Mapping[str, str]) -> None:
+def _parts(tree: Tree, named: dict[int, str], inputs: Inputs, spelling: Mapping[str, str]) -> None:
     """Name the parts of clusters by the terms that tell them from each other."""
     for node in tree.nodes:
         children = [child for child in node.children if child not in named]
         if not children:
             continue
         words = ["" for _ in children]
-        if collection.described is not None and collection.names is not None:
+        if inputs.described is not None and inputs.names is not None:
             members = [tree.nodes[child].members for child in children]
             part = np.repeat(np.arange(len(members)), [len(some) for some in members])
-            rows = collection.described[np.concatenate(members)]
-            found = distinguishing_terms(rows, part, collection.names, 3)
+            rows = inputs.described[np.concatenate(members)]
+            found = distinguishing_terms(rows, part, inputs.names, 3)
             words = [short_label(spelled(terms, spelling)) for terms in found]
         for child, word in zip(children, words, strict=True):
             named[child] = word or f"part of {named[node.index]}"

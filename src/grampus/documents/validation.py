@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,11 +12,10 @@ from .._progress import Progress
 from ..errors import InputError
 from ..gram import Gram
 from ..persist import Choice
-from ..select.schemes import check_scheme, scheme_for
-from .inputs import Collection
-
-if TYPE_CHECKING:
-    from .build_run import Partition
+from ..select.schemes import scheme_for
+from .effort import Effort
+from .inputs import Inputs
+from .partition import Partition
 
 LARGEST_K = 10  # tried by default
 
@@ -37,38 +35,26 @@ class Stability:
     documents: Array
 
 
-def choose(
-    gram: Gram,
-    collection: Collection,
-    *,
-    ks: Any,
-    scheme: str,
-    n_splits: int,
-    null: bool,
-    seed: int,
-    n_jobs: int | None,
-    tell: Progress,
-) -> Choice:
+def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Progress) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
-    heavy = np.flatnonzero(collection.weights > 0)
+    heavy = np.flatnonzero(inputs.weights > 0)
     base, _ = gram.split_shift()
     base = base if len(heavy) == len(base) else base.take(heavy)
     most = len(heavy) // 4  # two documents for each cluster of a half
-    values = [k for k in (range(2, LARGEST_K + 1) if ks is None else ks) if ks is not None or k <= most]
+    values = [k for k in (effort.ks or range(2, LARGEST_K + 1)) if effort.ks is not None or k <= most]
     if not values:
         verdict = f"{len(heavy)} different documents are too few to choose k from: they are left in one cluster."
-        way = scheme_for(check_scheme(scheme), len(heavy), reduced=False)
+        way = scheme_for(effort.scheme, len(heavy), reduced=False)
         return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
 
     found = select.choose_k(
         base,
         ks=values,
-        scheme=scheme,
-        splits=select.Splits(n_splits),
-        null=null,
+        scheme=effort.scheme,
+        splits=select.Splits(effort.n_splits),
+        null=effort.null,
         random_state=seed,
-        n_jobs=n_jobs,
-        progress=tell,
+        progress=progress,
     )
     return Choice(
         found.best,
@@ -88,22 +74,21 @@ def _number(value: float) -> float | None:
     return round(float(value), 6) if np.isfinite(value) else None
 
 
-def stability(found: Partition, n_splits: int, n_jobs: int | None, tell: Progress) -> Stability | None:
+def stability(found: Partition, n_splits: int, progress: Progress) -> Stability | None:
     """Measure how stable clusters and documents are; None where halves would be too small."""
-    heavy = np.flatnonzero(found.collection.weights > 0)
+    heavy = np.flatnonzero((found.inputs.weights > 0) & (found.labels >= 0))
     labels = found.labels[heavy]
     k = int(found.labels.max()) + 1
     if k < 2 or len(heavy) < 4 * k:
         return None
-    tell("measuring stability", 0, 1)
+    progress("measuring stability", 0, 1)
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
-        splits = select.Splits(n_splits)
-        measured = select.stability(gram, labels, splits=splits, random_state=found.seed, n_jobs=n_jobs)
+        measured = select.stability(gram, labels, splits=select.Splits(n_splits), random_state=found.seed)
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
         return None
-    tell("measuring stability", 1, 1)
+    progress("measuring stability", 1, 1)
     documents = np.full(len(found.labels), np.nan)
     documents[heavy] = measured.documents
     return Stability(tuple(map(_number, measured.clusters)), documents)

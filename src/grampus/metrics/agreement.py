@@ -10,8 +10,6 @@ from sklearn.metrics import adjusted_rand_score
 
 from .table import ContingencyTable, as_table
 
-__all__ = ["ari", "cluster_entropy", "purity"]
-
 
 def purity(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> float:
     """Return the share of documents that belong to the largest class of their cluster.

@@ -14,8 +14,6 @@ from .._check import encode_labels
 from ..errors import InputError
 from .information import entropy
 
-__all__ = ["anmi", "pairwise_nmi"]
-
 # Numbers in a tile of indicators, and in the product of two tiles.
 _TILE = 1 << 23
 # Up to this many clusters, a dense product of indicators is faster than a sparse one.

@@ -11,8 +11,6 @@ from .._check import check_number
 from ..errors import InputError
 from .table import ContingencyTable, as_table
 
-__all__ = ["nmi", "variation_of_information"]
-
 
 def nmi(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> float:
     """Return the normalised mutual information, with the geometric mean of the entropies.

@@ -9,8 +9,6 @@ from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
 from .table import ContingencyTable, as_table
 
-__all__ = ["accuracy", "error_rate", "match_clusters", "precision", "recall"]
-
 
 def match_clusters(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> NDArray[np.intp]:
     """Match clusters to classes one to one, maximising the documents in the cluster of their class.

@@ -14,8 +14,6 @@ from .._check import encode_labels
 from .._draw import Shown
 from ..errors import InputError
 
-__all__ = ["ContingencyTable", "contingency_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class ContingencyTable(Shown):

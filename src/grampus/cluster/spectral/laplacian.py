@@ -304,7 +304,8 @@ def _eigenvectors(
             "Use more landmarks, n_neighbors=…, or a kernel without negative values."
         )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
-    return values, np.concatenate([known, pairs.vectors], axis=1), pairs.method
+    others = pairs.vectors * (degree > 0)[:, None]  # documents without links have none, also not by rounding
+    return values, np.concatenate([known, others], axis=1), pairs.method
 
 
 def unit_rows(rows: Array) -> Array:

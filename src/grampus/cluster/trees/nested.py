@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, sum_rows
-from ..._check import check_integer, check_labels
+from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads
 from ...gram import Gram
 from .grow import Cutting, grow
@@ -33,7 +33,7 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     gram : Gram
         A trailing shift is left out.
     labels : array of shape (n,)
-        Equal labels make a cluster.
+        Equal labels make a cluster; documents labelled −1 are left out.
     parts : int
         How many parts a cluster may have; 1 for none.
 
@@ -52,8 +52,13 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     ([0, 0, 0, 1], [0, 0, 1, 2])
     """
     base, _ = gram.split_shift()
-    clusters = check_labels(labels, len(base))
+    clusters = check_partition(labels, len(base))
     parts = check_integer(parts, "parts", low=1)
+    inside = np.flatnonzero(clusters >= 0)
+    if len(inside) < len(base):
+        tree = nested_tree(base.take(inside), clusters[inside], parts)
+        nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
+        return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():
         scatter, joins = _merges(base, clusters)
         subtrees = _subtrees(base, clusters, parts)

@@ -14,7 +14,7 @@ from ..._check import check_integer, check_number
 from ..._draw import Drawable
 from ...errors import InputError, MissingExtraError
 from .cuts import snapped
-from .formats import graphviz, json_text, linkage, newick, render, to_dict
+from .formats import graphviz, json_text, linkage, newick, outline, render, to_dict
 
 CLOSE = 1e-6  # relative eigengap below which another machine, or another order, may split otherwise
 
@@ -297,7 +297,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             One for each leaf; its label by default.
         """
-        return newick(self, names)
+        return newick(outline(self, names))
 
     def to_dict(self, *, members: bool = True) -> dict[str, Any]:
         """Return the tree as nested plain values, with or without the documents of the leaves.
@@ -329,7 +329,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return graphviz(self, names)
+        return graphviz(outline(self, names))
 
     def render(self, names: Any = None) -> str:
         """Return the tree as text for a terminal; leaves carry their label in brackets.
@@ -339,7 +339,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return render(self, names)
+        return render(outline(self, names))
 
     def to_frame(self) -> Any:
         """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""

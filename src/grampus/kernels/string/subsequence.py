@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ...errors import InputError
-from ...gram import FunctionGram, Gram
+from ...gram import FunctionGram
 from ..spelling import register
 from .base import WithLengthAndDecay
 from .strings import Text, read_strings
@@ -73,6 +73,8 @@ class Subsequence(WithLengthAndDecay):
     """
 
     name: ClassVar[str] = "subsequence"
+    words: ClassVar[str] = "shared subsequences of `length` characters; gaps are allowed and penalised"
+    formula: ClassVar[str] = "K(s, t) = Σ over the occurrences of u in s and in t of decay^(span in s + span in t)"
 
     def _collect(self, documents: Any) -> Strings:
         return Strings(read_strings(documents, self.unit))
@@ -80,7 +82,7 @@ class Subsequence(WithLengthAndDecay):
     def _collect_new(self, new: Any, fitted: Strings) -> Strings:
         return Strings(read_strings(new, self.unit, "new documents", rows=0))
 
-    def _gram(self, fitted: Strings) -> Gram:
+    def _gram(self, fitted: Strings) -> FunctionGram:
         return FunctionGram(self._cross, fitted, self._diagonal)
 
     def _cross(self, new: Strings, fitted: Strings) -> Array:
