@@ -11,13 +11,13 @@ import grampus
 from grampus import choose_k
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import fast, narrow
-from grampus.cluster.kmeans.batch import Batch, nearest_of
+from grampus.cluster.kmeans.kernel_kmeans import choose_way
 from grampus.cluster.kmeans.lockstep import Problem, lockstep
 from grampus.cluster.kmeans.narrow import Narrow
 from grampus.cluster.kmeans.state import JOINS, TIE, HeldSums, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, factor, normalise
-from grampus.select import Splits
+from grampus.select.splits import nearest_of
 
 pytest.importorskip("numba")
 
@@ -178,9 +178,8 @@ def test_documents_join_the_nearest(seed, kind, k):
 def test_choose_k_is_the_same_without_compiled_loops(scheme, kernel, init, monkeypatch):
     rng = np.random.default_rng(6)
     x = np.round(KINDS["clouds"](rng, 240, 5), 1)
-    options = {"kernel": kernel, "ks": range(2, 8), "scheme": scheme, "null": False}
-    options["splits"] = Splits(6, init=init)
-    changes = ({}, {"n_jobs": 1}, {"n_jobs": 2})
+    options = {"kernel": kernel, "ks": range(2, 8), "scheme": scheme, "n_splits": 6, "init": init, "null": False}
+    changes = ({}, {"n_jobs": 1}, {"n_jobs": 2}, {"batch_size": 1})
     found = [choose_k(x, **options, **change, random_state=1) for change in changes]
     monkeypatch.setattr(fast, "available", lambda: False)
     plain = choose_k(x, **options, random_state=1)

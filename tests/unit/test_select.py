@@ -14,7 +14,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from grampus._content import content_names
 from sklearn.metrics import silhouette_samples
 
 from grampus import choose_k, config
