@@ -335,7 +335,7 @@ def _seed(random_state: Any) -> int:
 
 def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:
     """Run the method; what it warns of becomes notes."""
-    job = replace(job, progress=lambda done, total: progress("clustering", done, total))
+    job = replace(job, progress=progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = method.cluster(gram, job)
