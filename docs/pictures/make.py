@@ -22,7 +22,7 @@ from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pd
 from grampus.datasets import scipy_docstrings
 from grampus.describe import keywords
 from grampus.gram import LinearGram, dominance_ratio, nystrom, relative_error
-from grampus.select import reduce_gram
+from grampus.select import Splits, reduce_gram
 from grampus.text import TermVectorizer
 
 HERE = Path(__file__).parent
@@ -143,7 +143,7 @@ def kernel_k_means() -> Figure:
 def choosing_k() -> Figure:
     rng = np.random.default_rng(0)
     points = np.repeat(np.eye(5) * 3.2, 40, axis=0) + rng.normal(size=(200, 5))
-    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", n_splits=40, random_state=0)
+    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", splits=Splits(40), random_state=0)
     figure, (ax,) = panels(1, 5.4, 3.0)
     found.plot(ax=ax)
     return figure

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grampus import PDDP
+from grampus.cluster.trees.pddp import VARIANTS
 from reproductions import data
 from reproductions.pddp import CONFUSION
 
@@ -22,7 +23,7 @@ def classic3(corpora):
 @pytest.mark.parametrize(("name", "k"), CONFUSION)
 def test_confusion_matrices_of_classic3(classic3, name, k):
     x, labels = classic3
-    clusters = PDDP.variant(name, n_clusters=k).fit(x).labels_
+    clusters = PDDP(k, **VARIANTS[name]).fit(x).labels_
     ours = np.array([[((labels == c) & (clusters == j)).sum() for j in range(k)] for c in ("med", "cran", "cisi")])
     published = np.array(CONFUSION[name, k])
     assert published.sum() == len(labels)

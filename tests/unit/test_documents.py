@@ -13,23 +13,29 @@ from sklearn.base import clone
 
 import grampus
 from grampus import DocumentClusterer
+from grampus.documents import Effort
 from grampus.errors import InputError, RunError
 from grampus.metrics import ari
 from grampus.text import Corpus, TermVectorizer
-from tests.runs import changed
 
 SEA = ["whale song in the deep sea", "deep sea whale", "song of the whale", "the sea and a whale", "whales sing deep"]
 AIR = ["a bird in the old tree", "bird nest in a tree", "the tree and its birds", "old nest of a bird", "birds nest"]
 TEXTS = [*SEA, *AIR]
-QUICK = {"stability": False}
+EFFORT = ("ks", "scheme", "n_splits", "null", "stability", "n_init", "polish")
 
 
 def label_hash(labels):
     return hashlib.sha256(np.asarray(labels, dtype=np.int64).tobytes()).hexdigest()
 
 
+def quick(n_clusters, **options):
+    """A clusterer that does not measure stability; options of its effort may be given by name."""
+    effort = {name: options.pop(name) for name in EFFORT if name in options}
+    return DocumentClusterer(n_clusters, effort=Effort(**{"stability": False, **effort}), **options)
+
+
 def two(**options):
-    return DocumentClusterer(2, **{**QUICK, **options})
+    return quick(2, **options)
 
 
 @pytest.fixture(scope="module")
@@ -101,11 +107,12 @@ def test_string_kernels_tell_substrings():
 
 def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus):
     """A sample of the 20 permutations, 20 runs and two numbers of threads in `make verify`."""
-    model = DocumentClusterer(6, **QUICK).fit(corpus)
+    model = quick(6).fit(corpus)
     expected = label_hash(model.labels_)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(corpus))
-        shuffled = DocumentClusterer(6, n_jobs=1 + seed % 2, **QUICK).fit(corpus.take(order))
+        with grampus.config(threads=1 + seed % 2):
+            shuffled = quick(6).fit(corpus.take(order))
         labels = np.empty(len(corpus), dtype=int)
         labels[order] = shuffled.labels_
         assert label_hash(labels) == expected
@@ -130,9 +137,9 @@ def test_copies_stay_together_and_empty_documents_are_placed():
 
 @pytest.mark.parametrize("options", [{}, {"polish": False}, {"kernel": "cosine"}, {"kernel": "gaussian(1)"}])
 def test_documents_shown_again_get_their_label_when_it_converged(corpus, options):
-    model = DocumentClusterer(6, **QUICK, **options).fit(corpus)
+    model = quick(6, **options).fit(corpus)
     assert 0.9 < model.run_.evidence.agreement <= 1.0
-    if model.polish or model.result_.outcome == "converged":
+    if model.effort.polish or model.result_.outcome == "converged":
         assert model.run_.evidence.agreement == 1.0
         assert model.predict(corpus).tolist() == model.labels_.tolist()
     share = (model.predict(corpus) == model.labels_).mean()
@@ -149,27 +156,19 @@ def test_a_loaded_run_answers_as_before(tmp_path, kernel, texts):
     again = grampus.load(tmp_path / "run")
     assert label_hash(again.labels_) == label_hash(model.labels_)
     new = [*TEXTS, "a whale", "xyzzy", ""]
-    one, other = model.place(new), again.place(new)
-    assert one.evidence.labels.tolist() == other.labels.tolist()
+    one, other = model.assign(new), again.assign(new)
+    assert one.labels.tolist() == other.labels.tolist()
     assert one.known.tolist() == other.known.tolist()
-    np.testing.assert_allclose(one.evidence.margin, other.margin, atol=1e-12)
+    np.testing.assert_allclose(one.margin, other.margin, atol=1e-12)
     assert again.get_params()["kernel"] == kernel
     assert (again.run_.documents.texts is not None) == texts
-
-
-def test_a_run_without_a_named_scheme_can_be_fitted_again():
-    model = two().fit(TEXTS)
-    run = changed(model.run_, parameters={**model.run_.provenance.parameters, "scheme": None, "n_clusters": "auto"})
-    again = DocumentClusterer.of_run(run)
-    assert again.scheme == "auto"
-    assert len(again.fit(TEXTS).labels_) == len(TEXTS)
 
 
 def test_without_texts_a_string_kernel_cannot_place(tmp_path):
     two(kernel="spectrum(3)|normalise").fit(TEXTS).save(tmp_path / "run", texts=False)
     again = grampus.load(tmp_path / "run")
     assert len(again.labels_) == len(TEXTS)
-    with pytest.raises(RunError, match="cannot place new documents"):
+    with pytest.raises(RunError, match="cannot assign new documents"):
         again.predict(["a whale"])
 
 
@@ -198,7 +197,6 @@ def test_scikit_learn_conventions():
         ({"n_clusters": 0}, TEXTS, "between 1"),
         ({"kernel": "cosin"}, TEXTS, "did you mean"),
         ({"polish": 1}, TEXTS, "True or False"),
-        ({"init": [0, 1]}, TEXTS, "documents are reordered"),
         ({"terms": "lfc"}, TEXTS, "TermVectorizer"),
         ({"random_state": -1}, TEXTS, "random_state"),
         ({"random_state": "x"}, TEXTS, "random_state"),
@@ -213,12 +211,12 @@ def test_scikit_learn_conventions():
 )
 def test_bad_input_is_said(options, data, message):
     with pytest.raises(InputError, match=message):
-        DocumentClusterer(**{"n_clusters": 2, **QUICK, **options}).fit(data)
+        quick(**{"n_clusters": 2, **options}).fit(data)
 
 
 @pytest.mark.parametrize("texts", [["whale"], ["whale", "bird"], ["whale", "whale"], TEXTS[:3]])
 def test_few_documents(texts):
-    run = DocumentClusterer(1, **QUICK).fit(texts).run_
+    run = quick(1).fit(texts).run_
     assert run.evidence.labels.tolist() == [0] * len(texts)
     assert run.evidence.second.tolist() == [-1] * len(texts)
     assert run.evidence.tree[0].cluster == 0
@@ -237,7 +235,7 @@ def test_the_origin_is_a_place_for_rows_of_a_matrix(kernel, tmp_path):
     assert not any("zeros" in note or "known term" in note for note in model.run_.evidence.warnings)
     model.save(tmp_path / "run")
     for each in (model, grampus.load(tmp_path / "run")):
-        placed = each.place(rows[[0, -1]])
+        placed = each.assign(rows[[0, -1]])
         assert placed.labels.tolist() == model.labels_[[0, -1]].tolist()
         assert placed.known.all()
 
@@ -260,7 +258,7 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
         assert any(said in note for note in model.run_.evidence.warnings)
         model.save(tmp_path / "run")
         for each in (model, grampus.load(tmp_path / "run")):
-            assert each.place(form[[0, 6]]).known.tolist() == [True, False]
+            assert each.assign(form[[0, 6]]).known.tolist() == [True, False]
     with pytest.raises(InputError, match=r"between 1 and 6 .the documents that differ and are not zero throughout"):
         DocumentClusterer(7, kernel=kernel).fit(rows)
 
@@ -268,34 +266,30 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
 def test_texts_without_terms_have_no_say_under_any_kernel():
     model = two(kernel="gaussian(1)").fit([*TEXTS, "", "the of and"])
     assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
-    assert model.place(["", TEXTS[0]]).known.tolist() == [False, True]
+    assert model.assign(["", TEXTS[0]]).known.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
     ("ks", "said"),
     [("abc", "whole number"), ([2, 2], "twice"), ([1], "above 1"), ([2.5], "whole number"), ([], "above 1")],
 )
-@pytest.mark.parametrize("k", [3, "auto"])
-def test_ks_is_checked_before_any_work(ks, said, k):
-    def work(*_):
-        raise AssertionError("work began")
-
+def test_ks_is_checked_before_any_work(ks, said):
     with pytest.raises(InputError, match=said):
-        DocumentClusterer(k, ks=ks).fit(TEXTS, progress=work)
+        Effort(ks=ks)
 
 
 def test_ks_may_be_a_number_or_a_generator():
     rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
     for given, read in ((3, (3,)), ((k for k in (2, 3)), (2, 3)), (np.array([3, 2]), (2, 3))):
-        model = DocumentClusterer(ks=given, kernel="linear", n_splits=5, **QUICK).fit(rows)
-        assert model.ks is given
-        assert model.selection_.ks == read
-        assert model.run_.provenance.parameters["ks"] == list(read)
+        model = quick("auto", ks=given, kernel="linear", n_splits=5).fit(rows)
+        assert model.effort.ks == read
+        assert model.choice_.ks == read
+        assert model.run_.provenance.parameters["effort"]["ks"] == list(read)
 
 
 def test_the_verdict_of_a_single_split_is_fit_for_json():
     rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
-    choice = DocumentClusterer(ks=(2, 3), kernel="linear", n_splits=1).choose(rows)
+    choice = quick("auto", ks=(2, 3), kernel="linear", n_splits=1).choose(rows)
     written = json.dumps(asdict(choice), allow_nan=False)
     assert choice.standard_error == (None, None)
     assert "nan" not in written
@@ -303,20 +297,20 @@ def test_the_verdict_of_a_single_split_is_fit_for_json():
 
 
 def test_k_is_chosen():
-    model = DocumentClusterer(ks=range(2, 5), n_splits=10).fit(
+    model = DocumentClusterer(effort=Effort(ks=range(2, 5), n_splits=10)).fit(
         [*SEA * 4, *AIR * 4, *(f"{text} x{i}" for i, text in enumerate(TEXTS))]
     )
-    assert model.selection_.ks == (2, 3, 4)
-    assert model.n_clusters_ == model.selection_.best
-    assert model.selection_.verdict
+    assert model.choice_.ks == (2, 3, 4)
+    assert model.n_clusters_ == model.choice_.best
+    assert model.choice_.verdict
     assert np.isfinite(model.stability_).any()
     few = DocumentClusterer().fit(["whale", "bird", "whale"])
     assert few.n_clusters_ == 1
-    assert "too few" in few.selection_.verdict
+    assert "too few" in few.choice_.verdict
 
 
 def test_the_tree_cut_at_k_is_the_clustering(corpus):
-    run = DocumentClusterer(6, **QUICK).fit(corpus).run_
+    run = quick(6).fit(corpus).run_
     below = {}
     for branch in reversed(run.evidence.tree):
         below[branch.index] = {branch.index}.union(*(below[child] for child in branch.children))

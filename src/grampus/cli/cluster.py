@@ -14,7 +14,6 @@ from .options import (
     Count,
     MachineOptions,
     OutputOptions,
-    Progress,
     ResultOptions,
     SourceOptions,
     SplitOptions,
@@ -25,6 +24,7 @@ from .results import document_rows
 from .show import console, print_json, progress_bars, say, show_run
 
 if TYPE_CHECKING:
+    from .._progress import Progress
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
@@ -144,9 +144,8 @@ def _run(options: Options, progress: Progress) -> Run:
         model.fit(corpus, progress=progress)
     else:
         model.fit(_embeddings(options.start.embeddings), corpus=corpus, progress=progress)
-    provenance = replace(
-        model.run_.provenance, columns=options.documents.columns, command=repeat_line(seed=options.machine.seed)
-    )
+    line = repeat_line(seed=options.machine.seed)
+    provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
     return replace(model.run_, provenance=provenance)
 
 
@@ -168,12 +167,12 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     """Return a run as plain values for programs."""
     documents = replace(run.documents, titles=None, dates=None, excerpts=None)
     header, rows = document_rows(replace(run, documents=documents))
+    provenance, evidence = run.provenance, run.evidence
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
-        "clusters": [asdict(cluster) for cluster in run.evidence.clusters],
-        "choice": None if run.evidence.choice is None else asdict(run.evidence.choice),
-        **{name: getattr(run.provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds")},
-        **{name: getattr(run.evidence, name) for name in ("outcome", "warnings")},
+        "clusters": [asdict(cluster) for cluster in evidence.clusters],
+        "choice": None if evidence.choice is None else asdict(evidence.choice),
+        **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
+        **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
         "saved": place,
-        "command": run.provenance.command,
     }

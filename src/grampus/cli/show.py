@@ -8,13 +8,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from .._progress import Progress
     from ..persist import Run
 
 # C0, DEL, C1; line separators; marks that change the direction of text; invisible characters.
@@ -33,6 +34,7 @@ PHRASES = (
     (" (max_document_bytes)", ""),
     (" (max_total_bytes)", ""),
     (" (max_ratio)", ""),
+    ("; raise max_query_steps if the query needs more", ""),
 )
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
               "min_df": "--min-df", "ks": "--ks", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
@@ -153,7 +155,7 @@ def show_run(run: Run, out: Console) -> None:
 
 
 @contextmanager
-def progress_bars(hidden: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+def progress_bars(hidden: bool) -> Iterator[Progress]:
     """Provide ``progress(step, done, total)``, shown as bars with the time left if standard error is a terminal.
 
     A step without a total, or of a single part, is shown as a moving bar until it is done.
@@ -161,10 +163,11 @@ def progress_bars(hidden: bool) -> Iterator[Callable[[str, int, int | None], Non
     if hidden or not sys.stderr.isatty():
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
     parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
-    with Progress(*parts, console=console(stderr=True), transient=True) as bars:
+    with Bars(*parts, console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def progress(step: str, done: int, total: int | None) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from .command import argument, command, names_of, option, refuse, repeat_line
-from .options import AT_LEAST_1, MachineOptions, OutputOptions, Progress, SourceOptions, TermOptions, default_vectorizer
+from .options import AT_LEAST_1, MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, progress_bars, say
 
 if TYPE_CHECKING:
+    from .._progress import Progress
     from ..cluster.trees.formats import Outline
 
 FORMATS = ("text", "json", "newick", "dot")

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
 from ..describe import Cluster, Evidence, describe, evidence, spellings
@@ -29,7 +30,7 @@ from .inputs import Inputs
 from .layout import coordinates
 from .partition import Partition
 from .tree_labels import branches
-from .validation import Progress, Stability
+from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
 READ = 100  # central documents of a cluster that are read for the spelling of stems
@@ -212,7 +213,7 @@ def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, whatever their order."""
     rows = inputs.features
     names = np.sort(content_names(rows)[inputs.group])
-    return hashlib.sha256("".join(names.tolist()).encode()).hexdigest()
+    return hashlib.sha256(names.tobytes()).hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_integer
+from .._progress import Progress
 from .._random import seed_words
 from ..errors import InputError, RunError
 from ..gram import Gram
@@ -29,7 +30,7 @@ from .inputs import Inputs, collect
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
-from .validation import Progress, choose, stability
+from .validation import choose, stability
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
@@ -334,7 +335,7 @@ def _seed(random_state: Any) -> int:
 
 def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:
     """Run the method; what it warns of becomes notes."""
-    job = replace(job, progress=lambda done, total: progress("clustering", done, total))
+    job = replace(job, progress=progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = method.cluster(gram, job)

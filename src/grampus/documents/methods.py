@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from ..cluster import bisecting_kernel_kmeans, kernel_kmeans, kernel_pca_kmeans, pddp, spectral_kmeans
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError, MemoryBudgetError
@@ -44,7 +45,7 @@ class Job:
     seed : int
         Seed of everything random.
     progress : callable, optional
-        Called with the number of finished starts and of all.
+        Called as ``progress("clustering", done, total)``, in starts.
     """
 
     k: int
@@ -52,7 +53,7 @@ class Job:
     n_init: int = 10
     polish: bool = True
     seed: int = 0
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
