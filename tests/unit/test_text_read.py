@@ -25,7 +25,7 @@ import grampus.text._databases as databases
 from grampus.errors import CorpusError, InputError, MissingExtraError
 from grampus.text import Corpus, CorpusWarning, Document, Progress, ReadOptions, Texts, read_corpus
 from grampus.text._folder import _when
-from verify.issue_02_text import write_bomb
+from tests.fuzz import write_bomb
 
 RECORDS = [
     {"id": "w", "text": "whale song", "label": "sea", "title": "Whale", "date": "2020-01-02"},

@@ -17,7 +17,7 @@ from scipy.io import mmread
 
 from grampus.text import ReadOptions, TermVectorizer, Weighting, read_corpus
 
-# What each file holds; the corpora's licences do not let them be shipped.
+# What each file holds. Their licences do not allow us to ship them.
 FILES = {
     "20ng.jsonl.gz": "20 Newsgroups, bydate, 18,846 posts with headers",
     "bbc.jsonl.gz": "2,225 BBC articles of 5 classes",
@@ -44,6 +44,7 @@ DOCUMENT_SETS: dict[str, tuple[str, tuple[str, ...] | None]] = {
 }
 NUMBERED = ReadOptions(duplicate_ids="number")  # 20ng repeats some ids across groups
 TABLES = ("iris", "ecoli", "pima", "yeast", "segment")
+STRING_CLASSES = ("crude", "interest", "coffee")
 
 
 class MissingDataError(FileNotFoundError):
@@ -65,14 +66,14 @@ class DataSet:
 
 
 def source(name: str) -> Path:
-    """Return the path of a corpus file, or say what is missing and where it is looked for."""
+    """Return the path of a corpus file; the error says what is missing and where it was expected."""
     folder = os.environ.get("GRAMPUS_DATA")
     if folder and (path := Path(folder) / name).is_file():
         return path
     where = f"it is not in {folder}" if folder else "the variable GRAMPUS_DATA names no folder"
     wanted = "\n".join(f"  {file}: {text}" for file, text in FILES.items())
     raise MissingDataError(
-        f"{name} must be there to reproduce this; {where}. Put these into one folder and name it:\n{wanted}"
+        f"this measurement needs {name}; {where}. Put these files into one folder and set GRAMPUS_DATA to it:\n{wanted}"
     )
 
 
@@ -142,7 +143,7 @@ def ohsumed() -> DataSet:
 
 def strings() -> DataSet:
     """Return the 757 documents of `strings`: crude, interest and coffee of the stemmed R52, as texts."""
-    words, labels = texts("r52_stemmed", ("crude", "interest", "coffee"))
+    words, labels = texts("r52_stemmed", STRING_CLASSES)
     return DataSet("crude/interest/coffee", list(words), labels)
 
 

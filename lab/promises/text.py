@@ -1,0 +1,130 @@
+"""Reading: memory, hostile files, and weights that do not depend on the order of documents."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grampus.text import Terms, Weighting, read_corpus
+from lab import Found, Task, data
+from lab.promises import promise
+from tests.fuzz import READERS, write_bomb
+
+# Read a file in a fresh process; print seconds, peak and previous memory in MB, and what came of it.
+READ = """
+import json, sys, time
+from pathlib import Path
+from grampus.errors import CorpusError
+from grampus.text import read_corpus
+def resident(key):
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(key))
+before, began = resident("VmRSS"), time.perf_counter()
+try:
+    corpus, message = read_corpus(sys.argv[1]), ""
+except CorpusError as error:
+    corpus, message = (), str(error)
+print(json.dumps({"seconds": time.perf_counter() - began, "rise": resident("VmHWM") - before,
+    "peak": resident("VmHWM"), "documents": len(corpus), "message": message}))
+"""
+
+
+def read(path: Path) -> dict[str, Any]:
+    """Return what reading a file in a fresh process took."""
+    done = subprocess.run([sys.executable, "-c", READ, path], check=True, capture_output=True, text=True, timeout=300)
+    return json.loads(done.stdout)
+
+
+@promise(
+    "reading-memory",
+    "Reading 1,000,000 JSONL documents of 200 characters: rise of memory over the UTF-8 bytes of the texts.",
+    rests_on=("text",),
+    conditions=("reading-memory",),
+)
+def reading_memory(task: Task) -> Found:
+    documents, length = task.trials(1_000_000, 50_000), 200
+    rng = random.Random(0)
+    words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=rng.randint(2, 9))) for _ in range(5000)]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.jsonl"
+        with path.open("w", encoding="utf-8") as out:
+            for number in range(documents):
+                text = " ".join(rng.choices(words, k=length // 4))[:length].ljust(length, "x")
+                out.write(json.dumps({"id": f"document-{number}", "text": text}) + "\n")
+        found = read(path)
+    assert found["documents"] == documents, found
+    ratio = found["rise"] / (documents * length / 2**20)
+    return Found(f"{ratio:.2f} × the UTF-8 bytes", {"ratio": ratio})
+
+
+@promise(
+    "gzip-bomb",
+    "A small file that expands to 10 GB is refused: seconds and memory, four formats.",
+    rests_on=("text",),
+    conditions=("gzip-bomb-seconds", "gzip-bomb-memory"),
+)
+def gzip_bomb(task: Task) -> Found:
+    seconds = peak = 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("bomb.jsonl.gz", "bomb.csv.gz", "bomb.json.gz", "bomb.txt.gz"):
+            write_bomb(Path(folder) / name, task.trials(10 * 2**30, 2**30))
+            found = read(Path(folder) / name)
+            assert "max_" in found["message"], found
+            seconds, peak = max(seconds, found["seconds"]), max(peak, found["peak"])
+    return Found(f"{seconds:.2f} s, {peak:.0f} MB", {"seconds": seconds, "peak": peak})
+
+
+@promise(
+    "shuffled-corpus",
+    "Shuffled bbc: the same fingerprint and, bit for bit, the same weights of every document, in every weighting.",
+    rests_on=("text",),
+    conditions=("nothing-differs",),
+    data=True,
+)
+def shuffled(task: Task) -> Found:
+    corpus = read_corpus(data.source("bbc.jsonl.gz"))
+    order = np.random.default_rng(0).permutation(len(corpus))
+    other = corpus.take(order)
+    ours, theirs = Terms(min_df=2), Terms(min_df=2)
+    counts, mixed = ours.fit_transform(corpus), theirs.fit_transform(other)
+    codes = [a + b + c for a in "tblnad" for b in "xefgnpds" for c in "xc"]
+    different = int(other.fingerprint != corpus.fingerprint) + int(ours.vocabulary_ != theirs.vocabulary_)
+    tried = 0
+    for code in codes:
+        try:
+            left, right = Weighting(code).fit_transform(counts)[order], Weighting(code).fit_transform(mixed)
+        except ValueError:  # not a code
+            continue
+        tried += 1
+        different += (left != right).nnz > 0
+    return Found(f"equal in {tried} weightings", {"different": different if tried > 20 else 1})
+
+
+@promise(
+    "fuzzed-readers",
+    "100,000 mutated files per reader give a corpus or a one-line error; no crash, no hang.",
+    rests_on=("text",),
+    conditions=("nothing-fails",),
+    timeout=7200,
+)
+def fuzzed(task: Task) -> Found:
+    inputs = task.trials(100_000, 200)
+
+    def run(name: str) -> str:
+        command = [sys.executable, "-m", "tests.fuzz", name, str(inputs)]
+        done = subprocess.run(command, check=False, capture_output=True, text=True)
+        read_some = done.returncode == 0 and json.loads(done.stdout)["corpora"] > 0
+        return "" if read_some else f"{name}: {done.stderr.strip()[-300:] or 'read nothing'}"
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        failed = [text for text in pool.map(run, sorted(READERS, key=lambda name: name != "duckdb")) if text]
+    return Found(f"{len(READERS)} readers, {inputs} files each", {"failed": len(failed)}, notes=failed)
