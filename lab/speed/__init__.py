@@ -1,1 +1,1 @@
-"""Rows."""
+"""Speed next to other packages: ours and a peer by turns, each in a process of its own, and the ratio of their times."""

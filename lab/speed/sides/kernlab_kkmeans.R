@@ -16,5 +16,5 @@ run <- function(matrix) {
     })
     objectives <- c(objectives, sum(diag(matrix)) - sum(within))
   }
-  list(objectives = objectives)
+  list(objective = objectives)
 }
