@@ -31,6 +31,8 @@ FILES = {
     "ohsumed_single23.jsonl.gz": "7,400 single-label OHSUMED abstracts of 23 classes",
     **{f"{name}.csv": "a table of the UCI repository" for name in ("iris", "ecoli", "pima", "yeast", "segment")},
 }
+POLITICS = ("talk.politics.guns", "talk.politics.mideast", "talk.politics.misc")
+NG3 = ("comp.graphics", "sci.space", "talk.politics.mideast")
 # The sets of `dominance` and `validation`: (source, the classes taken from it or None for all).
 DOCUMENT_SETS: dict[str, tuple[str, tuple[str, ...] | None]] = {
     "bbc": ("bbc.mtx.gz", None),
@@ -38,8 +40,8 @@ DOCUMENT_SETS: dict[str, tuple[str, tuple[str, ...] | None]] = {
     "classic3": ("classic4.jsonl.gz", ("cisi", "cran", "med")),
     "classic": ("classic4.jsonl.gz", None),
     "cstr": ("cstr.mtx.gz", None),
-    "ng17-19": ("20ng.jsonl.gz", ("talk.politics.guns", "talk.politics.mideast", "talk.politics.misc")),
-    "ng3": ("20ng.jsonl.gz", ("comp.graphics", "sci.space", "talk.politics.mideast")),
+    "ng17-19": ("20ng.jsonl.gz", POLITICS),
+    "ng3": ("20ng.jsonl.gz", NG3),
     "reviews": ("reviews.mtx.gz", None),
 }
 NUMBERED = ReadOptions(duplicate_ids="number")  # 20ng repeats some ids across groups

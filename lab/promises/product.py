@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from grampus import DocumentClusterer, load
+from grampus import load
 from grampus.demo import scipy_docstrings
 from grampus.errors import RunError
 from grampus.kernels import parse_kernel
 from grampus.persist import Run
 from lab import Found, Task
+from lab.clusterer import document_clusterer
 from lab.harness import ROOT
 from lab.promises import promise
 
@@ -43,13 +44,13 @@ def label_hash(labels: Any) -> str:
 )
 def same_labels(task: Task) -> Found:
     corpus = scipy_docstrings()
-    model = DocumentClusterer(11, stability=False).fit(corpus)
+    model = document_clusterer(11).fit(corpus)
     hashes, runs = {label_hash(model.labels_)}, 1
     for seed in range(task.trials(20, 1)):
         order = np.random.default_rng(seed).permutation(len(corpus))
         labels = np.empty(len(corpus), dtype=np.int64)
-        labels[order] = DocumentClusterer(11, stability=False).fit(corpus.take(order)).labels_
-        again = DocumentClusterer(11, stability=False).fit(corpus)
+        labels[order] = document_clusterer(11).fit(corpus.take(order)).labels_
+        again = document_clusterer(11).fit(corpus)
         hashes |= {label_hash(labels), label_hash(again.labels_)}
         runs += 2
     with tempfile.TemporaryDirectory() as folder:
@@ -70,7 +71,7 @@ def assign(task: Task) -> Found:
     corpus = scipy_docstrings()
     texts, least = [], 1.0
     for kernel in ("cosine|principal(30)|normalise", "cosine|shift", "cosine", "gaussian(1)", "cosine|shift|map"):
-        model = DocumentClusterer(11, kernel=kernel, stability=False).fit(corpus)
+        model = document_clusterer(11, kernel=kernel).fit(corpus)
         share = float((model.predict(corpus) == model.labels_).mean())
         least = least if "map" in str(parse_kernel(kernel)) else min(least, share)
         texts.append(f"{kernel}: {share:.4f}")

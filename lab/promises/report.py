@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from grampus import DocumentClusterer
 from grampus.report import write_report
 from grampus.text import Corpus
 from lab import Found, Task, Unavailable, data
+from lab.clusterer import document_clusterer
 from lab.promises import promise
 
 
@@ -78,7 +78,7 @@ def measured(run: Any) -> Found:
 def newsgroups(task: Task) -> Found:
     words, labels = (values[:: task.trials(1, 20)] for values in data.texts("20ng"))
     corpus = Corpus(list(words), labels=labels.tolist())
-    return measured(DocumentClusterer(20, n_init=3, stability=False).fit(corpus).run_)
+    return measured(document_clusterer(20, n_init=3).fit(corpus).run_)
 
 
 @promise(
@@ -91,4 +91,4 @@ def hundred_thousand(task: Task) -> Found:
     texts = made_up_texts(task.trials(100_000, 3_000))
     corpus = Corpus(texts, labels=[f"label {i % 25}" for i in range(len(texts))])
     kernel = "cosine|principal(30)|normalise"
-    return measured(DocumentClusterer(40, kernel=kernel, n_init=1, stability=False).fit(corpus).run_)
+    return measured(document_clusterer(40, kernel=kernel, n_init=1).fit(corpus).run_)

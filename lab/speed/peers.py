@@ -56,7 +56,10 @@ def bbc(quick: bool) -> Arrays:
     counts, _ = data.counts("bbc")
     x = Weighting("dominance").fit_transform(counts[:: 4 if quick else 1])
     matrix = parse_kernel("cosine").gram(x).dense().astype(np.float32)
-    return {"matrix": matrix, "starts": np.random.default_rng(0).integers(0, 5, (FEW if quick else STARTS, len(matrix)))}
+    return {
+        "matrix": matrix,
+        "starts": np.random.default_rng(0).integers(0, 5, (FEW if quick else STARTS, len(matrix))),
+    }
 
 
 ON_BBC = "250 starts of kernel k-means on bbc (n = 2,225, k = 5, stored float32 Gram)"
