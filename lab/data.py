@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +26,7 @@ FILES = {
     "bbc.mtx.gz": "Greene's counts of the same, 2225 × 9635, with bbc.labels.txt",
     "bbcsport.jsonl.gz": "737 BBC sport articles of 5 classes",
     "classic4.jsonl.gz": "CACM, CISI, CRAN and MED, 7,095 abstracts",
+    "classic4_fields.jsonl.gz": "the same by field (T, A, B, W, K, C, N)",
     "cstr.mtx.gz": "475 × 1000 counts of technical reports, with cstr.labels.txt",
     "reviews.mtx.gz": "CLUTO's reviews, 4069 × 18483 counts, with reviews.labels.txt",
     "r52_raw_9052.jsonl.gz": "the 9,052 single-topic ModApte documents of Reuters-21578",
@@ -89,6 +92,15 @@ def texts(name: str, classes: tuple[str, ...] | None = None) -> tuple[tuple[str,
 
 
 @cache
+def fields(names: str, classes: tuple[str, ...] | None = None) -> tuple[tuple[str, ...], NDArray[Any]]:
+    """Return the records of classic4 with only these fields (T A B W K C N), and their classes."""
+    with gzip.open(source("classic4_fields.jsonl.gz"), "rt", encoding="utf-8") as lines:
+        records = [record for record in map(json.loads, lines) if classes is None or record["label"] in classes]
+    kept = ["\n".join(record[name] for name in names.split() if name in record) for record in records]
+    return tuple(kept), np.array([record["label"] for record in records])
+
+
+@cache
 def counts(name: str) -> tuple[Any, NDArray[Any]]:
     """Return the counts of a `NAME.mtx.gz` (documents × terms) and the classes of the documents."""
     labels = source(f"{name}.labels.txt").read_text(encoding="utf-8").split("\n")
@@ -111,13 +123,16 @@ def documents(name: str, weighting: str = "dominance", min_df: int = 3) -> DataS
     return DataSet(name, _weighted(words, weighting, min_df), labels)
 
 
-def modapte() -> DataSet:
-    """Return MODAPTE of `pddp`, weighted as TMG does: logarithm, IDF, unit length; terms in one document removed."""
+def modapte(letters: bool = False) -> DataSet:
+    """Return MODAPTE of `pddp`, weighted as TMG does: logarithm, IDF, unit length; terms in one document removed.
+
+    `letters` makes terms as tables 3 and 4 have them: three letters or more, scikit-learn's stop words, Porter stems.
+    """
     words, labels = texts("r52_raw_9052")
-    return DataSet("MODAPTE", _weighted(words, "lfc", 2), labels)
+    return DataSet("MODAPTE", _weighted(words, "lfc", 2, letters), labels)
 
 
-def reut(number: int) -> DataSet:
+def reut(number: int, letters: bool = False) -> DataSet:
     """Return REUT1 … REUT4 of `pddp`: classes of MODAPTE, so many drawn from each, weighted by themselves."""
     words, labels = texts("r52_raw_9052")
     classes, sizes = np.unique(labels, return_counts=True)
@@ -128,19 +143,20 @@ def reut(number: int) -> DataSet:
         chosen = classes[sizes >= most]
     rng = np.random.default_rng(number)
     kept = np.concatenate([np.sort(rng.permutation(np.flatnonzero(labels == name))[:most]) for name in chosen])
-    return DataSet(f"REUT{number}", _weighted([words[i] for i in kept], "lfc", 2), labels[kept])
+    return DataSet(f"REUT{number}", _weighted([words[i] for i in kept], "lfc", 2, letters), labels[kept])
 
 
-def classic3_tmg() -> DataSet:
-    """Return CLASSIC3 of `pddp`, weighted as TMG does."""
-    words, labels = texts("classic4", ("cisi", "cran", "med"))
-    return DataSet("CLASSIC3", _weighted(words, "lfc", 2), labels)
+def classic3_tmg(letters: bool = False) -> DataSet:
+    """Return CLASSIC3 of `pddp`, weighted as TMG does; with `letters` also authors and sources are read."""
+    classes = ("cisi", "cran", "med")
+    words, labels = fields("T A B W", classes) if letters else texts("classic4", classes)
+    return DataSet("CLASSIC3", _weighted(words, "lfc", 2, letters), labels)
 
 
-def ohsumed() -> DataSet:
+def ohsumed(letters: bool = False) -> DataSet:
     """Return the stand-in for OHSUMED of `pddp` (7,400 documents, 23 classes), weighted as TMG does."""
     words, labels = texts("ohsumed_single23")
-    return DataSet("OHSUMED", _weighted(words, "lfc", 2), labels)
+    return DataSet("OHSUMED", _weighted(words, "lfc", 2, letters), labels)
 
 
 def strings() -> DataSet:
@@ -160,7 +176,10 @@ def table(name: str) -> DataSet:
     return DataSet(name, (x - x.mean(axis=0)) / x.std(axis=0), np.array([row[label] for row in rows]))
 
 
-def _weighted(words: Sequence[str], weighting: str, min_df: int) -> Any:
-    stemmer = "english" if weighting == "lfc" else "porter"  # the one that comes nearest to `pddp`, table 4
-    terms = TermVectorizer(weighting, min_df=min_df, stemmer=stemmer, dtype=np.float64)
-    return sp.csr_array(terms.fit_transform(list(words)))
+def _weighted(words: Sequence[str], weighting: str, min_df: int, letters: bool = False) -> Any:
+    how: dict[str, Any] = {"stemmer": "english" if weighting == "lfc" and not letters else "porter"}
+    if letters:
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        how |= {"tokenizer": r"[^\W\d_]{3,}", "stop_words": sorted(ENGLISH_STOP_WORDS)}
+    return sp.csr_array(TermVectorizer(weighting, min_df=min_df, dtype=np.float64, **how).fit_transform(list(words)))
