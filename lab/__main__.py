@@ -38,7 +38,7 @@ def bad(text: str) -> bool:
     return text.startswith(("failed", "crashed", "timed out"))
 
 
-def page(section: str, rows: Sequence[Row], folder: Path) -> str:
+def page(section: str, rows: Sequence[Row], folder: Path, quick: bool = False) -> str:
     """Return the Markdown page of a section: a table of its rows for each module, and what they found below it."""
     parts = [f"# {TITLES[section]}", f"Written by `python -m lab {section} --save`."]
     for module, members in groupby(rows, key=lambda found: found.module.rpartition(".")[2]):
@@ -49,7 +49,13 @@ def page(section: str, rows: Sequence[Row], folder: Path) -> str:
             if record is None:
                 continue
             date, name, seconds = (record.made.get(key, "–") for key in ("date", "commit", "seconds"))
-            cells = (found.name, found.text, record.figure, verdict(found, record), f"{date}, {name}, {seconds} s")
+            cells = (
+                found.name,
+                found.text,
+                record.figure,
+                verdict(found, record, quick),
+                f"{date}, {name}, {seconds} s",
+            )
             lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
             if record.body:
                 bodies.append(f"### {found.name}\n\n{found.text}\n\n{record.body}\n\n{_made(record)}")
@@ -118,8 +124,8 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
             print(f"\n{record.body}\n", flush=True)
     if not options.list:
         for section in dict.fromkeys(found.section for found in selected):
-            place = results if options.save else folder
-            write(place / f"{section}.md", page(section, [row for row in rows if row.section == section], place))
+            place, members = results if options.save else folder, [row for row in rows if row.section == section]
+            write(place / f"{section}.md", page(section, members, place, options.quick))
         print(f"{len(verdicts)} rows, {sum(map(bad, verdicts))} failed", flush=True)
     return int(any(map(bad, verdicts)))
 
