@@ -26,8 +26,8 @@ def verdict(found: Row, record: Record | None, quick: bool = False) -> str:
         return "no result"
     if record.status != "done":
         return f"{record.status}: {record.detail}"
-    if quick or not found.conditions:
-        return "shown"
+    if quick or not found.conditions or not record.measures:
+        return record.detail or "shown"  # results older than this harness have no measures, only their verdict
     known = conditions()
     missed = [text for name in found.conditions if (text := known[name].missed(record.measures))]
     return f"failed: {'; '.join(missed)}" if missed else "passed"

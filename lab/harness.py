@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -49,10 +50,9 @@ class Row:
         return self.function.__module__
 
     def sources(self, root: Path = SOURCES) -> list[Path]:
-        """Return the files the result rests on: the named modules or packages, and the row's own file."""
-        own = sys.modules[self.module].__file__
-        assert own is not None
-        found = [Path(own)]
+        """Return the files the result rests on: the named modules or packages, the row's own file and its table."""
+        own = Path(str(sys.modules[self.module].__file__))
+        found = [path for path in (own, own.with_suffix(".toml")) if path.exists()]
         for name in self.rests_on:
             place = root.joinpath(*name.split("."))
             files = [place.with_suffix(".py")] if place.with_suffix(".py").is_file() else sorted(place.rglob("*.py"))
@@ -203,10 +203,8 @@ def run(found: Row, quick: bool = False, seed: int = 0, folder: Path = SCRATCH) 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End the session of a row, whatever it left behind."""
-    try:
+    with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
     process.wait()
 
 

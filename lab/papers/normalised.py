@@ -122,8 +122,9 @@ def figure2(task: Task) -> Found:
     judged = claims({name: mean[name] for name in names})
     share = float(np.mean([claim.held for claim in judged]))
     notes = [
-        f"The paper draws bars without numbers, so its sentences are judged, on the mean of {count} starts. In a steady "
-        f"rise a fall of less than {TIE} is none. The paper has five starts and 8 clusters on yeast, which has 10 classes."
+        f"The paper draws bars without numbers, so its sentences are judged, on the mean of {count} starts. In a "
+        f"steady rise a fall of less than {TIE} is none. The paper has five starts, and 8 clusters on yeast, which has "
+        "10 classes."
     ]
     return Found(
         f"{sum(claim.held for claim in judged)} of {len(judged)} claims held",

@@ -33,5 +33,5 @@ def reduced(gram: Any, seeds: str = "compactness", seed: int = 0) -> Any:
 
 
 def tree(name: str, k: int, kernel: str = "linear") -> Any:
-    """Return the estimator that `pddp` calls `name`: PDDP_OCPC(2), KPDDP_2MEANS(1), …"""
+    """Return the estimator that `pddp` calls `name`, such as PDDP_OCPC(2)."""
     return grampus.PDDP.variant(name, n_clusters=k, kernel=kernel)

@@ -1,12 +1,7 @@
-"""Choosing k: fpc's numbers, sets with a known answer, 20ng, killed processes, threads and orders."""
+"""Choosing k: fpc's numbers, sets with a known answer, 20ng."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import tempfile
-import textwrap
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +9,7 @@ import scipy.sparse as sp
 
 from grampus import choose_k
 from grampus.text import Weighting
-from lab import Found, Task, data
+from lab import Found, Task
 from lab.promises import promise
 from tests import memory
 
@@ -160,44 +155,3 @@ def newsgroups(task: Task) -> Found:
     rise = found["rise"] / 1e9
     text = f"{found['seconds']:.0f} s, {rise:.2f} GB, {found['prototypes']:.0f} prototypes; k = {found['best']:.0f}"
     return Found(text, {"seconds": found["seconds"], "rise_gb": rise})
-
-
-@promise(
-    "killed-selection",
-    "A selection killed ten times and resumed: the same result, no half-written file.",
-    rests_on=RESTS_ON,
-    conditions=("kills-hit", "nothing-differs"),
-)
-def kills(task: Task) -> Found:
-    from tests.unit.test_select import KILLED, killed_and_resumed
-
-    command = [sys.executable, "-c", textwrap.dedent(KILLED), "600"]
-    alone = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()[-1]
-    with tempfile.TemporaryDirectory() as folder:
-        resumed, hit = killed_and_resumed(Path(folder) / "kept", 600, 10, 0.3)
-        left = {file.suffix for file in (Path(folder) / "kept").iterdir()}
-    different = int(resumed != alone) + int(left != {".npz", ".json"})
-    return Found(f"{hit} of 10 kills hit; {different} differences", {"hit": hit, "different": different})
-
-
-@promise(
-    "same-scores",
-    "The four schemes on bbcsport with one and two threads and shuffled documents: scores that differ.",
-    rests_on=RESTS_ON,
-    conditions=("nothing-differs",),
-    data=True,
-)
-def same(task: Task) -> Found:
-    x = data.documents("bbcsport").x
-    order = np.random.default_rng(0).permutation(x.shape[0])
-    runs, different = 0, []
-    for scheme in ("RED-S", "KKM-S", "KM-S", "KM-P"):
-        how: dict[str, Any] = {"scheme": scheme, "ks": (2, 5, 8), "null": False, "random_state": 0}
-        how["n_splits"] = task.trials(12, 3)
-        base = choose_k(x, **how).scores
-        others = {f"{n} threads": choose_k(x, **how, n_jobs=n).scores for n in (1, 2)}
-        others["shuffled"] = choose_k(x[order], **how).scores
-        runs += len(others)
-        different += [f"{scheme}, {name}" for name, scores in others.items() if not np.array_equal(base, scores)]
-    text = f"{runs - len(different)} of {runs} runs equal"
-    return Found(text, {"different": len(different)}, notes=different)

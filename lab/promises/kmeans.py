@@ -1,11 +1,9 @@
-"""Kernel k-means: what a dominant diagonal does, labels that do not depend on the machine, linear cost."""
+"""Kernel k-means: labels that do not depend on the machine, linear cost."""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-
-import numpy as np
 
 from grampus.cluster import kernel_kmeans
 from grampus.gram import FunctionGram, normalise, shift
@@ -15,32 +13,6 @@ from lab.promises import promise
 from tests import memory
 
 RESTS_ON = ("cluster", "gram")
-
-
-def freezing() -> dict[str, tuple[float, float]]:
-    """Return the mean number of iterations in which a document moves, and of moves, plain and shifted."""
-    words, labels = data.texts("r52_raw_9052", ("acq", "crude"))
-    texts = [words[i] for name in ("acq", "crude") for i in np.flatnonzero(labels == name)[:20]]
-    found = {}
-    for name in ("plain", "shift"):
-        gram = parse_kernel("spectrum(4)|normalise" + ("|shift" if name == "shift" else "")).gram(texts)
-        moves = [run.moves for run in kernel_kmeans(gram, 2, n_init=50, random_state=0).runs.histories]
-        found[name] = float(np.mean([np.count_nonzero(m) for m in moves])), float(np.mean([m.sum() for m in moves]))
-    return found
-
-
-@promise(
-    "frozen-starts",
-    "20 acq and 20 crude documents, spectrum(4)|normalise: plain starts freeze after two iterations; |shift moves on.",
-    rests_on=RESTS_ON,
-    conditions=("frozen-iterations", "shift-moves"),
-    data=True,
-)
-def frozen(task: Task) -> Found:
-    found = freezing()
-    text = "; ".join(f"{name}: {i:.1f} iterations with moves, {m:.1f} moves" for name, (i, m) in found.items())
-    measures = {"iterations": found["plain"][0], "times": found["shift"][1] / found["plain"][1]}
-    return Found(f"{text} (40 documents, mean of 50 starts)", measures)
 
 
 @promise(

@@ -90,8 +90,8 @@ METHODS = {
 def million(task: Task) -> Found:
     texts, rise, scores = [], 0.0, {}
     for name, work in METHODS.items():
-        work = f"found = {work}\nprint('nmi', nmi(groups, found.labels))"
-        found = memory.rise(MILLION.format(n=task.trials(1_000_000, 30_000)), work)
+        code = f"found = {work}\nprint('nmi', nmi(groups, found.labels))"
+        found = memory.rise(MILLION.format(n=task.trials(1_000_000, 30_000)), code)
         times, scores[name] = found["rise"] / found["input"], found["nmi"]
         rise = max(rise, times)
         texts.append(f"{name}: {found['rise'] / 1e9:.2f} GB, {times:.2f} × the features, NMI {found['nmi']:.3f}")

@@ -1,4 +1,4 @@
-"""Scores of agreement: scikit-learn's values, and the time of ANMI."""
+"""Scores of agreement: the time of ANMI."""
 
 from __future__ import annotations
 
@@ -6,31 +6,10 @@ import time
 from itertools import combinations
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
 from grampus import metrics
 from lab import Found, Task
 from lab.promises import promise
-
-
-@promise(
-    "agreement-scikit-learn",
-    "NMI and ARI of 5,000 random pairs of partitions against scikit-learn's.",
-    rests_on=("metrics",),
-    conditions=("agreement-scikit-learn",),
-)
-def scikit_learn(task: Task) -> Found:
-    rng = np.random.default_rng(0)
-    worst = 0.0
-    for _ in range(task.trials(5000, 300)):
-        n, classes, clusters = rng.integers(1, 400), *rng.integers(1, 60, 2)
-        a, b = rng.integers(0, classes, n), rng.integers(0, clusters, n)
-        if rng.random() < 0.5:
-            b = np.where(rng.random(n) < rng.random(), a, b)
-        expected = normalized_mutual_info_score(a, b, average_method="geometric")
-        worst = max(worst, abs(metrics.nmi(a, b) - expected), abs(metrics.anmi([a, b]) - expected))
-        worst = max(worst, abs(metrics.ari(a, b) - adjusted_rand_score(a, b)))
-    return Found(f"largest difference {worst:.1e}", {"difference": worst})
 
 
 @promise(

@@ -1,4 +1,4 @@
-"""The product: label hashes, new documents, killed processes, full disks, changed bytes, starting times."""
+"""The product: label hashes, new documents, killed processes, changed bytes, starting times."""
 
 from __future__ import annotations
 
@@ -117,34 +117,6 @@ def _state(place: Path) -> str:
         return {1: "old", 2: "new"}[Run.load(place).seed or 0]
     except (RunError, KeyError):
         return "broken"
-
-
-@promise(
-    "full-disk",
-    "Writing that fails in the middle of a file (a limit on file size): one line, and the old run is intact.",
-    rests_on=("persist", "cli"),
-    conditions=("nothing-fails",),
-)
-def disk(task: Task) -> Found:
-    from tests.end_to_end.test_command import write_sources
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write_sources(folder)
-        words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--out", "run"]
-        assert grampus(folder, *words).returncode == 0
-        script = (
-            "import resource, signal, sys\nsignal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-            "resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))\n"
-            f"from grampus.cli import main\nmain({[*words, '--seed', '1']!r})"
-        )
-        command = [sys.executable, "-B", "-c", script]
-        run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        message = run.stderr.strip()
-        one_line = run.returncode == 1 and "\n" not in message and message.startswith("Error: ")
-        intact = Run.load(folder / "run").seed == 0 and not list(folder.glob(".*.tmp"))
-    text = f"{message!r}, old run {'intact' if intact else 'damaged'}"
-    return Found(text, {"failed": int(not one_line) + int(not intact)})
 
 
 @promise(

@@ -1,16 +1,12 @@
-"""Spectral clustering: scikit-learn's partitions, memory, and k-means among the embedded documents."""
+"""Spectral clustering: memory, and k-means among the embedded documents."""
 
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
-from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.cluster import KMeans
 
-from grampus import SpectralKMeans
 from grampus.cluster import kernel_kmeans, spectral_embedding
 from grampus.gram import LinearGram
 from grampus.kernels import parse_kernel
@@ -22,39 +18,9 @@ from tests.memory import rise
 RESTS_ON = ("cluster", "gram")
 
 
-def separated(seed: int, n: int = 400, k: int = 4) -> tuple[Any, NDArray[np.intp]]:
-    """Return sparse counts in k groups that share few terms, and the groups."""
-    rng = np.random.default_rng(seed)
-    group = rng.integers(0, k, n)
-    own = np.arange(30 * k) // 30 == group[:, None]
-    return sp.csr_array(rng.poisson(0.05 + 1.2 * own).astype(float)), group
-
-
-@promise(
-    "spectral-scikit-learn",
-    "Labels against scikit-learn's SpectralClustering up to renaming, 20 well-separated sets, two kernels, two "
-    "Laplacians.",
-    rests_on=RESTS_ON,
-    conditions=("nothing-differs",),
-)
-def scikit_learn(task: Task) -> Found:
-    different = total = 0
-    for seed in range(task.trials(20, 2)):
-        x, _ = separated(seed)
-        for kernel in ("cosine", "gaussian(6)"):
-            similar = parse_kernel(kernel).gram(x).dense()
-            theirs = SpectralClustering(4, affinity="precomputed", random_state=seed).fit(similar).labels_
-            for laplacian in ("random-walk", "symmetric"):
-                ours = SpectralKMeans(4, kernel=kernel, laplacian=laplacian, random_state=seed).fit(x).labels_
-                total += 1
-                different += len(set(zip(ours.tolist(), theirs.tolist(), strict=True))) != 4
-    return Found(f"{total - different} of {total} partitions equal", {"different": different})
-
-
 DOCUMENTS = """
     import numpy as np, scipy.sparse as sp
-    from grampus import SpectralKMeans
-    from grampus.metrics import ari
+        from grampus.metrics import ari
     rng = np.random.default_rng(0)
     n, m, row, k = {n}, 30_000, 80, 10
     group = rng.integers(0, k, n)
@@ -70,7 +36,7 @@ DOCUMENTS = """
 
 @promise(
     "memory-of-spectral",
-    "SpectralKMeans(10, kernel='cosine') on 100,000 sparse documents (n² would be 80 GB): rise of memory over the input.",
+    "SpectralKMeans(10, kernel='cosine') on 100,000 sparse documents (n² would be 80 GB): rise of memory.",
     rests_on=RESTS_ON,
     conditions=("memory-of-spectral",),
 )

@@ -6,7 +6,7 @@ import json
 import time
 
 from grampus.kernels import parse_kernel
-from lab import Found, Task, data
+from lab import Found, Task
 from lab.harness import ROOT
 from lab.promises import promise
 from tests import memory
@@ -57,18 +57,6 @@ def rise(kernel: str, name: str, classes: tuple[str, ...] | None) -> float:
 )
 def constant_memory(task: Task) -> Found:
     found = rise("constant", "bbcsport", None)
-    return Found(f"{found:.0f} MB", {"rise_mb": found})
-
-
-@promise(
-    "memory-of-boundrange",
-    "`boundrange(25)` of the 757 crude, interest and coffee documents: rise of memory.",
-    rests_on=RESTS_ON,
-    conditions=("string-gram-memory",),
-    data=True,
-)
-def boundrange_memory(task: Task) -> Found:
-    found = rise("boundrange(25)", "r52_stemmed", data.STRING_CLASSES)
     return Found(f"{found:.0f} MB", {"rise_mb": found})
 
 

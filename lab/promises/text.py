@@ -1,4 +1,4 @@
-"""Reading: memory, hostile files, and weights that do not depend on the order of documents."""
+"""Reading: memory and hostile files."""
 
 from __future__ import annotations
 
@@ -12,10 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from grampus.text import Terms, Weighting, read_corpus
-from lab import Found, Task, data
+from lab import Found, Task
 from lab.promises import promise
 from tests.fuzz import READERS, write_bomb
 
@@ -81,32 +78,6 @@ def gzip_bomb(task: Task) -> Found:
             assert "max_" in found["message"], found
             seconds, peak = max(seconds, found["seconds"]), max(peak, found["peak"])
     return Found(f"{seconds:.2f} s, {peak:.0f} MB", {"seconds": seconds, "peak": peak})
-
-
-@promise(
-    "shuffled-corpus",
-    "Shuffled bbc: the same fingerprint and, bit for bit, the same weights of every document, in every weighting.",
-    rests_on=("text",),
-    conditions=("nothing-differs",),
-    data=True,
-)
-def shuffled(task: Task) -> Found:
-    corpus = read_corpus(data.source("bbc.jsonl.gz"))
-    order = np.random.default_rng(0).permutation(len(corpus))
-    other = corpus.take(order)
-    ours, theirs = Terms(min_df=2), Terms(min_df=2)
-    counts, mixed = ours.fit_transform(corpus), theirs.fit_transform(other)
-    codes = [a + b + c for a in "tblnad" for b in "xefgnpds" for c in "xc"]
-    different = int(other.fingerprint != corpus.fingerprint) + int(ours.vocabulary_ != theirs.vocabulary_)
-    tried = 0
-    for code in codes:
-        try:
-            left, right = Weighting(code).fit_transform(counts)[order], Weighting(code).fit_transform(mixed)
-        except ValueError:  # not a code
-            continue
-        tried += 1
-        different += (left != right).nnz > 0
-    return Found(f"equal in {tried} weightings", {"different": different if tried > 20 else 1})
 
 
 @promise(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import time
+import tomllib
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -26,50 +27,7 @@ from lab.quality import sets
 SEEDS = 3
 CLOSE = 0.02  # NMI within this of the best of its column is bold
 LONGEST = 1_000_000  # characters that string kernels get
-WORDS = "cosine|principal(100)|normalise"
-TEXTS = (
-    'KernelKMeans(kernel="cosine")',
-    'KernelKMeans(kernel="cosine|shift")',
-    'KernelKMeans(kernel="cosine|shift|map")',
-    'KernelKMeans(kernel="cosine|principal(20)|normalise")',
-    f'KernelKMeans(kernel="{WORDS}")',
-    "DocumentClusterer()",
-    'PDDP(kernel="cosine")',
-    'PDDP(kernel="cosine", cut="projection")',
-    'PDDP(kernel="cosine", cut="projection", refine=True)',
-    f'PDDP(kernel="{WORDS}", cut="projection", refine=True)',
-    'BisectingKernelKMeans(kernel="cosine")',
-    'SpectralKMeans(kernel="cosine")',
-    'SpectralKMeans(kernel="cosine", laplacian="symmetric")',
-    'KernelPCAKMeans(kernel="cosine")',
-    'KernelKMeans(kernel="spectrum(5)|normalise|shift")',
-)
-NUMBERS = (
-    'KernelKMeans(kernel="linear")',
-    'KernelKMeans(kernel="cosine")',
-    'KernelKMeans(kernel="gaussian(gamma=0.1)")',
-    'KernelKMeans(kernel="selftuning")',
-    'PDDP(kernel="linear", cut="projection")',
-    'PDDP(kernel="linear", cut="projection", refine=True)',
-    'BisectingKernelKMeans(kernel="linear")',
-    'SpectralKMeans(kernel="gaussian(gamma=0.1)")',
-    'SpectralKMeans(kernel="selftuning")',
-    'SpectralKMeans(kernel="selftuning", neighbours=10)',
-    'KernelPCAKMeans(kernel="linear|normalise(1)")',
-    'KernelPCAKMeans(kernel="polynomial(2)|normalise(10)")',
-)
-STRINGS = (
-    f'KernelKMeans(kernel="{WORDS}")',
-    'KernelKMeans(kernel="spectrum(4)|normalise")',
-    'KernelKMeans(kernel="spectrum(4)|normalise|shift")',
-    'KernelKMeans(kernel="spectrum(7)|normalise|shift")',
-    'KernelKMeans(kernel="boundrange(8)|normalise|shift")',
-    'KernelKMeans(kernel="spectrum(4)|normalise|principal(50)|normalise")',
-    'PDDP(kernel="spectrum(4)|normalise", cut="projection", refine=True)',
-    'SpectralKMeans(kernel="spectrum(4)|normalise")',
-    'SpectralKMeans(kernel="spectrum(7)|normalise")',
-    'KernelPCAKMeans(kernel="spectrum(4)|normalise")',
-)
+METHODS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 
 
 def estimator(spelling: str, k: int, seed: int) -> Any:
@@ -120,7 +78,7 @@ def cell(task: Task, spelling: str, found: sets.Set) -> list[float] | None:
     return [float(value) for value in np.mean(values, axis=0)]
 
 
-def tables(task: Task, methods: tuple[str, ...], columns: list[sets.Set]) -> Found:
+def tables(task: Task, methods: list[str], columns: list[sets.Set]) -> Found:
     """Measure every method on every set."""
     warnings.simplefilter("ignore")
     columns = [found.small() for found in columns] if task.quick else columns
@@ -162,14 +120,14 @@ RESTS_ON = ("cluster", "gram", "kernels", "documents")
 
 @row("quality", "methods-texts", "Methods on seven sets of texts.", rests_on=RESTS_ON, data=True)
 def texts(task: Task) -> Found:
-    return tables(task, TEXTS, sets.texts())
+    return tables(task, METHODS["texts"], sets.texts())
 
 
 @row("quality", "methods-numbers", "Methods on six sets of numbers.", rests_on=RESTS_ON, data=True)
 def numbers(task: Task) -> Found:
-    return tables(task, NUMBERS, sets.numbers())
+    return tables(task, METHODS["numbers"], sets.numbers())
 
 
 @row("quality", "methods-strings", "Methods on four sets of strings.", rests_on=RESTS_ON, data=True)
 def strings(task: Task) -> Found:
-    return tables(task, STRINGS, sets.strings())
+    return tables(task, METHODS["strings"], sets.strings())

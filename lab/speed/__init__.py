@@ -1,1 +1,1 @@
-"""Speed next to other packages: ours and a peer by turns, each in a process of its own, and the ratio of their times."""
+"""Speed next to other packages: ours and a peer by turns, each in a process of its own."""

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lab import Found, Task, Unavailable
-from lab.harness import ROOT, SCRATCH, row
+from lab.harness import ROOT, SCRATCH
 
 Arrays = Mapping[str, NDArray[Any]]
 SIDES = Path(__file__).parent / "sides"
@@ -42,7 +42,7 @@ class Side:
     peers: bool = False
     warmups: int = 0
     extrapolate: float = 1.0
-    packages: tuple[str, ...] = ("numpy", "scipy")
+    packages: Sequence[str] = ("numpy", "scipy")
 
 
 def interpreter(side: Side) -> str:
@@ -95,50 +95,23 @@ def run(side: Side, inputs: Arrays) -> tuple[float, dict[str, Any], dict[str, st
 Agreement = Callable[[Arrays, Arrays], tuple[str, bool]]
 
 
-def versus(
-    name: str,
-    text: str,
-    *,
-    ours: str,
-    peer: Side,
-    agree: Agreement,
-    rests_on: tuple[str, ...],
-    conditions: tuple[str, ...] = (),
-    repeats: int = 5,
-    data: bool = True,
-    timeout: float = 7200.0,
-) -> Callable[[Callable[[bool], Arrays]], Callable[[bool], Arrays]]:
-    """Register a comparison; the decorated function of `quick` makes the inputs of both sides."""
-
-    def register(inputs: Callable[[bool], Arrays]) -> Callable[[bool], Arrays]:
-        def measure(task: Task) -> Found:
-            given = inputs(task.quick)
-            mine = Side("ours.py", ours, warmups=1, packages=("numpy", "scipy", "grampus"))
-            pairs = [(run(mine, given), run(peer, given)) for _ in range(task.trials(repeats, 1))]
-            # Neighbours in time share the state of the machine: the ratio is taken pair by pair.
-            figures = {
-                "ratio": [b[0] / a[0] for a, b in pairs],
-                "ours": [a[0] for a, _ in pairs],
-                "peer": [b[0] for _, b in pairs],
-            }
-            told, agrees = agree(pairs[-1][0][1], pairs[-1][1][1])
-            spread = {k: f"{median(v):.3g} ({min(v):.3g}–{max(v):.3g})" for k, v in figures.items()}
-            extrapolated = f", extrapolated ×{peer.extrapolate:.3g}" if peer.extrapolate != 1 else ""
-            figure = f"{spread['ratio']} × {peer.name}{extrapolated}"
-            versions = pairs[-1][0][2] | pairs[-1][1][2]
-            notes = [f"Ours {spread['ours']} s, theirs {spread['peer']} s; {told}; {_spelled(versions)}."]
-            return Found(figure, {k: median(v) for k, v in figures.items()} | {"agrees": float(agrees)}, notes=notes)
-
-        measure.__module__ = inputs.__module__
-        names = ("answers-agree", *conditions)
-        row("speed", name, text, rests_on=rests_on, conditions=names, data=data, timeout=timeout)(measure)
-        return inputs
-
-    return register
-
-
-def _spelled(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
+def compare(task: Task, inputs: Arrays, ours: str, peer: Side, agree: Agreement, repeats: int) -> Found:
+    """Time both sides by turns and compare their last answers."""
+    mine = Side("ours.py", ours, warmups=1, packages=("numpy", "scipy", "grampus"))
+    pairs = [(run(mine, inputs), run(peer, inputs)) for _ in range(task.trials(repeats, 1))]
+    # Neighbours in time share the state of the machine: the ratio is taken pair by pair.
+    figures = {
+        "ratio": [b[0] / a[0] for a, b in pairs],
+        "ours": [a[0] for a, _ in pairs],
+        "peer": [b[0] for _, b in pairs],
+    }
+    spread = {k: f"{median(v):.3g} ({min(v):.3g}–{max(v):.3g})" for k, v in figures.items()}
+    told, agrees = agree(pairs[-1][0][1], pairs[-1][1][1])
+    versions = ", ".join(f"{name} {version}" for name, version in (pairs[-1][0][2] | pairs[-1][1][2]).items())
+    extrapolated = f", extrapolated ×{peer.extrapolate:.3g}" if peer.extrapolate != 1 else ""
+    notes = [f"Ours {spread['ours']} s, theirs {spread['peer']} s{extrapolated}; {told}; {versions}."]
+    measures = {k: median(v) for k, v in figures.items()} | {"agrees": float(agrees)}
+    return Found(f"{spread['ratio']} × {peer.name}{extrapolated}", measures, notes=notes)
 
 
 def difference(key: str, tolerance: float) -> Agreement:
