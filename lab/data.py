@@ -1,4 +1,20 @@
-"""The papers' data sets, rebuilt from the corpora in the folder that `GRAMPUS_DATA` names."""
+"""The papers' data sets, rebuilt from the corpora in the folder that `GRAMPUS_DATA` names.
+
+Their licences do not allow us to ship them. The files, in one folder:
+
+- 20ng.jsonl.gz: 20 Newsgroups, bydate, 18,846 posts with headers;
+- bbc.jsonl.gz: 2,225 BBC articles of 5 classes;
+- bbc.mtx.gz: Greene's counts of the same, 2225 × 9635, with bbc.labels.txt;
+- bbcsport.jsonl.gz: 737 BBC sport articles of 5 classes;
+- classic4.jsonl.gz: CACM, CISI, CRAN and MED, 7,095 abstracts;
+- classic4_fields.jsonl.gz: the same by field (T, A, B, W, K, C, N);
+- cstr.mtx.gz: 475 × 1000 counts of technical reports, with cstr.labels.txt;
+- reviews.mtx.gz: CLUTO's reviews, 4069 × 18483 counts, with reviews.labels.txt;
+- r52_raw_9052.jsonl.gz: the 9,052 single-topic ModApte documents of Reuters-21578;
+- r52_stemmed.jsonl.gz: Cardoso-Cachopo's stemmed R52;
+- ohsumed_single23.jsonl.gz: 7,400 single-label OHSUMED abstracts of 23 classes;
+- iris.csv, ecoli.csv, pima.csv, yeast.csv, segment.csv: tables of the UCI repository.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +35,6 @@ from scipy.io import mmread
 
 from grampus.text import ReadOptions, TermVectorizer, Weighting, read_corpus
 
-# What each file holds. Their licences do not allow us to ship them.
-FILES = {
-    "20ng.jsonl.gz": "20 Newsgroups, bydate, 18,846 posts with headers",
-    "bbc.jsonl.gz": "2,225 BBC articles of 5 classes",
-    "bbc.mtx.gz": "Greene's counts of the same, 2225 × 9635, with bbc.labels.txt",
-    "bbcsport.jsonl.gz": "737 BBC sport articles of 5 classes",
-    "classic4.jsonl.gz": "CACM, CISI, CRAN and MED, 7,095 abstracts",
-    "classic4_fields.jsonl.gz": "the same by field (T, A, B, W, K, C, N)",
-    "cstr.mtx.gz": "475 × 1000 counts of technical reports, with cstr.labels.txt",
-    "reviews.mtx.gz": "CLUTO's reviews, 4069 × 18483 counts, with reviews.labels.txt",
-    "r52_raw_9052.jsonl.gz": "the 9,052 single-topic ModApte documents of Reuters-21578",
-    "r52_stemmed.jsonl.gz": "Cardoso-Cachopo's stemmed R52",
-    "ohsumed_single23.jsonl.gz": "7,400 single-label OHSUMED abstracts of 23 classes",
-    **{f"{name}.csv": "a table of the UCI repository" for name in ("iris", "ecoli", "pima", "yeast", "segment")},
-}
 POLITICS = ("talk.politics.guns", "talk.politics.mideast", "talk.politics.misc")
 NG3 = ("comp.graphics", "sci.space", "talk.politics.mideast")
 # The sets of `dominance` and `validation`: (source, the classes taken from it or None for all).
@@ -76,10 +77,7 @@ def source(name: str) -> Path:
     if folder and (path := Path(folder) / name).is_file():
         return path
     where = f"it is not in {folder}" if folder else "the variable GRAMPUS_DATA names no folder"
-    wanted = "\n".join(f"  {file}: {text}" for file, text in FILES.items())
-    raise MissingDataError(
-        f"this measurement needs {name}; {where}. Put these files into one folder and set GRAMPUS_DATA to it:\n{wanted}"
-    )
+    raise MissingDataError(f"this measurement needs {name}; {where}.\n\n{__doc__}")
 
 
 @cache

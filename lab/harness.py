@@ -174,7 +174,8 @@ def run(found: Row, quick: bool = False, seed: int = 0, folder: Path = SCRATCH) 
     place.mkdir(parents=True, exist_ok=True)
     key, answer = found.key(quick), place / f"{found.name}.answer"
     answer.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "lab.worker", found.section, found.name, str(answer), str(seed), key]
+    words = [found.module, found.section, found.name, str(answer), str(seed), key]
+    command = [sys.executable, "-m", "lab.worker", *words]
     record = Record(found.section, found.name, "crashed", made=provenance(found, quick), key=key)
     log = place / f"{found.name}.log"
     began = time.perf_counter()

@@ -1,7 +1,8 @@
-"""Run one row in this process: ``python -m lab.worker SECTION NAME ANSWER SEED KEY``."""
+"""Run one row in this process: ``python -m lab.worker MODULE SECTION NAME ANSWER SEED KEY``."""
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import resource
@@ -9,12 +10,12 @@ import sys
 from pathlib import Path
 
 from lab.found import Found, Unavailable
-from lab.harness import ROWS, SCRATCH, Task, discover
+from lab.harness import ROWS, SCRATCH, Task
 
 
-def main(section: str, name: str, answer: str, seed: str, key: str) -> None:
+def main(module: str, section: str, name: str, answer: str, seed: str, key: str) -> None:
     """Run the row, draw its pictures beside `answer`, and write the answer."""
-    discover()
+    importlib.import_module(module)
     task = Task(bool(os.environ.get("LAB_QUICK")), int(seed), SCRATCH / "steps" / key)
     try:
         found = ROWS[section, name].function(task)

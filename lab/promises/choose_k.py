@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -91,14 +92,14 @@ def draws(task: Task, n_splits: int, *, mixed: bool) -> Found:
     wrong, count = [], task.trials(100, 4)
     for number in range(count):
         x, kernel, k = mixture(number) if mixed else (*structureless(number), 1)
-        best = task.step(
-            f"mixed {mixed} {number}",
-            lambda x=x, kernel=kernel, number=number: int(  # type: ignore[misc]
-                choose_k(x, kernel=kernel, n_splits=n_splits, random_state=number).best
-            ),
-        )
+        how = {"kernel": kernel, "n_splits": n_splits, "random_state": number}
+        best = task.step(f"mixed {mixed} {number}", partial(_best, x, how))
         wrong += [] if best == k else [f"draw {number}: {best} for {k}"]
     return Found(f"{count - len(wrong)} of {count}", {"right": count - len(wrong)}, notes=wrong)
+
+
+def _best(x: Any, how: dict[str, Any]) -> int:
+    return int(choose_k(x, **how).best)
 
 
 @promise(

@@ -10,35 +10,28 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 from lab import Found, Task
 from lab.promises import promise
+from tests import memory
 from tests.fuzz import READERS, write_bomb
 
-# Read a file in a fresh process; print seconds, peak and previous memory in MB, and what came of it.
-READ = """
-import json, sys, time
-from pathlib import Path
-from grampus.errors import CorpusError
-from grampus.text import read_corpus
-def resident(key):
-    lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith(key))
-before, began = resident("VmRSS"), time.perf_counter()
-try:
-    corpus, message = read_corpus(sys.argv[1]), ""
-except CorpusError as error:
-    corpus, message = (), str(error)
-print(json.dumps({"seconds": time.perf_counter() - began, "rise": resident("VmHWM") - before,
-    "peak": resident("VmHWM"), "documents": len(corpus), "message": message}))
+SETUP = """
+    import time
+    from grampus.errors import CorpusError
+    from grampus.text import read_corpus
+    input_bytes = {size}
+    began = time.perf_counter()
 """
-
-
-def read(path: Path) -> dict[str, Any]:
-    """Return what reading a file in a fresh process took."""
-    done = subprocess.run([sys.executable, "-c", READ, path], check=True, capture_output=True, text=True, timeout=300)
-    return json.loads(done.stdout)
+READ = "print('documents', len(read_corpus({path!r})))"
+REFUSED = """
+    try:
+        read_corpus({path!r})
+    except CorpusError as error:
+        print("refused", int("max_" in str(error)))
+    print("seconds", time.perf_counter() - began)
+    print("peak", _resident("VmHWM") / 2**20)
+"""
 
 
 @promise(
@@ -57,9 +50,9 @@ def reading_memory(task: Task) -> Found:
             for number in range(documents):
                 text = " ".join(rng.choices(words, k=length // 4))[:length].ljust(length, "x")
                 out.write(json.dumps({"id": f"document-{number}", "text": text}) + "\n")
-        found = read(path)
+        found = memory.rise(SETUP.format(size=documents * length), READ.format(path=str(path)))
     assert found["documents"] == documents, found
-    ratio = found["rise"] / (documents * length / 2**20)
+    ratio = found["rise"] / found["input"]
     return Found(f"{ratio:.2f} × the UTF-8 bytes", {"ratio": ratio})
 
 
@@ -73,9 +66,10 @@ def gzip_bomb(task: Task) -> Found:
     seconds = peak = 0.0
     with tempfile.TemporaryDirectory() as folder:
         for name in ("bomb.jsonl.gz", "bomb.csv.gz", "bomb.json.gz", "bomb.txt.gz"):
-            write_bomb(Path(folder) / name, task.trials(10 * 2**30, 2**30))
-            found = read(Path(folder) / name)
-            assert "max_" in found["message"], found
+            path = Path(folder) / name
+            size = write_bomb(path, task.trials(10 * 2**30, 2**30))
+            found = memory.rise(SETUP.format(size=size), REFUSED.format(path=str(path)))
+            assert found["refused"], found
             seconds, peak = max(seconds, found["seconds"]), max(peak, found["peak"])
     return Found(f"{seconds:.2f} s, {peak:.0f} MB", {"seconds": seconds, "peak": peak})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -194,31 +195,22 @@ AGREE: dict[str, Agreement] = {
 }
 
 
-def measure(entry: dict[str, Any], task: Task) -> Found:
-    """Run one comparison."""
-    options = {key: entry[key] for key in ("size", "set") if key in entry}
-    given = globals()[entry["inputs"]](task.quick, **options)
-    truth = {"truth": given["truth"]} if "truth" in given else {}
-    agree = AGREE[entry["agree"]]
-    return compare(
-        task,
-        given,
-        entry["ours"],
-        Side(**entry["peer"]),
-        lambda ours, theirs: agree({**ours, **truth}, theirs),
-        entry.get("repeats", 5),
-    )
-
-
 def register(name: str, entry: dict[str, Any]) -> None:
     """Register one comparison as a row."""
 
-    def function(task: Task) -> Found:
-        return measure(entry, task)
+    def measure(task: Task) -> Found:
+        given = globals()[entry["inputs"]](task.quick, **{key: entry[key] for key in ("size", "set") if key in entry})
+        truth = {"truth": given["truth"]} if "truth" in given else {}
+        agree = partial(_agree, AGREE[entry["agree"]], truth)
+        return compare(task, given, entry["ours"], Side(**entry["peer"]), agree, entry.get("repeats", 5))
 
     conditions = ("answers-agree", *entry.get("conditions", ()))
     how = {"rests_on": tuple(entry["rests_on"]), "data": entry.get("data", True), "timeout": 7200}
-    row("speed", name, entry["text"], conditions=conditions, **how)(function)
+    row("speed", name, entry["text"], conditions=conditions, **how)(measure)
+
+
+def _agree(agree: Agreement, truth: Arrays, ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
+    return agree({**ours, **truth}, theirs)
 
 
 for _name, _entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
