@@ -27,6 +27,7 @@ from grampus.errors import CorpusError, InputError, MissingExtraError
 from grampus.text import Corpus, CorpusWarning, Document, ReadLimits, ReadOptions, Texts, read_corpus
 from grampus.text.readers import tables
 from grampus.text.readers.folder import _iso_time
+from tests.fuzz import write_bomb
 
 RECORDS = [
     {"id": "w", "text": "whale song", "label": "sea", "title": "Whale", "date": "2020-01-02"},
