@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from grampus.demo import scipy_docstrings
 
 from grampus import load
+from grampus.datasets import scipy_docstrings
 from grampus.errors import RunError
 from grampus.kernels import parse_kernel
 from grampus.persist import Run
@@ -114,7 +114,7 @@ def _state(place: Path) -> str:
     if not place.exists():
         return "absent"
     try:
-        return {1: "old", 2: "new"}[Run.load(place).seed or 0]
+        return {1: "old", 2: "new"}[Run.load(place).provenance.seed or 0]
     except (RunError, KeyError):
         return "broken"
 

@@ -77,7 +77,7 @@ def measured(run: Any) -> Found:
 )
 def newsgroups(task: Task) -> Found:
     words, labels = (values[:: task.trials(1, 20)] for values in data.texts("20ng"))
-    corpus = Corpus(list(words), labels=labels.tolist())
+    corpus = Corpus(list(words), labels=list(labels))
     return measured(document_clusterer(20, n_init=3).fit(corpus).run_)
 
 
