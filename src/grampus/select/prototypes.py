@@ -111,7 +111,7 @@ def reduce_gram(
     """Replace the documents by prototypes, each the mean of a document and its nearest neighbours.
 
     Every document with its p nearest ones is a candidate; candidates are ranked by compactness and every ρ-th is taken,
-    so that dense and sparse regions keep their shares. Deterministic. Reads the Gram once, a tile at a time, O(n²); K′ is
+    so that dense and sparse regions keep their shares. Deterministic. Reads the Gram once, in tiles, O(n²); K′ is
     the only matrix that is stored.
 
     Parameters
