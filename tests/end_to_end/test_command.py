@@ -22,7 +22,7 @@ import pytest
 from grampus.cli import grampus as group
 from grampus.cli import main
 from grampus.cli.results import csv_text, harmless, jsonl_text
-from grampus.persist import Run
+from grampus.persist import Run, folder
 
 TOPICS = {
     "sea": "whale sea ocean fish deep water song ship sail wave",
@@ -353,8 +353,6 @@ def test_disk_errors_are_one_line_and_leave_the_old_run(place, capsys, monkeypat
     """Root may write anywhere, so that both errors are injected where the bytes go out."""
     import errno
 
-    from grampus.persist import folder
-
     words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--out", str(tmp_path / "run")]
     assert here(place, capsys, monkeypatch, *words)[0] == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
@@ -403,8 +401,8 @@ def test_killed_at_any_moment_the_output_is_absent_or_whole(place):
     assert len(Run.load(place / "timed")) == 45
     found = [place / f"killed{i}" for i in range(15)]
     assert not found[0].exists()
-    for folder in found:
-        assert not folder.exists() or len(Run.load(folder)) == 45
+    for one in found:
+        assert not one.exists() or len(Run.load(one)) == 45
 
 
 INTERRUPTED = """
@@ -549,8 +547,9 @@ def test_errors_cannot_steer_the_terminal(words, place, capsys, monkeypatch):
     if not forged.exists():
         shutil.copytree(place / "run", forged)
         manifest = json.loads((forged / "manifest.json").read_text())
-        manifest["run"][HOSTILE] = manifest["run"].pop("kernel")
-        (forged / "manifest.json").write_text(json.dumps(manifest))
+        del manifest["sha256"]
+        manifest["run"]["provenance"][HOSTILE] = "cosine"
+        (forged / "manifest.json").write_bytes(folder._encode(manifest))  # with the right hash
     status, out, error = here(place, capsys, monkeypatch, *words)
     assert status in (1, 2), out
     assert error.startswith("Error: ")

@@ -243,6 +243,9 @@ FORGERIES = {
     ],
     "model.labels": [array("model.labels", np.array(value, np.int32)) for value in ([0, 2], [-1], 3, [])],
     "model.weights": [array("model.weights", np.array(value)) for value in ([-1.0], [np.nan], [1], [[1.0]])],
+    "model.words.global_weights must be": [
+        array("model.words.global_weights", np.zeros(shape)) for shape in ((3,), (), (0, 2))
+    ],
     r"model.rows must be an array": [put(("run", "model"), {"rows": [1, 2]})],
 }
 

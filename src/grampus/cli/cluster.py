@@ -144,7 +144,9 @@ def _run(options: Options, progress: Progress) -> Run:
         model.fit(corpus, progress=progress)
     else:
         model.fit(_embeddings(options.start.embeddings), corpus=corpus, progress=progress)
-    return replace(model.run_, columns=options.documents.columns, command=repeat_line(seed=options.machine.seed))
+    line = repeat_line(seed=options.machine.seed)
+    provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
+    return replace(model.run_, provenance=provenance)
 
 
 def _embeddings(place: str) -> Any:
@@ -163,12 +165,14 @@ def _embeddings(place: str) -> Any:
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     """Return a run as plain values for programs."""
-    header, rows = document_rows(replace(run, titles=None, dates=None, excerpts=None))
+    documents = replace(run.documents, titles=None, dates=None, excerpts=None)
+    header, rows = document_rows(replace(run, documents=documents))
+    provenance, evidence = run.provenance, run.evidence
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
-        "clusters": [asdict(cluster) for cluster in run.evidence.clusters],
-        "choice": None if run.evidence.choice is None else asdict(run.evidence.choice),
-        **{name: getattr(run, name) for name in ("kernel", "seed", "outcome", "fingerprint", "warnings", "seconds")},
+        "clusters": [asdict(cluster) for cluster in evidence.clusters],
+        "choice": None if evidence.choice is None else asdict(evidence.choice),
+        **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
+        **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
         "saved": place,
-        "command": run.provenance.command,
     }

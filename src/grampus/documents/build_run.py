@@ -213,7 +213,7 @@ def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, whatever their order."""
     rows = inputs.features
     names = np.sort(content_names(rows)[inputs.group])
-    return hashlib.sha256("".join(names.tolist()).encode()).hexdigest()
+    return hashlib.sha256(names.tobytes()).hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -282,7 +282,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         try:
             words, polished, parameters = _parameters(run)
             model, kernel = cls(**parameters), parse_kernel(run.provenance.kernel)
-        except (KeyError, TypeError, InputError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None

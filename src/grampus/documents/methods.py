@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
@@ -125,7 +125,7 @@ class KernelKMeansMethod(Method):
     rule: str = "plain"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.init, str) or self.init not in STARTS:
+        if str(self.init) not in STARTS:
             raise InputError(
                 f"init must be one of {', '.join(map(repr, STARTS))}, not an array: documents are reordered before "
                 f"they start. Got {self.init!r}."
@@ -294,7 +294,7 @@ def check_method(method: Any) -> Method:
 def restore_method(options: dict[str, Any]) -> Method:
     """Return the method that ``options()`` described."""
     own = dict(options)
-    return replace(check_method(own.pop("name")), **own)
+    return type(check_method(own.pop("name")))(**own)
 
 
 def _unweighted(gram: Gram, job: Job, run: Callable[[Gram], Any]) -> Found:

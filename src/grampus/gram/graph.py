@@ -71,18 +71,16 @@ class GraphOperator(Transformed):
         return Cost(below.product + 2.0 * known, below.row + known, max(below.whole, n * n) + n * known)
 
 
-def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -> SparseGram:
+def neighbour_graph(gram: Gram, n_neighbors: int) -> SparseGram:
     """Keep the similarities of each document to its nearest neighbours, and no others.
 
     Parameters
     ----------
     gram : Gram
-    neighbours : int
+    n_neighbors : int
         p, from 1 to n − 1. Two documents stay linked, by their similarity, if either is among the p most similar of
         the other; of those equally similar up to rounding, the first come first. A document is no neighbour of its
         own, and similarities of 0 and below are no links.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -100,9 +98,9 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
            [0. , 0.2, 0. ]])
     """
     n = len(check_gram(gram))
-    neighbours = check_integer(neighbours, "neighbours", low=1, high=n - 1, of=" (the other documents)")
-    require_memory(48 * n * neighbours, "The neighbour graph", "Use fewer neighbours")
-    index, values = nearest_neighbors(gram, neighbours, n_jobs=n_jobs)
+    count = check_integer(n_neighbors, "n_neighbors", low=1, high=n - 1, of=" (the other documents)")
+    require_memory(48 * n * count, "The neighbour graph", "Use fewer neighbours")
+    index, values = nearest_neighbors(gram, count)
     kept = values > 0
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     graph = sp.csr_array((values[kept], index[kept], starts), shape=(n, n))

@@ -54,30 +54,18 @@ LIMITS: dict[type, dict[str, Limits]] = {
         "heatmap": Limits(-_INF, _INF, "float32", ("s", "s")),
     },
     Cluster: {
-        "number": Limits(0, "k"),
-        "size": Limits(1, _INF),
-        "central": Limits(0, "n"),
-        "borderline": Limits(0, "n"),
-        "outliers": Limits(0, "n"),
-        "nearest": Limits(-1, "k"),
-        "stability": Limits(-1, 1),
+        "number": Limits(0, "k"), "size": Limits(1, _INF), "nearest": Limits(-1, "k"), "stability": Limits(-1, 1),
+        "central": Limits(0, "n"), "borderline": Limits(0, "n"), "outliers": Limits(0, "n"),
     },
     Branch: {
-        "index": Limits(0, "m"),
-        "parent": Limits(-1, "m"),
-        "children": Limits(0, "m"),
-        "size": Limits(0, _INF),
-        "order": Limits(-1, "m"),
-        "cluster": Limits(-1, "k"),
+        "index": Limits(0, "m"), "parent": Limits(-1, "m"), "children": Limits(0, "m"), "order": Limits(-1, "m"),
+        "cluster": Limits(-1, "k"), "size": Limits(0, _INF),
     },
     Choice: {
-        "best": Limits(1, _INF),
-        "ks": Limits(1, _INF),
-        "standard_error": Limits(0, _INF),
-        "n_splits": Limits(0, _INF),
+        "best": Limits(1, _INF), "ks": Limits(1, _INF), "standard_error": Limits(0, _INF), "n_splits": Limits(0, _INF),
         "p_value": Limits(0, 1),
     },
-}
+}  # fmt: skip
 
 
 # -- types: from what JSON holds to records
@@ -260,3 +248,7 @@ def _check_model(model: Mapping[str, Any], k: int) -> None:
     fits = isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and weights.ndim == 1
     if not fits or not np.isfinite(weights).all() or (weights < 0).any():
         raise RunError("model.weights must be finite numbers of at least 0.")
+    terms = model.get("words.terms", ())
+    for name in ("words.global_weights", "words.document_frequency"):
+        if np.shape(model.get(name, np.zeros(len(terms)))) != (len(terms),):
+            raise RunError(f"model.{name} must be {len(terms)} numbers, one for each term.")

@@ -163,7 +163,12 @@ class Cutting:
         """Divide by the sign pattern of the projections on `n_components` components, each less its threshold."""
         seen = node if self.inputs is None else self.inputs.part(node)
         found = eigenpairs(
-            CentredPart(seen), min(n_components, len(seen)), start=seen.start, tolerance=_TOLERANCE, floor=seen.floor
+            CentredPart(seen),
+            min(n_components, len(seen)),
+            start=seen.start,
+            tolerance=_TOLERANCE,
+            floor=seen.floor,
+            probe=seen.rows is None,  # of a matrix, mirror images must be seen: documents may be known by position only
         )
         count = len(found.values)
         if count == 0:

@@ -17,6 +17,7 @@ Members = NDArray[np.intp]
 _ROUNDING = {"float64": 1e-13, "float32": 1e-6}  # of the trace: a scatter below it is 0
 _BLOCK = 128  # rows of features whose similarities to each other are formed at a time
 _PRODUCTS = 200  # vectors that a tree multiplies at its root, about
+_START = 1  # a stream of its own: vectors that the iteration draws later must not be the start again
 
 
 class Part:
@@ -58,7 +59,7 @@ class Part:
     @property
     def start(self) -> Array:
         """Where the search for components starts: the same for the same documents, whatever their order was."""
-        return np.random.default_rng(len(self)).standard_normal(len(self))
+        return np.random.default_rng([len(self), _START]).standard_normal(len(self))
 
     @cached_property
     def _columns(self) -> Any:
