@@ -7,12 +7,18 @@ import errno
 import os
 import shutil
 import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from ._config import format_size
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _STALE = 3600.0  # seconds after which what a killed process left behind is removed
@@ -63,12 +69,12 @@ def open_regular(path: str | os.PathLike[str], limit: int | None = None) -> IO[b
 
 
 def temporary(path: Path) -> Path:
-    """Return a fresh name beside a path, hidden, that tells what it belongs to."""
+    """Return a new hidden name next to a path, derived from its name."""
     return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def sync_folder(path: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Flush the entries of a folder to disk, where the system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -79,7 +85,7 @@ def sync_folder(path: Path) -> None:
 
 
 def write_synced(path: Path, data: bytes | memoryview) -> None:
-    """Write a new file and bring it to the disk."""
+    """Write a new file and flush it to disk."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()
@@ -87,9 +93,9 @@ def write_synced(path: Path, data: bytes | memoryview) -> None:
 
 
 def write_file(path: Path, data: bytes | memoryview) -> None:
-    """Write a file in one step: whoever looks sees the old one or the new one, whole.
+    """Write a file atomically: a reader sees the old file or the new one, never a part.
 
-    Folders above it are made. A link stays, and what it leads to is written; a pipe or a device is written into.
+    Missing parent folders are created. A link is followed; a pipe or a device is written to directly.
 
     Examples
     --------
@@ -105,25 +111,31 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
             file.write(data)
         return
     target = Path(os.path.realpath(path))
-    beside = temporary(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, data)
+    except OSError as error:  # name the file that was asked for
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    sync_folder(target.parent)
+
+
+def replace_file(path: Path, data: bytes | memoryview) -> None:
+    """Put a new file in place of whatever has its name, in one step."""
+    beside = temporary(path)
+    try:
         write_synced(beside, data)
-        beside.replace(target)
-    except BaseException as error:
+        beside.replace(path)
+    except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):  # name the file that was asked for, not the one beside it
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    sync_folder(target.parent)
 
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to fill, and rename it to `path` at the end; after an error nothing is left.
+    """Yield a folder to fill, and rename it to `path` at the end; after an error nothing is left.
 
-    `path` must not be there, or be an empty folder.
+    `path` must not exist, or be an empty folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(path)
@@ -139,9 +151,73 @@ def new_folder(path: Path) -> Iterator[Path]:
     sync_folder(path.parent)
 
 
+@contextlib.contextmanager
+def locked(path: Path, wait: float) -> Iterator[bool]:
+    """Hold a lock file while the block runs, and remove it afterwards; yield False if it stayed taken.
+
+    The operating system holds the lock (``flock``, or ``msvcrt.locking`` on Windows) and releases it when the process
+    ends, however it ends: a file left by a killed process locks nothing. Where the file system has no locks, the block
+    runs without one.
+
+    Parameters
+    ----------
+    path : Path
+        The lock file.
+    wait : float
+        Seconds to wait for another holder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from grampus._files import locked
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with locked(Path(folder, "lock"), 1.0) as first, locked(Path(folder, "lock"), 0.0) as second:
+    ...         print(first, second)
+    ...     os.listdir(folder)
+    True False
+    []
+    """
+    handle, end = _try_lock(path), time.monotonic() + wait
+    while handle is None and time.monotonic() < end:
+        time.sleep(0.05)
+        handle = _try_lock(path)
+    try:
+        yield handle is not None
+    finally:
+        if handle is not None:
+            _unlock(path, handle)
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return a handle that holds the lock, or None."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
+    except OSError as error:
+        held = error.errno not in (errno.EAGAIN, errno.EACCES, errno.ENOENT)
+    if held:
+        return handle
+    os.close(handle)
+    return None
+
+
+def _unlock(path: Path, handle: int) -> None:
+    """Remove the lock file and let go; Windows removes no open file, so there the order is the other way round."""
+    if sys.platform != "win32":
+        path.unlink(missing_ok=True)
+    os.close(handle)
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):  # the next holder has opened it, and will remove it
+            path.unlink()
+
+
 def remove_stale(path: Path) -> None:
-    """Remove what processes that were killed more than an hour ago left beside a path."""
-    for left in path.parent.glob(f".{_literal(path.name)}.*.tmp"):
+    """Remove what processes killed more than an hour ago left next to a path."""
+    for left in path.parent.glob(f".{_literal(path.name)}.{'[0-9a-f]' * 12}.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _STALE:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()

@@ -26,9 +26,9 @@ LAYERS: list[set[str]] = [
     {"gram"},
     {"metrics"},
     {"_random"},
-    {"_check", "_content", "_parallel"},
+    {"_check", "_parallel"},
     {"_array", "_files"},
-    {"_config"},
+    {"_config", "_progress"},
     {"errors", "_version", "_draw"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

@@ -22,7 +22,7 @@ import pytest
 from grampus.cli import grampus as group
 from grampus.cli import main
 from grampus.cli.results import csv_text, harmless, jsonl_text
-from grampus.persist import Run
+from grampus.persist import Run, folder
 
 TOPICS = {
     "sea": "whale sea ocean fish deep water song ship sail wave",
@@ -66,7 +66,7 @@ def place(tmp_path_factory):
             assert stop.value.code == 0
     finally:
         os.chdir(before)
-    made_for = Run.load(folder / "run").fingerprint
+    made_for = Run.load(folder / "run").provenance.fingerprint
     edits = {"format": "grampus-edits", "version": 1, "run": made_for, "names": {"0": "First"}, "merges": [[0, 1]]}
     (folder / "edits.json").write_text(json.dumps(edits))
     return folder
@@ -254,7 +254,7 @@ def test_assign_evaluate_compare(place, capsys, monkeypatch, tmp_path):
     assert [placed[name]["known"] for name in ("n1", "n2", "n3")] == [True, True, False]
     status, out, _ = here(place, capsys, monkeypatch, "assign", "run", "news.csv", "--json")
     again = [row["cluster"] for row in json.loads(out)["documents"]]
-    assert again == Run.load(place / "run").labels.tolist()
+    assert again == Run.load(place / "run").evidence.labels.tolist()
     status, out, _ = here(place, capsys, monkeypatch, "evaluate", "run", "--json")
     assert json.loads(out)["scores"]["nmi"] == pytest.approx(1.0)
     status, out, _ = here(place, capsys, monkeypatch, "evaluate", "run", "news.jsonl", "--label", "section")
@@ -353,8 +353,6 @@ def test_disk_errors_are_one_line_and_leave_the_old_run(place, capsys, monkeypat
     """Root may write anywhere, so that both errors are injected where the bytes go out."""
     import errno
 
-    from grampus.persist import folder
-
     words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--out", str(tmp_path / "run")]
     assert here(place, capsys, monkeypatch, *words)[0] == 0
     before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
@@ -363,7 +361,7 @@ def test_disk_errors_are_one_line_and_leave_the_old_run(place, capsys, monkeypat
     def fail(path, data):
         raise OSError(code, os.strerror(code), str(path))
 
-    monkeypatch.setattr(folder, "write_synced", fail)
+    monkeypatch.setattr(folder, "replace_file", fail)
     status, _, error = here(place, capsys, monkeypatch, *words, "--seed", "5")
     assert status == 1
     assert os.strerror(code) in error
@@ -403,8 +401,8 @@ def test_killed_at_any_moment_the_output_is_absent_or_whole(place):
     assert len(Run.load(place / "timed")) == 45
     found = [place / f"killed{i}" for i in range(15)]
     assert not found[0].exists()
-    for folder in found:
-        assert not folder.exists() or len(Run.load(folder)) == 45
+    for one in found:
+        assert not one.exists() or len(Run.load(one)) == 45
 
 
 INTERRUPTED = """
@@ -549,8 +547,9 @@ def test_errors_cannot_steer_the_terminal(words, place, capsys, monkeypatch):
     if not forged.exists():
         shutil.copytree(place / "run", forged)
         manifest = json.loads((forged / "manifest.json").read_text())
-        manifest["run"][HOSTILE] = manifest["run"].pop("kernel")
-        (forged / "manifest.json").write_text(json.dumps(manifest))
+        del manifest["sha256"]
+        manifest["run"]["provenance"][HOSTILE] = "cosine"
+        (forged / "manifest.json").write_bytes(folder._encode(manifest))  # with the right hash
     status, out, error = here(place, capsys, monkeypatch, *words)
     assert status in (1, 2), out
     assert error.startswith("Error: ")
@@ -599,7 +598,7 @@ def test_evaluate_is_readable_with_many_clusters(columns, wide, place, capsys, m
     if not wide:
         row = next(line for line in out.splitlines() if "air" in line)
         assert "15" in row
-        counts = Counter(Run.load(place / "many").labels[:15].tolist())
+        counts = Counter(Run.load(place / "many").evidence.labels[:15].tolist())
         largest, count = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[0]
         assert f"{largest} ({count})" in out
 

@@ -128,7 +128,7 @@ def test_files_of_a_folder_that_were_left_out_are_reported_and_saved(capsys):
     assert "1 left out: symbolic link." in out
     from grampus.persist import Run
 
-    assert "1 left out: symbolic link." in Run.load("run").warnings
+    assert "1 left out: symbolic link." in Run.load("run").evidence.warnings
 
 
 def test_a_source_is_never_overwritten(capsys, saved):

@@ -57,18 +57,18 @@ def test_texts_in_clusters_out():
     assert sum(cluster.size for cluster in model.clusters_) == len(TEXTS)
     assert model.predict(["a song of the deep sea"]) == model.labels_[:1]
     run = model.run_
-    assert run.excerpts[0] == SEA[0]
-    assert run.tree[0].size == len(TEXTS)
-    assert np.isfinite(run.coordinates).all()
+    assert run.documents.excerpts[0] == SEA[0]
+    assert run.evidence.tree[0].size == len(TEXTS)
+    assert np.isfinite(run.layout.coordinates).all()
 
 
 def test_a_corpus_keeps_its_ids_titles_labels_and_dates():
     corpus = Corpus(TEXTS, ids=list("abcdefghij"), labels=["s"] * 5 + [""] * 5, titles=TEXTS, dates=["2020"] * 10)
     run = two().fit(corpus).run_
-    assert run.ids == list("abcdefghij")
-    assert run.classes == ["s"] * 5 + [""] * 5
-    assert run.titles == TEXTS
-    assert run.dates == ["2020"] * 10
+    assert run.documents.ids == list("abcdefghij")
+    assert run.documents.classes == ["s"] * 5 + [""] * 5
+    assert run.documents.titles == TEXTS
+    assert run.documents.dates == ["2020"] * 10
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "embeddings with texts"])
@@ -78,7 +78,7 @@ def test_rows_of_numbers_instead_of_texts(kind):
     model = two().fit(rows, corpus=Corpus(TEXTS) if kind.startswith("emb") else None)
     assert ari(model.labels_, two().fit(TEXTS).labels_) == 1.0
     assert model.predict(rows).tolist() == model.labels_.tolist()
-    assert (model.run_.texts is None) == (not kind.startswith("emb"))
+    assert (model.run_.documents.texts is None) == (not kind.startswith("emb"))
     if kind.startswith("emb"):
         assert any("whale" in cluster.label for cluster in model.clusters_)
     with pytest.raises(InputError, match="rows of a matrix"):
@@ -89,7 +89,7 @@ def test_a_gram_matrix():
     x = TermVectorizer("lec", dtype=np.float64).fit_transform(TEXTS)
     model = two(kernel="precomputed").fit((x @ x.T).toarray())
     assert ari(model.labels_, two(kernel="linear").fit(TEXTS).labels_) == 1.0
-    assert model.run_.agreement == 1.0
+    assert model.run_.evidence.agreement == 1.0
     assert model.clusters_[0].label == "cluster 1"
     with pytest.raises(InputError, match="takes a Gram matrix"):
         two(kernel="precomputed").fit(TEXTS)
@@ -129,7 +129,7 @@ def test_copies_stay_together_and_empty_documents_are_placed():
     assert model.labels_[15] == model.labels_[0]
     assert set(model.labels_) == {0, 1}
     assert model.oddness_[13] == model.oddness_[14] == 1.0
-    assert any("2 documents without any known term" in note for note in model.run_.warnings)
+    assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
     assert [0, 15] in model.duplicates_.tolist()
     assert not {13, 14} & set(model.duplicates_.ravel().tolist())
     assert sum(cluster.size for cluster in model.clusters_) == len(texts)
@@ -138,12 +138,12 @@ def test_copies_stay_together_and_empty_documents_are_placed():
 @pytest.mark.parametrize("options", [{}, {"polish": False}, {"kernel": "cosine"}, {"kernel": "gaussian(1)"}])
 def test_documents_shown_again_get_their_label_when_it_converged(corpus, options):
     model = quick(6, **options).fit(corpus)
-    assert 0.9 < model.run_.agreement <= 1.0
+    assert 0.9 < model.run_.evidence.agreement <= 1.0
     if model.effort.polish or model.result_.outcome == "converged":
-        assert model.run_.agreement == 1.0
+        assert model.run_.evidence.agreement == 1.0
         assert model.predict(corpus).tolist() == model.labels_.tolist()
     share = (model.predict(corpus) == model.labels_).mean()
-    assert share == pytest.approx(model.run_.agreement, abs=1e-6)
+    assert share == pytest.approx(model.run_.evidence.agreement, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_loaded_run_answers_as_before(tmp_path, kernel, texts):
     assert one.known.tolist() == other.known.tolist()
     np.testing.assert_allclose(one.margin, other.margin, atol=1e-12)
     assert again.get_params()["kernel"] == kernel
-    assert (again.run_.texts is not None) == texts
+    assert (again.run_.documents.texts is not None) == texts
 
 
 def test_without_texts_a_string_kernel_cannot_place(tmp_path):
@@ -176,7 +176,7 @@ def test_a_function_as_tokenizer_works_but_cannot_be_saved():
     model = two(terms=TermVectorizer(tokenizer=str.split)).fit(TEXTS)
     assert model.predict(["whale"]) == model.labels_[:1]
     assert dict(model.run_.model) == {}
-    assert any("tokenizer" in note for note in model.run_.warnings)
+    assert any("tokenizer" in note for note in model.run_.evidence.warnings)
 
 
 def test_scikit_learn_conventions():
@@ -217,9 +217,9 @@ def test_bad_input_is_said(options, data, message):
 @pytest.mark.parametrize("texts", [["whale"], ["whale", "bird"], ["whale", "whale"], TEXTS[:3]])
 def test_few_documents(texts):
     run = quick(1).fit(texts).run_
-    assert run.labels.tolist() == [0] * len(texts)
-    assert run.second.tolist() == [-1] * len(texts)
-    assert run.tree[0].cluster == 0
+    assert run.evidence.labels.tolist() == [0] * len(texts)
+    assert run.evidence.second.tolist() == [-1] * len(texts)
+    assert run.evidence.tree[0].cluster == 0
 
 
 def test_no_documents_to_place():
@@ -232,7 +232,7 @@ def test_the_origin_is_a_place_for_rows_of_a_matrix(kernel, tmp_path):
     rows = np.vstack([np.zeros((10, 2)), np.random.default_rng(0).normal(size=(10, 2)) * 0.1 + 5])
     model = two(kernel=kernel).fit(rows)
     assert ari(model.labels_, np.repeat([0, 1], 10)) == 1.0
-    assert not any("zeros" in note or "known term" in note for note in model.run_.warnings)
+    assert not any("zeros" in note or "known term" in note for note in model.run_.evidence.warnings)
     model.save(tmp_path / "run")
     for each in (model, grampus.load(tmp_path / "run")):
         placed = each.assign(rows[[0, -1]])
@@ -255,7 +255,7 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
     for form, said in ((rows, "20 documents with nothing but zeros"), (sp.csr_array(rows), "20 documents without any")):
         model = two(kernel=kernel).fit(form)
         assert ari(model.labels_[:6], np.repeat([0, 1], 3)) == 1.0
-        assert any(said in note for note in model.run_.warnings)
+        assert any(said in note for note in model.run_.evidence.warnings)
         model.save(tmp_path / "run")
         for each in (model, grampus.load(tmp_path / "run")):
             assert each.assign(form[[0, 6]]).known.tolist() == [True, False]
@@ -265,7 +265,7 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
 
 def test_texts_without_terms_have_no_say_under_any_kernel():
     model = two(kernel="gaussian(1)").fit([*TEXTS, "", "the of and"])
-    assert any("2 documents without any known term" in note for note in model.run_.warnings)
+    assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
     assert model.assign(["", TEXTS[0]]).known.tolist() == [False, True]
 
 
@@ -284,7 +284,7 @@ def test_ks_may_be_a_number_or_a_generator():
         model = quick("auto", ks=given, kernel="linear", n_splits=5).fit(rows)
         assert model.effort.ks == read
         assert model.choice_.ks == read
-        assert model.run_.parameters["effort"]["ks"] == list(read)
+        assert model.run_.provenance.parameters["effort"]["ks"] == list(read)
 
 
 def test_the_verdict_of_a_single_split_is_fit_for_json():
@@ -312,13 +312,15 @@ def test_k_is_chosen():
 def test_the_tree_cut_at_k_is_the_clustering(corpus):
     run = quick(6).fit(corpus).run_
     below = {}
-    for branch in reversed(run.tree):
+    for branch in reversed(run.evidence.tree):
         below[branch.index] = {branch.index}.union(*(below[child] for child in branch.children))
-        assert branch.size == np.isin(run.leaves, list(below[branch.index])).sum()
-    for cluster in run.clusters:
-        (branch,) = [branch for branch in run.tree if branch.cluster == cluster.number]
-        assert (np.isin(run.leaves, list(below[branch.index])) == (run.labels == cluster.number)).all()
-    splits = sorted((branch for branch in run.tree if branch.order >= 0), key=lambda branch: branch.order)
+        assert branch.size == np.isin(run.evidence.leaves, list(below[branch.index])).sum()
+    for cluster in run.evidence.clusters:
+        (branch,) = [branch for branch in run.evidence.tree if branch.cluster == cluster.number]
+        assert (
+            np.isin(run.evidence.leaves, list(below[branch.index])) == (run.evidence.labels == cluster.number)
+        ).all()
+    splits = sorted((branch for branch in run.evidence.tree if branch.order >= 0), key=lambda branch: branch.order)
     assert [branch.order for branch in splits] == list(range(len(splits)))
     assert all(branch.cluster < 0 for branch in splits[: run.n_clusters - 1])
-    assert all(branch.label for branch in run.tree)
+    assert all(branch.label for branch in run.evidence.tree)

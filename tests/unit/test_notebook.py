@@ -10,9 +10,10 @@ from xml.etree.ElementTree import fromstring
 import numpy as np
 import pytest
 
-from grampus.persist import Choice
+from grampus.persist import Branch, Choice
 from grampus.select import score_chart
 from tests.pages import PAYLOADS, example_run
+from tests.runs import changed
 
 
 def shown(result):
@@ -29,20 +30,23 @@ def test_a_run_shows_its_verdict_and_clusters():
     run = example_run()
     element = shown(run)
     assert "160 documents in 4 clusters" in "".join(element.itertext())
-    assert [row[0] for row in cells(element)] == [c.label for c in run.clusters]
+    assert [row[0] for row in cells(element)] == [c.label for c in run.evidence.clusters]
     assert len(list(element.iter("li"))) > 2
 
 
 def test_many_clusters_are_cut_short():
     run = example_run()
-    many = tuple(replace(run.clusters[0], number=c, size=1) for c in range(160))
-    crowd = replace(run, clusters=many, labels=np.arange(160, dtype=np.int32), second=run.second * 0)
+    many = tuple(replace(run.evidence.clusters[0], number=c, size=1) for c in range(160))
+    tree = [Branch(0, -1, tuple(range(1, 161)), 160, 0, 1.0, 1.0, -1, "all")]
+    tree += [Branch(c + 1, 0, (), 1, -1, 0.0, 0.0, c, str(c)) for c in range(160)]
+    labels = np.arange(160, dtype=np.int32)
+    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, model={})
     assert "… and 120 more" in "".join(shown(crowd).itertext())
     assert len(cells(shown(crowd))) == 40
 
 
 def test_a_choice_shows_its_chart():
-    choice = example_run().choice
+    choice = example_run().evidence.choice
     rows = cells(shown(choice))
     assert [row[0] for row in rows] == [str(k) for k in choice.ks]
     assert [row[0] for row in rows if "chosen" in row[-1]] == [str(choice.best)]
@@ -77,7 +81,7 @@ def test_a_single_split_has_a_score_and_no_spread():
 
 @pytest.mark.parametrize("payload", PAYLOADS[::17])
 def test_nothing_becomes_markup(payload):
-    run = replace(example_run(), source=payload, warnings=(payload,))
+    run = changed(example_run(), source=payload, warnings=(payload,))
     tags = {part.tag for part in shown(run).iter()}
     assert tags == {"body", "div", "p", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect"}
 

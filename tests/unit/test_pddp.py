@@ -16,9 +16,8 @@ import grampus
 from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
 from grampus.cluster.trees.pddp import VARIANTS
-from grampus.errors import ConvergenceError, InputError, MissingExtraError
-from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, empirical_map, normalise
-from grampus.gram import lanczos as components
+from grampus.errors import InputError, MissingExtraError
+from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, eigenpairs, empirical_map, normalise
 from grampus.kernels import parse_kernel
 from tests import memory
 
@@ -195,10 +194,9 @@ def test_directions_without_positive_variance_are_left_out():
     rng = np.random.default_rng(0)
     a, Q = rng.standard_normal((300, 1)), np.linalg.qr(rng.standard_normal((300, 300)))[0]
     K = 400 * a @ a.T - (Q * np.linspace(1, 2, 300)) @ Q.T
-    found = components.leading_components(
-        lambda v: K @ v, 3, rng.standard_normal(300), dense=lambda: K, floor=1e-8, max_products=40
-    )
+    found = eigenpairs(DenseGram(K), 3, start=rng.standard_normal(300), floor=1e-8, probe=False)
     assert len(found.values) == 1
+    assert found.products < 40
     tree = pddp(DenseGram(K), 2, n_components=3)
     assert len(tree.root.split.eigenvalues) == 1
     assert len(tree.root.children) == 2
@@ -209,32 +207,6 @@ def test_far_from_the_origin():
     near, far = pddp(LinearGram(x), 6), pddp(LinearGram(x + 1e5), 6)
     assert sets(near) == sets(far)
     assert far.root.scatter == pytest.approx(near.root.scatter, rel=1e-6)
-
-
-def test_no_convergence_is_an_error():
-    rng = np.random.default_rng(0)
-    K = rng.standard_normal((300, 300))
-    K = K @ K.T
-    with pytest.raises(ConvergenceError, match="not found to 1e-10 in 9 products"):
-        components.leading_components(lambda v: K @ v, 1, rng.standard_normal(300), dense=lambda: K, max_products=9)
-
-
-def test_slow_convergence_restarts():
-    """A flat spectrum needs several restarts of the basis."""
-    rng = np.random.default_rng(0)
-    Q = np.linalg.qr(rng.standard_normal((500, 500)))[0]
-    values = np.linspace(0, 1, 500) ** 0.25
-    K = (Q * values) @ Q.T
-    products = []
-
-    def product(v):
-        products.append(1)
-        return K @ v
-
-    found = components.leading_components(product, 2, rng.standard_normal(500), dense=lambda: K)
-    expected = np.linalg.eigvalsh(K - K.mean(0) - K.mean(1)[:, None] + K.mean())[::-1]
-    np.testing.assert_allclose(found.values, expected[:2], rtol=1e-9)
-    assert len(products) > 2 * 64
 
 
 # -- what does not change the tree -----------------------------------------------------------------------------------

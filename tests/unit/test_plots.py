@@ -21,6 +21,7 @@ from grampus.metrics import contingency_table
 from grampus.plots import _axes
 from grampus.plots.gram import averaged
 from grampus.plots.results import projected
+from grampus.select import Splits
 
 
 @pytest.fixture(scope="module")
@@ -187,7 +188,7 @@ def test_the_chart_of_k():
 
 @pytest.fixture(scope="module")
 def selection(points):
-    return choose_k(points, kernel="linear", ks=(2, 3, 4), n_splits=6, scheme="RED-S", null=False, random_state=0)
+    return choose_k(points, kernel="linear", ks=(2, 3, 4), splits=Splits(6), scheme="RED-S", null=False, random_state=0)
 
 
 def test_a_selection_draws_and_shows_itself(selection):

@@ -16,7 +16,6 @@ import sys
 import threading
 import time
 import warnings
-import zlib
 from dataclasses import replace
 from datetime import datetime
 
@@ -27,6 +26,7 @@ from grampus.errors import CorpusError, InputError, MissingExtraError
 from grampus.text import Corpus, CorpusWarning, Document, ReadLimits, ReadOptions, Texts, read_corpus
 from grampus.text.readers import tables
 from grampus.text.readers.folder import _iso_time
+from tests.fuzz import write_bomb
 
 RECORDS = [
     {"id": "w", "text": "whale song", "label": "sea", "title": "Whale", "date": "2020-01-02"},
@@ -72,15 +72,6 @@ def limited(**limits):
 
 
 SKIP = ReadOptions(on_error="skip")
-
-
-def write_bomb(path, size):
-    """Write `size` blanks as gzip: a block compressed with a full flush can be repeated byte for byte."""
-    block = 1 << 24
-    compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
-    piece = compressor.compress(b" " * block) + compressor.flush(zlib.Z_FULL_FLUSH)
-    end = compressor.flush(zlib.Z_FINISH) + bytes(4) + (size % 2**32).to_bytes(4, "little")
-    path.write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\x02\xff" + piece * (size // block) + end)
 
 
 def noted(*arguments, **options):

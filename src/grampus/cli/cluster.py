@@ -14,7 +14,6 @@ from .options import (
     Count,
     MachineOptions,
     OutputOptions,
-    Progress,
     ResultOptions,
     SourceOptions,
     SplitOptions,
@@ -25,6 +24,7 @@ from .results import document_rows
 from .show import console, print_json, progress_bars, say, show_run
 
 if TYPE_CHECKING:
+    from .._progress import Progress
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
@@ -82,9 +82,9 @@ class Options:
         inputs = (self.source, self.start.embeddings, self.terms.stop_words)
         self.table.check(self.output, inputs, out=self.out, report=self.page)
         if self.out:
-            from ..persist.folder import _is_run  # private: a public check of a run's folder is wanted
+            from ..persist.folder import is_run
 
-            _is_run(Path(self.out))
+            is_run(Path(self.out))
 
 
 @command(Options, "cluster", "Cluster documents and describe the clusters.")
@@ -118,7 +118,7 @@ def cluster(options: Options) -> None:
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
         show_run(run, out)
-        places = (("Saved", options.out), ("Page", options.page), ("Again", run.command))
+        places = (("Saved", options.out), ("Page", options.page), ("Again", run.provenance.command))
         say(out, *(f"{name}: {place}" for name, place in places if place))
 
 
@@ -144,7 +144,9 @@ def _run(options: Options, progress: Progress) -> Run:
         model.fit(corpus, progress=progress)
     else:
         model.fit(_embeddings(options.start.embeddings), corpus=corpus, progress=progress)
-    return replace(model.run_, columns=options.documents.columns, command=repeat_line(seed=options.machine.seed))
+    line = repeat_line(seed=options.machine.seed)
+    provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
+    return replace(model.run_, provenance=provenance)
 
 
 def _embeddings(place: str) -> Any:
@@ -163,12 +165,14 @@ def _embeddings(place: str) -> Any:
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
     """Return a run as plain values for programs."""
-    header, rows = document_rows(replace(run, titles=None, dates=None, excerpts=None))
+    documents = replace(run.documents, titles=None, dates=None, excerpts=None)
+    header, rows = document_rows(replace(run, documents=documents))
+    provenance, evidence = run.provenance, run.evidence
     return {
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
-        "clusters": [asdict(cluster) for cluster in run.clusters],
-        "choice": None if run.choice is None else asdict(run.choice),
-        **{name: getattr(run, name) for name in ("kernel", "seed", "outcome", "fingerprint", "warnings", "seconds")},
+        "clusters": [asdict(cluster) for cluster in evidence.clusters],
+        "choice": None if evidence.choice is None else asdict(evidence.choice),
+        **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
+        **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
         "saved": place,
-        "command": run.command,
     }

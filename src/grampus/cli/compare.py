@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import click
 
 from .command import argument, command, repeat_line
 from .options import OutputOptions, ResultOptions
 from .show import console, print_json, say, table
+
+if TYPE_CHECKING:
+    from ..persist import Run
 
 SHOWN = 20  # rows of a table in the terminal
 
@@ -33,16 +37,15 @@ def compare(options: Options) -> None:
       grampus compare monday tuesday --results moved.csv
     """
     options.table.check(options.output, ())
-    from ..documents.compare import compare_runs  # private: moves to persist
     from ..errors import InputError
-    from ..persist import Run
+    from ..persist import Run, compare_runs
 
     old, new = Run.load(options.old), Run.load(options.new)
     found = compare_runs(old, new)
     if not found.shared:
         raise InputError("The two runs must have documents in common; no id of one is in the other.")
     header = ["id", "old", "new", "old_about", "new_about"]
-    moved = [[name, a, b, old.clusters[a].label, new.clusters[b].label] for name, a, b in found.moved]
+    moved = [[name, a, b, _about(old, a), _about(new, b)] for name, a, b in found.moved]
     options.table.write(header, moved)
     if options.output.as_json:
         names = ("shared", "only_old", "only_new", "stayed", "nmi", "ari")
@@ -52,7 +55,7 @@ def compare(options: Options) -> None:
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
         cells = [
-            [f"{a} {old.clusters[a].label}", f"{b} {new.clusters[b].label}", count, "stays" if same else "moves"]
+            [f"{a} {_about(old, a)}", f"{b} {_about(new, b)}", count, "stays" if same else "moves"]
             for a, b, count, same in found.flows[:SHOWN]
         ]
         title = f"{found.shared} documents in both runs, {found.stayed} stay"
@@ -61,3 +64,7 @@ def compare(options: Options) -> None:
             out.print(f"{found.only_old} only in the old run, {found.only_new} only in the new one.")
         out.print(f"Agreement: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")
         say(out, f"Again: {repeat_line()}")
+
+
+def _about(run: Run, cluster: int) -> str:
+    return run.evidence.clusters[cluster].label if cluster >= 0 else "no cluster"

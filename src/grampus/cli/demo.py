@@ -61,9 +61,9 @@ def demo(options: Options) -> None:
     model = DocumentClusterer(options.clusters, effort=effort, random_state=options.machine.seed)
     with progress_bars(options.output.silent) as progress:
         run = model.fit(corpus, progress=progress).run_
-    counts = metrics.contingency_table(corpus.labels, run.labels)
+    counts = metrics.contingency_table(corpus.labels, run.evidence.labels)
     nmi, ari = metrics.nmi(counts), metrics.ari(counts)
-    digest = sha256(np.ascontiguousarray(run.labels, dtype="<i8").tobytes()).hexdigest()
+    digest = sha256(np.ascontiguousarray(run.evidence.labels, dtype="<i8").tobytes()).hexdigest()
     again = repeat_line(seed=options.machine.seed)
     if options.output.as_json:
         scores = {"nmi": nmi, "ari": ari, "version": __version__, "labels_sha256": digest}

@@ -80,9 +80,9 @@ def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: s
 def _labelled(options: Options, saved: Run) -> list[tuple[int, str]]:
     """Return the cluster and the class of the documents that have one."""
     if options.source is None:
-        if saved.classes is None:
+        if saved.documents.classes is None:
             raise click.UsageError("The run has no label column. Name a SOURCE and its --label.")
-        known = dict(zip(saved.ids, saved.classes, strict=True))
+        known = dict(zip(saved.documents.ids, saved.documents.classes, strict=True))
     else:
         options.documents.check(options.source)
         if not options.documents.label:
@@ -90,7 +90,8 @@ def _labelled(options: Options, saved: Run) -> list[tuple[int, str]]:
         corpus = options.documents.read(options.source, lambda *_: None)
         assert corpus.labels is not None
         known = dict(zip(corpus.ids, corpus.labels, strict=True))
-    pairs = [(int(label), known[name]) for name, label in zip(saved.ids, saved.labels, strict=True) if known.get(name)]
+    labelled = zip(saved.documents.ids, saved.evidence.labels.tolist(), strict=True)
+    pairs = [(label, known[name]) for name, label in labelled if known.get(name)]
     if not pairs:
         raise click.UsageError("No document of the run has a class there: ids do not match, or all labels are empty.")
     return pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +17,7 @@ from .results import write_rows
 from .show import plain_options
 
 if TYPE_CHECKING:
+    from .._progress import Progress
     from ..documents import Effort
     from ..text import Corpus, TermVectorizer
 
@@ -27,7 +28,6 @@ KERNEL = "cosine|principal(30)|normalise"
 _COLUMNS = ("id", "title", "label", "date")
 FILE = click.Path(dir_okay=False, allow_dash=True)
 AT_LEAST_1 = click.IntRange(min=1)
-Progress = Callable[[str, int, int], None]
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
 else:  # generic from click 8.3 on

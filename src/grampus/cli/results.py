@@ -64,24 +64,31 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
 
 
 def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
-    """Return the columns and rows of the documents of a run."""
-    known = [name for name in ("titles", "classes", "dates", "excerpts") if getattr(run, name) is not None]
+    """Return the columns and rows of the documents of a run; what is unknown is None, and so is no cluster."""
     singular = {"titles": "title", "classes": "label", "dates": "date", "excerpts": "excerpt"}
-    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *(singular[name] for name in known)]
+    columns = {
+        name: getattr(run.documents, part)
+        for part, name in singular.items()
+        if getattr(run.documents, part) is not None
+    }
+    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *columns]
+    seen = run.evidence
 
     def rows() -> Iterator[list[Any]]:
-        columns = [getattr(run, name) for name in known]
-        for i in range(len(run)):
-            cluster, second, stable = int(run.labels[i]), int(run.second[i]), float(run.stability[i])
+        for i, cluster in enumerate(seen.labels.tolist()):
             yield [
-                run.ids[i],
-                cluster,
-                run.clusters[cluster].label,
-                round(float(run.margin[i]), 4),
-                None if second < 0 else second,
-                round(float(run.oddness[i]), 4),
-                None if stable != stable else round(stable, 4),  # noqa: PLR0124  (not a number)
-                *(column[i] for column in columns),
+                run.documents.ids[i],
+                None if cluster < 0 else cluster,
+                "no cluster" if cluster < 0 else seen.clusters[cluster].label,
+                _rounded(seen.margin[i]),
+                None if seen.second[i] < 0 else int(seen.second[i]),
+                _rounded(seen.oddness[i]),
+                _rounded(seen.stability[i]),
+                *(column[i] for column in columns.values()),
             ]
 
     return header, rows()
+
+
+def _rounded(value: Any) -> float | None:
+    return None if value != value else round(float(value), 4)  # noqa: PLR0124  (not a number)

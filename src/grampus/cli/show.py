@@ -8,13 +8,14 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from .._progress import Progress
     from ..persist import Run
 
 # C0, DEL, C1; line separators; marks that change the direction of text; invisible characters.
@@ -33,6 +34,7 @@ PHRASES = (
     (" (max_document_bytes)", ""),
     (" (max_total_bytes)", ""),
     (" (max_ratio)", ""),
+    ("; raise max_query_steps if the query needs more", ""),
 )
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
               "min_df": "--min-df", "ks": "--ks", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
@@ -132,26 +134,28 @@ def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..select import score_chart
 
-    if run.choice is not None:
-        out.print(score_chart(run.choice))
-        if run.choice.verdict:
-            out.print(clean(run.choice.verdict, LINE))
+    if run.evidence.choice is not None:
+        out.print(score_chart(run.evidence.choice))
+        if run.evidence.choice.verdict:
+            out.print(clean(run.evidence.choice.verdict, LINE))
         out.print()
-    stable = any(cluster.stability is not None for cluster in run.clusters)
+    stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
-    for cluster in run.clusters:
+    for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         row = [cluster.number, cluster.size, cluster.label, words]
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
-    out.print(table(columns, rows, f"{len(run)} documents from {run.source}, {run.n_clusters} clusters"))
-    odd = int((run.oddness >= 0.5).sum())
-    out.print(f"{len(run.duplicates)} near-duplicate pairs, {odd} outliers; {run.seconds:.1f} s")
-    notes(out, run.warnings)
+    none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
+    title = f"{len(run)} documents from {run.provenance.source}, {run.n_clusters} clusters{none}"
+    out.print(table(columns, rows, title))
+    odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
+    out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
+    notes(out, run.evidence.warnings)
 
 
 @contextmanager
-def progress_bars(hidden: bool) -> Iterator[Callable[[str, int, int | None], None]]:
+def progress_bars(hidden: bool) -> Iterator[Progress]:
     """Provide ``progress(step, done, total)``, shown as bars with the time left if standard error is a terminal.
 
     A step without a total, or of a single part, is shown as a moving bar until it is done.
@@ -159,10 +163,11 @@ def progress_bars(hidden: bool) -> Iterator[Callable[[str, int, int | None], Non
     if hidden or not sys.stderr.isatty():
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
     parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
-    with Progress(*parts, console=console(stderr=True), transient=True) as bars:
+    with Bars(*parts, console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
         def progress(step: str, done: int, total: int | None) -> None:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import click
 
 from .command import argument, command, names_of, option, refuse, repeat_line
-from .options import AT_LEAST_1, MachineOptions, OutputOptions, Progress, SourceOptions, TermOptions, default_vectorizer
+from .options import AT_LEAST_1, MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, progress_bars, say
 
 if TYPE_CHECKING:
+    from .._progress import Progress
     from ..cluster.trees.formats import Outline
 
 FORMATS = ("text", "json", "newick", "dot")
@@ -84,7 +85,7 @@ def _of_run(place: str, shape: str) -> str:
     from ..cluster.trees.formats import Outline
     from ..persist import Run
 
-    branches = Run.load(place).tree
+    branches = Run.load(place).evidence.tree
     if shape == "json":
         return json.dumps([asdict(branch) for branch in branches], indent=1)
     nodes = [

@@ -9,13 +9,14 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from ..cluster import bisecting_kernel_kmeans, kernel_kmeans, kernel_pca_kmeans, pddp, spectral_kmeans
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError, MemoryBudgetError
@@ -44,7 +45,7 @@ class Job:
     seed : int
         Seed of everything random.
     progress : callable, optional
-        Called with the number of finished starts and of all.
+        Called as ``progress("clustering", done, total)``, in starts.
     """
 
     k: int
@@ -52,7 +53,7 @@ class Job:
     n_init: int = 10
     polish: bool = True
     seed: int = 0
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class KernelKMeansMethod(Method):
     rule: str = "plain"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.init, str) or self.init not in STARTS:
+        if str(self.init) not in STARTS:
             raise InputError(
                 f"init must be one of {', '.join(map(repr, STARTS))}, not an array: documents are reordered before "
                 f"they start. Got {self.init!r}."
@@ -293,7 +294,7 @@ def check_method(method: Any) -> Method:
 def restore_method(options: dict[str, Any]) -> Method:
     """Return the method that ``options()`` described."""
     own = dict(options)
-    return replace(check_method(own.pop("name")), **own)
+    return type(check_method(own.pop("name")))(**own)
 
 
 def _unweighted(gram: Gram, job: Job, run: Callable[[Gram], Any]) -> Found:

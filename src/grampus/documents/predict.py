@@ -159,7 +159,7 @@ class Predictor:
                 or not len(labels) == len(weights) == _rows(features)
             ):
                 raise ValueError("labels")
-        except (KeyError, ValueError, TypeError) as error:
+        except (LookupError, ValueError, TypeError) as error:
             raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
         return cls.of(kernel, kernel.gram(features), features, labels, weights, vectorizer, polished)
 

@@ -19,7 +19,7 @@ def _run(run: Run) -> str:
     verdict = Element("ul", {"style": "list-style:none;padding-left:0"})
     for statement in page.statements:
         add(verdict, "li", f"{MARKS[statement.kind]} {statement.text}")
-    largest = max((cluster.size for cluster in run.clusters), default=1) or 1
+    largest = max((cluster.size for cluster in run.evidence.clusters), default=1) or 1
     rows = [
         (
             left(cluster.label),
@@ -28,7 +28,7 @@ def _run(run: Run) -> str:
             f"{cluster.size:,}",
             bar(cluster.size / largest, str(cluster.size)),
         )
-        for cluster in run.clusters
+        for cluster in run.evidence.clusters
     ]
     head = ("cluster", "words", "stability", "documents", "")
     return html(verdict, table(f"{page.title}: {page.headline}", head, rows))

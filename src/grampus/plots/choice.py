@@ -36,8 +36,9 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     --------
     >>> import numpy as np
     >>> from grampus import choose_k, plots
+    >>> from grampus.select import Splits
     >>> X = np.repeat(np.eye(3) * 9, 40, axis=0) + np.random.default_rng(0).normal(size=(120, 3))
-    >>> found = choose_k(X, kernel="linear", ks=range(2, 6), n_splits=10, null=False, random_state=0)
+    >>> found = choose_k(X, kernel="linear", ks=range(2, 6), splits=Splits(10), null=False, random_state=0)
     >>> ax = plots.k_chart(found)
     >>> ax.lines[0].get_xdata().tolist(), ax.get_title(loc="left")[:5]
     ([2, 3, 4, 5], 'k = 3')

@@ -1,4 +1,4 @@
-"""The report: a run as one HTML file that explains it, can be explored, and needs no network."""
+"""The report: a run as one HTML file that explains it and that can be explored offline."""
 
 from __future__ import annotations
 

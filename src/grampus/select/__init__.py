@@ -5,10 +5,10 @@ The guide to choosing k says how to read the results.
 
 from .choose_k import choose_k
 from .classify import nearest_centroid
-from .indices import other_indices, silhouette
-from .progress import Progress
+from .indices import Indices, other_indices, silhouette
 from .prototypes import Reduction, growing_rate, reduce_gram
-from .results import Contest, Indices, NullTest, Score, Selection, explain_choice, score_chart, score_rows
+from .results import Contest, NullTest, Score, Selection, explain_choice, score_chart, score_rows
+from .splits import Splits
 from .stability import Stability, stability
 from .strength import chance_strength, prediction_strength
 
@@ -16,10 +16,10 @@ __all__ = [
     "Contest",
     "Indices",
     "NullTest",
-    "Progress",
     "Reduction",
     "Score",
     "Selection",
+    "Splits",
     "Stability",
     "chance_strength",
     "choose_k",

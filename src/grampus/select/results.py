@@ -96,8 +96,9 @@ class NullTest:
     --------
     >>> import numpy as np
     >>> from grampus import choose_k
+    >>> from grampus.select import Splits
     >>> X = np.random.default_rng(0).normal(size=(150, 4))
-    >>> choose_k(X, kernel="linear", ks=range(2, 5), scheme="KKM-S", n_splits=20, random_state=0).null.structure
+    >>> choose_k(X, kernel="linear", ks=range(2, 5), scheme="KKM-S", splits=Splits(20), random_state=0).null.structure
     False
     """
 
@@ -114,43 +115,6 @@ class NullTest:
     def structure(self) -> bool:
         """Whether the single cloud is rejected at the 5 % level."""
         return self.p_value <= LEVEL
-
-
-@dataclass(frozen=True)
-class Indices:
-    """Other people's ways to choose k, for comparison.
-
-    Attributes
-    ----------
-    silhouette : array of shape (ks,)
-        Mean silhouette width (Rousseeuw 1987) with distances in feature space.
-    silhouette_k : int
-        Where it is largest.
-    gap : array of shape (ks + 1,)
-        Gap statistic (Tibshirani, Walther & Hastie 2001) at 1 and at every k.
-    gap_error : array of shape (ks + 1,)
-        s_k, the simulation's standard error times √(1 + 1/B).
-    gap_k : int
-        The smallest k with gap(k) ≥ gap(k′) − s_k′, k′ the next value; 1 is possible.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from grampus.gram import LinearGram
-    >>> from grampus.select import other_indices
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.repeat(np.eye(3) * 9, 20, axis=0) + rng.normal(size=(60, 3))
-    >>> indices = other_indices(LinearGram(X), range(2, 6), random_state=0)
-    >>> indices.silhouette_k, indices.gap_k
-    (3, 3)
-    """
-
-    ks: tuple[int, ...]
-    silhouette: Array
-    silhouette_k: int
-    gap: Array
-    gap_error: Array
-    gap_k: int
 
 
 class Score(NamedTuple):
@@ -295,8 +259,6 @@ class Selection(Drawable):
         In how many of the 2 · splits runs a cluster had fewer than two documents.
     null : NullTest or None
         The comparison with a single cloud; None if it was not asked for.
-    indices : Indices or None
-        Silhouette and gap; None unless asked for.
     scheme, kernel : str
         The scheme that ran ("auto" is never one), and the kernel it ran on.
     reduction : Reduction or None
@@ -304,16 +266,15 @@ class Selection(Drawable):
     n_splits : int
     seed : tuple of int
         What fixed everything random.
-    timings : dict of str to float
-        Seconds by part: reduction, products, assignment, scoring, null, total. Parts are added up over threads.
 
     Examples
     --------
     >>> import numpy as np
     >>> from grampus import choose_k
+    >>> from grampus.select import Splits
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat(np.eye(3) * 9, 40, axis=0) + rng.normal(size=(120, 3))
-    >>> selection = choose_k(X, kernel="linear", ks=range(2, 6), scheme="KKM-S", n_splits=20, random_state=0)
+    >>> selection = choose_k(X, kernel="linear", ks=range(2, 6), scheme="KKM-S", splits=Splits(20), random_state=0)
     >>> selection.best, selection.ranking[0], selection.scores.shape
     (3, 3, (20, 4))
     """
@@ -328,9 +289,7 @@ class Selection(Drawable):
     scheme: str
     kernel: str
     seed: tuple[int, ...]
-    indices: Indices | None = None
     reduction: Reduction | None = field(default=None, repr=False)
-    timings: dict[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def n_splits(self) -> int:

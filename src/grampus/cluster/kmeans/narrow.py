@@ -15,8 +15,8 @@ from ...errors import InputError
 from ...gram import Features
 from ..results import History, Outcome
 from . import fast
-from .lockstep import TWO_CYCLES, Finished, Problem, lockstep
-from .state import Labels, Rule, Sums
+from .lockstep import TWO_CYCLES, Finished, Problem
+from .state import Labels, Rule
 
 # Multiplications of plain loops from which the compiled ones pay: the first use on a machine compiles them for 20 s.
 WORTH_IT = 4e9
@@ -99,8 +99,3 @@ class Narrow:
             if (len(self._kept) + 1) * size <= settings().memory // 16:
                 self._kept[name] = part
         return part
-
-
-def run_starts(problem: Problem, way: Sums | Narrow, starts: Labels) -> Iterator[Finished]:
-    """Run a batch of starts (partitions, n), each by itself or all in lockstep; yield each as it stops."""
-    return way.run(problem, starts) if isinstance(way, Narrow) else lockstep(problem, way, starts)

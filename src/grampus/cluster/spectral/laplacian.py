@@ -237,14 +237,14 @@ def _links(gram: Gram, n_neighbors: int | None, loops: bool) -> tuple[Gram, floa
             own = np.maximum(base.diagonal(), 0.0).astype(np.float64)
             graph = SparseGram(graph.matrix + sp.diags_array(own).tocsr())
         return graph, 0.0
-    graph, share = positive_part(base)
+    positive, share = positive_part(base)
     if share > 0:
         warnings.warn(
             f"{share:.1%} of the similarities are negative; they count as 0, as no link. Use a kernel without negative "
             "values if that is not meant.",
             stacklevel=4,
         )
-    return graph, share
+    return positive, share
 
 
 def _positive_degrees(graph: Gram, loops: bool) -> Array:
@@ -300,7 +300,8 @@ def _eigenvectors(
             "Use more landmarks, n_neighbors=…, or a kernel without negative values."
         )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
-    return values, np.concatenate([known, pairs.vectors], axis=1), pairs.method
+    others = pairs.vectors * (degree > 0)[:, None]  # documents without links have none, also not by rounding
+    return values, np.concatenate([known, others], axis=1), pairs.method
 
 
 def unit_rows(rows: Array) -> Array:
