@@ -105,6 +105,13 @@ def scores(task: Task, score: str, setting: Setting) -> Found:
     return Found(figure, {"near": near, "wider": wider}, [table], claims, [f"Setting: {setting}. Without cstr."])
 
 
+def _row(score: str, setting: Setting) -> Any:
+    def function(task: Task) -> Found:
+        return scores(task, score, setting)
+
+    return function
+
+
 for _table, _score in (("table2", "nmi"), ("table3", "anmi")):
     for _name, _setting, _conditions in (
         (_table, CONFIRMED, ("dominance-near", "dominance-wider")),
@@ -115,7 +122,7 @@ for _table, _score in (("table2", "nmi"), ("table3", "anmi")):
             f"Mean {_score.upper()} of 250 random starts, {'Eqn 4' if _conditions == () else 'every pair once'}.",
             rests_on=RESTS_ON,
             conditions=_conditions,
-        )(lambda task, score=_score, setting=_setting: scores(task, score, setting))
+        )(_row(_score, _setting))
 
 
 def aa_level(found: dict[str, Trials]) -> Claim:

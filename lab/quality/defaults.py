@@ -145,7 +145,8 @@ def confirmation(task: Task) -> Found:
         def run(name: str = name) -> dict[str, Any]:
             documents, labels = load(*CONFIRMATION[name])
             given = weighted(documents) if hasattr(documents, "indices") else list(documents)
-            k, found = len(np.unique(labels)), {}
+            k = len(np.unique(labels))
+            found: dict[str, list[list[float]]] = {}
             for seed in range(task.trials(10, 1)):
                 ours = document_clusterer(k, seed).fit(given).labels_
                 for way, clusters in {"ours": ours, **recipes(documents, k, seed)}.items():

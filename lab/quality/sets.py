@@ -120,7 +120,8 @@ def _dna(name: str, kind: str, classes: int = 6, each: int = 60, length: int = 4
             copy = np.where(rng.random(12) < 0.1, rng.integers(0, 4, 12), word)
             start = int(rng.integers(0, length - 12))
             letters[start : start + 12] = copy
-        for place, draw in enumerate(rng.random(length - 2)) if follow is not None else ():
+        for place, draw in enumerate(rng.random(length - 2) if follow is not None else ()):
+            assert follow is not None
             steps = follow[group, letters[place], letters[place + 1]]
             letters[place + 2] = min(3, int(np.searchsorted(steps, draw)))
         made.append("".join(np.array(list("ACGT"))[letters]))

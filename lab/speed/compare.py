@@ -57,7 +57,7 @@ def interpreter(side: Side) -> str:
     python, stamp = PEERS / "bin" / "python", PEERS / "requirements.txt"
     if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
         venv.create(PEERS, with_pip=True, clear=True)
-        install = [python, "-m", "pip", "install", "--quiet", "-r", REQUIREMENTS]
+        install = [str(python), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS)]
         done = subprocess.run(install, capture_output=True, text=True, check=False)
         if done.returncode:
             raise Unavailable(f"the environment of the peers could not be built: {done.stderr.strip()[-200:]}")
@@ -78,7 +78,8 @@ def run(side: Side, inputs: Arrays) -> tuple[float, dict[str, Any], dict[str, st
             else:
                 np.save(given / f"{key}.npy", array)
         worker = SIDES / ("worker.R" if in_r else "worker.py")
-        words = [interpreter(side), worker, SIDES / side.script, given, got, report, str(side.warmups)]
+        paths = (worker, SIDES / side.script, given, got, report)
+        words = [interpreter(side), *map(str, paths), str(side.warmups)]
         words += [*side.packages] if in_r else [side.function, *side.packages]
         environment = dict(os.environ) | THREADS
         if side.peers:
