@@ -325,8 +325,8 @@ class Taken(Gram):
         return self.base.documents().take(self.index)
 
     def non_negative(self) -> bool | None:
-        """Return what is known of the base."""
-        return self.base.non_negative()
+        """Return True where it is known of the base; a negative similarity there need not be one of these."""
+        return self.base.non_negative() or None
 
     @property
     def source(self) -> Gram:
