@@ -1,6 +1,6 @@
 """Many runs of kernel k-means on one Gram: the interface for other layers.
 
-Everything else in this folder (lockstep, compiled loops, where the sums come from) is hidden behind `Batch`.
+`Batch` hides everything else in this folder: lockstep, compiled loops, and how the sums are computed.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ _ITERATIONS = 15.0  # of a run, about
 class Batch:
     """Run partitions of one Gram to convergence, many at a time.
 
-    Where sums of similarities come from is decided once, by counting: a stored matrix costs about 6 n² a run (the first
-    sums, then the documents that move), features cost one pass over their entries for each cluster and iteration.
-    Results do not depend on the choice, nor on which runs share a batch.
+    How sums of similarities are computed is decided once, by counting: a stored matrix costs about 6 n² per run (the
+    first sums, then the documents that move), features cost one pass over their entries per cluster and iteration.
+    Results depend neither on this choice nor on which runs share a batch.
 
     Parameters
     ----------
     gram : Gram
         Without its trailing shift.
     rule : Rule
-        How documents are assigned; holds the shift.
+        How documents are assigned; includes the shift.
     ks : sequence of int
         Values of k that will be run.
     runs : int
@@ -45,16 +45,16 @@ class Batch:
     weights : array of shape (n,), optional
     max_iter : int
     share : float
-        Share of the documents that each run clusters; the others are only predicted.
+        Share of the documents that each run clusters; the others are only assigned.
 
     Attributes
     ----------
     gram : Gram
-        With its matrix in memory if that was worthwhile.
+        With its matrix in memory if that pays off.
     diagonal : array of shape (n,)
         In float64.
     independent : bool
-        Whether each run is computed by itself, so that threads can share anything.
+        Whether each run is computed separately, so that threads can share the runs.
 
     Examples
     --------
@@ -86,8 +86,8 @@ class Batch:
         explicit = gram.features()
         passes = _ITERATIONS * k * total * (0 if explicit is None else explicit.entries)
         alone = Narrow.suits(explicit, passes)
-        # One pass over the features replaces a product's two. Of dense features only the clustered rows are read; for
-        # part of the documents, sparse rows are scattered.
+        # One pass over the features replaces the two of a product. Of dense features only the clustered rows are read;
+        # for part of the documents, sparse rows are scattered.
         speed = 2.0 * GAIN / share if alone else 2.0 if share == 1.0 else 2.0 / 3.0
         chosen = plan(gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed)
         self.gram = store(gram) if chosen is Plan.STORE else gram
@@ -96,7 +96,7 @@ class Batch:
 
     @cached_property
     def _narrow(self) -> Narrow:
-        """The documents laid out for runs of their own, the same for every k."""
+        """The documents prepared for separate runs; the same for every k."""
         explicit = self.gram.features()
         assert explicit is not None
         return Narrow(explicit, self.diagonal, self.weights)
@@ -113,15 +113,15 @@ class Batch:
         return held(self.gram, self.diagonal, self.weights, k, matrix, self._work, threads)
 
     def starts_at_once(self, k: int) -> int:
-        """Return how many starts fit together into a part of the memory budget, at least 1."""
+        """Return how many starts fit into a part of the memory budget, at least 1."""
         each = (self._narrow if self.independent else self._sums(k, 1)).bytes_per_start
         return max(1, min(settings().memory // 16, 2**28) // each)
 
     def run(self, k: int, starts: Labels, threads: int | None = None) -> Iterator[Finished]:
-        """Run every start (starts, n) until it stops; yield each as it does.
+        """Run every start (starts, n) until it stops; yield each when it does.
 
-        A label of −1 keeps a document out of the clustering, and it is predicted; documents marked `JOINS` first join
-        the nearest labelled document of their start, in place.
+        A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
+        labelled document of their start, in place.
         """
         problem = Problem(k, self.weights, self.diagonal, self.rule, self.max_iter)
         if self.independent:
@@ -141,13 +141,13 @@ class Batch:
             list(results_in_threads(join, len(waiting), threads))
 
     def best(self, objective: Array) -> NDArray[np.intp]:
-        """Return the position of the smallest objective in each row; the first of equals, so rounding has no say."""
+        """Return the position of the smallest objective in each row; the first of those equal up to rounding."""
         tie = TIE * float(self.weights @ np.abs(self.diagonal))
         return (objective <= objective.min(axis=-1, keepdims=True) + tie).argmax(axis=-1)
 
 
 def nearest_of(gram: Gram, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
-    """Return which of some documents is the nearest, for every member; the first of them in a tie."""
+    """Return the index of the nearest centre for every member; the first in a tie."""
     diagonal = gram.diagonal().astype(np.float64, copy=False)
     near = diagonal[centres, None] - 2.0 * gram._block(centres, members).astype(np.float64, copy=False)
     least = near.argmin(axis=0)

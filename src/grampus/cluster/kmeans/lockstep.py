@@ -1,4 +1,4 @@
-"""Lockstep kernel k-means: any number of restarts as one batch; those that have stopped leave it."""
+"""Lockstep kernel k-means: any number of starts as one batch, which finished ones leave."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TWO_CYCLES = 5  # consecutive ones end a run (`dominance`, §4)
 
 @dataclass(frozen=True)
 class Problem:
-    """What all restarts share.
+    """The parameters that all starts share.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Problem:
     def distances(self, state: State, new: Labels, chosen: Array) -> tuple[Array, Array]:
         """Return the squared distance of every document to the centroid it was assigned to, without the shift.
 
-        Beside it stands the least difference that is no tie.
+        Also returns the smallest difference that is not a tie.
         """
         norms, sizes = (
             np.take_along_axis(values, new.astype(np.intp), axis=1)
@@ -57,7 +57,7 @@ class Problem:
 
 @dataclass
 class _Run:
-    """What is recorded of one restart while it runs."""
+    """The record of one start while it runs."""
 
     moves: list[int]
     objective: list[float]
@@ -66,7 +66,7 @@ class _Run:
 
 @dataclass(frozen=True)
 class Finished:
-    """One restart that has stopped."""
+    """One finished start."""
 
     index: int
     labels: Labels
@@ -77,7 +77,7 @@ class Finished:
 
 
 def lockstep(problem: Problem, sums: Sums, starts: Labels) -> Iterator[Finished]:
-    """Run a batch of starts (partitions, n) until every one has stopped; yield each as it stops."""
+    """Run a batch of starts (partitions, n) until all have stopped; yield each when it stops."""
     with blas_threads():
         yield from _lockstep(problem, sums, starts)
 
@@ -110,7 +110,7 @@ def _lockstep(problem: Problem, sums: Sums, starts: Labels) -> Iterator[Finished
         if not stopped.any():
             continue
         settled = stopped & (moved == 0)
-        if (stopped & ~settled).any():  # their last move changed the clusters: one product more
+        if (stopped & ~settled).any():  # their last move changed the clusters: one more product
             state = sums.state(labels)
             objective = np.where(settled, objective, problem.objective(state))
             if not inside.all():
@@ -136,9 +136,9 @@ def _outcome(moved: int, run: _Run) -> Outcome:
 def fill_empty_clusters(problem: Problem, state: State, new: Labels, chosen: Array) -> None:
     """Give every empty cluster the document farthest from its centroid, in place.
 
-    Distances are taken without the shift; only documents that leave company behind are taken, the lowest number first
-    among equals. A cluster stays empty only when every document lies on its centroid: there are fewer distinct
-    documents than clusters. For a positive semi-definite Gram this lowers the objective.
+    Distances are without the shift. Only documents that are not alone in their cluster are moved; among equals, the
+    first. A cluster stays empty only when every document lies on its centroid: there are fewer distinct documents than
+    clusters. For a positive semi-definite Gram this lowers the objective.
     """
     counts = group_counts(new, problem.k)
     if counts.all():
@@ -161,7 +161,7 @@ def fill_empty_clusters(problem: Problem, state: State, new: Labels, chosen: Arr
 
 
 def gather(finished: list[Finished]) -> Runs:
-    """Put restarts back into the order of their starts."""
+    """Sort finished runs into the order of their starts."""
     ordered = sorted(finished, key=lambda run: run.index)
     return Runs(
         labels=np.array([run.labels for run in ordered], dtype=np.intp),

@@ -1,14 +1,14 @@
 """Sums of similarities between documents and clusters, for a batch of partitions at once.
 
 Kernel k-means needs S[p, c, i] = Σ_{j∈c} w_j K_ij for every partition p, cluster c and document i, and
-W[p, c] = Σ_{i∈c} w_i S[p, c, i]. Two ways to have them:
+W[p, c] = Σ_{i∈c} w_i S[p, c, i]. There are two implementations:
 
-* `HeldSums` stores S. After the first iteration only the documents that moved cost: their rows of K are added to the
-  cluster they joined and taken from the one they left. For a stored matrix, or any Gram through products.
-* `FactorSums` stores the clusters' sums in feature space, terms × clusters, and makes S a tile of documents at a time.
-  For linear Grams: each iteration costs one pass over the stored entries, whatever n is.
+* `HeldSums` stores S. After the first iteration only the documents that moved cost anything: their rows of K are added
+  to the cluster they joined and subtracted from the one they left. For a stored matrix, or any Gram through products.
+* `FactorSums` stores the clusters' sums in feature space, terms × clusters, and computes S a tile of documents at a
+  time. For linear Grams: each iteration costs one pass over the stored entries.
 
-A label of −1 keeps a document out of every cluster; it is still assigned to one, which predicts it.
+A document with label −1 is in no cluster; it is still assigned to one, as a prediction.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ from ...errors import InputError
 from ...gram import Features, Gram
 
 Labels = NDArray[np.int32]
-# Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
-JOINS = -2  # the label of a document that is to join the nearest of those that have one
-TIE = 1e-12
-_CONVERTED = 32 * 2**20  # bytes of a stored float32 matrix that are widened at a time
+JOINS = -2  # the label of a document that is to join the nearest labelled one
+TIE = 1e-12  # of their size: distances that differ by less are a tie, for every order of summation
+_CONVERTED = 32 * 2**20  # bytes of a stored float32 matrix that are converted at a time
 
 
 @dataclass(frozen=True)
@@ -45,16 +44,16 @@ class Rule:
     tolerance : float
         Distances that differ by no more than this share of K_ii + ‖μ_c‖², c the nearest cluster, are a tie. The lowest
         cluster number wins, so that equal documents end up together; with `adjusted`, a document stays unless another
-        cluster gains it something (Eqn 12).
+        cluster is nearer (Eqn 12).
     shift : float
-        The trailing shift σ of the Gram. Sums are those of the Gram below it, which keeps objectives comparable and
-        lets a stored matrix be used as it is; σ enters where distances are made.
+        The trailing shift σ of the Gram. Sums are those of the unshifted Gram, which keeps objectives comparable and
+        allows a stored matrix to be used as it is; σ enters where distances are computed.
     spherical : bool
         Assign to the centroid with the largest cosine, x·μ_c/‖μ_c‖, instead of the nearest one: k-means as
-        `validation` runs it on texts (KM-S, KM-P). Without shift and `adjusted` only.
+        `validation` runs it on texts (KM-S, KM-P). Only without shift and `adjusted`.
     centroid : float
-        How much ‖μ_c‖² counts in a distance, more than 0 and at most 1: 1 as in Eqn 4, ½ when every pair of a cluster
-        counts once.
+        Weight of ‖μ_c‖² in a distance, above 0 and at most 1: 1 as in Eqn 4, ½ when every pair of a cluster counts
+        once.
     """
 
     adjusted: bool = False
@@ -64,7 +63,7 @@ class Rule:
     centroid: float = 1.0
 
     def extent(self, diagonal: Array) -> Array:
-        """Return how large the distances of each document are, as far as the document decides it."""
+        """Return the document's part in the size of its distances."""
         return np.sqrt(np.abs(diagonal)) if self.spherical else np.abs(diagonal)
 
 
@@ -84,7 +83,7 @@ def check_rule(name: Any) -> Rule:
 
 @dataclass(frozen=True)
 class State:
-    """A batch of partitions with the figures of their clusters.
+    """A batch of partitions with the sums of their clusters.
 
     Attributes
     ----------
@@ -103,7 +102,7 @@ class State:
     squares: Array
 
     def part(self, partitions: Any = slice(None), documents: Any = slice(None)) -> State:
-        """Return some of the partitions, seen at some of the documents."""
+        """Return some of the partitions, restricted to some of the documents."""
         return State(
             self.labels[partitions][:, documents],
             self.sizes[partitions],
@@ -113,7 +112,7 @@ class State:
 
 
 class Sums(ABC):
-    """What the engine asks of either way."""
+    """The interface of both implementations."""
 
     def __init__(self, diagonal: Array, weights: Array, k: int) -> None:
         self.diagonal, self.weights, self.k = diagonal, weights, k
@@ -122,26 +121,26 @@ class Sums(ABC):
     @property
     @abstractmethod
     def bytes_per_start(self) -> int:
-        """How much memory one partition takes."""
+        """Memory of one partition in bytes."""
 
     @abstractmethod
     def start(self, labels: Labels) -> None:
-        """Begin with these partitions."""
+        """Start with these partitions."""
 
     @abstractmethod
     def move(self, old: Labels, new: Labels) -> None:
-        """Follow the documents that changed cluster."""
+        """Update the sums for the documents that changed cluster."""
 
     @abstractmethod
     def keep(self, chosen: NDArray[np.bool_]) -> None:
-        """Go on with some of the partitions."""
+        """Keep some of the partitions."""
 
     @abstractmethod
     def within(self, labels: Labels) -> Array:
         """Return W, shape (partitions, k)."""
 
     def state(self, labels: Labels) -> State:
-        """Return the partitions with their clusters' figures."""
+        """Return the partitions with the sums of their clusters."""
         sizes, squares = (
             group_sums(np.broadcast_to(w, labels.shape), labels, self.k)
             for w in (self.weights, self.weights * self.units)
@@ -179,7 +178,7 @@ class HeldSums(Sums):
 
     def move(self, old: Labels, new: Labels) -> None:
         moved = old != new
-        # Where more than half moved it is cheaper to begin anew, and rounding does not pile up.
+        # If more than half moved, recomputing is cheaper, and rounding errors do not accumulate.
         anew = 2 * moved.sum(axis=1) > (new >= 0).sum(axis=1)
         self.sums[anew] = 0.0
         moved[anew] = False
@@ -218,7 +217,7 @@ class HeldSums(Sums):
 
 
 class FactorSums(Sums):
-    """Cluster sums in feature space, (features, partitions·k) in float64; S is made tile by tile."""
+    """Cluster sums in feature space, (features, partitions·k) in float64; S is computed tile by tile."""
 
     def __init__(self, factor: Features, diagonal: Array, weights: Array, k: int, n_jobs: int | None = None) -> None:
         super().__init__(diagonal, weights, k)
@@ -227,7 +226,7 @@ class FactorSums(Sums):
 
     @property
     def bytes_per_start(self) -> int:
-        return 8 * self.k * max(len(self.diagonal), 3 * self.factor.rows.shape[1])  # with the copies of a change
+        return 8 * self.k * max(len(self.diagonal), 3 * self.factor.rows.shape[1])  # including copies made by updates
 
     def _collect(self, coefficients: sp.csr_array) -> Array:
         """Return coefficients · S X, transposed to (features, partitions·k)."""
@@ -269,14 +268,14 @@ class FactorSums(Sums):
 
 
 def group_sums(values: Array, labels: Labels, k: int) -> Array:
-    """Sum values (partitions, n) over the members of each cluster: (partitions, k). Labels of −1 are left out."""
+    """Sum values (partitions, n) over the members of each cluster: (partitions, k). Labels of −1 are skipped."""
     cells = np.arange(len(labels))[:, None] * (k + 1) + (labels + 1)  # the first cell of each row is for −1
     sums = np.bincount(cells.ravel(), weights=values.ravel(), minlength=len(labels) * (k + 1))
     return np.ascontiguousarray(sums.reshape(-1, k + 1)[:, 1:])
 
 
 def group_counts(labels: Labels, k: int) -> NDArray[np.intp]:
-    """Return how many members each cluster has: (partitions, k)."""
+    """Return the number of members of each cluster: (partitions, k)."""
     cells = np.arange(len(labels))[:, None] * (k + 1) + (labels + 1)  # the first cell of each row is for −1
     return np.bincount(cells.ravel(), minlength=len(labels) * (k + 1)).reshape(-1, k + 1)[:, 1:].copy()
 
@@ -289,7 +288,7 @@ def centroid_norms(state: State, shift: float) -> Array:
 
 
 def comparison(state: State, rule: Rule) -> tuple[Array, Array, Array]:
-    """Return offset, slope and extent of every cluster: what is compared is offset + slope · S, the least is taken.
+    """Return offset, slope and extent of every cluster; a document takes the smallest offset + slope · S.
 
     d(i, c) − K_ii = ‖μ_c‖² − 2 S/n_c (`dominance`, Eqn 4), the norm times the rule's weight; or −S/√W, the negated
     cosine but for ‖x_i‖ (`validation`, §4). An empty cluster's offset is infinite. The extent is the cluster's part in
@@ -305,7 +304,7 @@ def comparison(state: State, rule: Rule) -> tuple[Array, Array, Array]:
 
 
 def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rule) -> tuple[Labels, Array]:
-    """Choose the nearest cluster for every document of a tile; see `comparison` for distances and `Rule` for ties.
+    """Assign every document of a tile to the nearest cluster; see `comparison` for distances and `Rule` for ties.
 
     Parameters
     ----------
@@ -332,7 +331,7 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
             own = np.where(inside, _left_out(similar, state, take, diagonal, weights, rule), own)
         else:
             one = np.minimum(weights, 1.0)
-            own += np.where(inside, rule.shift * one * take(slope), 0.0)  # K_ii + σ is among its own sums
+            own += np.where(inside, rule.shift * one * take(slope), 0.0)  # its own sums include K_ii + σ
         np.put_along_axis(distance, current[:, None], own[:, None], axis=1)
     least = distance.argmin(axis=1)
     size = rule.extent(diagonal) + np.take_along_axis(extent, least, axis=1)
@@ -345,10 +344,10 @@ def assign(sums: Array, state: State, diagonal: Array, weights: Array, rule: Rul
 def _left_out(
     similar: Array, state: State, take: Callable[[Array], Array], diagonal: Array, weights: Array, rule: Rule
 ) -> Array:
-    """Return each document's distance to its own cluster without itself (`dominance`, Eqn 12).
+    """Return each document's leave-one-out distance to its own cluster (`dominance`, Eqn 12).
 
-    A document that is alone in its cluster never leaves it: its distance is −∞. A weight above 1 stands for copies, of
-    which one is left out.
+    A document that is alone in its cluster never leaves it: its distance is −∞. A weight above 1 counts as copies, one
+    of which is left out.
     """
     one = np.minimum(weights, 1.0)
     size = take(state.sizes) - one
@@ -360,5 +359,5 @@ def _left_out(
 
 
 def stored_entries(features: Any) -> int:
-    """Return how many numbers a pass over the features reads."""
+    """Return the number of entries that a pass over the features reads."""
     return int(features.nnz) if is_sparse(features) else int(features.size)
