@@ -8,9 +8,9 @@ from pathlib import Path
 COMMANDS = Path(__file__).parent / "commands.md"
 REFERENCE = """# Command reference
 
-The help of every command, as `grampus COMMAND --help` prints it. [The command](guide/command.md) tells what they do
-and what their output means. In brackets stands what an option is when it is not given. `python -m docs.record` made
-this page, and a test holds it.
+The help of every command, as `grampus COMMAND --help` prints it; defaults are in brackets.
+[The command](guide/command.md) explains what they do and what their output means. `python -m docs.record` generates
+this page, and a test compares it.
 """
 
 
@@ -21,7 +21,7 @@ def reference() -> str:
     from grampus.cli import grampus
 
     def help_of(*words: str) -> str:
-        found = CliRunner().invoke(grampus, [*words, "--help"], prog_name="grampus", terminal_width=88)
+        found = CliRunner().invoke(grampus, [*words, "--help"], prog_name="grampus", terminal_width=80)
         assert found.exit_code == 0
         return "\n".join(line.rstrip() for line in found.output.splitlines())
 
@@ -31,7 +31,7 @@ def reference() -> str:
 
 
 def steady(text: str) -> str:
-    """Leave out what differs from run to run and from release to release of SciPy: times and its version."""
+    """Remove what differs between runs and releases of SciPy: times and its version."""
     return re.sub(r"\d+\.\d s\b|SciPy \d\S*", "", text)
 
 

@@ -1,7 +1,7 @@
 """Draw the pictures of the guide: ``make pictures``, or ``python docs/pictures/make.py NAME …`` for some of them.
 
 Every picture is a function that returns a figure, from synthetic points or from SciPy's own documentation
-(``grampus.demo``), with fixed seeds.
+(``grampus.datasets``), with fixed seeds. The same versions of SciPy and matplotlib give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from PIL import Image
 
 from grampus import PDDP, KernelKMeans, SpectralKMeans, choose_k, parse_kernel, plots
 from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
-from grampus.demo import scipy_docstrings
+from grampus.datasets import scipy_docstrings
 from grampus.describe import keywords
 from grampus.gram import LinearGram, dominance_ratio, nystrom, relative_error
-from grampus.select import reduce_gram
+from grampus.select import Splits, reduce_gram
 from grampus.text import TermVectorizer
 
 HERE = Path(__file__).parent
@@ -138,7 +138,7 @@ def kernel_k_means() -> Figure:
 def choosing_k() -> Figure:
     rng = np.random.default_rng(0)
     points = np.repeat(np.eye(5) * 3.2, 40, axis=0) + rng.normal(size=(200, 5))
-    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", n_splits=40, random_state=0)
+    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", splits=Splits(40), random_state=0)
     figure, (ax,) = panels(1, 5.4, 3.0)
     found.plot(ax=ax)
     return figure

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -105,11 +106,11 @@ def scores(task: Task, score: str, setting: Setting) -> Found:
     return Found(figure, {"near": near, "wider": wider}, [table], claims, [f"Setting: {setting}. Without cstr."])
 
 
-def _row(score: str, setting: Setting) -> Any:
-    def function(task: Task) -> Found:
+def _table_of(score: str, setting: Setting) -> Callable[[Task], Found]:
+    def run(task: Task) -> Found:
         return scores(task, score, setting)
 
-    return function
+    return run
 
 
 for _table, _score in (("table2", "nmi"), ("table3", "anmi")):
@@ -122,7 +123,7 @@ for _table, _score in (("table2", "nmi"), ("table3", "anmi")):
             f"Mean {_score.upper()} of 250 random starts, {'Eqn 4' if _conditions == () else 'every pair once'}.",
             rests_on=RESTS_ON,
             conditions=_conditions,
-        )(_row(_score, _setting))
+        )(_table_of(_score, _setting))
 
 
 def aa_level(found: dict[str, Trials]) -> Claim:

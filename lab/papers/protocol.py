@@ -128,13 +128,8 @@ def headed(post: str, headers: str) -> str:
 
 def vectors(texts: Sequence[str]) -> Any:
     """Return the counts of texts, terms in at least three documents."""
-    how: dict[str, Any] = {
-        "tokenizer": tokens,
-        "stop_words": None,
-        "stemmer": None,
-        "min_df": MIN_DF,
-        "dtype": np.float64,
-    }
+    how: dict[str, Any] = {"tokenizer": tokens, "stop_words": None, "stemmer": None}
+    how |= {"min_df": MIN_DF, "dtype": np.float64}
     return sp.csr_array(TermVectorizer("txx", **how).fit_transform(list(texts)))
 
 

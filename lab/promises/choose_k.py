@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from grampus import choose_k
+from grampus.select import Splits
 from grampus.text import Weighting
 from lab import Found, Task
 from lab.promises import promise
@@ -23,10 +24,10 @@ def iris_strengths(n_splits: int) -> Any:
     from sklearn.datasets import load_iris
 
     x = load_iris().data
-    how: dict[str, Any] = {"init": "documents", "n_init": 1, "null": False, "random_state": 0}
     x = x - x.mean(axis=0)
+    splits = Splits(n_splits, init="documents", n_init=1)
     return choose_k(
-        x, kernel="linear|shift(0)", ks=range(2, 7), scheme="KKM-S", n_splits=n_splits, **how
+        x, kernel="linear|shift(0)", ks=range(2, 7), scheme="KKM-S", splits=splits, null=False, random_state=0
     ).strength.mean(axis=0)
 
 
@@ -92,7 +93,7 @@ def draws(task: Task, n_splits: int, *, mixed: bool) -> Found:
     wrong, count = [], task.trials(100, 4)
     for number in range(count):
         x, kernel, k = mixture(number) if mixed else (*structureless(number), 1)
-        how = {"kernel": kernel, "n_splits": n_splits, "random_state": number}
+        how = {"kernel": kernel, "splits": Splits(n_splits), "random_state": number}
         best = task.step(f"mixed {mixed} {number}", partial(_best, x, how))
         wrong += [] if best == k else [f"draw {number}: {best} for {k}"]
     return Found(f"{count - len(wrong)} of {count}", {"right": count - len(wrong)}, notes=wrong)

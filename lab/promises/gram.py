@@ -12,6 +12,7 @@ import numpy as np
 import grampus
 from grampus.gram import dominance_ratio
 from grampus.kernels import parse_kernel
+from grampus.select import Splits
 from lab import Found, Task, data
 from lab.promises import promise
 from tests import memory
@@ -82,7 +83,7 @@ def work(quick: bool) -> dict[str, Callable[[], Any]]:
         found[f"kernel k-means, {spelling}"] = partial(model.fit, x)
     found["PDDP, cosine"] = lambda: pddp(parse_kernel("cosine").gram(x), 10)
     found["choose_k, cosine|shift"] = lambda: grampus.choose_k(
-        x, kernel="cosine|shift", ks=(2, 3, 4), n_splits=5, null=False, random_state=0
+        x, kernel="cosine|shift", ks=(2, 3, 4), splits=Splits(5), null=False, random_state=0
     )
     return found
 

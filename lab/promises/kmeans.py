@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 
+from grampus import config
 from grampus.cluster import kernel_kmeans
 from grampus.gram import FunctionGram, normalise, shift
 from grampus.kernels import parse_kernel
@@ -32,7 +33,8 @@ def same_labels(task: Task) -> Found:
     )
     hashes, runs = set(), 0
     for _, threads, gram in itertools.product(range(task.trials(20, 1)), (1, 2, 4), grams):
-        result = kernel_kmeans(gram, 5, n_init=10, random_state=0, n_jobs=threads)
+        with config(threads=threads):
+            result = kernel_kmeans(gram, 5, n_init=10, random_state=0)
         hashes.add(hashlib.sha256(result.runs.labels.tobytes() + result.labels.tobytes()).hexdigest())
         runs += 1
     return Found(f"{len(hashes)} hash over {runs} runs of 10 starts", {"hashes": len(hashes)})
@@ -42,7 +44,8 @@ SPARSE = """
     import time
     import numpy as np, scipy.sparse as sp
     import grampus
-    from grampus.cluster import kernel_kmeans
+    from grampus import config
+from grampus.cluster import kernel_kmeans
     rng = np.random.default_rng(0)
     n, m, row, k = {n}, 30_000, 100, 50
     step = m // row

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from grampus import load
-from grampus.demo import scipy_docstrings
+from grampus.datasets import scipy_docstrings
 from grampus.errors import RunError
 from grampus.persist import Run
 from lab import Found, Task
@@ -96,7 +96,7 @@ def _state(place: Path) -> str:
     if not place.exists():
         return "absent"
     try:
-        return {1: "old", 2: "new"}[Run.load(place).seed or 0]
+        return {1: "old", 2: "new"}[Run.load(place).provenance.seed or 0]
     except (RunError, KeyError):
         return "broken"
 

@@ -76,9 +76,8 @@ def measured(run: Any) -> Found:
     data=True,
 )
 def newsgroups(task: Task) -> Found:
-    words, labels = data.texts("20ng")
-    few = slice(None, None, task.trials(1, 20))
-    corpus = Corpus(list(words[few]), labels=labels[few].tolist())
+    words, labels = (values[:: task.trials(1, 20)] for values in data.texts("20ng"))
+    corpus = Corpus(list(words), labels=list(labels))
     return measured(document_clusterer(20, n_init=3).fit(corpus).run_)
 
 

@@ -78,8 +78,8 @@ def run(side: Side, inputs: Arrays) -> tuple[float, dict[str, Any], dict[str, st
             else:
                 np.save(given / f"{key}.npy", array)
         worker = SIDES / ("worker.R" if in_r else "worker.py")
-        paths = (worker, SIDES / side.script, given, got, report)
-        words = [interpreter(side), *map(str, paths), str(side.warmups)]
+        places = (worker, SIDES / side.script, given, got, report)
+        words = [interpreter(side), *map(str, places), str(side.warmups)]
         words += [*side.packages] if in_r else [side.function, *side.packages]
         environment = dict(os.environ) | THREADS
         if side.peers:

@@ -1,4 +1,4 @@
-"""The one door to arrays: each product, slice and scaling that works on dense and sparse data is here."""
+"""Operations that work on dense and sparse arrays alike: products, slices, scalings, sums by group."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Index: TypeAlias = "slice | NDArray[np.intp]"  # a slice has concrete ends and s
 
 
 def is_sparse(x: object) -> bool:
-    """Say whether `x` is a SciPy sparse array or matrix."""
+    """Return whether `x` is a SciPy sparse array or matrix."""
     return bool(sp.issparse(x))
 
 
@@ -60,6 +60,29 @@ def scale_rows(scale: Array, v: Any) -> Any:
         return v
     scale = scale.astype(v.dtype, copy=False)
     return v * (scale if v.ndim == 1 else scale[:, None])
+
+
+def inverse_root(values: Array) -> Array:
+    """Return 1/√x in float64, and 0 where x is not above 0."""
+    return np.divide(1.0, np.sqrt(np.maximum(values, 0.0)), out=np.zeros(len(values)), where=values > 0)
+
+
+def sum_groups(values: Array, labels: NDArray[np.intp], k: int) -> Array:
+    """Sum the columns of each group, (rows, k); columns labelled −1 are in no group."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.searchsorted(labels[order], np.arange(k + 1))
+    filled = np.flatnonzero(np.diff(ends))
+    out = np.zeros((len(values), k), dtype=values.dtype)
+    if len(filled):
+        out[:, filled] = np.add.reduceat(values[:, order[: ends[-1]]], ends[filled], axis=1)
+    return out
+
+
+def sum_rows(x: Any, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
+    """Sum the weighted rows of each group in float64, (k, columns), dense; rows labelled −1 are in no group."""
+    members = np.flatnonzero(labels >= 0)
+    groups = sp.csr_array((weights[members], (labels[members], members)), shape=(k, x.shape[0]))
+    return dot(groups, x)
 
 
 def column_sums(v: Any) -> Array:

@@ -1,14 +1,15 @@
-"""Checks of what callers pass in: each returns the value in the one form we work with, or raises InputError."""
+"""Checks of arguments: each returns the value in the form that the library works with, or raises InputError."""
 
 from __future__ import annotations
 
 import math
 import operator
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from ._array import Array, Index, is_sparse, tiles
 from ._config import require_memory
@@ -20,7 +21,7 @@ FLOATS = (np.float64, np.float32)
 def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
     """Return `x` as a C-ordered float array or a canonical CSR array, both finite.
 
-    float32 and float64 are kept, other real types become float64. Data is shared where it can be, never changed.
+    float32 and float64 are kept, other real types become float64. Data is shared where possible, never changed.
     """
     from sklearn.utils import check_array
 
@@ -53,11 +54,11 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
 def check_gram_matrix(k: Any, name: str = "the Gram matrix") -> Array:
     """Return a square, finite, symmetric float matrix.
 
-    Symmetry is asked up to rounding: |K_ij − K_ji| ≤ 1e-8 max|K| (1e-4 for float32).
+    Symmetric up to rounding: |K_ij − K_ji| ≤ 1e-8 max|K| (1e-4 for float32).
     """
     if is_sparse(k):
         require_memory(
-            8 * k.shape[0] * k.shape[1], "A dense copy of the sparse Gram matrix", "Give its features instead"
+            8 * k.shape[0] * k.shape[1], "A dense copy of the sparse Gram matrix", "Pass its features instead"
         )
         k = k.toarray()
     k = check_matrix(k, name)
@@ -81,7 +82,7 @@ def check_gram_matrix(k: Any, name: str = "the Gram matrix") -> Array:
 
 
 def check_index(index: Any, n: int, name: str = "index") -> Index:
-    """Return a slice with concrete ends, or integers in [0, n); accepts slices, integers, masks and sequences."""
+    """Return a slice with concrete ends, or integers in [0, n), from a slice, integers or a mask."""
     if index is None:
         return slice(0, n)
     if isinstance(index, slice):
@@ -143,7 +144,7 @@ def _real(values: Any, name: str) -> Array:
 
 
 def check_extension(cross: Any, diagonal: Any, widths: tuple[int, ...]) -> tuple[Array, Array | None]:
-    """Return the similarities of new documents to fitted ones, of one of the numbers allowed, and to themselves."""
+    """Return the similarities of new documents to the fitted ones, of one of these widths, and to themselves."""
     cross = _real(cross, "cross")
     if cross.ndim != 2 or cross.shape[1] not in widths:
         wanted = " or ".join(f"(new documents, {n})" for n in dict.fromkeys(widths))
@@ -155,16 +156,82 @@ def check_extension(cross: Any, diagonal: Any, widths: tuple[int, ...]) -> tuple
     return cross, diagonal
 
 
+def check_partition(labels: Any, n: int) -> NDArray[np.intp]:
+    """Return labels as clusters 0 … k−1 in the order of their values, with −1 kept for documents in no cluster."""
+    values = np.asarray(labels)
+    if values.ndim != 1 or values.dtype.kind not in "iu" or not (values == -1).any():
+        return check_labels(labels, n)
+    inside = np.flatnonzero(values >= 0)
+    if len(values) != n or len(inside) == 0 or values.min() < -1:
+        raise InputError(f"labels must be {n} whole numbers from −1 on, not all of them −1.")
+    found = np.full(n, -1, dtype=np.intp)
+    found[inside] = np.unique(values[inside], return_inverse=True)[1].reshape(-1)
+    return found
+
+
 def check_labels(labels: Any, n: int) -> NDArray[np.intp]:
     """Return one cluster number for each document, renumbered 0 … k−1 in the order of the labels' values."""
+    _, codes = encode_labels(labels, "labels")
+    if len(codes) != n:
+        raise InputError(f"labels must have {n} entries, one for each document; got {len(codes)}.")
+    return codes
+
+
+def encode_labels(labels: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct labels, sorted, and each document's index among them.
+
+    Labels are strings, integers, booleans or finite floats; strings and numbers must not be mixed.
+    """
+    array = _label_array(labels, name)
+    if array.ndim != 1:
+        raise InputError(
+            f"{name} must have one dimension, a label for each document; got {array.ndim} dimensions "
+            f"(shape {array.shape})."
+        )
+    if array.size == 0:
+        raise InputError(f"{name} must hold at least one label; it is empty.")
+    if array.dtype.kind == "O":
+        array = _from_objects(array, name)
+    if array.dtype.kind not in "biufUSO":
+        raise InputError(f"{name} must be strings or real numbers; got dtype {array.dtype}.")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        where = int(np.flatnonzero(~np.isfinite(array))[0])
+        raise InputError(f"{name} must not be NaN or infinite; got {array[where]} at position {where}.")
+    values, codes = np.unique(array, return_inverse=True)
+    return values, codes.reshape(-1).astype(np.intp, copy=False)
+
+
+def _label_array(labels: ArrayLike, name: str) -> NDArray[Any]:
+    if np.ma.isMaskedArray(labels) and np.ma.getmaskarray(labels).any():
+        raise InputError(f"{name} must not be masked; drop the masked documents first.")
     try:
         array = np.asarray(labels)
-        found = np.unique(array, return_inverse=True)[1].reshape(-1).astype(np.intp)
-    except (TypeError, ValueError):
-        raise InputError("labels must be one-dimensional and of one kind, numbers or strings.") from None
-    if array.ndim != 1 or len(array) != n:
-        raise InputError(f"labels must be one-dimensional with {n} entries, one for each document; got {array.shape}.")
-    return found
+    except ValueError as error:
+        raise InputError(f"{name} must have one dimension, a label for each document; got {error}.") from error
+    made_strings = array.dtype.kind in "US" and not isinstance(labels, np.ndarray)
+    # NumPy turns ["a", nan] into two strings, which hides a missing label: look at the originals.
+    if array.dtype.kind == "T" or (made_strings and array.ndim == 1):
+        return np.array(labels, dtype=object)
+    return array
+
+
+def _from_objects(array: NDArray[Any], name: str) -> NDArray[Any]:
+    for position, label in enumerate(array):
+        if not _is_label(label):
+            raise InputError(
+                f"{name} must be strings or finite numbers; got {label!r} at position {position}. "
+                "A document without a label must be left out."
+            )
+    kinds = {next(kind for kind in (str, bytes, object) if isinstance(label, kind)) for label in array}
+    if len(kinds) > 1:
+        raise InputError(f"{name} must be all strings or all numbers; got a mixture.")
+    return array if kinds == {str} else np.asarray(array.tolist())
+
+
+def _is_label(label: Any) -> bool:
+    if isinstance(label, str | bytes | np.bool_):
+        return True
+    return isinstance(label, Real) and bool(label == label and abs(label) != math.inf)  # noqa: PLR0124
 
 
 def check_number(
@@ -190,14 +257,14 @@ def check_number(
 
 
 def check_flag(value: Any, name: str) -> bool:
-    """Return True or False, and nothing that merely looks like one."""
+    """Return a bool; 0, 1 and strings are refused."""
     if not isinstance(value, (bool, np.bool_)):
         raise InputError(f"{name} must be True or False; got {value!r}.")
     return bool(value)
 
 
 def check_integer(value: Any, name: str, *, low: int, high: int | None = None, of: str = "") -> int:
-    """Return an integer within [low, high]; `of` explains the upper end."""
+    """Return an integer within [low, high]; `of` is appended to the upper bound in the message."""
     rule = f"at least {low}" if high is None else f"between {low} and {high}{of}"
     try:
         if isinstance(value, (bool, np.bool_)):

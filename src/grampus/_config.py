@@ -1,9 +1,11 @@
-"""The memory budget: one number, read from the caller, the environment or the machine."""
+"""Settings of the process: the memory budget, read from the caller, the environment or the machine, and threads."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -16,8 +18,7 @@ _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", re.ASCII)
 _FALLBACK = 4 * 10**9
 _SMALLEST = 10**6
-# A tile stays near the size of a core's cache: larger ones are no faster and would break the memory promises
-# made for small inputs.
+# About the cache of one core: larger tiles are no faster, and would break the memory promises for small inputs.
 _TILE = 4 * 2**20
 
 
@@ -26,6 +27,7 @@ class Settings(NamedTuple):
 
     memory: int
     tile: int
+    threads: int | None = None
 
 
 def parse_size(size: Any) -> int:
@@ -42,7 +44,7 @@ def parse_size(size: Any) -> int:
 
 
 def format_size(size: float) -> str:
-    """Write a number of bytes for people: ``format_size(3.2e9) == '3.2 GB'``."""
+    """Format a number of bytes: ``format_size(3.2e9) == '3.2 GB'``."""
     for unit in ("B", "kB", "MB", "GB", "TB"):
         if size < 1000 or unit == "TB":
             return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
@@ -77,7 +79,7 @@ _settings: Settings | None = None
 
 
 def settings() -> Settings:
-    """Return the settings in force; the environment is read the first time they are needed."""
+    """Return the settings in force; the environment is read at first use."""
     global _settings  # noqa: PLW0603  (one process-wide budget, as the machine has one memory)
     if _settings is None:
         _settings = _initial()
@@ -85,16 +87,19 @@ def settings() -> Settings:
 
 
 class config:  # noqa: N801  (read and used as a function)
-    """Set the memory budget, for good or, in a ``with`` block, for a while.
+    """Set the memory budget and the number of threads, for the process or for a ``with`` block.
 
     Nothing in Grampus silently grows beyond the budget: work is cut into tiles, or refused with an error that names
-    the size and the way out. The default is half of the machine's memory, or ``GRAMPUS_MEMORY`` if that is set.
-    Results do not depend on it.
+    the size and a way out. The default is half of the machine's memory, or ``GRAMPUS_MEMORY`` if that is set.
+    Results depend on neither.
 
     Parameters
     ----------
     memory : int or str, optional
         Bytes, or a size like ``"4GB"``. Left out, the budget stays as it is.
+    threads : int, optional
+        How many threads to use where a call gives no ``n_jobs``; by default one for each core, and at most
+        ``OMP_NUM_THREADS``. Left out, the number stays as it is.
     tile : int, optional
         The size in bytes of one tile of a Gram matrix; the default suits all but experiments.
 
@@ -102,6 +107,8 @@ class config:  # noqa: N801  (read and used as a function)
     ----------
     memory : int
         The budget in force, in bytes.
+    threads : int or None
+        The number of threads, if one was set.
 
     Examples
     --------
@@ -111,15 +118,17 @@ class config:  # noqa: N801  (read and used as a function)
     2000000000
     """
 
-    def __init__(self, *, memory: int | str | None = None, tile: int | None = None) -> None:
+    def __init__(self, *, memory: int | str | None = None, threads: int | None = None, tile: int | None = None) -> None:
         global _settings  # noqa: PLW0603
         self._before = settings()
         now = self._before
         if memory is not None:
             now = now._replace(memory=parse_size(memory))
+        if threads is not None:
+            now = now._replace(threads=_positive(threads, "threads must be a positive whole number"))
         if tile is not None:
-            now = now._replace(tile=_parse_tile(tile))
-        self.memory, self.tile = _settings = now
+            now = now._replace(tile=_positive(tile, "tile must be a positive whole number of bytes"))
+        self.memory, self.tile, self.threads = _settings = now
 
     def __repr__(self) -> str:
         return f"config(memory='{format_size(self.memory)}')"
@@ -134,14 +143,14 @@ class config:  # noqa: N801  (read and used as a function)
         _settings = self._before
 
 
-def _parse_tile(tile: Any) -> int:
-    if isinstance(tile, int) and not isinstance(tile, bool) and tile >= 1:
-        return tile
-    raise InputError(f"tile must be a positive whole number of bytes; got {tile!r}.")
+def _positive(value: Any, rule: str) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
+        return value
+    raise InputError(f"{rule}; got {value!r}.")
 
 
 def require_memory(size: float, what: str, instead: str) -> None:
-    """Refuse work whose result of `size` bytes would not fit in the budget."""
+    """Raise MemoryBudgetError if `size` bytes do not fit in the budget."""
     budget = settings().memory
     if size > budget:
         raise MemoryBudgetError(
@@ -150,8 +159,19 @@ def require_memory(size: float, what: str, instead: str) -> None:
         )
 
 
+def may_keep(size: float) -> bool:
+    """Return whether something of `size` bytes may be kept for speed: within a quarter of the budget."""
+    return size <= settings().memory // 4
+
+
 def tile_rows(row_bytes: int) -> int:
-    """Return how many rows of `row_bytes` bytes make one tile; at least one row, and that must fit in the budget."""
+    """Return how many rows of `row_bytes` bytes make a tile: at least one, which must fit in the budget."""
     now = settings()
     require_memory(row_bytes, "One row of a tile", "Use fewer documents or columns")
     return max(1, min(now.tile, now.memory // 4) // max(row_bytes, 1))
+
+
+@lru_cache(maxsize=1)
+def has_numba() -> bool:
+    """Return whether numba is installed."""
+    return importlib.util.find_spec("numba") is not None

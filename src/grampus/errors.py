@@ -1,4 +1,4 @@
-"""Everything Grampus raises on purpose.
+"""The exceptions of Grampus.
 
 ::
 
@@ -6,12 +6,12 @@
     ├── InputError (ValueError)        data or parameters break a stated rule
     │   ├── KernelSpellingError        a kernel's spelling does not parse; points at the character
     │   ├── CorpusError                a corpus cannot be read
-    │   └── RunError                   a saved run cannot be read, or is not as it was written
+    │   └── RunError                   a saved run cannot be read, or was changed after it was written
     ├── MemoryBudgetError (MemoryError)  the work would not fit in the memory budget
-    ├── ConvergenceError (RuntimeError)  an iteration ended without its answer
+    ├── ConvergenceError (RuntimeError)  an iteration ended without a result
     └── MissingExtraError (ImportError)  an optional dependency is not installed
 
-Each message says what must hold, what came, and what to do.
+Each message says what is required, what was given, and what to do.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class MemoryBudgetError(GrampusError, MemoryError):
 
 
 class ConvergenceError(GrampusError, RuntimeError):
-    """An iteration ended without its answer."""
+    """An iteration ended without a result."""
 
 
 class MissingExtraError(GrampusError, ImportError):
@@ -90,4 +90,4 @@ class MissingExtraError(GrampusError, ImportError):
 
 
 class RunError(InputError):
-    """A saved run cannot be read, or is not as it was written."""
+    """A saved run cannot be read, or was changed after it was written."""

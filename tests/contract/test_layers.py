@@ -14,8 +14,8 @@ PACKAGE = Path(__file__).parents[2] / "src" / "grampus"
 LAYERS: list[set[str]] = [
     {"__main__"},
     {"cli"},
-    {"demo"},
-    {"documents"},
+    {"documents", "datasets"},
+    {"notebook"},
     {"report", "plots"},
     {"persist"},
     {"describe"},
@@ -25,10 +25,11 @@ LAYERS: list[set[str]] = [
     {"kernels", "text"},
     {"gram"},
     {"metrics"},
-    {"_check", "_content", "_parallel"},
-    {"_array"},
-    {"_config"},
-    {"errors", "_version", "_draw", "_files"},
+    {"_random"},
+    {"_check", "_parallel"},
+    {"_array", "_files"},
+    {"_config", "_progress"},
+    {"errors", "_version", "_draw"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MAX_LINES, MAX_GRAM_LINES = 500, 200

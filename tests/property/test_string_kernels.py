@@ -10,9 +10,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grampus.kernels import parse_kernel
-from grampus.kernels.string import dynamic, matching, suffix, tree
+from grampus.kernels.string import matching, suffix
+from grampus.kernels.string import subsequence_dp as dynamic
+from grampus.kernels.string import suffix_tree as tree
 from grampus.kernels.string.features import Lengths, build_index
-from grampus.kernels.string.text import read_strings
+from grampus.kernels.string.strings import read_strings
 from grampus.testing import check_gram
 from tests.reference import naive_strings as naive
 

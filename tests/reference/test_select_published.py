@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from grampus import choose_k
+from grampus.select import Splits
 from lab.promises.choose_k import FPC, iris_strengths, mixture, structureless
 
 
@@ -16,13 +17,13 @@ def test_fpc_on_iris():
 @pytest.mark.parametrize("number", [0, 3])
 def test_no_structure_is_seen_as_such(number):
     x, kernel = structureless(number)
-    assert choose_k(x, kernel=kernel, n_splits=5, random_state=number).best == 1
+    assert choose_k(x, kernel=kernel, splits=Splits(5), random_state=number).best == 1
 
 
 @pytest.mark.parametrize("number", [1, 9])
 def test_well_separated_mixtures(number):
     x, kernel, k = mixture(number)
-    assert choose_k(x, kernel=kernel, n_splits=20, random_state=number).best == k
+    assert choose_k(x, kernel=kernel, splits=Splits(20), random_state=number).best == k
 
 
 @pytest.mark.corpus

@@ -7,12 +7,14 @@ import pytest
 import scipy.sparse as sp
 from scipy.cluster.hierarchy import cut_tree, linkage
 
+from grampus._array import inverse_root
 from grampus.cluster import nested_tree
+from grampus.cluster.kmeans.centroids import margins
 from grampus.describe import Term, evidence, keywords, near_duplicates, phrases, short_label, spellings
 from grampus.errors import InputError
 from grampus.gram import LinearGram, normalise, shift
 from grampus.metrics import ari
-from grampus.text._count import _stemming
+from grampus.text.terms.count import stemming
 
 
 def test_keywords_are_the_terms_with_the_largest_contrast():
@@ -106,7 +108,7 @@ def test_labels_hold_up_to_three_words_or_phrases():
 
 
 def test_spellings_are_the_most_frequent_words():
-    stem = _stemming("english")
+    stem = stemming("english")
     assert spellings(["birds birds bird", "whaling"], stem) == {"bird": "birds", "whale": "whaling"}
 
 
@@ -129,3 +131,37 @@ def test_a_nested_tree_holds_the_partition_and_wards_merges(parts):
     for k in (2, 3, 4):
         expected = cut_tree(reference, k)[labels, 0]
         assert ari(tree.cut(k), expected) == 1.0
+
+
+def test_margins_compare_the_own_cluster_with_the_nearest_other_one():
+    squared = np.array([[1.0, 4.0, 2.0], [0.0, 0.0, 3.0], [5.0, 0.0, np.inf], [2.0, 1.0, 8.0]])
+    found = margins(squared)
+    assert found.nearest.tolist() == [0, 0, 1, 1]  # the lowest number in a tie
+    assert found.second.tolist() == [2, 1, 0, 0]
+    assert found.margin.tolist() == [0.5, 0.0, 1.0, 0.5]
+    given = margins(squared, np.array([1, 2, 1, 0]))
+    assert given.second.tolist() == [0, 0, 0, 1]
+    assert given.margin.tolist() == [0.0, 0.0, 1.0, 0.0]  # farther than another one counts as on the border
+    alone = margins(squared[:, :1])
+    assert (alone.second == -1).all()
+    assert (alone.margin == 1.0).all()
+
+
+def test_inverse_roots_are_0_where_there_is_none():
+    assert inverse_root(np.array([4.0, 0.0, -1.0, 0.25])).tolist() == [0.5, 0.0, 0.0, 2.0]
+    assert inverse_root(np.array([4.0], dtype=np.float32)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ([0, float("nan"), 1], "labels must not be NaN or infinite; got nan at position 1"),
+        ([0, None, 1], "labels must be strings or finite numbers; got None at position 1"),
+        (["a", 1, "b"], "labels must be all strings or all numbers; got a mixture"),
+        ([[0, 1, 1]], "labels must have one dimension, a label for each document"),
+        ([0, 1], "labels must have 3 entries, one for each document; got 2"),
+    ],
+)
+def test_labels_of_clusters_are_checked_like_those_of_classes(labels, message):
+    with pytest.raises(InputError, match=message):
+        evidence(LinearGram(np.eye(3)), labels)

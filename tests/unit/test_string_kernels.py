@@ -1,4 +1,4 @@
-"""String kernels: spelling, bad input, large input, memory, and the substrings that tell."""
+"""String kernels: spelling, bad input, large input, memory, and distinctive substrings."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ import pytest
 import scipy.sparse as sp
 
 from grampus.errors import InputError, KernelSpellingError, MemoryBudgetError
-from grampus.gram import LinearGram, factor
-from grampus.kernels import BoundRange, FullString, Spectrum, String, Subsequence, parse_kernel, telling_substrings
-from grampus.kernels.string import dynamic, matching
+from grampus.gram import LinearGram
+from grampus.kernels import BoundRange, FullString, Spectrum, String, Subsequence, distinctive_substrings, parse_kernel
+from grampus.kernels.string import matching
+from grampus.kernels.string import subsequence_dp as dynamic
 from grampus.text import Corpus
 from tests import memory
 from tests.reference import naive_strings as naive
@@ -224,7 +225,7 @@ def test_a_million_documents_of_one_character():
     assert time.perf_counter() - start < 60
     assert product[0] == pytest.approx(38462)
     assert product[25] == pytest.approx(38461)
-    assert gram.source.features.nnz == 10**6
+    assert gram.source.rows.nnz == 10**6
 
 
 def test_one_long_document_has_only_private_mass():
@@ -233,7 +234,7 @@ def test_one_long_document_has_only_private_mass():
     counts = [np.unique(_windows(text, size), return_counts=True)[1] for size in range(1, 11)]
     wanted = sum(float((c.astype(float) ** 2).sum()) for c in counts)
     assert gram.dense()[0, 0] == pytest.approx(wanted, rel=1e-12)
-    assert gram.features.shape == (1, 1)
+    assert gram.rows.shape == (1, 1)
 
 
 def _windows(text, size):
@@ -261,46 +262,46 @@ def test_the_subsequence_kernel_equals_the_plain_programme():
         np.testing.assert_allclose(Subsequence(length, decay=0.6).gram(strings).dense(), wanted, rtol=1e-12)
 
 
-def test_telling_substrings():
+def test_distinctive_substrings():
     texts = ["the cat sat", "a cat ran", "my dog sat", "a dog ran", "one dog"]
     for kernel in ("boundrange(3)", "boundrange(3)|normalise|shift", "spectrum(3)|normalise(1)"):
-        cats, dogs = telling_substrings(parse_kernel(kernel).gram(texts), [7, 7, 9, 9, 9], top=2)
+        cats, dogs = distinctive_substrings(parse_kernel(kernel).gram(texts), [7, 7, 9, 9, 9], top=2)
         assert cats[0].substring in (" ca", "cat", "at ")
         assert dogs[0].substring in (" do", "dog", "og ")
         assert cats[0].contrast > 0
-    told = telling_substrings(parse_kernel("constant(unit=bytes)").gram(texts), [0, 0, 1, 1, 1])
-    assert told[1][0].substring == b" dog"
-    assert len({t.substring for t in told[0]}) == len(told[0])
+    found = distinctive_substrings(parse_kernel("constant(unit=bytes)").gram(texts), [0, 0, 1, 1, 1])
+    assert found[1][0].substring == b" dog"
+    assert len({t.substring for t in found[0]}) == len(found[0])
 
 
-def test_telling_contrast_is_the_difference_of_means():
+def test_contrast_is_the_difference_of_means():
     texts = ["ab", "ab", "b", "c"]
-    ((first, *_), _) = telling_substrings(parse_kernel("spectrum(2)").gram(texts), [0, 0, 1, 1])
+    ((first, *_), _) = distinctive_substrings(parse_kernel("spectrum(2)").gram(texts), [0, 0, 1, 1])
     assert first == ("ab", 1.0)
 
 
-def test_telling_looks_on_until_there_are_enough():
+def test_the_search_goes_on_until_there_are_enough():
     texts = ["a" * 200 + "|wine", "a" * 200 + "#wine", "zz", "zz"]  # the parts of the run come first, 200 of them
     for top in (2, 4, 10):
-        found = telling_substrings(parse_kernel("constant").gram(texts), [0, 0, 1, 1], top=top)[0]
-        assert [told.substring for told in found] == ["a", "wine"]
+        found = distinctive_substrings(parse_kernel("constant").gram(texts), [0, 0, 1, 1], top=top)[0]
+        assert [part.substring for part in found] == ["a", "wine"]
 
 
-def test_telling_substrings_are_spread_over_the_cluster():
+def test_distinctive_substrings_are_spread_over_the_cluster():
     """The cluster has i most often, but all documents have it."""
     texts = ["eieio eieio wine", "eieio eieie wine", "i e beer", "e i beer"]
-    wine, beer = telling_substrings(parse_kernel("spectrum(1)").gram(texts), [0, 0, 1, 1], top=2)
-    assert [told.substring for told in wine] == ["o", "n"]
-    assert [told.substring for told in beer] == ["b", "r"]
+    wine, beer = distinctive_substrings(parse_kernel("spectrum(1)").gram(texts), [0, 0, 1, 1], top=2)
+    assert [part.substring for part in wine] == ["o", "n"]
+    assert [part.substring for part in beer] == ["b", "r"]
 
 
-def test_telling_takes_one_cluster_at_a_time():
+def test_distinctive_substrings_take_one_cluster_at_a_time():
     texts = [f"document {i} of {i % 7} kinds" for i in range(200)]
     gram = parse_kernel("constant").gram(texts)
-    found = telling_substrings(gram, np.arange(200) // 2, top=1)
+    found = distinctive_substrings(gram, np.arange(200) // 2, top=1)
     assert len(found) == 100
-    _, peak = _traced(lambda: telling_substrings(gram, np.arange(200) // 2, top=1))
-    assert peak < 100 * gram.features.shape[1] * 8  # less than clusters × features
+    _, peak = _traced(lambda: distinctive_substrings(gram, np.arange(200) // 2, top=1))
+    assert peak < 100 * gram.rows.shape[1] * 8  # less than clusters × features
 
 
 def _traced(work):
@@ -311,29 +312,29 @@ def _traced(work):
         tracemalloc.stop()
 
 
-def test_telling_of_a_part_and_its_limits():
+def test_distinctive_substrings_of_a_part_and_their_limits():
     texts = ["the cat sat", "a cat ran", "my dog sat", "a dog ran"]
     gram = BoundRange(3).gram(texts)
     part = gram.take([1, 3, 0])
-    assert telling_substrings(part, [0, 1, 0])[0][0].substring == "t"  # in both cats, and not in "a dog ran"
+    assert distinctive_substrings(part, [0, 1, 0])[0][0].substring == "t"  # in both cats, and not in "a dog ran"
     part = Spectrum(3).gram(texts).take([1, 3, 0])
-    assert telling_substrings(part, [0, 1, 0])[0][0].substring in (" ca", "cat", "at ")
-    assert telling_substrings(BoundRange(3).gram(["", ""]), [0, 1]) == [[], []]
-    assert telling_substrings(gram, [0, 0, 0, 0], top=1)[0][0].contrast > 0
-    with pytest.raises(InputError, match="labels must be one-dimensional with 4 entries"):
-        telling_substrings(gram, [0, 1])
+    assert distinctive_substrings(part, [0, 1, 0])[0][0].substring in (" ca", "cat", "at ")
+    assert distinctive_substrings(BoundRange(3).gram(["", ""]), [0, 1]) == [[], []]
+    assert distinctive_substrings(gram, [0, 0, 0, 0], top=1)[0][0].contrast > 0
+    with pytest.raises(InputError, match="labels must have 4 entries, one for each document; got 2"):
+        distinctive_substrings(gram, [0, 1])
     with pytest.raises(InputError, match="needs the Gram of a substring kernel"):
-        telling_substrings(LinearGram(np.eye(2)), [0, 1])
+        distinctive_substrings(LinearGram(np.eye(2)), [0, 1])
     with pytest.raises(InputError, match="top must be at least 1"):
-        telling_substrings(gram, [0, 0, 1, 1], top=0)
+        distinctive_substrings(gram, [0, 0, 1, 1], top=0)
 
 
 def test_features_alone_make_the_gram():
     texts = ["the cat sat", "a cat ran", "my dog sat", "", "zzz"]
     for kernel in ("constant", "spectrum(2)|normalise"):
         gram = parse_kernel(kernel).gram(texts)
-        found = factor(gram)
-        rows = found.features.toarray() * found.scale[:, None]
+        found = gram.features()
+        rows = found.rows.toarray() * found.scale[:, None]
         np.testing.assert_allclose(rows @ rows.T, gram.dense(), rtol=1e-12, atol=1e-12)
         assert gram.dense()[4, 4] > 0
 
@@ -341,8 +342,8 @@ def test_features_alone_make_the_gram():
 def test_features_stay_small_for_long_lengths():
     strings = ["".join(np.random.default_rng(i).choice(list("ab"), size=400)) for i in range(20)]
     short, long = (BoundRange(length).gram(strings) for length in (12, 400))
-    assert long.features.nnz < 1.5 * short.features.nnz
-    assert Spectrum(3).gram([*strings, "xyz"]).features.shape[1] == 9  # and the mass of the last one
+    assert long.rows.nnz < 1.5 * short.rows.nnz
+    assert Spectrum(3).gram([*strings, "xyz"]).rows.shape[1] == 9  # and the mass of the last one
 
 
 # -- the corpora
@@ -366,16 +367,16 @@ def test_spectrum_equals_counted_substrings(corpora):
 
 
 @pytest.mark.corpus
-def test_telling_substrings_of_real_documents_are_words(corpora):
+def test_distinctive_substrings_of_real_documents_are_words(corpora):
     labels = ("athletics", "cricket", "football", "rugby", "tennis")
     parts = [read(corpora, "bbcsport", (label,)) for label in labels]
     gram = parse_kernel("boundrange(12)|normalise").gram([text for part in parts for text in part])
-    told = telling_substrings(gram, np.repeat(np.arange(5), [len(part) for part in parts]), top=4)
+    found = distinctive_substrings(gram, np.repeat(np.arange(5), [len(part) for part in parts]), top=4)
     words = ("Olympi", "icket", "Chelsea", "Six Nations", "Open")
-    for cluster, word in zip(told, words, strict=True):
-        found = [telling.substring for telling in cluster]
-        assert word in found
-        assert min(map(len, found)) > 1
+    for cluster, word in zip(found, words, strict=True):
+        best = [part.substring for part in cluster]
+        assert word in best
+        assert min(map(len, best)) > 1
 
 
 @pytest.mark.corpus

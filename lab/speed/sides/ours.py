@@ -7,6 +7,7 @@ import grampus
 from grampus import metrics
 from grampus.cluster import kernel_kmeans
 from grampus.gram import DenseGram
+from grampus.select import Splits
 from grampus.text import TermVectorizer
 
 
@@ -77,7 +78,7 @@ def spectral(inputs):
 
 
 def spectral_neighbours(inputs):
-    return _fitted(inputs, lambda k: grampus.SpectralKMeans(k, kernel="cosine", neighbours=10, random_state=0))
+    return _fitted(inputs, lambda k: grampus.SpectralKMeans(k, kernel="cosine", n_neighbors=10, random_state=0))
 
 
 def kernel_pca(inputs):
@@ -90,8 +91,8 @@ def reduced(inputs):
     x, splits = csr(inputs), int(inputs["splits"])
 
     def run():
-        how = {"scheme": "RED-S", "n_splits": splits, "init": "random", "n_init": 1, "null": False, "random_state": 0}
-        found = grampus.choose_k(x, **how)
+        halves = Splits(splits, init="random", n_init=1)
+        found = grampus.choose_k(x, scheme="RED-S", splits=halves, null=False, random_state=0)
         return {"ks": np.array(found.ks), "means": found.mean}
 
     return run
@@ -101,7 +102,7 @@ def digits(inputs):
     x = inputs["x"] - inputs["x"].mean(axis=0)
 
     def run():
-        how = {"scheme": "KKM-S", "n_splits": 20, "init": "documents", "n_init": 1, "null": False, "random_state": 0}
+        how = {"scheme": "KKM-S", "splits": Splits(20, init="documents", n_init=1), "null": False, "random_state": 0}
         found = grampus.choose_k(x, kernel="linear|shift(0)", ks=range(2, 16), **how)
         return {"means": found.strength.mean(axis=0), "best": np.array(found.best)}
 

@@ -1,17 +1,16 @@
 """Clustering: functions on a Gram that return frozen results, and thin estimators over them."""
 
-from .bisecting import BisectingKernelKMeans, bisecting_kernel_kmeans
-from .embedded import EmbeddedClustering
-from .embedding import KernelEmbedding, embedding_2d, kernel_embedding
-from .estimator import KernelKMeans, Membership, Representatives
-from .kernel_kmeans import kernel_kmeans
-from .kernel_pca import KernelPCAKMeans, kernel_pca_kmeans
-from .laplacian import SpectralEmbedding, spectral_embedding
-from .nested import nested_tree
-from .pddp import PDDP, pddp
+from .kmeans.kernel_kmeans import KernelKMeans, kernel_kmeans
 from .results import Clustering, History, Outcome, Runs
-from .spectral import SpectralKMeans, spectral_kmeans
-from .tree import Node, Split, Tree
+from .spectral.base import EmbeddedClustering
+from .spectral.coordinates import KernelEmbedding, embedding_2d, kernel_embedding
+from .spectral.kernel_pca import KernelPCAKMeans, kernel_pca_kmeans
+from .spectral.laplacian import SpectralEmbedding, spectral_embedding
+from .spectral.spectral_kmeans import SpectralKMeans, spectral_kmeans
+from .trees.bisecting import BisectingKernelKMeans, bisecting_kernel_kmeans
+from .trees.nested import nested_tree
+from .trees.pddp import PDDP, pddp
+from .trees.tree import Node, Split, Tree
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
@@ -21,11 +20,9 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "KernelEmbedding",
     "KernelKMeans",
     "KernelPCAKMeans",
-    "Membership",
     "Node",
     "Outcome",
     "PDDP",
-    "Representatives",
     "Runs",
     "SpectralEmbedding",
     "SpectralKMeans",

@@ -1,8 +1,8 @@
-"""What a clustering returns: plain, frozen, and telling what happened."""
+"""Immutable results that record how a clustering went."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 import numpy as np
@@ -125,6 +125,10 @@ class Clustering(Drawable):
     n_clusters: int
     polish_gain: float
     runs: Runs = field(repr=False)
+
+    def take(self, index: NDArray[np.intp]) -> Clustering:
+        """Return the documents in another order."""
+        return replace(self, labels=self.labels[index], runs=replace(self.runs, labels=self.runs.labels[:, index]))
 
     @property
     def sizes(self) -> NDArray[np.intp]:

@@ -1,7 +1,7 @@
-"""What clusters are about: words and phrases, documents to look at, how tight and how far apart they are."""
+"""Descriptions of clusters: terms, phrases, documents to read, cohesion and separation."""
 
-from .build import describe, short_label
-from .card import Cluster, Term
+from .cluster import Cluster, Term
+from .describe import describe, short_label
 from .duplicates import near_duplicates
 from .evidence import Evidence, evidence
 from .phrases import phrases, spellings

@@ -1,4 +1,4 @@
-"""Documents that are nearly the same."""
+"""Near-duplicate documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, row_squares, scale_rows, tiles
+from .._array import Array, inverse_root, is_sparse, row_squares, scale_rows, tiles
 from .._check import check_matrix, check_number
 
 _ROUNDING = 1e-6  # weights are often float32
@@ -17,9 +17,9 @@ _ROUNDING = 1e-6  # weights are often float32
 def near_duplicates(x: Any, threshold: float = 0.9, top: int = 10_000) -> tuple[NDArray[np.intp], Array]:
     """Return the pairs of rows whose cosine is at least `threshold`, most similar first.
 
-    Exact, without comparing all pairs where rows are sparse: with the terms of a row ordered from rare to frequent, the
-    last ones whose length stays below the threshold cannot make a pair by themselves (Cauchy and Schwarz), so two such
-    rows share one of the first, rare terms of either (Bayardo, Ma & Srikant 2007). Rows of zeros are in no pair.
+    Exact, without comparing all pairs where rows are sparse. Order the terms of a row from rare to frequent: by
+    Cauchy–Schwarz, a tail whose length is below the threshold cannot make a pair by itself, so the rows of a pair share
+    one of the rare terms before it (Bayardo, Ma & Srikant 2007). Rows of zeros are in no pair.
 
     Parameters
     ----------
@@ -27,12 +27,12 @@ def near_duplicates(x: Any, threshold: float = 0.9, top: int = 10_000) -> tuple[
     threshold : float
         Above 0, at most 1.
     top : int
-        At most so many pairs.
+        The largest number of pairs.
 
     Returns
     -------
     pairs : array of shape (p, 2)
-        Places i < j.
+        Positions i < j.
     similarity : array of shape (p,)
 
     Examples
@@ -45,8 +45,7 @@ def near_duplicates(x: Any, threshold: float = 0.9, top: int = 10_000) -> tuple[
     """
     x = check_matrix(x)
     threshold = check_number(threshold, "threshold", low=1e-6, high=1.0)
-    squares = row_squares(x)
-    scale = np.divide(1.0, np.sqrt(squares), out=np.zeros(len(squares)), where=squares > 0)
+    scale = inverse_root(row_squares(x))
     if is_sparse(x):
         return _most(*_sparse_pairs(scale_rows(scale, x.astype(np.float64)), threshold), top)
     return _most(*_dense_pairs(x * scale[:, None], threshold), top)
@@ -83,7 +82,7 @@ def _sparse_pairs(unit: sp.csr_array, threshold: float) -> tuple[Array, Array, A
 
 
 def _heads(unit: sp.csr_array, rare: Array, threshold: float) -> sp.csr_array:
-    """Keep the rarest terms of every row, as few as leave less than the threshold in length."""
+    """Keep the rarest terms of every row, as few as leave a tail shorter than the threshold."""
     row = np.repeat(np.arange(unit.shape[0]), np.diff(unit.indptr))
     order = np.lexsort((rare[unit.indices], row))
     squares = np.square(unit.data[order])

@@ -1,4 +1,4 @@
-"""How documents lie in their clusters: who is central, who is on the border, who is odd, and how tight clusters are."""
+"""How well documents fit their clusters: central, borderline and odd ones, cohesion and separation."""
 
 from __future__ import annotations
 
@@ -8,32 +8,35 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from .._check import check_labels
-from ..gram import Gram, indicator, unshifted
+from .._array import Array, sum_rows
+from .._check import check_partition
+from ..cluster.kmeans.centroids import margins
+from ..gram import Gram
 
 ODD = 0.5  # from here on a document counts as odd
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the similarities say about a partition of n documents into k clusters.
+    """How well n documents fit their k clusters, from their similarities.
 
     Attributes
     ----------
     labels : array of shape (n,)
     squared : array of shape (n,)
-        Squared distance of each document to its centroid in feature space, without a shift.
+        Squared distance of each document to its centroid in feature space, without the shift.
     second : array of shape (n,)
-        The nearest other cluster; −1 if there is none.
+        The nearest other cluster, the nearest of all for a document in none; −1 if there is no other.
     margin : array of shape (n,)
         1 − d²(own) / d²(second), within 0 and 1: 0 on the border, 1 on the centroid.
     typical : array of shape (n,)
         Mean similarity to the other documents of the cluster.
     oddness : array of shape (n,)
-        1 − typical / (its median over the cluster), within 0 and 1: 0 is usual, 1 resembles nothing there.
+        1 − typical / (its median over the cluster), within 0 and 1: 0 is typical, 1 resembles no other document there.
     between : array of shape (k, k)
-        Mean similarity of a document of one cluster and one of another; on the diagonal, of two different ones.
+        Mean similarity of the documents of two clusters; on the diagonal, of two different documents of one.
+    similarities : array of shape (n, k)
+        Mean similarity of every document to every cluster, its own similarity to itself included.
 
     Examples
     --------
@@ -53,6 +56,7 @@ class Evidence:
     typical: Array
     oddness: Array
     between: Array
+    similarities: Array
 
     def central(self, cluster: int, top: int = 3) -> list[int]:
         """Return the documents nearest to a centroid, nearest first."""
@@ -64,7 +68,7 @@ class Evidence:
         members = np.flatnonzero((self.labels == cluster) & (self.second >= 0))
         return members[np.argsort(self.margin[members], kind="stable")[:top]].tolist()
 
-    def odd(self, cluster: int, top: int = 3) -> list[int]:
+    def outliers(self, cluster: int, top: int = 3) -> list[int]:
         """Return the documents of a cluster whose oddness is at least 0.5, oddest first."""
         members = np.flatnonzero((self.labels == cluster) & (self.oddness >= ODD))
         return members[np.argsort(-self.oddness[members], kind="stable")[:top]].tolist()
@@ -80,21 +84,23 @@ class Evidence:
         return float(self.between[cluster, cluster])
 
     def separation(self, cluster: int) -> float:
-        """Return the cohesion less the mean similarity to the nearest cluster; the cohesion if there is no other."""
+        """Return the cohesion minus the mean similarity to the nearest cluster; the cohesion if there is no other."""
         other = self.nearest(cluster)
         return self.cohesion(cluster) - (float(self.between[cluster, other]) if other >= 0 else 0.0)
 
 
-def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
-    """Return how documents lie in their clusters; a trailing shift is left out. Costs one product.
+def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | None = None) -> Evidence:
+    """Return how well documents fit their clusters; a trailing shift is ignored. Costs one product.
 
     Parameters
     ----------
     gram : Gram
     labels : array of shape (n,)
-        Cluster numbers 0 … k−1, none of them empty.
+        Cluster numbers 0 … k−1, none of them empty; −1 for a document in no cluster.
     counts : array of shape (n,), optional
-        How many equal documents each row stands for.
+        The number of equal documents that each row represents.
+    similarities : array of shape (n, k), optional
+        Mean similarity of every document to every cluster, where it is known already; saves the product.
 
     Examples
     --------
@@ -104,41 +110,34 @@ def evidence(gram: Gram, labels: Any, counts: Any = None) -> Evidence:
     >>> evidence(LinearGram(np.array([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])), [0, 0, 1]).cohesion(0)
     0.8
     """
-    base, _ = unshifted(gram)
-    clusters = check_labels(labels, len(base))
-    n, everyone = len(base), np.arange(len(base))
+    base, _ = gram.split_shift()
+    clusters = check_partition(labels, len(base))
+    n, inside = len(base), np.flatnonzero(clusters >= 0)
+    own_cluster = clusters[inside]
     counts = np.ones(n) if counts is None else np.asarray(counts, dtype=np.float64)
-    members = indicator(clusters)
-    members.data *= counts
-    sums = np.asarray(base @ members, dtype=np.float64)
     diagonal = base.diagonal().astype(np.float64)
-    sizes = np.bincount(clusters, weights=counts)
+    sizes = np.bincount(own_cluster, weights=counts[inside])
     k = len(sizes)
-    total = np.stack([np.bincount(clusters, weights=counts * sums[:, c], minlength=k) for c in range(k)], axis=1)
+    sums = base.sum_by(clusters, k, counts) if similarities is None else similarities * sizes
+    total = sum_rows(sums, clusters, k, counts)
     squared = np.maximum(diagonal[:, None] + np.diag(total) / sizes**2 - 2.0 * sums / sizes, 0.0)
-    own = squared[everyone, clusters]
-    second, margin = _second(squared, own, clusters)
+    nearest = np.where(clusters >= 0, clusters, squared.argmin(axis=1))
+    _, second, margin = margins(squared, nearest)
+    second, margin = np.where(clusters >= 0, second, nearest), np.where(clusters >= 0, margin, 0.0)
 
     pairs = np.outer(sizes, sizes)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
-    np.fill_diagonal(total, np.diag(total) - np.bincount(clusters, weights=counts * diagonal, minlength=k))
-    typical = (sums[everyone, clusters] - diagonal) / np.maximum(sizes[clusters] - 1.0, 1.0)
-    return Evidence(clusters, own, second, margin, typical, _oddness(typical, clusters, sizes, counts), total / pairs)
-
-
-def _second(squared: Array, own: Array, clusters: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest other cluster and the margin to it."""
-    if squared.shape[1] == 1:
-        return np.full(len(own), -1), np.ones(len(own))
-    others = squared.copy()
-    others[np.arange(len(own)), clusters] = np.inf
-    apart = others.min(axis=1)
-    margin = 1.0 - np.divide(own, apart, out=np.ones_like(own), where=apart > 0)
-    return others.argmin(axis=1), np.clip(margin, 0.0, 1.0)
+    own = np.bincount(own_cluster, weights=(counts * diagonal)[inside], minlength=k)
+    np.fill_diagonal(total, np.diag(total) - own)
+    typical = np.zeros(n)
+    typical[inside] = (sums[inside, own_cluster] - diagonal[inside]) / np.maximum(sizes[own_cluster] - 1.0, 1.0)
+    odd = np.where(clusters >= 0, _oddness(typical, clusters, sizes, counts), 1.0)
+    between = total / pairs
+    return Evidence(clusters, squared[np.arange(n), nearest], second, margin, typical, odd, between, sums / sizes)
 
 
 def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: Array) -> Array:
-    """Compare each document's similarity to its cluster with the cluster's median; one alone is not odd."""
+    """Compare each document's similarity to its cluster with the cluster's median; a single document is not odd."""
     odd = np.zeros(len(typical))
     for cluster in np.flatnonzero(sizes > 1):
         members = clusters == cluster
@@ -149,7 +148,7 @@ def _oddness(typical: Array, clusters: NDArray[np.intp], sizes: Array, counts: A
 
 
 def _median(values: Array, counts: Array) -> float:
-    """Return the lower median of values that stand for so many documents each."""
+    """Return the lower weighted median."""
     order = np.argsort(values, kind="stable")
     reached = np.cumsum(counts[order])
     return float(values[order][np.searchsorted(reached, reached[-1] / 2.0)])

@@ -1,4 +1,4 @@
-"""Phrases of a cluster, and the words that its stems came from."""
+"""Phrases of a cluster, and the words behind its stems."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from .card import Term
+from .cluster import Term
 
 WORD = re.compile(r"[^\W_]+(?:['’\-][^\W_]+)*")
-TOKEN = re.compile(r"\w\w+")  # as the terms are made
+TOKEN = re.compile(r"\w\w+")  # as for terms
 LONGEST = 3  # words of a phrase
-READ = 2000  # characters of a document that are read
-LEAST = 0.04  # share of the documents that a phrase must be in
+READ = 2000  # characters of a document to search
+LEAST = 0.04  # least share of the documents that contain a phrase
 
 
 def phrases(groups: Sequence[Sequence[str]], stops: frozenset[str] = frozenset(), top: int = 5) -> list[list[Term]]:
-    """Return the phrases that set every group of texts apart, best first.
+    """Return the phrases that distinguish every group of texts, best first.
 
-    A phrase is two or three words that follow each other with nothing but blanks between, begins and ends with a word
-    that is no stop word and no number, and is in at least two texts and 4 % of its group. Its score is the share of
-    the group's texts that have it less the share of the other texts. A phrase that is in a better one, or holds it,
-    is left out. The first 2,000 characters of each text are read.
+    A phrase is two or three words separated only by blanks. It begins and ends with a word that is neither a stop word
+    nor a number, and occurs in at least two texts and 4 % of its group. Its score is the share of the group's texts
+    that contain it minus the share of the other texts. A phrase that contains a better one, or is contained in it, is
+    left out. The first 2,000 characters of each text are searched.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def phrases(groups: Sequence[Sequence[str]], stops: frozenset[str] = frozenset()
     stops : frozenset of str
         Words that a phrase neither begins nor ends with.
     top : int
-        At most so many for each group.
+        The largest number for each group.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def phrases(groups: Sequence[Sequence[str]], stops: frozenset[str] = frozenset()
     for counts in found:
         everywhere.update(counts)
     total = sum(len(group) for group in groups)
-    return [_telling(counts, everywhere, len(group), total, top) for counts, group in zip(found, groups, strict=True)]
+    return [_best(counts, everywhere, len(group), total, top) for counts, group in zip(found, groups, strict=True)]
 
 
 def _phrases(text: str, stops: frozenset[str]) -> set[str]:
@@ -60,7 +60,7 @@ def _phrases(text: str, stops: frozenset[str]) -> set[str]:
 
 
 def _runs(text: str) -> Iterator[list[str]]:
-    """Yield the words that follow each other with only blanks between, in lower case."""
+    """Yield runs of words separated only by blanks, in lower case."""
     text = text[:READ].lower()
     run: list[str] = []
     last = 0
@@ -73,7 +73,7 @@ def _runs(text: str) -> Iterator[list[str]]:
     yield run
 
 
-def _telling(counts: Counter[str], everywhere: Counter[str], size: int, total: int, top: int) -> list[Term]:
+def _best(counts: Counter[str], everywhere: Counter[str], size: int, total: int, top: int) -> list[Term]:
     least = max(2, LEAST * size)
     scored = [
         (count / size - (everywhere[phrase] - count) / max(total - size, 1), phrase)
@@ -94,14 +94,14 @@ def _inside(one: str, other: str) -> bool:
 
 
 def spellings(texts: Sequence[str], stem: Callable[[list[str]], list[str]]) -> dict[str, str]:
-    """Return, for every stem in some texts, the word that it stands for most often; the first of equals.
+    """Return, for every stem in some texts, its most frequent word; the first in a tie.
 
     Parameters
     ----------
     texts : sequence of str
-        The first 2,000 characters of each are read.
+        The first 2,000 characters of each are searched.
     stem : callable
-        From words to stems.
+        Maps words to stems.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The terms of a cluster: those that make it up and those that set it apart."""
+"""Terms of a cluster: those that distinguish it and those that describe it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, dot
-from .._check import check_integer, check_labels, check_matrix
+from .._array import Array, sum_rows
+from .._check import check_integer, check_matrix, check_partition
 from ..errors import InputError
-from ..gram import indicator
-from .card import Term
+from .cluster import Term
 
 
 def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> list[list[str]]:
@@ -20,12 +19,12 @@ def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> l
     Parameters
     ----------
     weights : array or sparse array of shape (n, m)
-        Weighted terms of the documents; they should have unit length, or long documents speak for the cluster.
+        Weighted terms of the documents; they should have unit length, or long documents dominate.
     labels : array of shape (n,)
-        Any labels; clusters come back in the order of their values.
+        Any labels; clusters are returned in the order of their values.
     terms : sequence of m strings
     top : int
-        How many terms for each cluster; fewer where fewer are more frequent inside than outside.
+        The largest number of terms for each cluster; only terms with more weight inside than outside count.
 
     Examples
     --------
@@ -40,18 +39,18 @@ def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> l
 def distinguishing_terms(
     weights: Any, labels: Any, terms: Sequence[str], top: int = 8, counts: Any = None
 ) -> list[list[Term]]:
-    """Return the terms that set every cluster apart, with their contrast, best first.
+    """Return the terms that distinguish every cluster, with their contrast, best first.
 
-    The contrast of a term is its mean weight in the cluster less that in all other documents, μ_t − ν_t. Its square
+    The contrast of a term is its mean weight in the cluster minus that in all other documents, μ_t − ν_t. Its square
     is the term's share of the distance between the two means, which is how CLUTO orders discriminating features (its
-    manual, Karypis 2003); only terms that are more frequent inside are named.
+    manual, Karypis 2003); only terms with more weight inside are returned.
 
     Parameters
     ----------
     weights, labels, terms, top
         As of ``keywords``.
     counts : array of shape (n,), optional
-        How many documents each row stands for.
+        The number of documents that each row represents.
 
     Examples
     --------
@@ -67,7 +66,7 @@ def distinguishing_terms(
 def describing_terms(
     weights: Any, labels: Any, terms: Sequence[str], top: int = 8, counts: Any = None
 ) -> list[list[Term]]:
-    """Return the terms that make up every cluster, with their share, largest first.
+    """Return the terms with the largest share of every cluster's mean, with that share, largest first.
 
     The share of a term is μ_t² / ‖μ‖², its part in the squared length of the cluster's mean: the descriptive features
     of CLUTO (its manual, Karypis 2003). Terms that are frequent everywhere can be among them.
@@ -92,21 +91,21 @@ def describing_terms(
 def _means(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tuple[Array, Array]:
     """Return the mean weight of every term inside and outside every cluster, both (k, m)."""
     x = check_matrix(weights, "weights")
-    clusters = check_labels(labels, x.shape[0])
+    clusters = check_partition(labels, x.shape[0])
     if len(terms) != x.shape[1]:
         raise InputError(f"terms must name each of the {x.shape[1]} columns of weights; got {len(terms)}.")
     counts = np.ones(x.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
-    members = indicator(clusters)
-    members.data *= counts
-    sizes = np.bincount(clusters, weights=counts)
-    sums = dot(x.T, members).T.astype(np.float64, copy=False)
+    inside = clusters >= 0
+    sizes = np.bincount(clusters[inside], weights=counts[inside])
+    sums = sum_rows(x, clusters, len(sizes), counts).astype(np.float64, copy=False)
+    everything = sum_rows(x, np.zeros(len(clusters), dtype=np.intp), 1, counts)
     others = counts.sum() - sizes
-    outside = (sums.sum(axis=0) - sums) / np.where(others > 0, others, 1.0)[:, None]
+    outside = (everything - sums) / np.where(others > 0, others, 1.0)[:, None]
     return sums / sizes[:, None], outside
 
 
 def _best(scores: Array, terms: Sequence[str], top: int) -> list[list[Term]]:
-    """Return the terms of the largest positive scores of every row; the first of equals first."""
+    """Return the terms with the largest positive scores of every row; the first in a tie."""
     top = check_integer(top, "top", low=1)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :top]
     return [

@@ -1,6 +1,32 @@
-"""Documents in, labelled and explained clusters out."""
+"""From documents to explained clusters: the clusterer, its methods and its effort."""
 
 from .clusterer import DocumentClusterer, load
-from .placing import Placement
+from .effort import Effort
+from .inputs import default_terms
+from .methods import (
+    BisectingMethod,
+    Found,
+    Job,
+    KernelKMeansMethod,
+    KernelPCAMethod,
+    Method,
+    PDDPMethod,
+    SpectralMethod,
+)
+from .predict import Prediction
 
-__all__ = ["DocumentClusterer", "Placement", "load"]
+__all__ = [
+    "BisectingMethod",
+    "DocumentClusterer",
+    "Effort",
+    "Found",
+    "Job",
+    "KernelKMeansMethod",
+    "KernelPCAMethod",
+    "Method",
+    "PDDPMethod",
+    "Prediction",
+    "SpectralMethod",
+    "default_terms",
+    "load",
+]

@@ -14,27 +14,29 @@ from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
-from .._check import check_flag, check_integer
-from ..cluster import Clustering
+from .._check import check_integer
+from .._progress import Progress
+from .._random import seed_words
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
-from ..select.check import check_ks
 from ..text import Corpus, TermVectorizer
-from .collect import Collection, collect
-from .compose import Partition, Progress, compose
-from .placing import Placement, Placer
-from .starts import STARTS, cluster_from
-from .trust import choose, stability
+from .build_run import build_run
+from .effort import Effort
+from .inputs import Inputs, collect
+from .methods import Found, Job, Method, check_method, restore_method
+from .partition import Partition
+from .predict import Prediction, Predictor
+from .validation import choose, stability
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
-    """Cluster documents and say what the clusters are, how they nest, and how far they can be trusted.
+    """Cluster documents; describe the clusters, how they nest, and how far to trust them.
 
-    Every document is placed; those that hardly belong have a high ``oddness_`` and a low ``margin_``. Documents are
+    Documents that hardly belong have a high ``oddness_`` and a low ``margin_``. Documents are
     brought into an order that their content decides, and equal ones are clustered once with their number as weight:
     shuffling the rows changes nothing, nor do threads or the memory budget.
 
@@ -46,51 +48,35 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
         weighted terms, brought to its leading 30 components (latent semantic analysis): see the guide for the
         measurements.
+    method : str or Method
+        What finds the clusters: "kernel-kmeans", "pddp", "bisecting", "spectral" or "kernel-pca", or an object with
+        options of its own, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and terms in fewer than
         three documents (fewer than two below 200 documents, none below 100).
-    ks : int or iterable of int, optional
-        Values of k to choose from; 2 … 10 by default.
-    scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
-        How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
-    n_splits : int
-        Splits of the documents for choosing k and for stability.
-    null : bool
-        Whether to test for groups at all when k is chosen; where there are none, all documents are one cluster. Costs
-        several times as much as the choice itself.
-    stability : bool
-        Whether to measure how stable clusters and documents are.
-    init : "auto", "spectral", "random", "k-means++" or "pddp"
-        Where to start. "spectral" cuts the graph of the 20 nearest neighbours; "auto" starts at random, and takes the
-        partition that comes of the cut if its normalised cut is less than a third. With fewer than 100 documents or
-        more than 50,000, and where the graph falls apart, both are "random".
-    n_init : int
-        Starts, the best of which is kept; for the cut, of k-means on the graph's eigenvectors.
-    polish : bool
-        Single moves after convergence, while they lower the objective.
+    effort : Effort, optional
+        How k is chosen, how often clustering starts, and what is measured afterwards.
     random_state : int, RandomState or None
         Seed of every random step.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Attributes
     ----------
     labels_ : array of shape (n,)
-        Cluster of every document; 0 is the largest cluster.
+        Cluster of every document; 0 is the largest cluster, −1 a document that belongs to none.
     n_clusters_ : int
         How many there are.
     clusters_ : tuple of Cluster
         What each is about: label, terms, phrases, documents to look at, cohesion, separation, stability.
-    selection_ : Choice or None
+    choice_ : Choice or None
         How k was chosen.
-    tree_ : tuple of Branch
+    branches_ : tuple of Branch
         How clusters merge, and their parts.
     margin_, oddness_, stability_ : arrays of shape (n,)
         How clearly, how typically and how steadily each document is in its cluster.
     duplicates_ : array of shape (p, 2)
         Pairs of documents that are nearly the same.
-    result_ : Clustering
-        What kernel k-means returned for the distinct documents; None after loading.
+    result_ : object
+        What the method returned for the distinct documents; None after loading.
     run_ : Run
         All of it as plain data.
 
@@ -112,31 +98,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         n_clusters: int | str = "auto",
         *,
         kernel: str | Kernel = "cosine|principal(30)|normalise",
+        method: str | Method = "kernel-kmeans",
         terms: TermVectorizer | None = None,
-        ks: Any = None,
-        scheme: str = "auto",
-        n_splits: int = 50,
-        null: bool = False,
-        stability: bool = True,
-        n_init: int = 10,
-        init: str = "auto",
-        polish: bool = True,
+        effort: Effort | None = None,
         random_state: Any = 0,
-        n_jobs: int | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel
+        self.method = method
         self.terms = terms
-        self.ks = ks
-        self.scheme = scheme
-        self.n_splits = n_splits
-        self.null = null
-        self.stability = stability
-        self.n_init = n_init
-        self.init = init
-        self.polish = polish
+        self.effort = effort
         self.random_state = random_state
-        self.n_jobs = n_jobs
 
     def fit(
         self, X: Any, y: Any = None, *, corpus: Corpus | None = None, progress: Progress | None = None
@@ -153,28 +125,28 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         progress : callable, optional
             Called with the name of a step, how many parts of it are done, and of how many.
         """
-        began, tell = time.perf_counter(), progress or (lambda *_: None)
-        kernel, seed = parse_kernel(self.kernel), _seed(self.random_state)
-        ks = self._check()
-        tell("reading terms", 0, 1)
-        collection = collect(X, kernel, self.terms, corpus)
-        gram = kernel.gram(collection.features)
-        tell("reading terms", 1, 1)
-        notes = list(collection.corpus.notes)
-        choice = self._choose(gram, collection, ks, seed, tell) if self.n_clusters == "auto" else None
-        k = choice.best if choice else self._given(collection)
-        result = self._cluster(gram, collection, k, seed, notes, tell)
-        labels = _by_size(result.labels, collection.weights)
-        placer = Placer.of(
-            kernel, gram, collection.features, labels, collection.weights, collection.vectorizer, bool(self.polish)
-        )
-        found = Partition(collection, gram, labels, result, placer, choice, seed, notes)
-        steady = stability(found, self.n_splits, self.n_jobs, tell) if self.stability else None
-        run = compose(found, steady, self._plain(seed, ks), repr(self), tell)
-        self.placer_: Placer | None = placer
-        self.result_: Clustering | None = result
-        self.run_ = replace(run, seconds=round(time.perf_counter() - began, 3))
-        self._settle()
+        began, progress = time.perf_counter(), progress or (lambda *_: None)
+        kernel, method, effort, seed = self._check()
+        progress("reading terms", 0, 1)
+        inputs = collect(X, kernel, self.terms, corpus)
+        gram = kernel.gram(inputs.features, inputs.collection)
+        progress("reading terms", 1, 1)
+        notes = list(inputs.corpus.notes)
+        choice = choose(gram, inputs, effort, seed, progress) if self.n_clusters == "auto" else None
+        k = choice.best if choice else self._given(inputs)
+        job = Job(k, inputs.weights, effort.n_init, effort.polish, seed)
+        found = _cluster(gram, method, job, notes, progress)
+        labels = _by_size(found.labels, inputs.weights)
+        rows, weights, words = inputs.features, inputs.weights, inputs.vectorizer
+        predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished)
+        partition = Partition(inputs, gram, labels, found, predictor, choice, seed, notes)
+        steady = stability(partition, effort.n_splits, progress) if effort.stability else None
+        run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
+        self.predictor_: Predictor | None = predictor
+        self.result_: Any = found.result
+        seconds = round(time.perf_counter() - began, 3)
+        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds))
+        self._set_fitted()
         return self
 
     def choose(self, X: Any, *, progress: Progress | None = None) -> Choice:
@@ -186,77 +158,42 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         progress : callable, optional
             As for ``fit``.
         """
-        tell = progress or (lambda *_: None)
-        kernel, seed = parse_kernel(self.kernel), _seed(self.random_state)
-        ks = self._check()
-        collection = collect(X, kernel, self.terms)
-        return self._choose(kernel.gram(collection.features), collection, ks, seed, tell)
+        kernel, _, effort, seed = self._check()
+        inputs = collect(X, kernel, self.terms)
+        gram = kernel.gram(inputs.features, inputs.collection)
+        return choose(gram, inputs, effort, seed, progress or (lambda *_: None))
 
-    def _choose(
-        self, gram: Gram, collection: Collection, ks: tuple[int, ...] | None, seed: int, tell: Progress
-    ) -> Choice:
-        return choose(
-            gram,
-            collection,
-            ks=ks,
-            scheme=self.scheme,
-            n_splits=self.n_splits,
-            null=self.null,
-            seed=seed,
-            n_jobs=self.n_jobs,
-            tell=tell,
-        )
-
-    def _check(self) -> tuple[int, ...] | None:
-        """Check the parameters before any work; return ks, read once: it may be a generator."""
-        for name in ("polish", "stability", "null"):
-            check_flag(getattr(self, name), name)
-        check_integer(self.n_splits, "n_splits", low=1)
+    def _check(self) -> tuple[Kernel, Method, Effort, int]:
+        """Check the parameters before any work."""
         if self.terms is not None and not isinstance(self.terms, TermVectorizer):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
-        if str(self.init) not in STARTS:
-            raise InputError(
-                f"init must be one of {', '.join(map(repr, STARTS))}, not an array: documents are reordered before "
-                f"they start. Got {self.init!r}."
-            )
-        return None if self.ks is None else check_ks(self.ks)
+        if self.effort is not None and not isinstance(self.effort, Effort):
+            raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
+        return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
 
-    def _given(self, collection: Collection) -> int:
-        distinct = int((collection.weights > 0).sum())
-        what = "the number of documents" if distinct == collection.n else "the documents that differ"
-        if distinct < len(collection.weights):
-            what += " and hold terms" if collection.holds_terms else " and are not zero throughout"
+    def _given(self, inputs: Inputs) -> int:
+        distinct = int((inputs.weights > 0).sum())
+        what = "the number of documents" if distinct == inputs.n else "the documents that differ"
+        if distinct < len(inputs.weights):
+            what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
-    def _cluster(
-        self, gram: Gram, collection: Collection, k: int, seed: int, notes: list[str], tell: Progress
-    ) -> Clustering:
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            result = cluster_from(
-                gram,
-                k,
-                collection.weights,
-                init=self.init,
-                n_init=self.n_init,
-                polish=self.polish,
-                seed=seed,
-                n_jobs=self.n_jobs,
-                progress=lambda done, total: tell("clustering", done, total),
-            )
-        notes.extend(str(warning.message) for warning in caught)
-        return result
-
-    def _plain(self, seed: int, ks: tuple[int, ...] | None) -> dict[str, Any]:
+    def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
         """Return the parameters as values that JSON knows; the vectorizer is kept with the run."""
-        found = self.get_params(deep=False)
-        found |= {"kernel": str(parse_kernel(self.kernel)), "random_state": seed, "terms": None}
-        found["ks"] = None if ks is None else list(ks)
-        return {name: value.item() if isinstance(value, np.generic) else value for name, value in found.items()}
+        k = self.n_clusters
+        return {
+            "n_clusters": k.item() if isinstance(k, np.generic) else k,
+            "kernel": str(parse_kernel(self.kernel)),
+            "method": method.options(),
+            "effort": {
+                name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()
+            },
+            "random_state": seed,
+        }
 
-    def place(self, X: Any) -> Placement:
+    def assign(self, X: Any) -> Prediction:
         """Return where new documents belong: nearest cluster, second choice, margin, and whether anything is known.
 
         Parameters
@@ -265,24 +202,24 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents.
         """
         check_is_fitted(self, "run_")
-        if self.placer_ is None:
+        if self.predictor_ is None:
             raise RunError(
-                "This run cannot place new documents: what that needs was left out (the texts of a string kernel, or a "
-                "precomputed Gram). Make it anew with texts."
+                "This run cannot assign new documents: what that needs was left out (the texts of a string kernel, "
+                "or a precomputed Gram). Recreate it with texts."
             )
-        return self.placer_.place(X)
+        return self.predictor_.predict(X)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Return the cluster of new documents; see ``place``.
+        """Return the cluster of new documents; see ``assign``.
 
-        A document shown again is compared like any other: there is no table of known texts.
+        A fitted document is compared like any other: there is no table of known texts.
 
         Parameters
         ----------
         X : list of str, Corpus, or array of shape (m, features)
             New documents, of the kind that was fitted.
         """
-        return self.place(X).labels
+        return self.assign(X).labels
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
         """Write the run into a folder, whole or not at all; see ``Run.save``.
@@ -343,30 +280,24 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     def of_run(cls, run: Run) -> DocumentClusterer:
         """Return the fitted clusterer that a Run describes."""
         try:
-            parameters = dict(run.parameters)
-            words = parameters.pop("terms")
-            parameters["scheme"] = parameters.get("scheme") or "auto"  # None in runs of the time before "auto"
-            model = cls(**parameters)
-            kernel = parse_kernel(run.kernel)
-        except (KeyError, TypeError) as error:
-            raise RunError(
-                f"The run's parameters are not a DocumentClusterer's ({error}). Make the run anew."
-            ) from None
-        polished = bool(model.polish)
-        model.placer_ = Placer.restore(kernel, run.model, words, polished) if run.model else None
-        model.terms = model.placer_.vectorizer if model.placer_ is not None and words else None
+            words, polished, parameters = _parameters(run)
+            model, kernel = cls(**parameters), parse_kernel(run.provenance.kernel)
+        except (LookupError, TypeError, ValueError) as error:
+            raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
+        model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
+        model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
         model.run_, model.result_ = run, None
-        model._settle()
+        model._set_fitted()
         return model
 
-    def _settle(self) -> None:
-        """Show what the run holds under scikit-learn's names."""
+    def _set_fitted(self) -> None:
+        """Set the fitted attributes from the run."""
         run = self.run_
-        self.labels_ = run.labels.astype(np.intp)
+        self.labels_ = run.evidence.labels.astype(np.intp)
         self.n_clusters_ = run.n_clusters
-        self.clusters_, self.selection_, self.tree_ = run.clusters, run.choice, run.tree
-        self.margin_, self.oddness_, self.stability_ = run.margin, run.oddness, run.stability
-        self.duplicates_ = run.duplicates
+        self.clusters_, self.choice_, self.branches_ = run.evidence.clusters, run.evidence.choice, run.evidence.tree
+        self.margin_, self.oddness_, self.stability_ = run.evidence.margin, run.evidence.oddness, run.evidence.stability
+        self.duplicates_ = run.evidence.duplicates
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -397,20 +328,40 @@ def load(path: str | PathLike[str]) -> DocumentClusterer:
 
 def _seed(random_state: Any) -> int:
     """Return a seed that can be written down."""
-    from sklearn.utils import check_random_state
-
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return check_integer(random_state, "random_state", low=0, high=2**32 - 1)
-    try:
-        return int(check_random_state(random_state).randint(2**31 - 1))
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
+    return seed_words(random_state, 1)[0]
+
+
+def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:
+    """Run the method; what it warns of becomes notes."""
+    job = replace(job, progress=progress)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = method.cluster(gram, job)
+    notes.extend(str(warning.message) for warning in caught)
+    labels = np.asarray(found.labels)
+    if labels.shape != (len(gram),) or labels.dtype.kind not in "iu" or labels.min() < -1 or labels.max() < 0:
+        raise InputError(
+            f"method must return {len(gram)} labels, whole numbers from −1 on, not all −1; {method!r} did not."
+        )
+    return replace(found, labels=labels.astype(np.intp))
+
+
+def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
+    """Return how the vectorizer of a run was set, whether its partition was polished, and the other parameters."""
+    given = dict(run.provenance.parameters)
+    words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
+    polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
+    return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}
 
 
 def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
-    """Renumber clusters: most documents first, then the one with the earliest document."""
+    """Renumber clusters: most documents first, then the one with the earliest document; −1 stays."""
     found, first, group = np.unique(labels, return_index=True, return_inverse=True)
     sizes = np.bincount(group.reshape(-1), weights=weights, minlength=len(found))
+    sizes[found < 0] = -1.0  # last, and taken off below
     rank = np.empty(len(found), dtype=np.intp)
     rank[np.lexsort((first, -sizes))] = np.arange(len(found))
+    rank[found < 0] = -1
     return rank[group.reshape(-1)]

@@ -7,6 +7,7 @@ other. With three clusters or more this map shows every one, at the price that d
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 
@@ -14,7 +15,8 @@ from .._array import Array
 from ..cluster import embedding_2d
 from ..describe import Evidence
 from ..errors import ConvergenceError, InputError
-from ..gram import Gram, indicator, unshifted
+from ..gram import Gram
+from ..gram.lapack import symmetric_eigh, thin_svd
 
 FEWEST = 3  # clusters; with fewer the principal components show all there is
 ROUNDS = 300
@@ -25,14 +27,14 @@ PULL = 0.35  # of the radius: how far a document on the border leans to the othe
 def coordinates(gram: Gram, seen: Evidence) -> Array:
     """Return two coordinates for every document, for pictures; a trailing shift is left out.
 
-    The mean similarities to each cluster (one product with the Gram) say where in its disc a document lies. With one or
+    The mean similarities to each cluster say where in its disc a document lies. With one or
     two clusters these are the principal components of the centred Gram, and 0 where documents cannot be told apart.
     """
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     if len(seen.between) < FEWEST:
         return _principal(base)
-    sums = np.asarray(base @ indicator(seen.labels), dtype=np.float64)
-    return layout(seen, sums / np.bincount(seen.labels))
+    nearest = np.where(seen.labels >= 0, seen.labels, seen.second)  # documents in no cluster lie at a rim
+    return layout(replace(seen, labels=nearest), seen.similarities)
 
 
 def _principal(base: Gram) -> Array:
@@ -114,7 +116,7 @@ def _scaled(wanted: Array) -> Array:
     """Classical scaling: two coordinates whose distances come near the wanted ones; signs by the largest entry."""
     k = len(wanted)
     middle = np.eye(k) - 1.0 / k
-    values, vectors = np.linalg.eigh(-0.5 * middle @ (wanted**2) @ middle)
+    values, vectors = symmetric_eigh(-0.5 * middle @ (wanted**2) @ middle)
     vectors = vectors[:, ::-1][:, :2]
     vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
     places = np.zeros((k, 2))
@@ -138,11 +140,11 @@ def disc(profiles: Array, lean: Array) -> Array:
     Directions are kept and distances from the middle are replaced by their ranks, so that the disc is filled evenly.
     """
     centred = profiles - profiles.mean(axis=0)
-    left, values, _ = np.linalg.svd(centred, full_matrices=False)
+    left, values, _ = thin_svd(centred)
     plane = np.zeros((len(profiles), 2))
     width = int((values[:2] > 1e-9 * max(float(values[0]), 1e-300)).sum()) if len(values) else 0
     plane[:, :width] = left[:, :width]
-    turn, _, back = np.linalg.svd(plane.T @ lean)  # orthogonal Procrustes
+    turn, _, back = thin_svd(plane.T @ lean)  # orthogonal Procrustes
     plane = plane @ (turn @ back)
     far = np.linalg.norm(plane, axis=1)
     return plane / np.maximum(far, 1e-12)[:, None] * np.sqrt(_ranks(far))[:, None]

@@ -2,48 +2,55 @@
 
 A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
 `normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` and `principal` make one
-of low rank. All answer ``block``, ``diagonal``, ``@``, ``take``, ``extend``, ``dense``, and pass
-``grampus.testing.check_gram``.
+of low rank. All answer ``block``, ``diagonal``, ``@``, ``sum_by``, ``take``, ``extend``, ``compare``, ``features``,
+``split_shift``, ``cost`` and ``documents``, and pass ``grampus.testing.check_gram``.
 """
 
-from .base import Gram
+from .answers import Comparison, Cost, Features
+from .base import Gram, check_gram
+from .collection import Collection
+from .diagnostics import Estimate, dominance_ratio, objective, relative_error
 from .eigen import Eigenpairs, eigenpairs, eigenvalues
-from .error import Estimate, relative_error
-from .factor import factor, unshifted
-from .fit import centre, empirical_map, normalise, power, self_tune, shift
 from .graph import neighbour_graph
 from .lowrank import NystromGram, nystrom
-from .objective import dominance_ratio, indicator, objective
+from .plan import Plan, plan, quick_products, quick_rows
 from .principal import PrincipalGram, principal
 from .sources import DenseGram, FunctionGram, LinearGram, SparseGram
-from .transforms import Transformed
+from .transforms import Transformed, centre, empirical_map, normalise, power, self_tune, shift, store
 
 __all__ = [
+    "Collection",
+    "Comparison",
+    "Cost",
     "DenseGram",
     "Eigenpairs",
     "Estimate",
+    "Features",
     "FunctionGram",
     "Gram",
     "LinearGram",
     "NystromGram",
+    "Plan",
     "PrincipalGram",
     "SparseGram",
     "Transformed",
     "centre",
+    "check_gram",
     "dominance_ratio",
     "eigenpairs",
     "eigenvalues",
     "empirical_map",
-    "factor",
-    "indicator",
     "neighbour_graph",
     "normalise",
     "nystrom",
     "objective",
+    "plan",
     "power",
     "principal",
+    "quick_products",
+    "quick_rows",
     "relative_error",
     "self_tune",
     "shift",
-    "unshifted",
+    "store",
 ]

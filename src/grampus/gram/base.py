@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from functools import partial
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
-from .._array import Array, Index, dot, index_array, index_length, is_sparse, tiles
+from .._array import Array, Index, dot, index_array, index_length, is_sparse, sum_groups, tiles
 from .._check import check_extension, check_index, check_operand
-from .._config import require_memory
+from .._config import require_memory, settings, tile_rows
 from .._parallel import blas_threads
 from ..errors import InputError
+from .answers import Comparison, Cost, Features
+from .collection import Collection
+
+_NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents that are kept at a time
 
 
 class Gram(ABC):
@@ -41,6 +48,9 @@ class Gram(ABC):
     >>> gram @ np.ones(2)
     array([1., 1.])
     """
+
+    namespace: ModuleType = np  # the array library that holds the entries
+    vocabulary: Any = None  # what names the columns of the features, where the kernel knows
 
     def __init__(self, n: int, dtype: Any) -> None:
         self.shape = (n, n)
@@ -76,6 +86,15 @@ class Gram(ABC):
             out[rows] = dot(self._block(rows, cols), v)
         return out
 
+    def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
+        """Return Σ_{j in group c} w_j K_ij in float64, (n, k); documents labelled −1 are in no group."""
+        members = np.flatnonzero(labels >= 0)
+        out = np.empty((len(self), k))
+        for rows in tiles(len(self), 24 * max(len(members), 1)):
+            block = self._block(rows, members).astype(np.float64, copy=False)
+            out[rows] = sum_groups(block * weights[members], labels[members], k)
+        return out
+
     def _take(self, index: NDArray[np.intp]) -> Gram:
         """Return the principal submatrix of some documents."""
         return Taken(self, index)
@@ -84,12 +103,56 @@ class Gram(ABC):
         """Carry the new-by-fitted block and the new self-similarities through this Gram's own transform."""
         return cross, diagonal
 
+    def _new_features(self, new: Any) -> Features | None:
+        """Return new documents, as the kernel collected them, beside ``features()``; None where that is no shorter."""
+        return None
+
+    def _compared_with(self) -> int:
+        """Return how many fitted documents a new one must be compared with: none where it has features at once."""
+        return len(self)
+
     def _weighted_squares(self, weights: Array) -> Array:
         """Return Σ_j w_j K_ij² for every i in float64: the squared row norms of the empirical kernel map."""
         out = np.empty(len(self))
         for rows in tiles(len(self), 16 * len(self)):
             out[rows] = np.square(self._block(rows, slice(0, len(self))), dtype=np.float64) @ weights
         return out
+
+    def features(self) -> Features | None:
+        """Return explicit rows X with K = X Xᵀ, or None where there are none."""
+        return None
+
+    def split_shift(self) -> tuple[Gram, float]:
+        """Return the Gram below its trailing shifts, and their sum σ."""
+        return self, 0.0
+
+    def cost(self) -> Cost:
+        """Return what a product, a row and the whole matrix cost, in multiplications."""
+        n = float(len(self))
+        return Cost(20.0 * n * n, 20.0 * n, 20.0 * n * n)
+
+    def documents(self) -> Collection:
+        """Return which documents these are, by content where it is known."""
+        return Collection.unknown(len(self))
+
+    def non_negative(self) -> bool | None:
+        """Return whether no similarity of two different documents is negative; None where that is not known."""
+        return None
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether a new document's similarity to one fitted document needs no other fitted document."""
+        return False
+
+    @property
+    def approximate(self) -> bool:
+        """Whether negative entries may be what an approximation left of small ones."""
+        return False
+
+    @property
+    def magnitude(self) -> float:
+        """Size of the numbers that the entries were computed from: rounding is relative to it."""
+        return float(np.abs(self._diagonal()).max(initial=0.0))
 
     @property
     def source(self) -> Gram:
@@ -111,8 +174,8 @@ class Gram(ABC):
         return self._diagonal()
 
     def trace(self) -> float:
-        """Return the sum of the self-similarities."""
-        return float(self._diagonal().sum(dtype=np.float64))
+        """Return the sum of the self-similarities, correctly rounded: it does not depend on their order."""
+        return math.fsum(self._diagonal().tolist())
 
     def dense(self) -> Array:
         """Return the whole matrix, if it fits in the memory budget."""
@@ -132,6 +195,25 @@ class Gram(ABC):
             out = np.asarray(self._matmul(columns), dtype=dtype)
         return out[:, 0] if v.ndim == 1 else out
 
+    def sum_by(self, labels: Any, k: int | None = None, weights: Any = None) -> Array:
+        """Return the weighted similarity of every document to every group, (n, k), in float64.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            Groups 0 … k−1; −1 for a document in no group.
+        k : int, optional
+            Number of groups; one more than the largest label by default.
+        weights : array of shape (n,), optional
+            How much each document counts; 1 by default.
+        """
+        labels = np.asarray(labels, dtype=np.intp)
+        k = int(labels.max(initial=-1)) + 1 if k is None else k
+        weights = np.ones(len(self)) if weights is None else np.asarray(weights, dtype=np.float64)
+        require_memory(8 * len(self) * k, "The sums by group", "Use fewer groups")
+        with blas_threads(2.0 * len(self) ** 2):
+            return self._sum_by(labels, k, weights)
+
     def take(self, index: Any) -> Gram:
         """Return the Gram of some of the documents, in the order of `index`; what was learned stays as it is."""
         rows = index_array(check_index(index, len(self)))
@@ -140,6 +222,16 @@ class Gram(ABC):
         if len(rows) == 0:
             raise InputError("take needs at least one document; the index is empty.")
         return self._take(rows)
+
+    def canonical(self) -> tuple[Gram, NDArray[np.intp]]:
+        """Return the Gram with its documents in canonical order, and that order.
+
+        What is computed on it depends on the documents alone, not on their order, down to the last bit.
+        """
+        found = self.documents()
+        if found.is_canonical:
+            return self, np.arange(len(self))
+        return self._take(found.order), found.order
 
     def extend(self, cross: Any, diagonal: Any = None) -> tuple[Array, Array | None]:
         """Carry new documents through every transform of this Gram.
@@ -153,9 +245,33 @@ class Gram(ABC):
 
         Returns both, transformed; the diagonal is None if it was not given and did not become known.
         """
-        whole = len(self.source) == len(self)  # a part of a Gram says in its own words that it cannot
+        whole = len(self.source) == len(self)  # a part of a Gram raises its own error
         widths = getattr(self.source, "widths", (len(self),)) if whole else (len(self),)
         return self._extend(*check_extension(cross, diagonal, widths))
+
+    def compare(self, new: Any) -> Iterator[Comparison]:
+        """Compare new documents with the fitted ones, some of them at a time.
+
+        Parameters
+        ----------
+        new : collection
+            What the kernel takes: rows of the fitted columns, strings, or similarities for ``precomputed``.
+        """
+        source: Any = self.source
+        kernel, fitted = getattr(source, "kernel", None), getattr(source, "collection", None)
+        if kernel is None:
+            raise InputError("This Gram cannot compare new documents: make it with kernel.gram(X).")
+        collected = kernel._collect_new(new, fitted)
+        base, sigma = self.split_shift()
+        row = 24 * max(base._compared_with(), 1)  # bytes: the block, and copies that transforms make
+        rows = max(1, min(_NEW_TILE * tile_rows(row), settings().memory // 4 // row))
+
+        def compared(part: Any) -> tuple[Array, Array | None]:
+            cross, own = self.extend(kernel._cross(part, fitted), kernel._diagonal(part))
+            return cross, None if own is None else own - sigma
+
+        for part in kernel._parts(collected, rows):
+            yield Comparison(part, base._new_features(part), partial(compared, part))
 
     def to_linear_operator(self) -> Any:
         """Return the Gram as a SciPy ``LinearOperator``, for SciPy's solvers."""
@@ -172,6 +288,12 @@ class Taken(Gram):
         super().__init__(len(index), base.dtype)
         self.base, self.index = base, index
 
+    def _spread(self, values: Array, fill: float = 0.0) -> Array:
+        """Return values of the documents of this part as values of all documents of the base."""
+        out = np.full((len(self.base), *values.shape[1:]), fill, dtype=values.dtype)
+        out[self.index] = values
+        return out
+
     def _block(self, rows: Index, cols: Index) -> Array:
         return self.base._block(self.index[rows], self.index[cols])
 
@@ -179,11 +301,10 @@ class Taken(Gram):
         return self.base._diagonal()[self.index]
 
     def _matmul(self, v: Any) -> Array:
-        spread = csr_array(
-            (np.ones(len(self), dtype=v.dtype), (self.index, np.arange(len(self)))),
-            (len(self.base), len(self)),
-        )
-        return self.base._matmul(csr_array(spread @ v) if is_sparse(v) else spread @ v)[self.index]
+        return self.base._matmul(self._spread(v.toarray() if is_sparse(v) else v))[self.index]
+
+    def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
+        return self.base._sum_by(self._spread(labels, -1), k, self._spread(weights))[self.index]
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         return Taken(self.base, self.index[index])
@@ -194,7 +315,30 @@ class Taken(Gram):
             "collection. Extend the whole Gram and select the columns of the part."
         )
 
+    def cost(self) -> Cost:
+        """Return the cost of the whole for products, and of the part for entries."""
+        below, share = self.base.cost(), len(self) / len(self.base)
+        return Cost(below.product, below.row * share, below.whole * share**2)
+
+    def documents(self) -> Collection:
+        """Return which documents of the base these are."""
+        return self.base.documents().take(self.index)
+
+    def non_negative(self) -> bool | None:
+        """Return what is known of the base."""
+        return self.base.non_negative()
+
     @property
     def source(self) -> Gram:
         """The Gram at the bottom of the chain."""
         return self.base.source
+
+
+def check_gram(gram: Any, name: str = "gram") -> Gram:
+    """Return a Gram, or raise."""
+    if not isinstance(gram, Gram):
+        raise InputError(
+            f"{name} must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "
+            "DenseGram(K)."
+        )
+    return gram

@@ -1,4 +1,4 @@
-"""Which documents stand for all: landmarks, chosen by content and not by place."""
+"""Landmark selection, independent of the order of documents."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_array
 
 from .._array import Array, tiles
+from .._random import generator
 from ..errors import InputError
 from .base import Gram
-from .contents import names_of
+from .lapack import symmetric_eigh, symmetric_eigvalsh
 
 Documents = NDArray[np.intp]
 _NOISE = 1e-12  # what rounding may make of a distance of 0, relative to the self-similarities
@@ -35,27 +35,11 @@ def finite(block: Array) -> Array:
 
 def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> Documents:
     """Return the numbers of at most `count` distinct documents, rising."""
-    from sklearn.utils import check_random_state
-
-    try:
-        source = check_random_state(random_state)
-    except ValueError as error:
-        raise InputError(f"random_state: {error}") from error
-    rng = np.random.default_rng([int(word) for word in source.randint(0, 2**31 - 1, size=4)])
-    distinct, copies = _distinct(gram)
-    if count >= len(distinct):
-        return np.sort(distinct)
-    return np.sort(CHOICES[choose](gram, count, distinct, copies.astype(np.float64), rng))
-
-
-def _distinct(gram: Gram) -> tuple[Documents, NDArray[np.intp]]:
-    """Return the first of every set of equal documents, in an order that their content decides, and their counts."""
-    names = names_of(gram)
-    if names is None:
-        return np.arange(len(gram)), np.ones(len(gram), dtype=np.intp)
-    keys = np.frombuffer(bytes.fromhex("".join(names.tolist())), dtype=">u8")[::2]  # 64 bits of every digest
-    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
-    return first, counts
+    rng = generator(random_state)
+    found = gram.documents()
+    if count >= len(found.first):
+        return np.sort(found.first)
+    return np.sort(CHOICES[choose](gram, count, found.first, found.copies.astype(np.float64), rng))
 
 
 def uniform(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
@@ -96,7 +80,7 @@ def by_leverage(gram: Gram, count: int, distinct: Documents, copies: Array, rng:
     of its spectrum leaves over, scaled to n documents (Musco & Musco 2017, eqn 4 and theorem 3, one level deep).
     """
     pilot = uniform(gram, count, distinct, copies, rng)
-    values = np.linalg.eigvalsh(finite(gram._block(pilot, pilot).astype(np.float64)))[::-1]
+    values = symmetric_eigvalsh(finite(gram._block(pilot, pilot).astype(np.float64)))[::-1]
     share, half = len(pilot) / len(gram), -(-count // 2)
     ridge = max(float(values[half:].clip(min=0.0).sum()) / half, 1e-9 * float(values[0])) / share
     if not ridge > 0:
@@ -112,17 +96,14 @@ def leverage_scores(gram: Gram, pilot: Documents, ridge: float) -> Array:
 
     With all documents as the sample it is the ridge leverage score (K (K + λI)⁻¹)_ii.
     """
-    block = gram._block(pilot, pilot).astype(np.float64)
-    block[np.diag_indices_from(block)] += ridge * len(pilot) / len(gram)
-    try:
-        solver = cho_factor(block)
-    except np.linalg.LinAlgError:  # indefinite: lift it until it is not
-        block[np.diag_indices_from(block)] += max(0.0, -2.0 * float(np.linalg.eigvalsh(block)[0]))
-        solver = cho_factor(block)
+    values, vectors = symmetric_eigh(gram._block(pilot, pilot).astype(np.float64))
+    values = values + ridge * len(pilot) / len(gram)
+    values += max(0.0, -2.0 * float(values[0]))  # an indefinite block is lifted until it is not
+    solve = vectors / np.sqrt(values)
     scores = gram._diagonal().astype(np.float64)
     for rows in tiles(len(gram), 24 * len(pilot)):
-        similar = gram._block(rows, pilot).astype(np.float64, copy=False)
-        scores[rows] -= np.einsum("ij,ji->i", similar, cho_solve(solver, similar.T))
+        similar = gram._block(rows, pilot).astype(np.float64, copy=False) @ solve
+        scores[rows] -= np.einsum("ij,ij->i", similar, similar)
     return np.clip(scores / ridge, 0.0, 1.0)
 
 

@@ -12,19 +12,19 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import eigh
 
 from .._array import Array, dot, index_array, row_squares, tiles
-from .._check import check_index, check_integer
+from .._check import check_extension, check_index, check_integer
 from .._config import require_memory
 from .._parallel import blas_threads
 from ..errors import InputError
-from .base import Gram
+from .answers import Features
+from .base import Gram, check_gram
+from .collection import Collection
 from .eigen import fixed_signs
 from .landmarks import check_choice, choose_landmarks, finite
-from .operators import check_gram
-from .sources import LinearGram, Source
-from .transforms import Normalised, Shifted, Transformed
+from .lapack import symmetric_eigh
+from .sources import LinearGram
 
 # Eigenvalues of W below this share of the largest are 0: their directions are rounding, and 1/λ would blow them up.
 _ROUNDING = {"float64": 1e-11, "float32": 1e-5}
@@ -40,7 +40,7 @@ class NystromGram(LinearGram):
 
     Attributes
     ----------
-    features : array of shape (n, rank)
+    rows : array of shape (n, rank)
         F.
     landmarks : array of int
         Their numbers in the fitted collection, rising.
@@ -60,33 +60,55 @@ class NystromGram(LinearGram):
     array([0, 2])
     """
 
-    def __init__(self, features: Array, landmarks: NDArray[np.intp], negative: Array, entrance: Entrance) -> None:
+    def __init__(
+        self,
+        features: Array,
+        landmarks: NDArray[np.intp],
+        negative: Array,
+        new: OutOfSample,
+        documents: Collection | None = None,
+    ) -> None:
         super().__init__(features)
-        self.landmarks, self.negative, self.entrance = landmarks, negative, entrance
-        self.collection = getattr(entrance.below.source, "collection", None)
-
-    @property
-    def documents(self) -> None:
-        """Not known: the Gram keeps landmarks alone."""
+        self._documents = documents
+        self.landmarks, self.negative, self.new = landmarks, negative, new
+        self.collection = getattr(new.below.source, "collection", None)
+        self.kernel = getattr(new.below.source, "kernel", None)
 
     @property
     def widths(self) -> tuple[int, ...]:
         """How many similarities may describe a new document: to the landmarks, or to all fitted documents."""
-        return self.entrance.widths
+        return self.new.widths
 
     def embed(self, cross: Array, diagonal: Array | None = None) -> Array:
         """Return the features of new documents, (m, rank), from what ``extend`` takes."""
-        return self.entrance.features(cross, diagonal).astype(self.dtype, copy=False)
+        return self.new.features(cross, diagonal).astype(self.dtype, copy=False)
 
     def _extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
         features = self.embed(cross, diagonal)
-        return dot(features, self.features.T), row_squares(features).astype(self.dtype)
+        return dot(features, self.rows.T), row_squares(features).astype(self.dtype)
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return NystromGram(self.features[index], self.landmarks, self.negative, self.entrance.closed())
+        documents = None if self._documents is None else self._documents.take(index)
+        return NystromGram(self.rows[index], self.landmarks, self.negative, self.new.closed(), documents)
+
+    @property
+    def approximate(self) -> bool:
+        """True: small similarities may come out negative."""
+        return True
+
+    def _contents(self) -> None:
+        return None  # the Gram keeps its landmarks alone
+
+    def _new_features(self, new: Any) -> Features:
+        compared = self.kernel._cross(new, self.collection), self.kernel._diagonal(new)
+        rows = self.embed(*check_extension(*compared, self.widths))
+        return Features(rows, np.ones(len(rows)))
+
+    def _compared_with(self) -> int:
+        return max(self.widths)
 
 
-class Entrance:
+class OutOfSample:
     """How new documents come to a low-rank Gram.
 
     Parameters
@@ -107,12 +129,12 @@ class Entrance:
         self.below, self.columns, self.project, self.chosen, self.n = below, columns, project, chosen, n
 
     @classmethod
-    def to(cls, gram: Gram, landmarks: NDArray[np.intp], project: Array) -> Entrance:
+    def to(cls, gram: Gram, landmarks: NDArray[np.intp], project: Array) -> OutOfSample:
         """Return the shortest way to the features: through the landmarks alone, where the transforms below allow it."""
-        if not _pairwise(gram):
+        if not gram.pairwise:
             return cls(gram, landmarks, project, None, len(gram))
         inner = gram.source
-        chosen = inner.entrance.chosen if isinstance(inner, NystromGram) else landmarks
+        chosen = inner.new.chosen if isinstance(inner, NystromGram) else landmarks
         return cls(gram.take(landmarks), slice(None), project, chosen, len(gram))
 
     @property
@@ -124,9 +146,9 @@ class Entrance:
         """How many similarities may describe a new document."""
         return self._inner if self.chosen is None else (self.n, *self._inner)
 
-    def closed(self) -> Entrance:
+    def closed(self) -> OutOfSample:
         """Return the way for a part of the documents: similarities to those of the part do not lead in."""
-        return Entrance(self.below, self.columns, self.project, None, self.n)
+        return OutOfSample(self.below, self.columns, self.project, None, self.n)
 
     def features(self, cross: Array, diagonal: Array | None) -> Array:
         """Return the features of new documents in float64."""
@@ -178,10 +200,10 @@ def nystrom(
     >>> x = np.random.default_rng(0).random((300, 2))
     >>> gram = Gaussian(1.5).gram(x)
     >>> small = nystrom(gram, 30)
-    >>> small.features.shape[1] <= 30, relative_error(gram, small).value < 1e-5
+    >>> small.features().rows.shape[1] <= 30, relative_error(gram, small).value < 1e-5
     (True, True)
     """
-    if isinstance(check_gram(gram), Shifted):
+    if check_gram(gram).split_shift()[0] is not gram:
         raise InputError(
             "nystrom must come before shift: a shift changes the diagonal alone, which no Gram of low rank can follow. "
             "Write it as in 'cosine|nystrom(500)|shift'."
@@ -197,36 +219,27 @@ def nystrom(
             chosen = np.unique(index_array(check_index(named, len(gram), "landmarks")))
             if len(chosen) == 0:
                 raise InputError("landmarks must name at least one document; got none.")
-        project, negative = _project(gram, chosen)
+        ordered, order = gram.canonical()
+        rank_of = np.empty(len(gram), dtype=np.intp)
+        rank_of[order] = np.arange(len(gram))
+        marks = np.sort(rank_of[chosen])
+        project, negative = _project(ordered, marks)
         if rank is not None and rank < project.shape[1]:
-            project = _best(gram, chosen, project, rank)
+            project = _best(ordered, marks, project, rank)
         _require(len(gram), project.shape[1], gram.dtype.itemsize, "features")
         features = np.empty((len(gram), project.shape[1]), dtype=gram.dtype)
-        for rows, part in _feature_tiles(gram, chosen, project):
-            features[rows] = part
-    return NystromGram(features, chosen, negative, Entrance.to(gram, chosen, project))
-
-
-def new_features(gram: Gram, cross: Array, diagonal: Array | None) -> Array | None:
-    """Return new documents in the space of a low-rank Gram's features, also under ``normalise(0)``; None for others.
-
-    `cross` and `diagonal` are what ``extend`` takes; it costs nothing that grows with n.
-    """
-    if isinstance(gram, NystromGram):
-        return gram.embed(cross, diagonal)
-    if isinstance(gram, Normalised) and gram.order == 0:
-        below = new_features(gram.base, cross, diagonal)
-        if below is not None:
-            length = np.sqrt(row_squares(below))
-            return np.divide(below, length[:, None], out=np.zeros_like(below), where=length[:, None] > 0)
-    return None
+        for rows, part in _feature_tiles(ordered, marks, project):
+            features[order[rows]] = part
+    rising = np.argsort(order[marks])
+    new = OutOfSample.to(gram, order[marks][rising], project[rising])
+    return NystromGram(features, order[marks][rising], negative, new, gram.documents())
 
 
 def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
     """Return U Λ^(−1/2) of the landmarks' block, largest eigenvalue first, and the negative eigenvalues."""
-    _require(len(landmarks), len(landmarks), 4 * 8, "eigenvectors")  # the block, a copy, and LAPACK's own
+    _require(len(landmarks), len(landmarks), 5 * 8, "eigenvectors")  # the block, a copy, and LAPACK's own
     block = finite(gram._block(landmarks, landmarks).astype(np.float64))
-    values, vectors = eigh((block + block.T) / 2.0)
+    values, vectors = symmetric_eigh(block)
     limit = _ROUNDING[gram.dtype.name] * max(float(np.abs(values).max()), 1e-300)
     negative = values[values < -_INDEFINITE * limit]
     if len(negative):
@@ -246,7 +259,7 @@ def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) ->
     square = np.zeros((project.shape[1], project.shape[1]))
     for _, part in _feature_tiles(gram, landmarks, project):
         square += part.T @ part
-    _, vectors = eigh(square, subset_by_index=(len(square) - rank, len(square) - 1))
+    _, vectors = symmetric_eigh(square, rank)
     return project @ fixed_signs(vectors[:, ::-1])
 
 
@@ -261,12 +274,3 @@ def _require(rows: int, columns: int, entry: int, what: str) -> None:
     require_memory(
         rows * columns * entry, f"The {rows} × {columns} {what} of nystrom", "Use fewer landmarks or a smaller rank"
     )
-
-
-def _pairwise(gram: Gram) -> bool:
-    """Say whether a similarity depends on its two documents alone, so that new ones need meet only some."""
-    while isinstance(gram, Transformed):
-        if not gram.pairwise:
-            return False
-        gram = gram.base
-    return isinstance(gram, Source)

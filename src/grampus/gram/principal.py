@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, dot, row_squares, take_rows
+from .._array import Array, dot, row_squares
 from .._check import check_integer
 from ..errors import InputError
-from .base import Gram
-from .contents import contents
+from .answers import Features
+from .base import Gram, check_gram
+from .collection import Collection
 from .eigen import eigenpairs
 from .sources import LinearGram
-from .transforms import Shifted
 
 _ROUNDING = {"float64": 1e-12, "float32": 1e-6}  # of the largest eigenvalue: those below are 0
 _NOTHING = 1e-20  # of the largest squared length: rows below are 0
@@ -25,7 +25,7 @@ class PrincipalGram(LinearGram):
 
     Attributes
     ----------
-    features : array of shape (n, rank)
+    rows : array of shape (n, rank)
         F.
     base : Gram
         What it approximates.
@@ -41,35 +41,61 @@ class PrincipalGram(LinearGram):
            [0., 0.]])
     """
 
-    def __init__(self, features: Array, base: Gram, project: Array, rows: NDArray[np.intp] | None = None) -> None:
+    def __init__(self, features: Array, base: Gram, project: Array, part: NDArray[np.intp] | None = None) -> None:
         super().__init__(features)
-        self.base, self.project, self.rows = base, project, rows
+        self.base, self.project, self.part = base, project, part
         self.size = float(row_squares(features).max())
         self.collection = getattr(base.source, "collection", None)
+        self.kernel = getattr(base.source, "kernel", None)
+        self._directions: Array | None = None
 
-    @property
-    def documents(self) -> Any:
-        """What the rows are, or None where the base does not know."""
-        whole = contents(self.base)
-        return whole if self.rows is None or whole is None else take_rows(whole, self.rows)
+    def documents(self) -> Collection:
+        """Return the documents of the base, or the part of them that was taken."""
+        whole = self.base.documents()
+        return whole if self.part is None else whole.take(self.part)
 
     def embed(self, cross: Array, diagonal: Array | None = None) -> Array:
         """Return the features of new documents, (m, rank), from what ``extend`` takes."""
-        if len(self) != len(self.base):
+        if self.part is not None:
             raise InputError(
                 "A part of a principal Gram cannot be extended: new documents must be compared with the whole "
                 "collection. Extend the whole Gram and select the columns of the part."
             )
         similar, _ = self.base._extend(cross, diagonal)
-        return _settled(np.asarray(dot(similar, self.project)), self.size).astype(self.dtype, copy=False)
+        return self._settled(np.asarray(dot(similar, self.project)))
+
+    def _settled(self, features: Array) -> Array:
+        return _settled(features, self.size).astype(self.dtype, copy=False)
 
     def _extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
         features = self.embed(cross, diagonal)
-        return dot(features, self.features.T), row_squares(features).astype(self.dtype)
+        return dot(features, self.rows.T), row_squares(features).astype(self.dtype)
+
+    def _new_features(self, new: Any) -> Features | None:
+        if self.part is not None:
+            return None
+        below, explicit = self.base._new_features(new), self.base.features()
+        if below is None or explicit is None:
+            rows = self.embed(self.kernel._cross(new, self.collection), self.kernel._diagonal(new))
+        else:
+            if self._directions is None:
+                self._directions = explicit.project(self.project)
+            rows = self._settled(below.onto(self._directions))
+        return Features(rows, np.ones(len(rows)))
+
+    def _compared_with(self) -> int:
+        return self.base._compared_with()
+
+    @property
+    def pairwise(self) -> bool:
+        """False: a new document is compared with all fitted ones."""
+        return False
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        rows = index if self.rows is None else self.rows[index]
-        return PrincipalGram(self.features[index], self.base, self.project, rows)
+        if self.part is None and len(index) == len(self):
+            return PrincipalGram(self.rows[index], self.base._take(index), self.project[index])
+        part = index if self.part is None else self.part[index]
+        return PrincipalGram(self.rows[index], self.base, self.project, part)
 
 
 def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
@@ -101,21 +127,21 @@ def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
            [0.9, 0.9, 0. ],
            [0. , 0. , 0. ]])
     """
-    if not isinstance(gram, Gram):
-        raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    if isinstance(gram, Shifted):
+    if check_gram(gram).split_shift()[0] is not gram:
         raise InputError(
             "principal must come before shift: a shift changes the diagonal alone, which no Gram of low rank can "
             "follow. Write it as in 'cosine|principal(100)|shift'."
         )
     rank = min(check_integer(rank, "rank", low=1), len(gram))
-    pairs = eigenpairs(gram, rank)
+    ordered, order = gram.canonical()
+    pairs = eigenpairs(ordered, rank)
     kept = pairs.values > _ROUNDING[gram.dtype.name] * max(float(np.abs(pairs.values).max()), 1e-300)
     if not kept.any():
         nothing = np.zeros((len(gram), 1))
         return PrincipalGram(nothing.astype(gram.dtype), gram, nothing)
     roots = np.sqrt(pairs.values[kept])
-    vectors = pairs.vectors[:, kept]
+    vectors = np.empty((len(gram), int(kept.sum())))
+    vectors[order] = pairs.vectors[:, kept]
     features = np.ascontiguousarray(vectors * roots)
     features = _settled(features, float(row_squares(features).max()))
     return PrincipalGram(features.astype(gram.dtype, copy=False), gram, vectors / roots)

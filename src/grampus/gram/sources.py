@@ -1,4 +1,4 @@
-"""Where a Gram comes from: a stored matrix, explicit features, or a kernel function evaluated on demand."""
+"""Sources of similarities: a stored matrix, explicit features, or a kernel function evaluated on demand."""
 
 from __future__ import annotations
 
@@ -17,25 +17,61 @@ from .._array import (
     matches,
     mean_row_size,
     row_squares,
+    sum_rows,
     take_rows,
     tiles,
 )
 from .._check import check_gram_matrix, check_matrix
 from .._config import settings
 from ..errors import InputError
+from .answers import Cost, Features
 from .base import Gram
+from .collection import Collection
 
 
 class Source(Gram):
-    """A Gram at the bottom of a chain; it remembers the collection it was fitted to.
+    """A Gram at the bottom of a chain; it keeps the collection it was fitted to.
 
     Attributes
     ----------
     collection : object
         What the kernel needs of the fitted documents to compare new ones with them; None for a given matrix.
+    kernel : Kernel
+        The plain kernel that made the Gram, for comparing new documents; None for a Gram made by hand.
     """
 
     collection: Any = None
+    kernel: Any = None
+    _documents: Collection | None = None
+
+    def documents(self) -> Collection:
+        """Return the documents, named by content; made once, and carried along by ``take``."""
+        if self._documents is None:
+            known = self._contents()
+            found = Collection.of(known) if _nameable(known) else None
+            self._documents = found if found is not None and found.n == len(self) else Collection.unknown(len(self))
+        return self._documents
+
+    def named(self, documents: Collection) -> Source:
+        """Take these as the documents, where the Gram itself does not know their content."""
+        self._documents = documents
+        return self
+
+    def _contents(self) -> Any:
+        """Return what tells documents apart, one entry each, or None where it is not known."""
+        return self.collection
+
+    def _part_of(self, whole: Source, index: NDArray[np.intp]) -> Source:
+        """Carry over what a part shares with the whole."""
+        self.kernel = whole.kernel
+        if whole._documents is not None:
+            self._documents = whole._documents.take(index)
+        return self
+
+    @property
+    def pairwise(self) -> bool:
+        """Whether a similarity depends on its two documents alone."""
+        return True
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -63,8 +99,8 @@ class DenseGram(Source):
         super().__init__(len(self.matrix), self.matrix.dtype)
 
     @classmethod
-    def _trusted(cls, matrix: Array) -> DenseGram:
-        """Wrap a matrix that is known to be symmetric and finite."""
+    def trusted(cls, matrix: Array) -> DenseGram:
+        """Wrap a matrix that is known to be symmetric and finite, without checking it."""
         gram = cls.__new__(cls)
         gram.matrix = matrix
         Gram.__init__(gram, len(matrix), matrix.dtype)
@@ -84,7 +120,19 @@ class DenseGram(Source):
         return super()._matmul(v)  # tiles bound the copy that a change of type needs
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return DenseGram._trusted(self.matrix[np.ix_(index, index)])
+        return DenseGram.trusted(self.matrix[np.ix_(index, index)])._part_of(self, index)
+
+    def _contents(self) -> None:
+        return None
+
+    def cost(self) -> Cost:
+        """Return what reading a stored matrix costs."""
+        n = float(len(self))
+        return Cost(n * n, n, 0.0)
+
+    def non_negative(self) -> bool:
+        """Return whether no entry is negative."""
+        return bool(self.matrix.min(initial=0.0) >= 0)
 
 
 class LinearGram(Source):
@@ -108,29 +156,29 @@ class LinearGram(Source):
     """
 
     def __init__(self, features: Any, collection: Any = None) -> None:
-        self.features = check_matrix(features, "features")
-        self.collection = self.features if collection is None else collection
+        self.rows = check_matrix(features, "features")
+        self.collection = self.rows if collection is None else collection
         self._transposed: Any = None
-        super().__init__(self.features.shape[0], self.features.dtype)
+        super().__init__(self.rows.shape[0], self.rows.dtype)
 
     def _columns(self, cols: Index) -> Any:
         """Return the features of some documents as columns; those of all are kept in row order once made."""
-        if not is_sparse(self.features):
-            return self.features[cols].T
+        if not is_sparse(self.rows):
+            return self.rows[cols].T
         if isinstance(cols, slice) and cols == slice(0, len(self)):
             if self._transposed is None:
-                self._transposed = self.features.T.tocsr()
+                self._transposed = self.rows.T.tocsr()
             return self._transposed
-        return self.features[cols].T.tocsr()
+        return self.rows[cols].T.tocsr()
 
     def _block(self, rows: Index, cols: Index) -> Array:
-        return dot(self.features[rows], self._columns(cols))
+        return dot(self.rows[rows], self._columns(cols))
 
     def _diagonal(self) -> Array:
-        return row_squares(self.features)  # float64: squares of small float32 numbers would vanish
+        return row_squares(self.rows)  # float64: squares of small float32 numbers would vanish
 
     def _matmul(self, v: Any) -> Array:
-        x, columns = self.features, v.shape[1]
+        x, columns = self.rows, v.shape[1]
         out = np.empty((len(self), columns), dtype=np.result_type(self.dtype, v.dtype))
         # The sums need (features, columns) floats twice: a few columns at a time keep them below the input's size.
         stored = mean_row_size(x) * len(self) * 8
@@ -142,7 +190,7 @@ class LinearGram(Source):
 
     def _product(self, v: Any, out: Array) -> None:
         """Write X (Xᵀ v) into `out`, row tile by row tile to bound the copies that a change of type makes."""
-        x = self.features
+        x = self.rows
         if x.dtype == v.dtype == np.float64 and not is_sparse(v):  # no change of type, no copies: no tiles
             out[:] = x @ (x.T @ v)
             return
@@ -156,24 +204,51 @@ class LinearGram(Source):
         for rows in tiles(len(self), row_bytes):
             out[rows] = dot(x[rows], sums)
 
+    def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
+        sums = sum_rows(self.rows, labels, k, weights)
+        out = np.empty((len(self), k))
+        for rows in tiles(len(self), 16 * (mean_row_size(self.rows) + k)):
+            out[rows] = dot(self.rows[rows], sums.T)
+        return out
+
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        same = self.collection is self.features
-        return LinearGram(self.features[index], None if same else take_rows(self.collection, index))
+        same = self.collection is self.rows
+        part = LinearGram(self.rows[index], None if same else take_rows(self.collection, index))
+        return part._part_of(self, index)
+
+    def features(self) -> Features:
+        """Return X."""
+        return Features(self.rows, np.ones(len(self)))
+
+    def _new_features(self, new: Any) -> Features | None:
+        return Features(new, np.ones(new.shape[0])) if self.collection is self.rows else None
+
+    def _compared_with(self) -> int:
+        return 0 if self.collection is self.rows else len(self)
+
+    def cost(self) -> Cost:
+        """Return what passes over the stored entries cost."""
+        entries = float(self.features().entries)
+        return Cost(2.0 * entries, entries, 2.0 * entries * len(self))
+
+    def non_negative(self) -> bool | None:
+        """Return True where no feature is negative."""
+        return self.features().non_negative() or None
 
     def _weighted_squares(self, weights: Array) -> Array:
-        if not is_sparse(self.features):
+        if not is_sparse(self.rows):
             return self._dense_squares(weights)
         out = np.empty(len(self))
-        everything = self.features.T.tocsr()  # not kept: it is as large as the input
+        everything = self.rows.T.tocsr()  # not kept: it is as large as the input
         for rows in tiles(len(self), 24 * len(self)):
-            product = self.features[rows] @ everything
+            product = self.rows[rows] @ everything
             product.data = np.square(product.data, dtype=np.float64)
             out[rows] = product @ weights
         return out
 
     def _dense_squares(self, weights: Array) -> Array:
         """Return x_iᵀ (Xᵀ diag(w) X) x_i, or read the Gram where that is less work."""
-        x, m = self.features, self.features.shape[1]
+        x, m = self.rows, self.rows.shape[1]
         if m * 2 > len(self):
             return super()._weighted_squares(weights)
         square = np.zeros((m, m))
@@ -229,7 +304,16 @@ class SparseGram(Source):
         return product.astype(np.result_type(self.dtype, v.dtype), copy=False)
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return SparseGram(self.matrix[index][:, index])
+        return SparseGram(self.matrix[index][:, index])._part_of(self, index)
+
+    def cost(self) -> Cost:
+        """Return what passes over the stored entries cost."""
+        entries = float(self.matrix.nnz)
+        return Cost(entries, entries / len(self), entries)
+
+    def non_negative(self) -> bool:
+        """Return whether no entry is negative."""
+        return self.matrix.nnz == 0 or bool(self.matrix.data.min() >= 0)
 
 
 class FunctionGram(Source):
@@ -286,4 +370,21 @@ class FunctionGram(Source):
         return self._self.copy()
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
-        return FunctionGram(self.function, take_rows(self.collection, index), self.self_similarity)
+        part = FunctionGram(self.function, take_rows(self.collection, index), self.self_similarity)
+        return part._part_of(self, index)
+
+    def cost(self) -> Cost:
+        """Return what evaluating the function costs, taken as its arguments' size and some more."""
+        n, each = float(len(self)), 20.0
+        if is_sparse(self.collection) or isinstance(self.collection, np.ndarray):
+            each += mean_row_size(self.collection)
+        return Cost(n * n * each, n * each, n * n * each)
+
+
+def _nameable(documents: Any) -> bool:
+    """Return whether documents have content that can be digested: rows of numbers, or strings."""
+    if is_sparse(documents) or isinstance(documents, np.ndarray):
+        return True
+    if isinstance(documents, (list, tuple)):
+        return all(isinstance(item, (str, bytes)) for item in documents)
+    return hasattr(documents, "__iter__") and hasattr(documents, "take")

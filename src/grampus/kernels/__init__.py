@@ -9,13 +9,13 @@ from .spelling import known_names, parse_kernel, register
 from .string import (
     BoundRange,
     Constant,
+    DistinctiveSubstring,
     Exponential,
     FullString,
     Spectrum,
     String,
     Subsequence,
-    Telling,
-    telling_substrings,
+    distinctive_substrings,
 )
 from .transforms import Centre, Map, Normalise, Nystrom, Power, Principal, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
@@ -25,6 +25,7 @@ __all__ = [
     "Centre",
     "Constant",
     "Cosine",
+    "DistinctiveSubstring",
     "Exponential",
     "FullString",
     "Gaussian",
@@ -43,10 +44,9 @@ __all__ = [
     "Spectrum",
     "String",
     "Subsequence",
-    "Telling",
     "Transform",
+    "distinctive_substrings",
     "known_names",
     "parse_kernel",
     "register",
-    "telling_substrings",
 ]

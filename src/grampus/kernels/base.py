@@ -13,13 +13,18 @@ import numpy as np
 from .._array import Array, take_rows
 from .._check import check_matrix
 from ..errors import InputError
-from ..gram import FunctionGram, Gram
+from ..gram import Collection, FunctionGram, Gram
+from ..gram.sources import Source
 
 
 class Spelled:
     """Something with a name and parameters that is written ``name(parameters)``; subclasses are frozen dataclasses."""
 
     name: ClassVar[str]
+    words: ClassVar[str] = ""
+    """What it does, in one line, for ``grampus describe-kernel``; where it is empty, the docstring's first line."""
+    formula: ClassVar[str] = ""
+    """The same as a formula."""
 
     def __str__(self) -> str:
         written = []
@@ -107,7 +112,7 @@ class Kernel(Spelled, ABC):
         """Check a collection and bring it into the form that ``_cross`` works with: here, a float matrix."""
         return check_matrix(documents)
 
-    def _gram(self, fitted: Any) -> Gram:
+    def _gram(self, fitted: Any) -> Source:
         """Return the Gram of what ``_collect`` returned; its source keeps that as ``collection``."""
         return FunctionGram(self._cross, fitted, self._diagonal)
 
@@ -144,15 +149,20 @@ class Kernel(Spelled, ABC):
             return NotImplemented
         return Piped(self, (transform,))
 
-    def gram(self, documents: Any) -> Gram:
+    def gram(self, documents: Any, collection: Collection | None = None) -> Gram:
         """Fit to a collection (a matrix, or strings for a string kernel) and return its Gram.
 
         Parameters
         ----------
         documents : array, sparse matrix or list of str
             The collection.
+        collection : Collection, optional
+            The names of the documents, where they are known already; found by their content otherwise.
         """
-        gram = self.source._gram(self.source._collect(documents))
+        gram: Any = self.source._gram(self.source._collect(documents))
+        gram.kernel = self.source
+        if collection is not None:
+            gram.named(collection)
         for transform in self.transforms:
             gram = transform(gram)
         return gram
@@ -172,10 +182,8 @@ class Kernel(Spelled, ABC):
         diagonal : array of shape (m,), or None if it is unknown (a precomputed kernel without it)
         """
         fitted = getattr(gram.source, "collection", None)
-        if fitted is None and self.source.takes != "gram":
-            raise InputError(
-                f"gram must have been made by this kernel, '{self}'; it keeps no documents to compare with."
-            )
+        if getattr(gram.source, "kernel", None) != self.source:
+            raise InputError(f"gram must have been made by this kernel, '{self}'; it was made by another, or by hand.")
         new = self.source._collect_new(new, fitted)
         return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
 

@@ -1,7 +1,7 @@
-"""How well partitions agree: with known classes, and with each other.
+"""Agreement of partitions with known classes and with each other.
 
-Every score is a pure function of one contingency table. It takes either two sequences of labels or a
-`ContingencyTable` made once by `contingency_table`.
+Every score is a pure function of one contingency table. It takes two sequences of labels, or a
+`ContingencyTable` made once with `contingency_table`.
 
 Examples
 --------
@@ -11,11 +11,11 @@ Examples
 (1.0, 1.0)
 """
 
-from grampus.metrics.agreement import ari, cluster_entropy, purity
-from grampus.metrics.ensemble import anmi, pairwise_nmi
-from grampus.metrics.information import nmi, variation_of_information
-from grampus.metrics.matching import accuracy, error_rate, match_clusters, precision, recall
-from grampus.metrics.table import ContingencyTable, contingency_table
+from .agreement import ari, cluster_entropy, purity
+from .ensemble import anmi, pairwise_nmi
+from .information import nmi, variation_of_information
+from .matching import accuracy, error_rate, match_clusters, precision, recall
+from .table import ContingencyTable, contingency_table
 
 __all__ = [
     "ContingencyTable",

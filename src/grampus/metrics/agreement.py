@@ -1,4 +1,4 @@
-"""Purity, entropy of clusters, and the adjusted Rand index."""
+"""Purity, cluster entropy and the adjusted Rand index."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.metrics import adjusted_rand_score
 
-from grampus.metrics.table import ContingencyTable, as_table
-
-__all__ = ["ari", "cluster_entropy", "purity"]
+from .table import ContingencyTable, as_table
 
 
 def purity(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> float:
@@ -70,7 +68,7 @@ def cluster_entropy(
     -----
     entropy = −Σ_j (n_j/n) Σ_i (n_ij/n_j) log₂(n_ij/n_j), n_ij documents of class i in the n_j documents of
     cluster j: the conditional entropy of the classes given the clusters. Zhao & Karypis 2004 use
-    the normalised one.
+    the normalised form.
 
     Examples
     --------

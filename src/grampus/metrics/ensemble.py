@@ -1,4 +1,4 @@
-"""How much many partitions of the same documents agree with each other."""
+"""Agreement among many partitions of the same documents."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
-from grampus.errors import InputError
-from grampus.metrics.information import entropy
-from grampus.metrics.labels import encode
+from .._check import encode_labels
+from ..errors import InputError
+from .information import entropy
 
-__all__ = ["anmi", "pairwise_nmi"]
-
-# A tile of indicators, and what comes of two of them, hold about this many numbers.
+# Numbers in a tile of indicators, and in the product of two tiles.
 _TILE = 1 << 23
-# Up to so many clusters a dense product of indicators is faster than a sparse one.
+# Up to this many clusters, a dense product of indicators is faster than a sparse one.
 _DENSE_CLUSTERS = 12
 
 
@@ -75,7 +73,7 @@ def pairwise_nmi(partitions: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.floa
     Notes
     -----
     With Z the stacked indicators of all partitions, ZᵀZ holds every contingency table; the joint entropies
-    are read from it in tiles, and I = H(A) + H(B) − H(A, B). The edges are those of `nmi`. The answer
+    are computed from it in tiles, and I = H(A) + H(B) − H(A, B). Edge cases are those of `nmi`. The result
     does not depend on the tiles.
 
     Examples
@@ -118,7 +116,7 @@ def _encode_all(partitions: ArrayLike | Sequence[ArrayLike]) -> tuple[NDArray[np
     rows = list(cast("Iterable[ArrayLike]", partitions))
     if not rows:
         raise InputError("partitions must hold at least one partition; it is empty.")
-    encoded = [encode(row, f"partition {index}") for index, row in enumerate(rows)]
+    encoded = [encode_labels(row, f"partition {index}") for index, row in enumerate(rows)]
     for index, (_, codes) in enumerate(encoded):
         if len(codes) != len(encoded[0][1]):
             raise InputError(

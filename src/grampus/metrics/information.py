@@ -1,4 +1,4 @@
-"""Scores that count in bits: what one partition says about another."""
+"""Scores from information theory: mutual information and variation of information."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from grampus._check import check_number
-from grampus.errors import InputError
-from grampus.metrics.table import ContingencyTable, as_table
-
-__all__ = ["nmi", "variation_of_information"]
+from .._check import check_number
+from ..errors import InputError
+from .table import ContingencyTable, as_table
 
 
 def nmi(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> float:
@@ -33,7 +31,7 @@ def nmi(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None
     -----
     NMI(A, B) = I(A, B) / √(H(A) H(B)) (Strehl & Ghosh 2002). It equals scikit-learn's
     ``normalized_mutual_info_score(average_method="geometric")``, also at the edges: two partitions of one
-    part each are the same, so 1; one part against several says nothing, so 0.
+    part each are the same, so 1; one part against several carries no information, so 0.
 
     Examples
     --------

@@ -7,13 +7,11 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-from grampus.metrics.table import ContingencyTable, as_table
-
-__all__ = ["accuracy", "error_rate", "match_clusters", "precision", "recall"]
+from .table import ContingencyTable, as_table
 
 
 def match_clusters(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None) -> NDArray[np.intp]:
-    """Match clusters to classes, one to one, so that most documents are in the cluster of their class.
+    """Match clusters to classes one to one, maximising the documents in the cluster of their class.
 
     Parameters
     ----------
@@ -26,7 +24,7 @@ def match_clusters(labels_true: ArrayLike | ContingencyTable, labels_pred: Array
     -------
     ndarray of shape (n_classes,)
         For each class, in the order of the table's ``classes``, the index of its cluster in the table's
-        ``clusters``, or −1. A class gets −1 when no cluster is left in which it has a document.
+        ``clusters``, or −1. A class gets −1 when no cluster with a document of its own is left.
 
     Notes
     -----
@@ -41,7 +39,7 @@ def match_clusters(labels_true: ArrayLike | ContingencyTable, labels_pred: Array
     """
     table = as_table(labels_true, labels_pred)
     matched = np.full(table.shape[0], -1, dtype=np.intp)
-    # A class and a cluster that are each other's only partner need no search.
+    # A class and a cluster that only meet each other need no search.
     alone = (np.bincount(table.rows)[table.rows] == 1) & (np.bincount(table.columns)[table.columns] == 1)
     matched[table.rows[alone]] = table.columns[alone]
     if alone.all():
@@ -59,14 +57,14 @@ def _assign(
     """Return the cells of a one-to-one assignment with the largest total weight, as rows and columns."""
     left, row_codes = np.unique(rows, return_inverse=True)
     right, column_codes = np.unique(columns, return_inverse=True)
-    # Beside its cells each row has one private way out, worth nothing, so that a full matching always
-    # exists. Adding 1 to every weight changes no comparison and keeps the way out from being no edge.
-    ways_out = np.arange(len(left))
+    # Each row also has one private column of no value, so that a full matching always exists. Adding 1 to
+    # every weight changes no comparison and keeps these edges from being zero, which would be no edges.
+    private = np.arange(len(left))
     values = np.concatenate([weights + 1.0, np.ones(len(left))])
-    # SciPy's matching wants 32-bit indices.
+    # SciPy's matching needs 32-bit indices.
     cells = (
-        np.concatenate([row_codes, ways_out]).astype(np.int32),
-        np.concatenate([column_codes, len(right) + ways_out]).astype(np.int32),
+        np.concatenate([row_codes, private]).astype(np.int32),
+        np.concatenate([column_codes, len(right) + private]).astype(np.int32),
     )
     graph = sparse.csr_array((values, cells), shape=(len(left), len(right) + len(left)))
     row_index, column_index = min_weight_full_bipartite_matching(graph, maximize=True)
@@ -156,11 +154,11 @@ def precision(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike 
     -----
     The precision of a class is the share of its cluster's documents that belong to it. Every class counts
     the same. A class without a cluster, or with a cluster that holds none of its documents, has precision
-    0; a cluster without a class counts for no one.
+    0; a cluster without a class does not count.
 
     Examples
     --------
-    Three classes; one cluster took nearly everything. The third class has no cluster of its own.
+    Three classes, and one cluster with nearly all documents: the third class has no cluster of its own.
 
     >>> from grampus.metrics import ContingencyTable, precision
     >>> table = ContingencyTable.from_counts([[373, 0, 1], [262, 7, 2], [112, 0, 0]])
@@ -205,7 +203,7 @@ def recall(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | N
 def _matched_counts(table: ContingencyTable) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return for each class the documents it has in its cluster, and that cluster's size; 0 without one."""
     matched = match_clusters(table)
-    held = np.zeros(table.shape[0], dtype=np.int64)
+    counts = np.zeros(table.shape[0], dtype=np.int64)
     own = table.columns == matched[table.rows]
-    held[table.rows[own]] = table.counts[own]
-    return held, np.where(matched >= 0, table.cluster_sizes[matched], 0)
+    counts[table.rows[own]] = table.counts[own]
+    return counts, np.where(matched >= 0, table.cluster_sizes[matched], 0)

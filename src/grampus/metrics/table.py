@@ -1,4 +1,4 @@
-"""The contingency table of two partitions: who is together with whom, counted once."""
+"""The contingency table of two partitions."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from grampus._draw import Shown
-from grampus.errors import InputError
-from grampus.metrics.labels import encode
-
-__all__ = ["ContingencyTable", "contingency_table"]
+from .._check import encode_labels
+from .._draw import Shown
+from ..errors import InputError
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +30,7 @@ class ContingencyTable(Shown):
     clusters : ndarray of shape (n_clusters,)
         The labels of the columns, sorted.
     rows, columns : ndarray of shape (n_cells,)
-        Where the non-zero cells are, in row order.
+        Positions of the non-zero cells, in row order.
     counts : ndarray of shape (n_cells,)
         The number of documents in each of those cells.
 
@@ -55,7 +53,7 @@ class ContingencyTable(Shown):
 
     @classmethod
     def from_counts(cls, counts: ArrayLike) -> ContingencyTable:
-        """Read a published table: classes are rows, clusters are columns; labels are 0, 1, 2 and so on.
+        """Make a table from counts: classes are rows, clusters are columns; labels are 0, 1, 2 and so on.
 
         Parameters
         ----------
@@ -77,7 +75,7 @@ class ContingencyTable(Shown):
         if array.ndim != 2:
             raise InputError(f"counts must have two dimensions, classes by clusters; got {array.ndim}.")
         if array.dtype.kind not in "biuf" or not np.isfinite(array).all() or (array != np.floor(array)).any():
-            raise InputError("counts must be whole numbers; got others.")
+            raise InputError("counts must be whole numbers; got other values.")
         if (array < 0).any() or not array.any():
             raise InputError("counts must not be negative, and one must be positive.")
         rows, columns = np.nonzero(array)
@@ -107,7 +105,7 @@ class ContingencyTable(Shown):
 
     @property
     def identical(self) -> bool:
-        """Whether the two partitions are the same but for the names of their parts."""
+        """Whether the two partitions are the same up to the names of their parts."""
         return len(self.counts) == self.shape[0] == self.shape[1]
 
     def dense(self) -> NDArray[np.int64]:
@@ -141,8 +139,8 @@ def contingency_table(labels_true: ArrayLike, labels_pred: ArrayLike) -> Conting
     array([[0, 1],
            [1, 1]])
     """
-    classes, row_codes = encode(labels_true, "labels_true")
-    clusters, column_codes = encode(labels_pred, "labels_pred")
+    classes, row_codes = encode_labels(labels_true, "labels_true")
+    clusters, column_codes = encode_labels(labels_pred, "labels_pred")
     if len(row_codes) != len(column_codes):
         raise InputError(
             f"labels_true and labels_pred must have the same length; got {len(row_codes)} and {len(column_codes)}."
@@ -153,18 +151,18 @@ def contingency_table(labels_true: ArrayLike, labels_pred: ArrayLike) -> Conting
 
 
 def as_table(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None) -> ContingencyTable:
-    """Return the table that was given, or the one of the two sequences."""
+    """Return the table that was given, or that of the two sequences."""
     if isinstance(labels_true, ContingencyTable):
         if labels_pred is not None:
             raise InputError("labels_pred must be left out when a ContingencyTable is given; got both.")
         return labels_true
     if labels_pred is None:
-        raise InputError("labels_pred is needed beside labels_true; or give one ContingencyTable.")
+        raise InputError("labels_pred is needed with labels_true; or pass one ContingencyTable.")
     return contingency_table(labels_true, labels_pred)
 
 
 def _sums(codes: NDArray[np.intp], counts: NDArray[np.int64], size: int) -> NDArray[np.int64]:
-    # Not bincount's weights: those are summed as floats.
+    # np.bincount would sum weights as floats.
     sums = np.zeros(size, dtype=np.int64)
     np.add.at(sums, codes, counts)
     return sums

@@ -3,21 +3,58 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, dot, tiles
+from .._array import Array, sum_groups, tiles
 from .._check import check_integer, check_labels
 from .._parallel import blas_threads
+from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..errors import InputError
-from ..gram import Gram, indicator, shift, unshifted
-from .check import check_ks
+from ..gram import Gram, shift
 from .null import Cloud
-from .results import Indices
-from .splits import entropy_of, null_generator
+from .splits import check_ks, null_generator
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Silhouette and gap statistic at every k, for comparison.
+
+    Attributes
+    ----------
+    silhouette : array of shape (ks,)
+        Mean silhouette width (Rousseeuw 1987) with distances in feature space.
+    silhouette_k : int
+        Where it is largest.
+    gap : array of shape (ks + 1,)
+        Gap statistic (Tibshirani, Walther & Hastie 2001) at 1 and at every k.
+    gap_error : array of shape (ks + 1,)
+        s_k, the simulation's standard error times √(1 + 1/B).
+    gap_k : int
+        The smallest k with gap(k) ≥ gap(k′) − s_k′, k′ the next value; 1 is possible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.select import other_indices
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat(np.eye(3) * 9, 20, axis=0) + rng.normal(size=(60, 3))
+    >>> indices = other_indices(LinearGram(X), range(2, 6), random_state=0)
+    >>> indices.silhouette_k, indices.gap_k
+    (3, 3)
+    """
+
+    ks: tuple[int, ...]
+    silhouette: Array
+    silhouette_k: int
+    gap: Array
+    gap_error: Array
+    gap_k: int
 
 
 def silhouette(gram: Gram, labels: Any) -> Array:
@@ -40,7 +77,7 @@ def silhouette(gram: Gram, labels: Any) -> Array:
     >>> silhouette(LinearGram(np.array([[0.0], [1.0], [9.0], [10.0]])), [0, 0, 1, 1]).round(2)
     array([0.89, 0.88, 0.88, 0.89])
     """
-    base, _ = unshifted(gram)
+    base, _ = gram.split_shift()
     return _widths(base, [check_labels(labels, len(base))])[0]
 
 
@@ -50,7 +87,6 @@ def _widths(gram: Gram, partitions: Sequence[NDArray[np.intp]]) -> list[Array]:
         raise InputError("A silhouette compares clusters: it needs at least 2; got 1.")
     n = len(gram)
     diagonal = gram.diagonal().astype(np.float64)
-    members = [indicator(labels) for labels in partitions]
     sizes = [np.bincount(labels).astype(np.float64) for labels in partitions]
     widths = [np.empty(n) for _ in partitions]
     with blas_threads():
@@ -59,8 +95,8 @@ def _widths(gram: Gram, partitions: Sequence[NDArray[np.intp]]) -> list[Array]:
             distance = np.sqrt(np.maximum(diagonal[rows, None] + diagonal - 2.0 * block, 0.0))
             here = np.arange(len(distance))
             distance[here, here + rows.start] = 0.0
-            for labels, inside, size, width in zip(partitions, members, sizes, widths, strict=True):
-                sums, own = dot(distance, inside), labels[rows]
+            for labels, size, width in zip(partitions, sizes, widths, strict=True):
+                sums, own = sum_groups(distance, labels, len(size)), labels[rows]
                 company = size[own] - 1.0
                 a = np.divide(sums[here, own], company, out=np.zeros(len(own)), where=company > 0)
                 means = sums / size
@@ -101,11 +137,11 @@ def other_indices(
     >>> other_indices(LinearGram(X), range(2, 5), random_state=0).silhouette_k
     2
     """
-    base, sigma = unshifted(gram)
+    base, sigma = gram.split_shift()
     n = len(base)
     values = check_ks(ks, n // 2)
     draws = check_integer(draws, "draws", low=2)
-    entropy = entropy_of(random_state)
+    entropy = tuple(seed_words(random_state))
 
     def clustered(some: Gram) -> tuple[list[NDArray[np.intp]], Array]:
         shifted = shift(some, sigma) if sigma else some

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from ..cluster.kmeans import RULES, Rule
 from ..errors import InputError
-from .reduce import MOST_PROTOTYPES
+from .prototypes import MOST_PROTOTYPES
 from .strength import Scored, partition_similarity, strength
 
 
@@ -22,34 +23,38 @@ class Scheme:
     name : str
     reduced : bool
         Whether splits are made of prototypes instead of documents.
-    spherical : bool
-        k-means with the cosine to the centroid, on the plain kernel; else kernel k-means on the shifted one.
+    rule : Rule
+        How documents are assigned: by the cosine to the centroid, on the plain kernel, or to the nearest centroid, on
+        the shifted one.
     score : callable
         From tables (runs, k, k) to scores.
     corrected : bool
         Whether scores are corrected for chance (Eqn 2).
+    seeds : "compactness" or "random"
+        Which documents become prototypes; see `reduce_gram`.
     """
 
     name: str
     reduced: bool
-    spherical: bool
+    rule: Rule
     score: Callable[[NDArray[np.int64]], Scored]
     corrected: bool
+    seeds: str = "compactness"
 
 
 SCHEMES = {
     scheme.name: scheme
     for scheme in (
-        Scheme("KM-S", reduced=False, spherical=True, score=strength, corrected=True),
-        Scheme("KM-P", reduced=False, spherical=True, score=partition_similarity, corrected=False),
-        Scheme("KKM-S", reduced=False, spherical=False, score=strength, corrected=True),
-        Scheme("RED-S", reduced=True, spherical=False, score=strength, corrected=True),
+        Scheme("KM-S", reduced=False, rule=RULES["cosine"], score=strength, corrected=True),
+        Scheme("KM-P", reduced=False, rule=RULES["cosine"], score=partition_similarity, corrected=False),
+        Scheme("KKM-S", reduced=False, rule=RULES["plain"], score=strength, corrected=True),
+        Scheme("RED-S", reduced=True, rule=RULES["plain"], score=strength, corrected=True),
     )
 }
 
 
 AUTO = "auto"
-MOST_DOCUMENTS = MOST_PROTOTYPES  # that "auto" splits as they are
+MOST_DOCUMENTS = MOST_PROTOTYPES  # that "auto" splits without reducing them
 
 
 def check_scheme(name: object) -> str:
@@ -62,11 +67,11 @@ def check_scheme(name: object) -> str:
 
 
 def scheme_for(name: str, n: int, *, reduced: bool) -> Scheme:
-    """Return the scheme that runs on n documents; `reduced` says that a reduction was asked for.
+    """Return the scheme that runs on n documents; `reduced` says that options of the prototypes are set.
 
-    "auto" takes the documents themselves as long as they are no more than the prototypes that stand for a large
-    collection may be. So no more points are split than there, and small collections keep all they have: of a few
-    hundred documents prototypes leave too few of each cluster in a half for the right k to look stable.
+    "auto" splits the documents themselves as long as they are no more than the prototypes of a large collection may be.
+    Small collections keep every document: a few hundred leave too few prototypes of each cluster in a half for the
+    right k to look stable.
     """
     if name != AUTO:
         return SCHEMES[name]

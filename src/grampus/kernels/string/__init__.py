@@ -1,17 +1,17 @@
-"""Kernels of strings: no tokens, no vocabulary; any language, code, logs, DNA."""
+"""String kernels: no tokens and no vocabulary, for any language, code, logs or DNA."""
 
+from .distinctive import DistinctiveSubstring, distinctive_substrings
 from .subsequence import Subsequence
 from .substring import BoundRange, Constant, Exponential, FullString, Spectrum, String
-from .telling import Telling, telling_substrings
 
 __all__ = [
     "BoundRange",
     "Constant",
+    "DistinctiveSubstring",
     "Exponential",
     "FullString",
     "Spectrum",
     "String",
     "Subsequence",
-    "Telling",
-    "telling_substrings",
+    "distinctive_substrings",
 ]

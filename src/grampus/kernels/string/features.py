@@ -2,7 +2,7 @@
 
 A substring kernel is K(x, y) = Σ_u w(|u|) c_x(u) c_y(u), c_x(u) the number of times that u occurs in x. All substrings
 on one edge of the suffix tree occur at the same places, so an edge is one feature with the summed weight of its
-lengths: at most 2N features, however long the substrings are. What occurs in one document only is its private mass, one
+lengths: at most 2N features, however long the substrings are. Substrings of a single document are its private mass, one
 feature for each document.
 """
 
@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from ..._array import Array, row_squares
 from ...errors import InputError
+from .strings import Text
 from .suffix import Suffixes, sort_suffixes
-from .text import Text
-from .tree import NONE, Tree, build_tree
+from .suffix_tree import NONE, Tree, build_tree
 
-_LARGEST = 1e150  # a weighted count whose square, summed, is still a number
+_LARGEST = 1e150  # weighted counts up to this have finite sums of squares
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Lengths:
     scale: float = 1.0
 
     def within(self, longest: int) -> Lengths:
-        """Return the same weights for strings of at most `longest` units; lengths beyond them are all alike."""
+        """Return the same weights for strings of at most `longest` units; all greater lengths are equivalent."""
         last = self.last if self.last == math.inf else min(self.last, longest + 1)
         return replace(self, first=min(self.first, longest + 1), last=last)
 
@@ -52,21 +52,21 @@ class Lengths:
 
 @dataclass(frozen=True, eq=False)
 class Index:
-    """A fitted collection of strings: its features, its private mass, and its suffixes to compare new strings with.
+    """A fitted collection of strings: its features, private mass, and suffixes to match new strings with.
 
     Attributes
     ----------
     document : array of shape (N,)
         The document of every sorted suffix.
     edge : array of shape (nodes,)
-        Summed weight of the lengths that a node stands for.
+        Sum of the weights of a node's lengths.
     features : CSR array of shape (n, columns)
-        Weighted counts, columns by falling number of documents; then, for each document that has some, the root of
-        its private mass in a column of its own.
+        Weighted counts, columns by falling number of documents; then one column with the root of the private mass for
+        each document that has some.
     transposed : CSR array of shape (columns, n)
         The same, by column.
     node : array
-        The tree's node of every column of shared substrings; they come before those of private mass.
+        The tree's node of every column of shared substrings, which precede those of private mass.
     column : array of shape (nodes,)
         The column of every node; −1 for those in one document.
     """
@@ -91,14 +91,14 @@ class Index:
         return row_squares(self.features)
 
     def substring(self, column: int) -> str | bytes:
-        """Read the longest substring of a column back."""
+        """Return the longest substring of a column."""
         node = self.node[column]
         return self.text.read(int(self.suffixes.order[self.tree.low[node]]), int(self.tree.depth[node]))
 
 
 def build_index(text: Text, weights: Lengths) -> Index:
     """Return the features of a collection of strings."""
-    weights = weights.within(text.longest)  # what is longer than every document is in none, and no new string finds it
+    weights = weights.within(text.longest)  # nothing longer than every document can match
     suffixes = sort_suffixes(text, weights.last)
     lcp = suffixes.lcp
     if weights.first > 1:
@@ -124,7 +124,7 @@ def build_index(text: Text, weights: Lengths) -> Index:
 
 
 def _shared(tree: Tree, document: Array) -> Array:
-    """Say which nodes have suffixes of two documents or more."""
+    """Return which nodes have suffixes of at least two documents."""
     changes = np.zeros(len(document), dtype=np.int32)
     np.cumsum(document[1:] != document[:-1], out=changes[1:])
     return np.asarray(changes[tree.high] > changes[tree.low])
@@ -133,13 +133,13 @@ def _shared(tree: Tree, document: Array) -> Array:
 def _private(
     suffixes: Suffixes, tree: Tree, weights: Lengths, document: Array, shared: Array, edge: Array
 ) -> NDArray[np.float64]:
-    """Sum w c² over what only one document has: single suffixes, and nodes with one document."""
+    """Sum w c² over the substrings of a single document: single suffixes, and nodes of one document."""
     n = len(suffixes.text)
     leaf = weights.between(tree.leaf_above, suffixes.left[suffixes.order])
     out: NDArray[np.float64] = np.bincount(document, weights=leaf, minlength=n).astype(np.float64)
     own = np.flatnonzero(~shared)
     size = (tree.high[own] - tree.low[own] + 1).astype(np.float64)
-    with np.errstate(over="ignore"):  # what overflows is refused by the caller
+    with np.errstate(over="ignore"):  # the caller refuses overflow
         out += np.bincount(document[tree.low[own]], weights=edge[own] * size**2, minlength=n)
     return out
 
@@ -147,8 +147,8 @@ def _private(
 def _incidences(tree: Tree, document: Array, shared: Array, n: int) -> list[tuple[Array, Array, Array]]:
     """Return (documents, nodes, counts) for every shared node and every document in it, in parts.
 
-    A document enters a node with its first suffix there. So each suffix climbs from its leaf as long as the document's
-    previous suffix lies outside of the node; the steps of all climbs together are the entries returned.
+    A document enters a node with its first suffix there. So each suffix climbs from its leaf while the document's
+    previous suffix is outside the node; the steps of all climbs are the entries returned.
     """
     size = len(document)
     dtype = np.uint16 if n <= 2**16 else np.int32
@@ -156,7 +156,7 @@ def _incidences(tree: Tree, document: Array, shared: Array, n: int) -> list[tupl
     sorted_document = document[by_document]
     first = np.ones(size, dtype=bool)
     np.not_equal(sorted_document[1:], sorted_document[:-1], out=first[1:])
-    previous = np.full(size, NONE, dtype=np.int32)  # in the order of by_document, as all that follows
+    previous = np.full(size, NONE, dtype=np.int32)  # in the order of by_document, like everything below
     previous[1:] = np.where(first[1:], NONE, by_document[:-1])
     following = np.full(size, size, dtype=np.int32)
     following[:-1] = np.where(first[1:], size, by_document[1:])
@@ -205,7 +205,7 @@ def _assemble(
     columns = np.argsort(-documents, kind="stable")[: np.count_nonzero(documents)].astype(np.int32)
     column = np.zeros(len(edge), dtype=np.int32)
     column[columns] = np.arange(len(columns), dtype=np.int32)
-    width = max(len(columns), 1)  # a matrix has at least one column, if only of zeros
+    width = max(len(columns), 1)  # at least one column, even if it is zero
     bounds = np.zeros(n + 1, dtype=np.int64 if len(rows) >= 2**31 else np.int32)
     np.cumsum(np.bincount(rows, minlength=n), out=bounds[1:])
     order = np.argsort(rows.astype(np.uint16 if n <= 2**16 else np.int32), kind="stable")
@@ -218,7 +218,7 @@ def _assemble(
     del values, nodes
     transposed = sp.csr_array(by_row.T.tocsr())
     del by_row
-    features = sp.csr_array(transposed.T.tocsr())  # there and back again: the columns of each row come out sorted
+    features = sp.csr_array(transposed.T.tocsr())  # transposing twice sorts the columns of each row
     for matrix in (features, transposed):
         matrix.has_canonical_format = True
     return features, transposed, columns

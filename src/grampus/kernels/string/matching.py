@@ -1,4 +1,4 @@
-"""New strings against a fitted index: where each new suffix would stand, how far it matches, and what that is worth."""
+"""Match new strings with a fitted index: the position of each new suffix, its longest match, and the summed weight."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import scipy.sparse as sp
 
 from ..._array import Array, dot
 from .features import Index, build_index
+from .strings import Text
 from .suffix import Suffixes, common_prefixes
-from .text import Text
-from .tree import NONE
+from .suffix_tree import NONE
 
-_MOST_STEPS = 64  # packed steps of a match before sorting old and new together is the cheaper way
+_MOST_STEPS = 64  # packed steps of a match beyond which sorting old and new together is cheaper
 
 
 def cross(new: Text, index: Index) -> Array:
-    """Return the similarities of new strings to the fitted ones, over all substrings, also those of one document.
+    """Return the similarities of new strings to the fitted ones over all substrings, private ones included.
 
-    Costs O(M log N) for M new and N fitted characters, plus the matches; passages of hundreds of characters that are in
-    both make it sort the two together, O((M + N) log (M + N)).
+    Costs O(M log N) for M new and N fitted characters, plus the matches. If they share passages of hundreds of
+    characters, both are sorted together, O((M + N) log (M + N)).
     """
     if not len(new.units) or not len(index.text.units):
         return np.zeros((len(new), len(index.text)))
@@ -30,7 +30,7 @@ def cross(new: Text, index: Index) -> Array:
 
 
 def cross_by_sorting(new: Text, index: Index) -> Array:
-    """Return the same from the index of old and new strings together: whatever a pair has in common is shared there."""
+    """Return the same from a joint index of old and new strings, where all that a pair has in common is shared."""
     joint = build_index(index.text.join(new), index.weights)
     n = len(index.text)
     return dot(joint.features[n:], joint.transposed[:, :n])
@@ -40,7 +40,7 @@ def match(new: Text, fitted: Suffixes) -> tuple[Array, Array] | None:
     """Return, for every new position, a sorted suffix with the longest match, and the length of that match.
 
     These are the matching statistics of the new text (Chang & Lawler 1994), found by bisection on packed characters.
-    None if a match is too long for it.
+    None if a match is too long for bisection.
     """
     packing, size = fitted.packing, len(fitted.order)
     left = new.left
@@ -72,7 +72,7 @@ def match(new: Text, fitted: Suffixes) -> tuple[Array, Array] | None:
 
 
 def _bisect(fitted: Suffixes, offset: int, wanted: Array, start: Array, end: Array, *, right: bool) -> Array:
-    """Find where the packed characters at an offset would go among sorted suffixes ``start:end``, for many at once."""
+    """Return the insertion points of packed characters at an offset among sorted suffixes ``start:end``, vectorised."""
     low, high = start.copy(), end.copy()
     while (active := np.flatnonzero(low < high)).size:
         middle = (low[active] + high[active]) // 2
@@ -87,7 +87,7 @@ def _bisect(fitted: Suffixes, offset: int, wanted: Array, start: Array, end: Arr
 
 
 def _worth(new: Text, index: Index, slot: Array, length: Array) -> Array:
-    """Sum the weights of all matching prefixes: climb from the leaf through the nodes that the match reaches."""
+    """Sum the weights of all matching prefixes, climbing from each leaf through the nodes that the match reaches."""
     tree, weights, n = index.tree, index.weights, len(index.text)
     document = new.documents
     keep = length >= weights.first

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
-from ..._check import check_integer, check_number
 from ...errors import InputError
-from ...gram import FunctionGram, Gram
-from ..base import Kernel
+from ...gram import FunctionGram
 from ..spelling import register
-from .dynamic import Strings as Documents
-from .dynamic import pairwise, selfwise
-from .text import Text, check_unit, read_strings
+from .base import WithLengthAndDecay
+from .strings import Text, read_strings
+from .subsequence_dp import Strings as Documents
+from .subsequence_dp import pairwise, selfwise
 
 
 class Strings:
-    """Some documents of a text, as a collection that can be cut into rows."""
+    """A collection of strings, or some rows of one."""
 
     def __init__(self, text: Text, rows: NDArray[np.intp] | None = None) -> None:
         self.text = text
@@ -35,7 +33,7 @@ class Strings:
 
     @property
     def documents(self) -> Documents:
-        """The form that the dynamic programme reads."""
+        """The units, starts and ends that the dynamic programme takes."""
         return self.text.units, self.text.bounds[self.rows], self.text.bounds[self.rows + 1]
 
     def take(self, index: NDArray[np.intp]) -> Strings:
@@ -44,9 +42,8 @@ class Strings:
 
 
 @register
-@dataclass(frozen=True)
-class Subsequence(Kernel):
-    """Count the common subsequences of `length` characters, with gaps at a price (kernlab's ``sequence``).
+class Subsequence(WithLengthAndDecay):
+    """Count the common subsequences of `length` characters, gaps allowed but penalised (kernlab's ``sequence``).
 
     K(x, y) = Σ_u Σ_{i: x[i] = u} Σ_{j: y[j] = u} decay^(span(i) + span(j)) over all u of `length` characters, span the
     distance from the first to the last character, both included (Lodhi et al. 2002, eqn 2).
@@ -56,16 +53,16 @@ class Subsequence(Kernel):
     length : int
         At least 1.
     decay : float, default=0.5
-        Greater than 0: the price of every character spanned.
+        Greater than 0: the factor for every character spanned.
     unit : {"characters", "bytes"}, default="characters"
         Unicode code points, or UTF-8 bytes.
 
     Notes
     -----
     Every pair costs length · m · n steps for strings of m and n characters, compiled where numba is installed
-    (``pip install grampus[fast]``); pairs are shared out over all cores. ``python -m benchmarks strings-subsequence``
-    measures it. Memory is 8 (length + 4) n numbers a thread. Strings shorter than `length` cost nothing.
-    For thousands of long documents, choose a substring kernel instead.
+    (``pip install grampus[fast]``), in parallel over pairs (``grampus.config(threads=…)``). Memory is 8 (length + 4) n
+    numbers a thread. Strings shorter than `length` cost nothing. For thousands of long documents, choose a substring
+    kernel instead.
 
     Examples
     --------
@@ -76,17 +73,8 @@ class Subsequence(Kernel):
     """
 
     name: ClassVar[str] = "subsequence"
-    takes: ClassVar[str] = "strings"
-    length: int
-    decay: float = field(default=0.5, kw_only=True)
-    unit: str = field(default="characters", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._set(
-            length=check_integer(self.length, "length", low=1),
-            decay=check_number(self.decay, "decay", above=0),
-            unit=check_unit(self.unit),
-        )
+    words: ClassVar[str] = "shared subsequences of `length` characters; gaps are allowed and penalised"
+    formula: ClassVar[str] = "K(s, t) = Σ over the occurrences of u in s and in t of decay^(span in s + span in t)"
 
     def _collect(self, documents: Any) -> Strings:
         return Strings(read_strings(documents, self.unit))
@@ -94,7 +82,7 @@ class Subsequence(Kernel):
     def _collect_new(self, new: Any, fitted: Strings) -> Strings:
         return Strings(read_strings(new, self.unit, "new documents", rows=0))
 
-    def _gram(self, fitted: Strings) -> Gram:
+    def _gram(self, fitted: Strings) -> FunctionGram:
         return FunctionGram(self._cross, fitted, self._diagonal)
 
     def _cross(self, new: Strings, fitted: Strings) -> Array:

@@ -1,4 +1,4 @@
-"""Kernels of common substrings: one mechanism, one table of weights by length.
+"""Substring kernels: one mechanism, with one weight function each.
 
 With m(i, j) the length of the longest common prefix of the suffixes of x at i and of y at j, each of them is
 K(x, y) = Σ_ij Σ_{l ≤ m(i,j)} w(l), for a weight w(l) of the length l.
@@ -12,22 +12,17 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..._array import Array
-from ..._check import check_integer, check_number
 from ...errors import InputError
-from ...gram import Gram
-from ..base import Kernel
 from ..spelling import register
+from .base import StringKernel, WithLength, WithLengthAndDecay
 from .features import Lengths, build_index
-from .gram import SubstringGram, Substrings
 from .matching import cross
-from .text import Text, check_unit, read_strings
+from .strings import Text, read_strings
+from .substring_gram import SubstringGram, Substrings
 
 
-class SubstringKernel(Kernel):
+class SubstringKernel(StringKernel):
     """A kernel that counts common substrings, each weighted by its length; collections are lists of strings."""
-
-    takes: ClassVar[str] = "strings"
-    unit: str
 
     @property
     @abstractmethod
@@ -40,7 +35,7 @@ class SubstringKernel(Kernel):
     def _collect_new(self, new: Any, fitted: Substrings) -> Text:
         return read_strings(new, self.unit, "new documents", rows=0)
 
-    def _gram(self, fitted: Substrings) -> Gram:
+    def _gram(self, fitted: Substrings) -> SubstringGram:
         return SubstringGram(fitted)
 
     def _cross(self, new: Text, fitted: Substrings) -> Array:
@@ -50,18 +45,9 @@ class SubstringKernel(Kernel):
     def _diagonal(self, new: Text) -> Array:
         return build_index(new, self.weights).diagonal()
 
-    def _check(self) -> None:
-        """Check the parameters that a kernel has, by their names."""
-        self._set(unit=check_unit(self.unit))
-        if hasattr(self, "length"):
-            self._set(length=check_integer(self.length, "length", low=1))
-        if hasattr(self, "decay"):
-            self._set(decay=check_number(self.decay, "decay", above=0))
-
 
 @register
-@dataclass(frozen=True)
-class Spectrum(SubstringKernel):
+class Spectrum(SubstringKernel, WithLength):
     """Count the common substrings of exactly `length` characters: w(l) = 1 for l = length.
 
     Leslie, Eskin & Noble (2002). Costs O(N log N) time and memory in the N characters of the collection.
@@ -82,11 +68,8 @@ class Spectrum(SubstringKernel):
     """
 
     name: ClassVar[str] = "spectrum"
-    length: int
-    unit: str = field(default="characters", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._check()
+    words: ClassVar[str] = "shared substrings of exactly `length` characters"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| = length} #u(s) #u(t)"
 
     @property
     def weights(self) -> Lengths:
@@ -95,8 +78,7 @@ class Spectrum(SubstringKernel):
 
 
 @register
-@dataclass(frozen=True)
-class BoundRange(SubstringKernel):
+class BoundRange(SubstringKernel, WithLength):
     """Count the common substrings of at most `length` characters: w(l) = 1 for l ≤ length.
 
     Parameters
@@ -115,11 +97,8 @@ class BoundRange(SubstringKernel):
     """
 
     name: ClassVar[str] = "boundrange"
-    length: int
-    unit: str = field(default="characters", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._check()
+    words: ClassVar[str] = "shared substrings of at most `length` characters"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| ≤ length} #u(s) #u(t)"
 
     @property
     def weights(self) -> Lengths:
@@ -146,10 +125,9 @@ class Constant(SubstringKernel):
     """
 
     name: ClassVar[str] = "constant"
+    words: ClassVar[str] = "all shared substrings"
+    formula: ClassVar[str] = "K(s, t) = Σ_u #u(s) #u(t)"
     unit: str = field(default="characters", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @property
     def weights(self) -> Lengths:
@@ -160,7 +138,7 @@ class Constant(SubstringKernel):
 @register
 @dataclass(frozen=True)
 class Exponential(SubstringKernel):
-    """Count all common substrings, long ones less: w(l) = decay^−l (Vishwanathan & Smola 2003).
+    """Count all common substrings, long ones with less weight: w(l) = decay^−l (Vishwanathan & Smola 2003).
 
     Parameters
     ----------
@@ -178,11 +156,10 @@ class Exponential(SubstringKernel):
     """
 
     name: ClassVar[str] = "exponential"
+    words: ClassVar[str] = "all shared substrings, long ones weighted less"
+    formula: ClassVar[str] = "K(s, t) = Σ_u decay^−|u| #u(s) #u(t)"
     decay: float
     unit: str = field(default="characters", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._check()
 
     @property
     def weights(self) -> Lengths:
@@ -191,8 +168,7 @@ class Exponential(SubstringKernel):
 
 
 @register
-@dataclass(frozen=True)
-class String(SubstringKernel):
+class String(SubstringKernel, WithLengthAndDecay):
     """Count the common substrings of exactly `length` characters in kernlab's scale: w(l) = decay^(2(l + 1)).
 
     The same as ``spectrum(length)`` times a number; with ``normalise`` they are equal.
@@ -215,12 +191,11 @@ class String(SubstringKernel):
     """
 
     name: ClassVar[str] = "string"
-    length: int
-    decay: float = field(default=0.5, kw_only=True)
-    unit: str = field(default="characters", kw_only=True)
+    words: ClassVar[str] = "shared substrings of exactly `length` characters, scaled as in kernlab"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| = length} decay^(2(length + 1)) #u(s) #u(t)"
 
     def __post_init__(self) -> None:
-        self._check()
+        super().__post_init__()
         if abs(self._power * math.log(self.decay)) > 600.0:
             raise InputError(
                 f"decay must leave decay^(2(length + 1)) within the range of numbers; got {self.decay:g} with length "
@@ -229,7 +204,7 @@ class String(SubstringKernel):
 
     @property
     def _power(self) -> float:
-        """2(length + 1), as far as a float goes."""
+        """2(length + 1), bounded to fit a float."""
         return 2.0 * min(self.length + 1, 2**63)
 
     @property
@@ -239,8 +214,7 @@ class String(SubstringKernel):
 
 
 @register
-@dataclass(frozen=True)
-class FullString(SubstringKernel):
+class FullString(SubstringKernel, WithLengthAndDecay):
     """Count the common substrings of at most `length` characters, weighted by length: w(l) = decay^(2l).
 
     Parameters
@@ -261,12 +235,8 @@ class FullString(SubstringKernel):
     """
 
     name: ClassVar[str] = "fullstring"
-    length: int
-    decay: float = field(default=0.5, kw_only=True)
-    unit: str = field(default="characters", kw_only=True)
-
-    def __post_init__(self) -> None:
-        self._check()
+    words: ClassVar[str] = "shared substrings of at most `length` characters, weighted by length"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| ≤ length} decay^(2|u|) #u(s) #u(t)"
 
     @property
     def weights(self) -> Lengths:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
-from .text import Text
+from .strings import Text
 
 _PACKED_BITS = 62
 _MAX_WIDTH = 31
@@ -24,12 +24,12 @@ _FEW_PAIRS = 64
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """How the characters of one collection are packed into integers.
+    """The packing of a collection's characters into integers.
 
     Attributes
     ----------
     table : array
-        The code of every unit up to the largest one; 0 stands for none. Codes start at 1; the document's end is 0.
+        The code of every unit up to the largest one, from 1; 0 for units that do not occur and for the document's end.
     bits : int
         Bits of a code.
     width : int
@@ -46,7 +46,7 @@ class Packing:
         seen = np.zeros(int(units.max(initial=0)) + 1, dtype=bool)
         seen[units] = True
         table = np.where(seen, np.cumsum(seen), 0).astype(np.int32)
-        bits = int(seen.sum() + 1).bit_length()  # one code more than there are characters: that of unknown ones
+        bits = int(seen.sum() + 1).bit_length()  # one more code, for unknown characters
         return cls(table, bits, min(_PACKED_BITS // bits, _MAX_WIDTH))
 
     def pack(self, units: Array, left: Array) -> NDArray[np.int64]:
@@ -67,7 +67,7 @@ class Packing:
 
     @property
     def steps(self) -> NDArray[np.int64]:
-        """The smallest integers whose first difference is in the last, the last but one, … character."""
+        """The smallest integers whose first difference is in the last character, the second to last, and so on."""
         return np.int64(1) << (self.bits * np.arange(self.width, dtype=np.int64))
 
 
@@ -101,7 +101,7 @@ class Suffixes:
 
 
 def sort_suffixes(text: Text, depth: float = np.inf) -> Suffixes:
-    """Sort all suffixes of a text by their first `depth` characters and measure their common prefixes."""
+    """Sort all suffixes of a text by their first `depth` characters and compute their common prefixes."""
     packing = Packing.of(text.units)
     left = text.left
     key = packing.pack(text.units, left)
@@ -123,13 +123,13 @@ def _order(key: Array, left: Array, width: int, depth: float) -> NDArray[np.int3
     """Return the positions sorted by their first `depth` characters, equal suffixes by position."""
     n = len(key)
     order = np.argsort(key).astype(np.int32)
-    first = np.ones(n, dtype=bool)  # where a group of equal prefixes starts
+    first = np.ones(n, dtype=bool)  # starts of groups of equal prefixes
     np.not_equal(key[order[1:]], key[order[:-1]], out=first[1:])
     rank = np.empty(n, dtype=np.int32)
     rank[order] = _group_starts(first, np.arange(n, dtype=np.int32))
     slots, reach = _tied(first, np.arange(n, dtype=np.int32)), width
     while reach < depth:
-        going_on = slots[left[order[slots]] >= reach]  # a group that has ended is made of equal suffixes
+        going_on = slots[left[order[slots]] >= reach]  # groups that have ended are equal suffixes
         if not len(going_on):
             break
         here = order[going_on]
@@ -189,7 +189,7 @@ def common_prefixes(packing: Packing, one: Side, other: Side, limit: float = np.
 
 
 def _long_prefix(packing: Packing, key_a: Array, a: int, key_b: Array, b: int, done: int, most: int) -> int:
-    """Extend one common prefix in growing stretches of packed characters."""
+    """Extend one common prefix in steps of increasing size."""
     width, stretch = packing.width, 64
     while done < most:
         count = min(stretch, -(-(most - done) // width))
@@ -216,7 +216,7 @@ def _all_prefixes(text: Text, packing: Packing, key: Array, left: Array, order: 
     start[text.bounds[:-1][np.diff(text.bounds) > 0]] = True
     here, before = order[1:], order[:-1]
     follows = ~(start[here] | start[before])
-    follows &= text.units[here - 1] == text.units[before - 1]  # index −1 is only read at a start, where it is not used
+    follows &= text.units[here - 1] == text.units[before - 1]  # index −1 occurs only at a start, and is not used
     compared = here[~follows]
     by_position = np.zeros(n, dtype=np.int32)
     values = common_prefixes(packing, (key, left, compared), (key, left, before[~follows]))

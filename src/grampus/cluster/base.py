@@ -1,0 +1,48 @@
+"""What every estimator over a kernel shares, in scikit-learn's conventions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from .._check import FLOATS
+from ..errors import InputError
+from ..gram import Gram
+from ..kernels import Kernel, parse_kernel
+
+
+class KernelEstimator(ClusterMixin, BaseEstimator):
+    """Base of the estimators over a kernel: the parameter ``kernel``, and how it meets the data."""
+
+    kernel: str | Kernel
+
+    def _gram(self, X: Any) -> Gram:
+        """Read the kernel, check the data in scikit-learn's way, and return the fitted Gram."""
+        self.kernel_ = parse_kernel(self.kernel)
+        if self.kernel_.source.takes != "strings":
+            X = self._validated(X, reset=True)
+        self.gram_ = self.kernel_.gram(X)
+        return self.gram_
+
+    def _validated(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, tuple) and self.kernel_.source.takes == "gram":
+            return X  # similarities and self-similarities of new documents
+        return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(FLOATS))
+
+    def _new(self, X: Any) -> Any:
+        return X if self.kernel_.source.takes == "strings" else self._validated(X, reset=False)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        try:
+            takes = parse_kernel(self.kernel).source.takes
+        except InputError:
+            takes = "vectors"  # a misspelt kernel is an error of fit, not of asking for tags
+        tags.input_tags.sparse = takes != "strings"
+        tags.input_tags.pairwise = takes == "gram"
+        tags.input_tags.string = takes == "strings"
+        tags.input_tags.two_d_array = takes != "strings"
+        tags.input_tags.one_d_array = takes == "strings"
+        return tags

@@ -1,0 +1,129 @@
+"""Single moves after convergence: the answer becomes a local optimum of the unshifted objective."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._array import Array
+from ...gram import Gram
+
+CHAIN = 20  # moves a chain may take before it must have paid
+TURNS = 3  # moves of one document before the sums are computed afresh
+MOST = 100  # moves for each document, all in all
+
+
+def polish_labels(
+    gram: Gram, diagonal: Array, labels: NDArray[np.intp], k: int, weights: Array, tolerance: float
+) -> tuple[NDArray[np.intp], float]:
+    """Move one document at a time while that lowers the objective; return the labels and what was gained.
+
+    Moving i from a to b lowers the objective by w_i n_a/(n_a − w_i) d(i, a) − w_i n_b/(n_b + w_i) d(i, b) (first
+    variation). When no single move pays, chains of up to `CHAIN` best moves, each document at most once, are tried
+    and kept up to their best point (Dhillon, Guan & Kogan 2002). Documents alone in their cluster stay.
+
+    Where entries, products and diagonal of a Gram differ by rounding, two moves may pay in turn for ever. The sums are
+    therefore computed afresh after n moves, or when a document has moved `TURNS` times, and what was done since is
+    taken back if it did not lower the objective by `tolerance`. `MOST` × n moves are the limit in any case.
+    """
+    walk = _Walk(gram, diagonal, labels.astype(np.intp), k, weights)
+    first = lowest = walk.objective()
+    made, more = 0, True
+    while more and made < MOST * len(labels):
+        before = walk.labels.copy()
+        moves, more = walk.descend(tolerance)
+        if moves == 0:
+            break
+        made += moves
+        walk = _Walk(gram, diagonal, walk.labels, k, weights)
+        if not lowest - walk.objective() > tolerance:
+            return before, first - lowest
+        lowest = walk.objective()
+    return walk.labels, first - lowest
+
+
+class _Walk:
+    """A partition with the sums that single moves need: S (n, k), sizes and within."""
+
+    def __init__(self, gram: Gram, diagonal: Array, labels: NDArray[np.intp], k: int, weights: Array) -> None:
+        self.gram, self.diagonal, self.weights = gram, diagonal, weights
+        self.labels = labels
+        self.sums = gram.sum_by(self.labels, k, weights)
+        self.sizes = np.bincount(self.labels, weights=weights, minlength=k)
+        own = self.sums[np.arange(len(labels)), self.labels]
+        self.within = np.bincount(self.labels, weights=weights * own, minlength=k)
+
+    def objective(self) -> float:
+        """Return Σ w_i K_ii − Σ_c W_c / n_c."""
+        mean = np.divide(self.within, self.sizes, out=np.zeros(len(self.sizes)), where=self.sizes > 0)
+        return float(self.weights @ self.diagonal - mean.sum())
+
+    def descend(self, tolerance: float) -> tuple[int, bool]:
+        """Move while that pays; return how many moves were made, and whether more may pay.
+
+        Stops early after n moves, or when a document has moved `TURNS` times.
+        """
+        moved = np.zeros(len(self.labels), dtype=np.intp)
+        while moved.sum() < len(moved) and moved.max() < TURNS:
+            documents = self.best(tolerance) or self.chain(tolerance)
+            if not documents:
+                return int(moved.sum()), False
+            moved[documents] += 1
+        return int(moved.sum()), True
+
+    def gains(self, locked: NDArray[np.bool_]) -> tuple[int, int, float]:
+        """Return the best single move: document, cluster, gain."""
+        sizes = np.where(self.sizes > 0, self.sizes, 1.0)
+        distance = self.diagonal[:, None] + self.within / sizes**2 - 2.0 * self.sums / sizes
+        everyone = np.arange(len(self.labels))
+        own = self.sizes[self.labels]
+        rest = own - self.weights
+        alone = rest <= 1e-12 * own
+        loss = self.weights * own / np.where(alone, 1.0, rest) * distance[everyone, self.labels]
+        w = self.weights[:, None]
+        cost = w * self.sizes / np.where(self.sizes + w > 0, self.sizes + w, 1.0) * distance
+        gain = loss[:, None] - cost
+        gain[everyone, self.labels] = -np.inf
+        gain[alone | locked | (self.weights == 0)] = -np.inf
+        document, cluster = np.unravel_index(int(gain.argmax()), gain.shape)
+        return int(document), int(cluster), float(gain[document, cluster])
+
+    def apply(self, document: int, cluster: int) -> None:
+        """Move a document; costs one row of the Gram."""
+        row = self.gram.block([document])[0].astype(np.float64, copy=False)
+        w, old = self.weights[document], self.labels[document]
+        own = self.diagonal[document]
+        self.within[old] += w * (w * own - 2.0 * self.sums[document, old])
+        self.within[cluster] += w * (w * own + 2.0 * self.sums[document, cluster])
+        self.sums[:, old] -= w * row
+        self.sums[:, cluster] += w * row
+        self.sizes[old] -= w
+        self.sizes[cluster] += w
+        self.labels[document] = cluster
+
+    def best(self, tolerance: float) -> list[int]:
+        """Make the best single move if it pays; return the document moved."""
+        document, cluster, gain = self.gains(np.zeros(len(self.labels), dtype=bool))
+        if not gain > tolerance:
+            return []
+        self.apply(document, cluster)
+        return [document]
+
+    def chain(self, tolerance: float) -> list[int]:
+        """Try a chain of best moves, good or bad; keep it up to its best point and return the documents moved."""
+        locked = np.zeros(len(self.labels), dtype=bool)
+        made: list[tuple[int, int]] = []
+        total, best, kept = 0.0, tolerance, 0
+        for _ in range(CHAIN):
+            document, cluster, gain = self.gains(locked)
+            if not np.isfinite(gain):
+                break
+            made.append((document, int(self.labels[document])))
+            self.apply(document, cluster)
+            locked[document] = True
+            total += gain
+            if total > best:
+                best, kept = total, len(made)
+        for document, old in reversed(made[kept:]):
+            self.apply(document, old)
+        return [document for document, _ in made[:kept]]

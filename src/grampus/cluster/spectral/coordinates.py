@@ -1,0 +1,168 @@
+"""Documents as points: the leading components of the Gram itself, and two coordinates for pictures."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._array import Array
+from ..._check import check_integer
+from ...errors import InputError
+from ...gram import Eigenpairs, Gram, centre, check_gram, eigenpairs
+from .laplacian import PLANE, SpectralEmbedding
+
+_ROUNDING = {"float64": 1e-12, "float32": 1e-5}  # of the largest eigenvalue; below it an eigenvalue is 0
+
+
+@dataclass(frozen=True)
+class KernelEmbedding:
+    """Documents placed on the leading components of their Gram: rows (√λ₁ v₁, …, √λ_l v_l).
+
+    Attributes
+    ----------
+    coordinates : array of shape (n, l)
+    eigenvalues : array of shape (l,)
+        Largest first, all positive.
+    plane : array of shape (n, 2)
+        The first two coordinates, for pictures; 0 where there are fewer.
+    method : str
+        How the eigenvectors were found; see ``grampus.gram.eigenpairs``.
+    dropped : array
+        The eigenvalues among those asked for that are negative or 0 and so carry no coordinate.
+    coefficients : array of shape (n, l)
+        v_j/√λ_j: what the similarities of a new document are multiplied with.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import kernel_embedding
+    >>> from grampus.gram import LinearGram
+    >>> np.abs(kernel_embedding(LinearGram(np.array([[3.0, 0.0], [0.0, 1.0]])), 2).coordinates)
+    array([[3., 0.],
+           [0., 1.]])
+    """
+
+    coordinates: Array
+    eigenvalues: Array
+    plane: Array
+    method: str
+    dropped: Array
+    coefficients: Array
+
+    def take(self, index: NDArray[np.intp]) -> KernelEmbedding:
+        """Return the documents in another order."""
+        return replace(
+            self,
+            coordinates=self.coordinates[index],
+            plane=self.plane[index],
+            coefficients=self.coefficients[index],
+        )
+
+
+def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
+    """Place documents on the leading components of a Gram, not centred (`normalised`, §4.1); ``centre`` it if wanted.
+
+    Parameters
+    ----------
+    gram : Gram
+        May be indefinite; negative eigenvalues have no coordinate and are dropped, with a warning.
+    n_components : int
+        l, from 1 to n.
+
+    Returns
+    -------
+    KernelEmbedding
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import kernel_embedding
+    >>> from grampus.gram import LinearGram, centre
+    >>> kernel_embedding(centre(LinearGram(np.array([[1.0], [2.0], [6.0]]))), 1).coordinates.round(3)
+    array([[-2.],
+           [-1.],
+           [ 3.]])
+    """
+    n = len(check_gram(gram))
+    count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
+    gram, order = gram.canonical()
+    pairs, limit = _leading(gram, count)
+    positive = pairs.values > limit
+    if not positive.any():
+        raise InputError(
+            "The Gram has no positive eigenvalue: no component carries a coordinate. Check that the similarities are "
+            "not all 0 (centred: not all equal), and put shift last."
+        )
+    asked = pairs.values[:count]
+    lost = int((asked < -limit).sum())
+    if lost:
+        warnings.warn(
+            f"{lost} of {count} eigenvalues are negative (the smallest is {asked.min():g}): the Gram is indefinite, "
+            "and they are dropped. Use fewer components, or make it positive semi-definite with shift(psd).",
+            stacklevel=3,
+        )
+    kept = int(positive[:count].sum())
+    vectors, roots = pairs.vectors[:, :kept], np.sqrt(pairs.values[:kept])
+    found = KernelEmbedding(
+        coordinates=vectors * roots,
+        eigenvalues=pairs.values[:kept],
+        plane=_plane(pairs, limit),
+        method=pairs.method,
+        dropped=asked[kept:],
+        coefficients=vectors / roots,
+    )
+    return found.take(np.argsort(order))
+
+
+def _leading(gram: Gram, count: int) -> tuple[Eigenpairs, float]:
+    """Return the leading eigenpairs, two at least if there are two, and what an eigenvalue must exceed not to be 0."""
+    pairs = eigenpairs(gram, min(max(count, PLANE), len(gram)))
+    return pairs, _ROUNDING[gram.dtype.name] * max(float(np.abs(pairs.values).max()), gram.magnitude)
+
+
+def _plane(pairs: Eigenpairs, limit: float) -> Array:
+    """Return the first two coordinates, 0 where there are none."""
+    plane = np.zeros((len(pairs.vectors), PLANE))
+    shown = np.flatnonzero(pairs.values[:PLANE] > limit)
+    plane[:, shown] = pairs.vectors[:, shown] * np.sqrt(pairs.values[shown])
+    return plane
+
+
+def embedding_2d(source: Any) -> Array:
+    """Return two coordinates a document, for pictures; the same every time.
+
+    Parameters
+    ----------
+    source : Gram, SpectralEmbedding, KernelEmbedding, EmbeddedClustering or fitted estimator
+        From an embedding or its clustering, the first two of the eigenvectors it has (after the constant one of a
+        Laplacian). From a Gram, its two principal components, centred.
+
+    Returns
+    -------
+    array of shape (n, 2)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import embedding_2d
+    >>> from grampus.gram import LinearGram
+    >>> embedding_2d(LinearGram(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [0.0, 1.0]]))).round(3)
+    array([[ 2. ,  0.5],
+           [-2. ,  0.5],
+           [-2. , -0.5],
+           [ 2. , -0.5]])
+    """
+    source = getattr(source, "result_", source)
+    source = getattr(source, "embedding", source)
+    if isinstance(source, Gram):
+        ordered, order = source.canonical()
+        return _plane(*_leading(centre(ordered), PLANE))[np.argsort(order)]
+    if not isinstance(source, (SpectralEmbedding, KernelEmbedding)):
+        raise InputError(
+            f"embedding_2d needs a Gram, an embedding, or a clustering made from one; got {type(source).__name__}."
+        )
+    return source.plane.copy()

@@ -1,0 +1,166 @@
+"""Bisecting kernel k-means: the same grower, each node divided by 2-means from several random starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..._check import check_integer
+from ..._parallel import limits_threads
+from ..._random import Source, random_source, seed_words
+from ...gram import Gram, shift
+from ...kernels import Kernel
+from ..kmeans.kernel_kmeans import kernel_kmeans
+from .base import TreeEstimator, warn_if_incomplete
+from .grow import Proposal, by_centroids, check_clusters, grow
+from .node import Part
+from .tree import Tree
+
+
+@dataclass(frozen=True)
+class Halving:
+    """Division by kernel 2-means, the best of several starts that run in lockstep."""
+
+    sigma: float
+    options: dict[str, Any]
+    source: Source
+
+    def __call__(self, node: Part, n_components: int) -> Proposal | None:
+        """Divide a node in two."""
+        gram = shift(node.gram, self.sigma) if self.sigma else node.gram
+        seed = seed_words(self.source, 1)[0]
+        parts = kernel_kmeans(gram, 2, random_state=seed, **self.options).labels
+        if len(np.unique(parts)) < 2:
+            return None
+        return Proposal(parts, by_centroids(node, parts, None))
+
+
+def bisecting_kernel_kmeans(
+    gram: Gram,
+    n_clusters: int,
+    *,
+    init: str = "random",
+    n_init: int = 10,
+    max_iter: int = 100,
+    choose: str = "scatter",
+    random_state: Any = None,
+) -> Tree:
+    """Divide the documents of a Gram by kernel 2-means, again and again (`pddp`, §4).
+
+    Parameters
+    ----------
+    gram : Gram
+    n_clusters : int
+        k, from 1 to the number of documents.
+    init, n_init, max_iter
+        Of the 2-means at each node; see ``kernel_kmeans``. Its starts run in lockstep.
+    choose : "scatter", "size" or "gain"
+        Which leaf is divided next.
+    random_state : int, RandomState or None
+        Seed of the starts.
+
+    Returns
+    -------
+    Tree
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import bisecting_kernel_kmeans
+    >>> from grampus.gram import LinearGram
+    >>> tree = bisecting_kernel_kmeans(LinearGram(np.array([[0.0], [1.0], [9.0]])), 2, random_state=0)
+    >>> bool(tree.labels[0] == tree.labels[1] != tree.labels[2])
+    True
+    """
+    k = check_clusters(n_clusters, len(gram))
+    options = {
+        "init": init,
+        "n_init": check_integer(n_init, "n_init", low=1),
+        "max_iter": check_integer(max_iter, "max_iter", low=1),
+    }
+    source = random_source(random_state)
+    base, sigma = gram.split_shift()
+    return warn_if_incomplete(grow(Part.of(base), k, Halving(sigma, options, source), choose))
+
+
+class BisectingKernelKMeans(TreeEstimator):
+    """Bisecting k-means with any kernel: a tree whose every split is the best of several kernel 2-means.
+
+    Parameters
+    ----------
+    n_clusters : int
+        The number of leaves.
+    kernel : str or Kernel
+        A spelling such as ``"cosine|shift"``, or ``"precomputed"``.
+    init : "random", "k-means++" or "pddp"
+        Where 2-means starts.
+    n_init : int
+        Starts at each node, in lockstep.
+    max_iter : int
+        Iterations a start may take.
+    choose : "scatter", "size" or "gain"
+        Which leaf is divided next.
+    random_state : int, RandomState or None
+        Seed of the starts.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Attributes
+    ----------
+    tree_, labels_, objective_, n_iter_, gram_, kernel_
+        As of ``PDDP``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import BisectingKernelKMeans
+    >>> X = np.array([[0.0], [1.0], [9.0], [10.0], [20.0]])
+    >>> model = BisectingKernelKMeans(3, random_state=0).fit(X)
+    >>> [leaf.members.tolist() for leaf in sorted(model.tree_.leaves, key=lambda leaf: leaf.members[0])]
+    [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        kernel: str | Kernel = "linear",
+        init: str = "random",
+        n_init: int = 10,
+        max_iter: int = 100,
+        choose: str = "scatter",
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.kernel = kernel
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.choose = choose
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @limits_threads
+    def fit(self, X: Any, y: Any = None) -> BisectingKernelKMeans:
+        """Grow the tree of the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
+
+        Parameters
+        ----------
+        X : array or sparse array of shape (n, m), or list of n strings
+        y : ignored
+        """
+        gram = self._gram(X)
+        self.tree_ = bisecting_kernel_kmeans(
+            gram,
+            self.n_clusters,
+            init=self.init,
+            n_init=self.n_init,
+            max_iter=self.max_iter,
+            choose=self.choose,
+            random_state=self.random_state,
+        )
+        self._set_fitted(gram)
+        return self

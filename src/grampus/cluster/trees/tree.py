@@ -1,0 +1,365 @@
+"""Tree: what a divisive clustering returns. Frozen, and telling how every split came about."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._array import Array
+from ..._check import check_integer, check_number
+from ..._draw import Drawable
+from ...errors import InputError, MissingExtraError
+from .cuts import snapped
+from .formats import graphviz, json_text, linkage, newick, outline, render, to_dict
+
+CLOSE = 1e-6  # relative eigengap below which another machine, or another order, may split otherwise
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """How a node was divided.
+
+    Attributes
+    ----------
+    coefficients : array of shape (members, c)
+        Functionals of the members' similarities: the score of a document x is Σ_j K(x, j) coefficients_j − offset. For
+        a cut they are the principal directions in feature space, of unit length; for 2-means the centroids.
+    offset : array of shape (c,)
+        What is taken from the scores.
+    thresholds : array of shape (c,), or empty
+        Where each direction is cut: a score up to the threshold goes left. Empty for a split by nearest centroid.
+    patterns : array of shape (children,)
+        Bit j says that the child is right of threshold j.
+    ties : array of shape (c,)
+        Scores this close to zero are zero.
+    eigenvalues : array of shape (l,)
+        Variance along the directions; empty for bisecting k-means.
+    eigengap : float
+        The smallest distance between neighbouring eigenvalues that decided, relative to the largest; NaN for
+        bisecting k-means. Below 1e-6 the directions are hardly determined.
+    gain : float
+        By how much the split lowered the objective: the node's scatter less its children's.
+    input_centred : bool
+        Whether K is the kernel of vectors less the node's mean (polynomial kernels, `pddp` Eqn 4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import pddp
+    >>> from grampus.gram import LinearGram
+    >>> split = pddp(LinearGram(np.array([[0.0], [1.0], [9.0]])), 2).root.split
+    >>> round(split.gain, 6), split.thresholds.tolist(), round(split.eigengap, 6)
+    (48.166667, [0.0], 1.0)
+    """
+
+    coefficients: Array
+    offset: Array
+    thresholds: Array
+    patterns: NDArray[np.intp]
+    ties: Array
+    eigenvalues: Array
+    eigengap: float
+    gain: float
+    input_centred: bool = False
+
+    @property
+    def nearest(self) -> bool:
+        """Whether documents go to the child with the nearest centroid, not by thresholds."""
+        return len(self.thresholds) == 0
+
+    def choose(self, scores: Array) -> NDArray[np.intp]:
+        """Return the position of the child that each row of scores (r, c), before the offset, belongs to.
+
+        A pattern that no fitted document had goes to the child whose thresholds are missed by least.
+        """
+        scores = scores - self.offset
+        if self.nearest:
+            return np.asarray(scores.argmax(axis=1))
+        scores = snapped(scores, self.ties)
+        right = scores > self.thresholds
+        bits = (self.patterns[:, None] >> np.arange(len(self.thresholds))) & 1
+        wrong = right[:, None, :] != bits.astype(bool)
+        missed = np.where(wrong, np.abs(scores - self.thresholds)[:, None, :] + np.finfo(float).tiny, 0.0)
+        return np.asarray(missed.sum(axis=2).argmin(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A set of documents, and its parts if it was split.
+
+    Attributes
+    ----------
+    index : int
+        Its place in ``Tree.nodes``.
+    parent : int
+        −1 for the root.
+    children : tuple of int
+        Empty for a leaf.
+    depth : int
+        Splits above it.
+    members : array of int
+        Its documents, in rising order.
+    scatter : float
+        Squared distances to the centroid: trace(K) − eᵀKe/n (`pddp`, Eqn 6, corrected).
+    order : int
+        The how many-th split it was, from 0; −1 for a leaf.
+    split : Split or None
+        How it was divided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import pddp
+    >>> from grampus.gram import LinearGram
+    >>> root = pddp(LinearGram(np.array([[0.0], [1.0], [9.0]])), 2).root
+    >>> root.size, root.children, root.is_leaf
+    (3, (1, 2), False)
+    """
+
+    index: int
+    parent: int
+    children: tuple[int, ...]
+    depth: int
+    members: NDArray[np.intp] = field(repr=False)
+    scatter: float
+    order: int
+    split: Split | None = field(repr=False)
+
+    @property
+    def size(self) -> int:
+        """The number of documents."""
+        return len(self.members)
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether it was not split."""
+        return not self.children
+
+    @property
+    def gain(self) -> float:
+        """What its split gained; 0 for a leaf."""
+        return self.split.gain if self.split else 0.0
+
+    @property
+    def eigengap(self) -> float:
+        """The relative eigengap of its split; NaN where there is none."""
+        return self.split.eigengap if self.split else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(Drawable):
+    """A hierarchy of clusters, from all documents down.
+
+    Attributes
+    ----------
+    nodes : tuple of Node
+        The root first; children come after their parent.
+    n_clusters : int
+        The number of leaves asked for.
+    complete : bool
+        False when the tree stopped with fewer leaves, because no leaf could be divided.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.cluster import pddp
+    >>> from grampus.gram import LinearGram
+    >>> tree = pddp(LinearGram(np.array([[0.0], [1.0], [9.0], [12.0]])), 3)
+    >>> tree.labels.tolist(), tree.cut(2).tolist()
+    ([0, 0, 2, 1], [0, 0, 1, 1])
+    >>> print(tree)
+    4 documents, scatter 105, gain 100
+    ├── [0] 2 documents, scatter 0.5
+    └── 2 documents, scatter 4.5, gain 4.5
+        ├── [1] 1 document, scatter 0
+        └── [2] 1 document, scatter 0
+    """
+
+    nodes: tuple[Node, ...]
+    n_clusters: int
+    complete: bool
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def __str__(self) -> str:
+        return self.render()
+
+    @property
+    def root(self) -> Node:
+        """The node of all documents."""
+        return self.nodes[0]
+
+    @property
+    def leaves(self) -> tuple[Node, ...]:
+        """The leaves from left to right; their positions are the labels."""
+        return tuple(node for node in self.walk() if node.is_leaf)
+
+    @property
+    def splits(self) -> tuple[Node, ...]:
+        """The nodes that were divided, in the order in which that happened."""
+        return tuple(sorted((node for node in self.nodes if not node.is_leaf), key=lambda node: node.order))
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """The leaf of every document."""
+        return self._labels(self.leaves)
+
+    @property
+    def objective(self) -> float:
+        """The k-means objective of the leaves: the sum of their scatters."""
+        return float(sum(node.scatter for node in self.leaves))
+
+    @property
+    def close_calls(self) -> tuple[Node, ...]:
+        """The split nodes whose relative eigengap is below 1e-6: their directions are hardly determined."""
+        return tuple(node for node in self.splits if node.eigengap < CLOSE)
+
+    def walk(self, until: frozenset[int] | None = None) -> Iterator[Node]:
+        """Yield the nodes from the root down, left before right; nodes in `until` are not entered."""
+        waiting = [self.root]
+        while waiting:
+            node = waiting.pop()
+            yield node
+            if until is None or node.index not in until:
+                waiting.extend(self.nodes[child] for child in reversed(node.children))
+
+    def _labels(self, parts: tuple[Node, ...]) -> NDArray[np.intp]:
+        labels = np.empty(self.root.size, dtype=np.intp)
+        for number, node in enumerate(parts):
+            labels[node.members] = number
+        return labels
+
+    def parts(self, n_clusters: int | None = None, *, gain: float | None = None) -> tuple[Node, ...]:
+        """Return the nodes that make up a coarser partition, from left to right.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Undo the last splits, so that the fewest splits with at least so many parts remain.
+        gain : float, optional
+            Keep a split only if it and all above it gained at least so much.
+        """
+        if (n_clusters is None) == (gain is None):
+            raise InputError("A cut needs exactly one of n_clusters and gain.")
+        if gain is not None:
+            least = check_number(gain, "gain")
+            kept = {node.index for node in self.splits if node.gain >= least}
+        else:
+            k = check_integer(n_clusters, "n_clusters", low=1, high=len(self.leaves), of=" (the leaves of the tree)")
+            count, kept = 1, set()
+            for node in self.splits:
+                if count >= k:
+                    break
+                kept.add(node.index)
+                count += len(node.children) - 1
+        ends = frozenset(node.index for node in self.nodes if node.index not in kept)
+        return tuple(node for node in self.walk(ends) if node.index in ends)
+
+    def cut(self, n_clusters: int | None = None, *, gain: float | None = None) -> NDArray[np.intp]:
+        """Return the labels of a coarser partition, numbered from left to right; see `parts`.
+
+        With several directions a split makes up to 2^l parts at once, so there may be more than `n_clusters`.
+
+        Parameters
+        ----------
+        n_clusters : int, optional
+            Undo the last splits until so many leaves are left.
+        gain : float, optional
+            Undo splits that gained less than this.
+        """
+        return self._labels(self.parts(n_clusters, gain=gain))
+
+    def linkage(self, of: str = "leaves") -> Array:
+        """Return the tree in SciPy's form, for ``scipy.cluster.hierarchy.dendrogram``.
+
+        Parameters
+        ----------
+        of : "leaves" or "documents"
+            What is joined: the leaves (k − 1 rows; observation i is label i), or the documents (n − 1 rows; those of
+            one leaf are joined at height 0).
+
+        Notes
+        -----
+        The height of a node is its scatter. A split into more than two parts becomes joins at one height.
+        """
+        return linkage(self, of)
+
+    def newick(self, names: Any = None) -> str:
+        """Return the tree in Newick's format; branch lengths are differences of scatter, at least 0.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            One for each leaf; its label by default.
+        """
+        return newick(outline(self, names))
+
+    def to_dict(self, *, members: bool = True) -> dict[str, Any]:
+        """Return the tree as nested plain values, with or without the documents of the leaves.
+
+        Parameters
+        ----------
+        members : bool
+            Whether the documents of the leaves are listed.
+        """
+        return to_dict(self, members)
+
+    def json(self, *, members: bool = True, indent: int | None = None) -> str:
+        """Return ``to_dict`` as JSON.
+
+        Parameters
+        ----------
+        members : bool
+            Whether the documents of the leaves are listed.
+        indent : int, optional
+            Blanks for each level.
+        """
+        return json_text(self, members, indent)
+
+    def graphviz(self, names: Any = None) -> str:
+        """Return the tree in Graphviz's DOT language.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            A name for each leaf.
+        """
+        return graphviz(outline(self, names))
+
+    def render(self, names: Any = None) -> str:
+        """Return the tree as text for a terminal; leaves carry their label in brackets.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            A name for each leaf.
+        """
+        return render(outline(self, names))
+
+    def to_frame(self) -> Any:
+        """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise MissingExtraError("to_frame needs pandas: pip install 'grampus[frames]'.") from error
+        number = {node.index: label for label, node in enumerate(self.leaves)}
+        rows = [
+            {
+                "parent": node.parent,
+                "depth": node.depth,
+                "size": node.size,
+                "scatter": node.scatter,
+                "order": node.order,
+                "gain": node.gain,
+                "eigengap": node.eigengap,
+                "threshold": tuple(node.split.thresholds.tolist()) if node.split else (),
+                "label": number.get(node.index, -1),
+            }
+            for node in self.nodes
+        ]
+        return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="node"))

@@ -1,0 +1,72 @@
+"""The description of one cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Term(NamedTuple):
+    """A word, phrase or substring, and its score for a cluster.
+
+    Examples
+    --------
+    >>> from grampus.describe import Term
+    >>> Term("whale", 0.4).text
+    'whale'
+    """
+
+    text: str
+    score: float
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """What a cluster is about, and which documents to read. Documents are given by their position in the collection.
+
+    Attributes
+    ----------
+    number : int
+        The cluster's label in ``labels``.
+    size : int
+        The number of its documents.
+    label : str
+        A short name made of its most distinguishing words.
+    terms : tuple of Term
+        Distinguishing words (or substrings, or columns), best first, with their contrast.
+    describing : tuple of Term
+        Words with the largest share of the centroid, with that share.
+    phrases : tuple of Term
+        Two or three consecutive words, with their contrast.
+    central, borderline, outliers : tuple of int
+        Documents nearest to the centroid; those nearly as near to another one; those that resemble the cluster least.
+    cohesion : float
+        Mean similarity of two different documents of the cluster.
+    nearest : int
+        The cluster most similar to this one on average; −1 if there is no other.
+    separation : float
+        Cohesion minus the mean similarity to the documents of the nearest cluster.
+    stability : float or None
+        How reliably the cluster is found again in random halves of the documents, 0 to 1; None if not measured.
+
+    Examples
+    --------
+    >>> from grampus.describe import Cluster, Term
+    >>> card = Cluster(0, 3, "whale", (Term("whale", 0.4),), (), (), (0,), (2,), (), 0.3, 1, 0.2)
+    >>> card.label, card.stability is None
+    ('whale', True)
+    """
+
+    number: int
+    size: int
+    label: str
+    terms: tuple[Term, ...]
+    describing: tuple[Term, ...]
+    phrases: tuple[Term, ...]
+    central: tuple[int, ...]
+    borderline: tuple[int, ...]
+    outliers: tuple[int, ...]
+    cohesion: float
+    nearest: int
+    separation: float
+    stability: float | None = None

@@ -1,0 +1,227 @@
+"""From a partition to a Run: everything that is reported about it."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from dataclasses import replace
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array
+from .._progress import Progress
+from .._version import __version__
+from ..cluster import nested_tree
+from ..describe import Cluster, Evidence, describe, evidence, spellings
+from ..errors import InputError
+from ..gram import Gram
+from ..gram.collection import content_names
+from ..persist import Documents, Layout, Provenance, Run, RunEvidence
+from ..persist.run import EXCERPT
+from ..text import Texts, stop_words
+from ..text.terms.count import stemming
+from ..text.terms.persist import plain_parameters
+from .duplicates import duplicates
+from .inputs import Inputs
+from .layout import coordinates
+from .partition import Partition
+from .tree_labels import branches
+from .validation import Stability
+
+SAMPLE = 200  # documents of the heatmap
+READ = 100  # central documents of a cluster that are read for the spelling of stems
+PARTS = 4  # of a cluster in the tree
+PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
+PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer", "numba")
+
+
+def build_run(
+    found: Partition, steady: Stability | None, parameters: dict[str, Any], command: str, progress: Progress
+) -> Run:
+    """Look at a partition from every side and put that into a Run."""
+    inputs, labels, group = found.inputs, found.labels, found.inputs.group
+    corpus = inputs.corpus
+    seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
+    spelling = _spelling(inputs, seen)
+    clusters = _clusters(found, seen, spelling, steady)
+    progress("describing", 1, 4)
+    tree, leaves = branches(nested_tree(found.gram, labels, PARTS), clusters, inputs, labels, spelling)
+    progress("describing", 2, 4)
+    pairs, similarity = duplicates(inputs, found.gram, found.notes)
+    progress("describing", 3, 4)
+    sample, block = heatmap(found.gram, seen)
+    agreement = _self_prediction_rate(found)
+    words, model = _model(found)
+    documents = np.full(len(labels), np.nan) if steady is None else steady.documents
+    _remarks(found, agreement)
+    progress("describing", 4, 4)
+    return Run(
+        provenance=Provenance(
+            kernel=str(found.predictor.kernel),
+            parameters={**parameters, "terms": words},
+            seed=found.seed,
+            command=command,
+            source=corpus.source,
+            fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
+            created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            seconds=0.0,
+            versions=versions(),
+        ),
+        documents=Documents(
+            ids=corpus.ids,
+            titles=corpus.titles,
+            classes=None if corpus.labels is None else Texts(corpus.labels),
+            dates=corpus.dates,
+            texts=corpus.texts if inputs.has_texts else None,
+            excerpts=_excerpts(inputs),
+        ),
+        evidence=RunEvidence(
+            labels=labels[group].astype(np.int32),
+            clusters=clusters,
+            choice=found.choice,
+            tree=tree,
+            leaves=leaves,
+            second=seen.second[group].astype(np.int32),
+            margin=seen.margin[group].astype(np.float32),
+            oddness=seen.oddness[group].astype(np.float32),
+            stability=documents[group].astype(np.float32),
+            duplicates=pairs,
+            duplicate_similarity=similarity,
+            outcome=str(found.found.outcome),
+            objective=found.predictor.objective(),
+            agreement=agreement,
+            warnings=tuple(dict.fromkeys(found.notes)),
+        ),
+        layout=Layout(
+            coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
+            sample=inputs.first[sample].astype(np.int32),
+            heatmap=block.astype(np.float32),
+        ),
+        model=model,
+    )
+
+
+def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
+    """Return the word that each stem stands for most often in the central documents of the clusters."""
+    words, texts = inputs.words, inputs.texts()
+    if words is None or not words.stemmer or texts is None:
+        return {}
+    read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
+    return spellings(read, stemming(words.stemmer))
+
+
+def _clusters(
+    found: Partition, seen: Evidence, spelling: dict[str, str], steady: Stability | None
+) -> tuple[Cluster, ...]:
+    """Describe the clusters; documents are named by their place in the whole collection, copies counted."""
+    inputs, vectorizer = found.inputs, found.inputs.words
+    described = describe(
+        found.gram,
+        found.labels,
+        weights=inputs.described,
+        terms=inputs.names,
+        texts=inputs.texts(),
+        stop_words=stop_words("smart" if vectorizer is None else vectorizer.stop_words),
+        spelling=spelling,
+        counts=inputs.weights,
+        found=seen,
+    )
+    sizes = np.bincount(found.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
+
+    def places(distinct: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(inputs.first[i]) for i in distinct)
+
+    return tuple(
+        replace(
+            cluster,
+            size=int(sizes[cluster.number]),
+            central=places(cluster.central),
+            borderline=places(cluster.borderline),
+            outliers=places(cluster.outliers),
+            stability=None if steady is None else steady.clusters[cluster.number],
+        )
+        for cluster in described
+    )
+
+
+def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
+    """Return a sample of documents, cluster by cluster and central ones first, and their similarities."""
+    sizes = np.bincount(seen.labels[seen.labels >= 0])
+    shares = np.maximum(1, SAMPLE * sizes // sizes.sum())
+    chosen = []
+    for cluster, (size, share) in enumerate(zip(sizes.tolist(), shares.tolist(), strict=True)):
+        evenly = np.linspace(0, size - 1, min(size, share)).astype(np.intp)
+        chosen.append(np.array(seen.central(cluster, size), dtype=np.intp)[evenly])
+    sample = np.concatenate(chosen)
+    return sample, gram.split_shift()[0].block(sample, sample)
+
+
+def _self_prediction_rate(found: Partition) -> float:
+    """Return the share of the documents that would get their own label if they were shown as new."""
+    inputs, labels = found.inputs, found.labels
+    features, shown = inputs.features, np.flatnonzero(labels >= 0)
+    if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
+        shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
+    new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
+    if found.predictor.kernel.source.takes == "gram":
+        new = (new, features.diagonal()[shown])
+    same = found.predictor.predict_features(new).labels == labels[shown]
+    counts = np.bincount(inputs.group, minlength=len(labels))[shown]
+    return round(float(counts @ same / counts.sum()), 6)
+
+
+def _model(found: Partition) -> tuple[dict[str, Any] | None, dict[str, Any]]:
+    """Return how the vectorizer was set, and the arrays that place new documents; none if a file cannot hold them."""
+    vectorizer = found.inputs.vectorizer
+    try:
+        return (None if vectorizer is None else plain_parameters(vectorizer)), found.predictor.arrays()
+    except InputError as error:
+        found.notes.append(f"A saved run cannot place new documents: {error}")
+        return None, {}
+
+
+def _remarks(found: Partition, agreement: float) -> None:
+    """Note in plain words what a reader of the result should know."""
+    empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
+    if empty:
+        without = "without any known term" if found.inputs.holds_terms else "with nothing but zeros"
+        found.notes.append(f"{_documents(empty)} {without}: assigned, but without any known term.")
+    if copies:
+        found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
+    if found.found.outcome != "converged" and not found.predictor.polished:
+        found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
+    if agreement < 1.0:
+        found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
+
+
+def _documents(count: int) -> str:
+    return f"{count} document{'s' if count != 1 else ''}"
+
+
+def _excerpts(inputs: Inputs) -> Texts | None:
+    """Return the first characters of every document, white space folded."""
+    if not inputs.has_texts:
+        return None
+    return Texts(" ".join(text[: 8 * EXCERPT].split())[:EXCERPT] for text in inputs.corpus.texts)
+
+
+def _fingerprint(inputs: Inputs) -> str:
+    """Digest the rows of a matrix, whatever their order."""
+    rows = inputs.features
+    names = np.sort(content_names(rows)[inputs.group])
+    return hashlib.sha256(names.tobytes()).hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of what took part."""
+    found = {"grampus": __version__, "python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,56 @@
+"""How much work a clustering may take: what is tried, tested and measured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from .._check import check_flag, check_integer
+from ..select.schemes import check_scheme
+from ..select.splits import check_ks
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Options of how k is chosen, how often clustering starts, and what is measured afterwards.
+
+    Parameters
+    ----------
+    ks : int or iterable of int, optional
+        Values of k to choose from; 2 … 10 by default.
+    scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
+        How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
+    n_splits : int
+        Splits of the documents for choosing k and for stability.
+    null : bool
+        Whether to test for groups at all when k is chosen; where there are none, all documents are one cluster. Costs
+        several times as much as the choice itself.
+    stability : bool
+        Whether to measure how stable clusters and documents are.
+    n_init : int
+        Starts of a clustering, the best of which is kept.
+    polish : bool
+        Whether kernel k-means is followed by single moves, while they lower the objective.
+
+    Examples
+    --------
+    >>> from grampus.documents import Effort
+    >>> Effort(ks=range(2, 6)).ks
+    (2, 3, 4, 5)
+    """
+
+    ks: Any = None
+    scheme: str = "auto"
+    n_splits: int = 50
+    null: bool = False
+    stability: bool = True
+    n_init: int = 10
+    polish: bool = True
+
+    def __post_init__(self) -> None:
+        for name in ("polish", "stability", "null"):
+            object.__setattr__(self, name, check_flag(getattr(self, name), name))
+        for name in ("n_splits", "n_init"):
+            object.__setattr__(self, name, check_integer(getattr(self, name), name, low=1))
+        object.__setattr__(self, "scheme", check_scheme(self.scheme))
+        object.__setattr__(self, "ks", None if self.ks is None else check_ks(self.ks))

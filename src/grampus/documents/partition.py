@@ -1,0 +1,42 @@
+"""A partition of the distinct documents, with what it came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..gram import Gram
+from ..persist import Choice
+from .inputs import Inputs
+from .methods import Found
+from .predict import Predictor
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Distinct documents and their clusters; `notes` grows as something is noticed.
+
+    Attributes
+    ----------
+    inputs : Inputs
+    gram : Gram
+    labels : array of shape (m,)
+        Clusters of the distinct documents, the largest first; −1 for none.
+    found : Found
+        What the method returned.
+    predictor : Predictor
+    choice : Choice or None
+    seed : int
+    notes : list of str
+    """
+
+    inputs: Inputs
+    gram: Gram
+    labels: NDArray[np.intp]
+    found: Found
+    predictor: Predictor
+    choice: Choice | None
+    seed: int
+    notes: list[str]

@@ -1,0 +1,94 @@
+"""How far the answer can be trusted: the choice of k, and stability."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .. import select
+from .._array import Array
+from .._progress import Progress
+from ..errors import InputError
+from ..gram import Gram
+from ..persist import Choice
+from ..select.schemes import scheme_for
+from .effort import Effort
+from .inputs import Inputs
+from .partition import Partition
+
+LARGEST_K = 10  # tried by default
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How often the companions of documents stay with them when only half of the collection is clustered.
+
+    Attributes
+    ----------
+    clusters : tuple of float or None
+    documents : array of shape (m,)
+        NaN where it cannot be measured.
+    """
+
+    clusters: tuple[float | None, ...]
+    documents: Array
+
+
+def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Progress) -> Choice:
+    """Choose k by prediction strength among the distinct documents that have terms."""
+    heavy = np.flatnonzero(inputs.weights > 0)
+    base, _ = gram.split_shift()
+    base = base if len(heavy) == len(base) else base.take(heavy)
+    most = len(heavy) // 4  # two documents for each cluster of a half
+    values = [k for k in (effort.ks or range(2, LARGEST_K + 1)) if effort.ks is not None or k <= most]
+    if not values:
+        verdict = f"{len(heavy)} different documents are too few to choose k from: they are left in one cluster."
+        way = scheme_for(effort.scheme, len(heavy), reduced=False)
+        return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
+
+    found = select.choose_k(
+        base,
+        ks=values,
+        scheme=effort.scheme,
+        splits=select.Splits(effort.n_splits),
+        null=effort.null,
+        random_state=seed,
+        progress=progress,
+    )
+    return Choice(
+        found.best,
+        found.scheme,
+        found.ks,
+        tuple(map(_number, found.mean)),
+        tuple(map(_number, found.standard_error)),
+        found.ranking,
+        tuple(sorted((found.ranking[0], *found.close))),
+        found.n_splits,
+        None if found.null is None else float(found.null.p_value),
+        found.confidence,
+    )
+
+
+def _number(value: float) -> float | None:
+    return round(float(value), 6) if np.isfinite(value) else None
+
+
+def stability(found: Partition, n_splits: int, progress: Progress) -> Stability | None:
+    """Measure how stable clusters and documents are; None where halves would be too small."""
+    heavy = np.flatnonzero((found.inputs.weights > 0) & (found.labels >= 0))
+    labels = found.labels[heavy]
+    k = int(found.labels.max()) + 1
+    if k < 2 or len(heavy) < 4 * k:
+        return None
+    progress("measuring stability", 0, 1)
+    gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
+    try:
+        measured = select.stability(gram, labels, splits=select.Splits(n_splits), random_state=found.seed)
+    except InputError as error:
+        found.notes.append(f"Stability was not measured: {error}")
+        return None
+    progress("measuring stability", 1, 1)
+    documents = np.full(len(found.labels), np.nan)
+    documents[heavy] = measured.documents
+    return Stability(tuple(map(_number, measured.clusters)), documents)

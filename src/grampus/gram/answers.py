@@ -1,0 +1,150 @@
+"""What a Gram answers with: explicit features, costs, and comparisons with new documents."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, dot, is_sparse, row_squares, scale_rows, sum_groups, sum_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+@dataclass(frozen=True)
+class Features:
+    """Explicit rows of documents in feature space: document i is ``scale[i] * rows[i]``.
+
+    For the documents of a Gram, K = diag(scale) X Xᵀ diag(scale); nothing is copied.
+
+    Attributes
+    ----------
+    rows : array or sparse array of shape (n, m)
+        X.
+    scale : array of shape (n,)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, normalise
+    >>> normalise(LinearGram(np.array([[2.0], [4.0]]))).features().scale
+    array([0.5 , 0.25])
+    """
+
+    rows: Any
+    scale: Array
+
+    @property
+    def entries(self) -> int:
+        """Number of stored entries."""
+        return int(self.rows.nnz if is_sparse(self.rows) else self.rows.size)
+
+    def take(self, index: Any) -> Features:
+        """Return the features of some of the documents."""
+        return Features(self.rows[index], self.scale[index])
+
+    def squares(self) -> Array:
+        """Return the squared length of every document."""
+        return row_squares(self.rows) * self.scale**2
+
+    def project(self, coefficients: Any) -> Array:
+        """Return Σ_i c_i φ(x_i) for every column of coefficients: (m, columns)."""
+        return dot(self.rows.T, scale_rows(self.scale, coefficients))
+
+    def sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
+        """Return the weighted sum of every group's documents in feature space: (m, k)."""
+        return sum_rows(self.rows, labels, k, weights * self.scale).T
+
+    def onto(self, directions: Array) -> Array:
+        """Return the inner products with the columns of `directions` (m, columns): (n, columns)."""
+        return dot(self.rows, directions) * self.scale[:, None]
+
+    def non_negative(self) -> bool:
+        """Return whether no feature is negative."""
+        values = self.rows.data if is_sparse(self.rows) else self.rows
+        return values.size == 0 or bool(values.min() >= 0)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What reading a Gram costs, in multiplications.
+
+    Attributes
+    ----------
+    product : float
+        One column of K v.
+    row : float
+        One row of K.
+    whole : float
+        The whole matrix.
+    """
+
+    product: float
+    row: float
+    whole: float
+
+
+class Comparison:
+    """Some new documents, compared with those of a Gram through every transform.
+
+    Attributes
+    ----------
+    documents : object
+        The new documents, in the form that the kernel collects them.
+    features : Features or None
+        Their rows beside the Gram's ``features()``, where similarities to all fitted documents need not be formed.
+    """
+
+    def __init__(
+        self, documents: Any, features: Features | None, extend: Callable[[], tuple[Array, Array | None]]
+    ) -> None:
+        self.documents, self.features, self._extend = documents, features, extend
+
+    def __len__(self) -> int:
+        return len(self.cross) if self.features is None else len(self.features.scale)
+
+    @cached_property
+    def _compared(self) -> tuple[Array, Array | None]:
+        return self._extend()
+
+    @property
+    def cross(self) -> Array:
+        """Similarities to the fitted documents, (m, n); computed when first asked for."""
+        return self._compared[0]
+
+    @property
+    def diagonal(self) -> Array | None:
+        """Self-similarities of the new documents without a trailing shift, (m,), or None where they are unknown."""
+        return self._compared[1] if self.features is None else self.features.squares()
+
+    def sums(self, coefficients: Any, directions: Array | None) -> Array:
+        """Return C M for the similarities C to the fitted documents, (m, columns).
+
+        Parameters
+        ----------
+        coefficients : array of shape (n, columns)
+            M.
+        directions : array of shape (m, columns) or None
+            M in the feature space of the Gram, ``gram.features().project(M)``; None where the Gram has no features.
+        """
+        if self.features is not None and directions is not None:
+            return self.features.onto(directions)
+        return np.asarray(dot(self.cross, coefficients))
+
+    def sum_by(self, labels: NDArray[np.intp], k: int, weights: Array, directions: Array | None) -> Array:
+        """Return the weighted similarity of every new document to every group, (m, k).
+
+        Parameters
+        ----------
+        labels, weights : array of shape (n,)
+            Groups of the fitted documents, and how much each of these counts.
+        directions : array of shape (m, k) or None
+            ``gram.features().sum_by(labels, k, weights)``; None where the Gram has no features.
+        """
+        if self.features is not None and directions is not None:
+            return self.features.onto(directions)
+        return sum_groups(self.cross.astype(np.float64, copy=False) * weights, labels, k)

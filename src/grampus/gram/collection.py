@@ -1,0 +1,133 @@
+"""The documents behind a Gram: names by content, canonical order, copies.
+
+Everything that must not depend on the order of documents (random starts, ties, eigenvectors of multiple eigenvalues,
+landmarks) is computed in the one canonical order defined here, and carried back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, is_sparse, tiles
+
+Documents = NDArray[np.intp]
+_NAME = "S32"  # a digest in hexadecimal, one byte a character
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Which documents a Gram is made of, as far as that is known.
+
+    Attributes
+    ----------
+    names : array of shape (n,) or None
+        A digest of every document; equal exactly for equal content. None where the content is unknown (a given
+        matrix of similarities): each document is then its own position.
+    n : int
+
+    Examples
+    --------
+    >>> from grampus.gram import Collection
+    >>> found = Collection.of(["whale", "bird", "whale"])
+    >>> found.group[0] == found.group[2], found.copies.tolist() in ([1, 2], [2, 1])
+    (True, True)
+    """
+
+    names: Array | None
+    n: int
+
+    @classmethod
+    def of(cls, documents: Any) -> Collection:
+        """Name documents by their content: rows of a matrix, or strings."""
+        names = content_names(documents)
+        return cls(names, len(names))
+
+    @classmethod
+    def unknown(cls, n: int) -> Collection:
+        """Return a collection whose documents are their positions."""
+        return cls(None, n)
+
+    @cached_property
+    def _distinct(self) -> tuple[Documents, Documents, Documents, Documents]:
+        names = np.arange(self.n) if self.names is None else self.names
+        order = np.argsort(names, kind="stable")
+        fresh = np.ones(self.n, dtype=bool)
+        fresh[1:] = names[order[1:]] != names[order[:-1]]
+        group = np.empty(self.n, dtype=np.intp)
+        group[order] = np.cumsum(fresh) - 1
+        return order, group, order[fresh], np.bincount(group)
+
+    @property
+    def order(self) -> Documents:
+        """Documents in canonical order; copies by position."""
+        return self._distinct[0]
+
+    @property
+    def group(self) -> Documents:
+        """For each document, the number of its content in canonical order."""
+        return self._distinct[1]
+
+    @property
+    def first(self) -> Documents:
+        """The first document of every distinct content, in canonical order."""
+        return self._distinct[2]
+
+    @property
+    def copies(self) -> Documents:
+        """How many documents have each distinct content."""
+        return self._distinct[3]
+
+    @cached_property
+    def is_canonical(self) -> bool:
+        """Whether the documents are in canonical order already."""
+        return self.names is None or bool((self.names[:-1] <= self.names[1:]).all())
+
+    def take(self, index: Any) -> Collection:
+        """Return some of the documents."""
+        rows = np.arange(self.n)[index]
+        return Collection(None if self.names is None else self.names[rows], len(rows))
+
+
+def content_names(documents: Any) -> Array:
+    """Return a digest of every row or string, whatever its position, layout or float type."""
+    if is_sparse(documents):
+        rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
+        return np.array([_digest(index, values) for index, values in rows], dtype=_NAME)
+    if isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS":
+        parts = tiles(len(documents), 16 * documents.shape[1])
+        return np.array([name for part in parts for name in _dense(documents[part])], dtype=_NAME)
+    return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents], dtype=_NAME)
+
+
+def _dense(rows: Array) -> list[str]:
+    """Digest dense rows as if they were sparse; rows with the same zeros share the digest of their column numbers."""
+    values = np.ascontiguousarray(rows, dtype=np.float64)
+    filled = values != 0
+    begun: dict[bytes, Any] = {}
+    names = []
+    for row, stored in zip(values, filled, strict=True):
+        key = stored.tobytes()
+        if key not in begun:
+            begun[key] = hashlib.blake2b(np.flatnonzero(stored).astype(np.int64).tobytes(), digest_size=16)
+        found = begun[key].copy()
+        found.update(row[stored].tobytes())
+        names.append(found.hexdigest())
+    return names
+
+
+def _digest(index: Array, values: Array) -> str:
+    stored = values != 0
+    found = hashlib.blake2b(index[stored].astype(np.int64).tobytes(), digest_size=16)
+    found.update(values[stored].astype(np.float64).tobytes())
+    return found.hexdigest()
+
+
+def _bytes(text: Any) -> bytes:
+    return text if isinstance(text, bytes) else str(text).encode("utf-8", "surrogatepass")

@@ -1,0 +1,69 @@
+"""The only place that weighs cost: store the matrix, use explicit features, or multiply."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from .base import Gram
+from .transforms import fits, store
+
+
+class Plan(Enum):
+    """How a piece of work reads a Gram.
+
+    ``STORE``: compute the whole matrix once and keep it (a stored Gram is used as it is). ``FEATURES``: pass over the
+    explicit features. ``MULTIPLY``: ask the Gram for products and rows each time.
+    """
+
+    STORE = "store"
+    FEATURES = "features"
+    MULTIPLY = "multiply"
+
+
+def plan(
+    gram: Gram, columns: float, passes: float = 1.0, *, rows: float | None = None, features_speed: float = 1.0
+) -> Plan:
+    """Choose the cheapest way to do a piece of work on a Gram, by counting multiplications.
+
+    The matrix is stored only where it fits into a quarter of the memory budget *and* storing it is the cheapest: a
+    larger budget never makes anything slower.
+
+    Parameters
+    ----------
+    gram : Gram
+    columns : float
+        Columns of each product.
+    passes : float
+        How many times such a product is formed.
+    rows : float, optional
+        Rows of a stored matrix that the work reads in all, where this is less than products would read.
+    features_speed : float
+        How many times faster a multiplication with the features is than one of the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, Plan, plan
+    >>> plan(LinearGram(np.ones((1000, 2))), columns=10, passes=15)
+    <Plan.FEATURES: 'features'>
+    """
+    n, cost = len(gram), gram.cost()
+    if cost.whole == 0:
+        return Plan.STORE  # it is stored
+    explicit = gram.features()
+    wanted = columns * passes
+    products = wanted * cost.product / (1.0 if explicit is None else features_speed)
+    if fits(gram) and cost.whole + n * (wanted * n if rows is None else rows) < products:
+        return Plan.STORE
+    return Plan.MULTIPLY if explicit is None else Plan.FEATURES
+
+
+def quick_products(gram: Gram, count: float) -> Gram:
+    """Return a Gram whose products are quick, for work that multiplies `count` vectors."""
+    return store(gram) if plan(gram, 1, count) is Plan.STORE else gram
+
+
+def quick_rows(gram: Gram, count: float) -> Gram:
+    """Return a Gram whose rows are quick to read, for work that reads `count` of them one at a time."""
+    cost = gram.cost()
+    return store(gram) if cost.whole < count * cost.row and fits(gram) else gram
