@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import grampus
 from grampus import choose_k
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import fast, narrow
-from grampus.cluster.kmeans.kernel_kmeans import backend
+from grampus.cluster.kmeans import Batch, fast, narrow
+from grampus.cluster.kmeans.batch import nearest_of
 from grampus.cluster.kmeans.lockstep import Problem, lockstep
 from grampus.cluster.kmeans.narrow import Narrow
 from grampus.cluster.kmeans.state import JOINS, TIE, HeldSums, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, normalise
-from grampus.select.splits import nearest_of
+from grampus.select import Splits
 
 pytest.importorskip("numba")
 
@@ -112,7 +112,7 @@ def test_clusters_that_become_empty_are_filled_alike():
 def test_threads_batches_and_scaling_change_nothing():
     x = KINDS["clouds"](np.random.default_rng(2), 500, 6)
     gram = normalise(LinearGram(x))
-    assert isinstance(backend(gram, gram.diagonal(), np.ones(500), 4, 12), Narrow)
+    assert Batch(gram, Rule(), [4], 12).independent
     found = []
     for threads in (1, 2, 5):
         for memory in (None, "1MB"):  # a small budget runs few starts at a time
@@ -136,17 +136,17 @@ def test_features_may_be_float32_read_only_and_in_any_order():
 def test_the_way_is_chosen_by_a_rule(monkeypatch):
     x = np.random.default_rng(4).normal(size=(400, 5))
     ways = {
-        "narrow": (LinearGram(x), Narrow),
-        "wide": (LinearGram(np.random.default_rng(4).normal(size=(30, 400))), HeldSums),
-        "stored": (DenseGram(x @ x.T), HeldSums),
+        "narrow": (LinearGram(x), True),
+        "wide": (LinearGram(np.random.default_rng(4).normal(size=(30, 400))), False),
+        "stored": (DenseGram(x @ x.T), False),
     }
-    for gram, kind in ways.values():
-        assert isinstance(backend(gram, gram.diagonal(), np.ones(len(gram)), 4, 100), kind)
+    for gram, independent in ways.values():
+        assert Batch(gram, Rule(), [4], 100).independent == independent
     many = np.repeat(x, 20, axis=0)
     with grampus.config(memory="1MB"):  # no room for a copy in each thread
-        assert not isinstance(backend(LinearGram(many), (many**2).sum(1), np.ones(8000), 4, 5), Narrow)
+        assert not Batch(LinearGram(many), Rule(), [4], 5).independent
     monkeypatch.setattr(fast, "available", lambda: False)
-    assert not isinstance(backend(LinearGram(x), (x**2).sum(1), np.ones(400), 4, 5), Narrow)
+    assert not Batch(LinearGram(x), Rule(), [4], 5).independent
 
 
 def test_sums_that_overflow_are_refused():
@@ -178,8 +178,9 @@ def test_documents_join_the_nearest(seed, kind, k):
 def test_choose_k_is_the_same_without_compiled_loops(scheme, kernel, init, monkeypatch):
     rng = np.random.default_rng(6)
     x = np.round(KINDS["clouds"](rng, 240, 5), 1)
-    options = {"kernel": kernel, "ks": range(2, 8), "scheme": scheme, "n_splits": 6, "init": init, "null": False}
-    changes = ({}, {"n_jobs": 1}, {"n_jobs": 2}, {"batch_size": 1})
+    options = {"kernel": kernel, "ks": range(2, 8), "scheme": scheme, "null": False}
+    options["splits"] = Splits(6, init=init)
+    changes = ({}, {"n_jobs": 1}, {"n_jobs": 2})
     found = [choose_k(x, **options, **change, random_state=1) for change in changes]
     monkeypatch.setattr(fast, "available", lambda: False)
     plain = choose_k(x, **options, random_state=1)

@@ -102,7 +102,7 @@ class Batch:
         return Narrow(explicit, self.diagonal, self.weights)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is quickly made again."""
+        """Leave out what is quickly rebuilt."""
         return {name: value for name, value in self.__dict__.items() if name != "_narrow"}
 
     def _sums(self, k: int, threads: int | None) -> Sums:
