@@ -335,7 +335,17 @@ class Taken(Gram):
 
 
 def check_gram(gram: Any, name: str = "gram") -> Gram:
-    """Return a Gram, or raise."""
+    """Return a Gram, or raise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import check_gram
+    >>> check_gram(np.eye(3))
+    Traceback (most recent call last):
+        ...
+    grampus.errors.InputError: gram must be a Gram; got ndarray. Make one with kernel.gram(X), ...
+    """
     if not isinstance(gram, Gram):
         raise InputError(
             f"{name} must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "

@@ -13,6 +13,13 @@ class Plan(Enum):
 
     ``STORE``: compute the whole matrix once and keep it (a stored Gram is used as it is). ``FEATURES``: pass over the
     explicit features. ``MULTIPLY``: ask the Gram for products and rows each time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, Plan, plan
+    >>> plan(DenseGram(np.eye(3)), columns=1) is Plan.STORE
+    True
     """
 
     STORE = "store"
@@ -59,11 +66,30 @@ def plan(
 
 
 def quick_products(gram: Gram, count: float) -> Gram:
-    """Return a Gram whose products are quick, for work that multiplies `count` vectors."""
+    """Return a Gram whose products are quick, for work that multiplies `count` vectors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import quick_products
+    >>> from grampus.kernels import Gaussian
+    >>> gram = Gaussian(1.0).gram(np.ones((50, 3)))
+    >>> quick_products(gram, 1) is gram, quick_products(gram, 200).cost().whole
+    (True, 0.0)
+    """
     return store(gram) if plan(gram, 1, count) is Plan.STORE else gram
 
 
 def quick_rows(gram: Gram, count: float) -> Gram:
-    """Return a Gram whose rows are quick to read, for work that reads `count` of them one at a time."""
+    """Return a Gram whose rows are quick to read, for work that reads `count` of them one at a time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, empirical_map, quick_rows
+    >>> gram = empirical_map(LinearGram(np.ones((50, 3))))
+    >>> quick_rows(gram, 1) is gram, quick_rows(gram, 500).cost().whole
+    (True, 0.0)
+    """
     cost = gram.cost()
     return store(gram) if cost.whole < count * cost.row and fits(gram) else gram

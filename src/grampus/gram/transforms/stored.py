@@ -21,7 +21,16 @@ def fits(gram: Gram) -> bool:
 
 
 def store(gram: Gram) -> Stored | DenseGram:
-    """Return a Gram with its ``matrix`` in memory; what is stored already is returned as it is."""
+    """Return a Gram with its ``matrix`` in memory; what is stored already is returned as it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, store
+    >>> store(LinearGram(np.array([[1.0], [2.0]]))).matrix
+    array([[1., 2.],
+           [2., 4.]])
+    """
     return gram if isinstance(gram, Stored | DenseGram) else Stored(gram, gram.dense())
 
 
