@@ -196,6 +196,11 @@ def default_terms(n: int) -> TermVectorizer:
 
     Terms in fewer than 3 documents are left out; fewer than 2 below 200 documents, none below 100. Weights are
     float64, so that the last move of a document is never decided by rounding.
+
+    Parameters
+    ----------
+    n : int
+        Number of texts.
     """
     return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
 

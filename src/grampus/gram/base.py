@@ -337,6 +337,13 @@ class Taken(Gram):
 def check_gram(gram: Any, name: str = "gram") -> Gram:
     """Return a Gram, or raise.
 
+    Parameters
+    ----------
+    gram : object
+        What should be a Gram.
+    name : str
+        What it is called in the error.
+
     Examples
     --------
     >>> import numpy as np

@@ -68,6 +68,12 @@ def plan(
 def quick_products(gram: Gram, count: float) -> Gram:
     """Return a Gram whose products are quick, for work that multiplies `count` vectors.
 
+    Parameters
+    ----------
+    gram : Gram
+    count : float
+        Vectors that will be multiplied.
+
     Examples
     --------
     >>> import numpy as np
@@ -82,6 +88,12 @@ def quick_products(gram: Gram, count: float) -> Gram:
 
 def quick_rows(gram: Gram, count: float) -> Gram:
     """Return a Gram whose rows are quick to read, for work that reads `count` of them one at a time.
+
+    Parameters
+    ----------
+    gram : Gram
+    count : float
+        Rows that will be read.
 
     Examples
     --------

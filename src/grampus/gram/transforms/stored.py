@@ -23,6 +23,10 @@ def fits(gram: Gram) -> bool:
 def store(gram: Gram) -> Stored | DenseGram:
     """Return a Gram with its ``matrix`` in memory; what is stored already is returned as it is.
 
+    Parameters
+    ----------
+    gram : Gram
+
     Examples
     --------
     >>> import numpy as np
