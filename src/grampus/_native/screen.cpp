@@ -1,0 +1,181 @@
+// Single precision; see loops.hpp. May fuse a product and a sum: nothing depends on its last bits.
+#include "loops.hpp"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+namespace grampus {
+namespace {
+
+typedef float Vector __attribute__((vector_size(4 * LANES), aligned(4)));
+constexpr float INFINITE = __builtin_inff();
+constexpr int WIDE = 8;                       // vectors of clusters that one pass over a sparse row keeps in registers
+constexpr int NARROW = LANES == 4 ? 5 : 3;    // the same for a few dense rows at once
+constexpr int ROWS = 4;                       // dense rows at once
+
+inline const Vector* at(const float* p) { return reinterpret_cast<const Vector*>(p); }
+inline Vector* at(float* p) { return reinterpret_cast<Vector*>(p); }
+inline Vector smaller(Vector a, Vector b) { return a < b ? a : b; }
+
+inline float smallest(Vector v) {
+    float least = v[0];
+    for (int l = 1; l < LANES; ++l) least = v[l] < least ? v[l] : least;
+    return least;
+}
+
+template <int V>
+void sparse_row(const Entry* e, const Entry* end, const float* table, int stride, float* out) {
+    Vector sums[V] = {};
+    for (; e != end; ++e) {
+        const Vector* row = at(table + static_cast<int64_t>(e->term) * stride);
+        const float x = e->value;
+        for (int v = 0; v < V; ++v) sums[v] += row[v] * x;
+    }
+    for (int v = 0; v < V; ++v) at(out)[v] = sums[v];
+}
+
+using SparseRow = void (*)(const Entry*, const Entry*, const float*, int, float*);
+constexpr SparseRow SPARSE[] = {sparse_row<1>, sparse_row<2>, sparse_row<3>, sparse_row<4>,
+                                sparse_row<5>, sparse_row<6>, sparse_row<7>, sparse_row<8>};
+
+void sparse_sums(const Entry* entries, const int64_t* starts, const int32_t* documents, int count, const float* table,
+                 int stride, float* out) {
+    for (int column = 0; column < stride; column += WIDE * LANES) {
+        const int vectors = (stride - column) / LANES;
+        const SparseRow part = SPARSE[(vectors < WIDE ? vectors : WIDE) - 1];
+        for (int r = 0; r < count; ++r) {
+            const int64_t i = documents[r];
+            part(entries + starts[i], entries + starts[i + 1], table + column, stride, out + static_cast<int64_t>(r) * stride + column);
+        }
+    }
+}
+
+template <int V>
+void dense_rows(const float* const* x, int64_t m, const float* table, int stride, float* const* out) {
+    Vector sums[ROWS][V] = {};
+    for (int64_t t = 0; t < m; ++t) {
+        const Vector* row = at(table + t * stride);
+        for (int d = 0; d < ROWS; ++d)
+            for (int v = 0; v < V; ++v) sums[d][v] += row[v] * x[d][t];
+    }
+    for (int d = 0; d < ROWS; ++d)
+        for (int v = 0; v < V; ++v) at(out[d])[v] = sums[d][v];
+}
+
+using DenseRows = void (*)(const float* const*, int64_t, const float*, int, float* const*);
+constexpr DenseRows DENSE[] = {dense_rows<1>, dense_rows<2>, dense_rows<3>, dense_rows<4>, dense_rows<5>};
+
+void dense_sums(const float* rows, int64_t m, const int32_t* documents, int count, const float* table, int stride,
+                float* out) {
+    for (int column = 0; column < stride; column += NARROW * LANES) {
+        const int vectors = (stride - column) / LANES;
+        const DenseRows part = DENSE[(vectors < NARROW ? vectors : NARROW) - 1];
+        for (int r = 0; r < count; r += ROWS) {
+            const float* x[ROWS];
+            float* to[ROWS];
+            for (int d = 0; d < ROWS; ++d) {  // the last document fills up
+                const int place = r + d < count ? r + d : count - 1;
+                x[d] = rows + documents[place] * m;
+                to[d] = out + static_cast<int64_t>(place) * stride + column;
+            }
+            part(x, m, table + column, stride, to);
+        }
+    }
+}
+
+void least(const float* sums, const Rough& rough, int own, float extra, float* first, float* second, int* winner) {
+    alignas(64) float values[4096];
+    float* value = values;
+    const int stride = rough.stride;
+    Vector low = Vector{} + INFINITE;
+    if (stride > 4096) {  // too many clusters for the stack: the same one by one
+        *first = *second = INFINITE;
+        *winner = 0;
+        for (int c = 0; c < stride; ++c) {
+            const float v = rough.offsets[c] + rough.slopes[c] * sums[c] + (c == own ? extra : 0.0f);
+            if (v < *first) { *second = *first; *first = v; *winner = c; }
+            else if (v < *second) *second = v;
+        }
+        return;
+    }
+    for (int c = 0; c < stride; c += LANES) {
+        *at(value + c) = *at(rough.offsets + c) + *at(rough.slopes + c) * *at(sums + c);
+    }
+    if (own >= 0) value[own] += extra;
+    for (int c = 0; c < stride; c += LANES) low = smaller(low, *at(value + c));
+    const float minimum = smallest(low);
+    int place = 0;
+    while (place + 1 < stride && !(value[place] == minimum)) ++place;
+    value[place] = INFINITE;
+    low = Vector{} + INFINITE;
+    for (int c = 0; c < stride; c += LANES) low = smaller(low, *at(value + c));
+    *first = minimum;
+    *second = smallest(low);
+    *winner = place;
+}
+
+void remember(const float* sums, const Rough& rough, float length, float error, float* bounds) {
+    for (int c = 0; c < rough.stride; c += LANES)
+        *at(bounds + c) = *at(rough.slopes + c) * *at(sums + c) + (*at(rough.drift + c) * length - error);
+}
+
+float lowest(const float* bounds, const Rough& rough, float length) {
+    Vector low = Vector{} + INFINITE;
+    for (int c = 0; c < rough.stride; c += LANES)
+        low = smaller(low, *at(bounds + c) + (*at(rough.offsets + c) - *at(rough.drift + c) * length));
+    return smallest(low);
+}
+
+void refresh(const double* fresh, float* __restrict old, int stride, double* __restrict along,
+             double* __restrict moved) {
+    for (int c = 0; c < stride; ++c) {
+        const double was = old[c], change = fresh[c] - was;
+        along[c] += was * change;
+        moved[c] += change * change;
+        old[c] = static_cast<float>(fresh[c]);
+    }
+}
+
+void post(const Entry* postings, int64_t count, float x, float* __restrict sums) {
+    int64_t e = 0;
+    for (; e + 4 <= count; e += 4) {  // documents of a term are distinct
+        const Entry a = postings[e], b = postings[e + 1], c = postings[e + 2], d = postings[e + 3];
+        const float u = sums[a.term] + x * a.value, v = sums[b.term] + x * b.value;
+        const float w = sums[c.term] + x * c.value, y = sums[d.term] + x * d.value;
+        sums[a.term] = u;
+        sums[b.term] = v;
+        sums[c.term] = w;
+        sums[d.term] = y;
+    }
+    for (; e < count; ++e) sums[postings[e].term] += x * postings[e].value;
+}
+
+int64_t above(const float* values, int64_t n, float limit, int32_t* places) {
+    constexpr int STEP = 32;
+    int64_t found = 0, i = 0;
+    for (; i + STEP <= n; i += STEP) {
+        int any = 0;
+        for (int l = 0; l < STEP; ++l) any |= values[i + l] > limit;
+        if (any)
+            for (int l = 0; l < STEP; ++l)
+                if (values[i + l] > limit) places[found++] = static_cast<int32_t>(i + l);
+    }
+    for (; i < n; ++i)
+        if (values[i] > limit) places[found++] = static_cast<int32_t>(i);
+    return found;
+}
+
+}  // namespace
+
+void JOIN(fill_single_, GRAMPUS_ISA)(Loops& table) {
+    table.sparse_sums = sparse_sums;
+    table.dense_sums = dense_sums;
+    table.least = least;
+    table.remember = remember;
+    table.lowest = lowest;
+    table.refresh = refresh;
+    table.post = post;
+    table.above = above;
+}
+
+}  // namespace grampus
