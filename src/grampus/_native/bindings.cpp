@@ -118,10 +118,10 @@ NB_MODULE(_core, m) {
             if (!sums) throw nb::type_error("only stored sums can be added to");
             return nb::ndarray<nb::numpy, double>(sums->values.data(), {size_t(run.k), size_t(run.documents.n)}, nb::find(run));
         })
-        .def_prop_ro("labels", [](const Run& run) { return array(run.labels); })
-        .def_prop_ro("predicted", [](const Run& run) { return array(run.predicted); })
-        .def_prop_ro("moves", [](const Run& run) { return array(run.moves); })
-        .def_prop_ro("objectives", [](const Run& run) { return array(run.objectives); });
+        .def_prop_ro("labels", [](const Run& run) { return array(run.labels); }, nb::rv_policy::move)
+        .def_prop_ro("predicted", [](const Run& run) { return array(run.predicted); }, nb::rv_policy::move)
+        .def_prop_ro("moves", [](const Run& run) { return array(run.moves); }, nb::rv_policy::move)
+        .def_prop_ro("objectives", [](const Run& run) { return array(run.objectives); }, nb::rv_policy::move);
     nb::enum_<Outcome>(m, "Outcome", nb::is_arithmetic())
         .value("CONVERGED", CONVERGED).value("OSCILLATED", OSCILLATED).value("MAX_ITER", MAX_ITER)
         .value("NOT_FINITE", NOT_FINITE).value("RUNNING", RUNNING);
