@@ -67,7 +67,7 @@ NB_MODULE(_core, m) {
     m.def("instruction_set", [] { return std::string(loops().name); });
     m.def("use_best", [](bool best) { the_loops = chosen_loops(best); });  // for tests
 
-    nb::class_<Documents>(m, "Documents");
+    nb::class_<Documents>(m, "Documents").def_ro("n", &Documents::n);
     nb::class_<Stored, Documents>(m, "Stored")
         .def("__init__", [](Stored* self, nb::object matrix, Vector<double> diagonal, Vector<double> weights) {
             const float* m32 = nullptr;
@@ -132,11 +132,12 @@ NB_MODULE(_core, m) {
 
     nb::class_<Postings>(m, "Postings")
         .def(nb::init<const Sparse&>(), nb::keep_alive<1, 2>(), Free())
+        .def_prop_ro("n", &Postings::count)
         .def("rows", [](const Postings& self, Vector<int64_t> documents, Out2<double> out) {
             self.rows(documents.data(), static_cast<int64_t>(documents.shape(0)), out.data());
         }, Free())
-        .def("nearest", [](const Postings& self, int64_t first, int64_t last, Out2<int64_t> columns, Out2<double> values) {
-            self.nearest(first, last, static_cast<int>(columns.shape(1)), columns.data(), values.data());
+        .def("nearest", [](const Postings& self, int64_t first, Out2<int64_t> columns, Out2<double> values) {
+            self.nearest(first, first + static_cast<int64_t>(columns.shape(0)), static_cast<int>(columns.shape(1)), columns.data(), values.data());
         }, Free());
     nb::class_<Heads>(m, "Heads")
         .def(nb::init<const Sparse&, double>(), nb::keep_alive<1, 2>(), Free())

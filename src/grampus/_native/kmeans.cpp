@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 namespace grampus {
 namespace {
@@ -31,6 +32,7 @@ Run::Run(const Documents& documents, const int32_t* start, int k, const Rule& ru
         if (labels[i] != OUTSIDE) inside.push_back(static_cast<int32_t>(i));
     }
     if (joins) join();
+    next = labels;
     for (const int32_t i : inside) total_ += documents.weights[i] * documents.diagonal[i];
     list_moves(labels);
 }
@@ -123,6 +125,8 @@ void Run::list_moves(const Labels& old) {
 }
 
 void Run::follow(int64_t first, int64_t last) {
+    if (outcome != RUNNING) return;
+    first = std::max<int64_t>(first, 0), last = std::min(last, documents.n);
     if (documents.stored()) {
         StoredSums::follow({this}, first, last);
         return;
@@ -142,6 +146,7 @@ double Run::objective() const {
 }
 
 bool Run::measure() {
+    if (outcome != RUNNING) return false;
     for (int c = 0; c < k; ++c)
         if (counts_[c] == 0) sums->empty(c);
     sums->within(*this, inner.data());
@@ -166,7 +171,10 @@ bool Run::measure() {
     return false;
 }
 
-void Run::assign(int64_t first, int64_t last) { assign_all(inside, first, last); }
+void Run::assign(int64_t first, int64_t last) {
+    if (outcome != RUNNING) return;
+    assign_all(inside, std::max<int64_t>(first, 0), std::min(last, static_cast<int64_t>(inside.size())));
+}
 
 void Run::assign_all(const std::vector<int32_t>& which, int64_t first, int64_t last) {
     std::vector<double> block(static_cast<size_t>(k) * BLOCK);
@@ -192,6 +200,7 @@ void Run::assign_all(const std::vector<int32_t>& which, int64_t first, int64_t l
 }
 
 void Run::advance() {
+    if (outcome != RUNNING) return;
     fill();
     int64_t moved = 0;
     bool returned = true;
@@ -248,6 +257,8 @@ void run_all(const std::vector<Run*>& runs) {
     for (Run* run : runs)
         if (run->outcome == RUNNING) going.push_back(run);
     if (going.empty()) return;
+    for (Run* run : going)
+        if (&run->documents != &going[0]->documents) throw std::invalid_argument("the runs must share their documents");
     if (!going[0]->documents.stored()) {
         for (Run* run : going) {
             run->follow(0, run->documents.n);
@@ -369,7 +380,7 @@ class Screened : public Sums {
         double total = 0.0;
         for (int c = 0; c < k_; ++c) total += run.sizes[c];
         const Rule& rule = run.rule;
-        if (rule.adjusted || !(total < RANGE) || !(std::fabs(rule.shift) < RANGE)) rough_ = false;
+        if (!(total < RANGE) || !(std::fabs(rule.shift) < RANGE)) rough_ = false;
         const int64_t computed = run.computed, doubtful = run.doubtful;
         if (DOUBT * (doubtful - doubtful_) > computed - computed_ && computed > computed_) rough_ = false;
         computed_ = computed, doubtful_ = doubtful;
@@ -406,7 +417,7 @@ class Screened : public Sums {
     }
 
     int screen(Run& run, int32_t* some, int count) override {
-        if (!rough_) return count;
+        if (!rough_ || table_.empty()) return count;
         static thread_local Numbers<float> sums;
         sums.resize(static_cast<size_t>(BLOCK) * stride_);
         const Rough rough{stride_, offsets_.data(), slopes_.data(), drift_.data()};
@@ -416,7 +427,7 @@ class Screened : public Sums {
             const int32_t i = some[r];
             const int own = run.labels[i];
             const double length = lengths_[i];
-            if (own >= 0 && upper_[i] < std::numeric_limits<float>::infinity()) {
+            if (!rule.adjusted && own >= 0 && upper_[i] < std::numeric_limits<float>::infinity()) {
                 const double room = constant_ + 16 * UNIT * length * (steepest_ + far_) + rule.tolerance * (run.reach[i] + wide_);
                 const double mine = upper_[i] + run.offsets[own] + length * drifts_[own] + extra(run, i, own);
                 if (loops().lowest(bounds_.data() + static_cast<size_t>(i) * stride_, rough, static_cast<float>(length)) > mine + room) {
@@ -432,15 +443,25 @@ class Screened : public Sums {
             const int32_t i = some[r];
             const int own = run.labels[i];
             const float* row = sums.data() + static_cast<size_t>(r) * stride_;
-            const double more = own >= 0 ? extra(run, i, own) : 0.0;
             const double error = 2 * UNIT * (static_cast<double>(entries(i)) + 4) * lengths_[i] * steep_ + constant_;
+            double more = own >= 0 ? extra(run, i, own) : 0.0, room = 2 * error;
+            if (rule.adjusted && own >= 0) {
+                const double rest = run.sizes[own] - std::min(documents_.weights[i], 1.0);
+                if (rest < 0.5 || !(lengths_[i] * lengths_[i] <= 2 * std::fabs(documents_.diagonal[i]))) {
+                    some[doubt++] = i;  // alone or nearly so
+                    continue;
+                }
+                more = left_out(row[own], run, own, i) - (run.offsets[own] + run.slopes[own] * row[own]);
+                const double ratio = run.sizes[own] / rest;  // how much larger the error is without the document
+                room = 2 * error * (1 + ratio + ratio / rest) + 16 * UNIT * std::fabs(more);
+            }
             float least, second;
             int winner;
             loops().least(row, rough, own, static_cast<float>(more), &least, &second, &winner);
-            const bool certain = second - least > 2 * error + rule.tolerance * (run.reach[i] + wide_);
+            const bool certain = second - least > room + rule.tolerance * (run.reach[i] + wide_);
             if (certain) run.next[i] = winner;
             else some[doubt++] = i;
-            if (own < 0) continue;
+            if (own < 0 || rule.adjusted) continue;
             float* bounds = bounds_.data() + static_cast<size_t>(i) * stride_;
             if (certain) {  // what is in doubt is looked at again
                 loops().remember(row, rough, static_cast<float>(lengths_[i]), static_cast<float>(error), bounds);
@@ -469,6 +490,13 @@ class Screened : public Sums {
         return run.rule.shift == 0.0 ? 0.0 : run.slopes[own] * run.rule.shift * std::min(documents_.weights[i], 1.0);
     }
 
+    // Distance to the own cluster without the document itself, as in loops.cpp.
+    double left_out(double similar, const Run& run, int c, int64_t i) const {
+        const double one = std::min(documents_.weights[i], 1.0), rest = run.sizes[c] - one, own = documents_.diagonal[i];
+        const double inner = run.inner[c] - 2.0 * one * similar + one * one * own + run.rule.shift * (run.squares[c] - one * one);
+        return run.rule.centroid * inner / (rest * rest) - 2.0 * (similar - one * own) / rest;
+    }
+
     const Documents& documents_;
     const std::vector<double>& lengths_;
     const int64_t terms_;
@@ -484,79 +512,64 @@ class Screened : public Sums {
 class SparseSums final : public Screened {
   public:
     SparseSums(const Sparse& d, int k)
-        : Screened(d, d.lengths, d.terms, k), d_(d), sums_(static_cast<size_t>(d.terms) * stride_, 0.0),
-          within_(stride_, 0.0), touched_(d.terms, 1) {}
+        : Screened(d, d.lengths, d.terms, k), d_(d), sums_(static_cast<size_t>(d.terms) * k, 0.0), within_(k, 0.0),
+          touched_(d.terms, 1), cleared_(k, 1) {}
 
     void clear() override {
         std::fill(sums_.begin(), sums_.end(), 0.0);
-        std::fill(within_.begin(), within_.end(), 0.0);
         std::fill(touched_.begin(), touched_.end(), char(1));
-        cleared_ = true;
+        std::fill(cleared_.begin(), cleared_.end(), char(1));
     }
 
     void add(int64_t i, int c, double w) override {
+        double* sums = sums_.data() + c * d_.terms;
         double within = within_[c];
         for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) {
-            const int32_t t = d_.place[d_.indices[e]];
-            const double x = w * d_.value(e, i);
-            double& sum = sums_[static_cast<size_t>(t) * stride_ + c];
+            const int32_t t = d_.entries[e].term;
+            const double x = w * d_.value(e, i), sum = sums[t];
             within += x * (2.0 * sum + x);
-            sum += x;
+            sums[t] = sum + x;
             touched_[t] = 1;
         }
         within_[c] = within;
     }
 
     void empty(int c) override {
-        for (int64_t t = 0; t < d_.terms; ++t) {
-            double& sum = sums_[static_cast<size_t>(t) * stride_ + c];
-            if (sum != 0.0) touched_[t] = 1;
-            sum = 0.0;
-        }
-        within_[c] = 0.0;
+        std::fill_n(sums_.begin() + c * d_.terms, d_.terms, 0.0);
+        std::fill(touched_.begin(), touched_.end(), char(1));
+        cleared_[c] = 1;
     }
 
     void within(const Run&, double* out) override {
-        if (cleared_) {  // once, without the rounding of the steps
-            std::fill(within_.begin(), within_.end(), 0.0);
-            for (int64_t t = 0; t < d_.terms; ++t)
-                for (int c = 0; c < stride_; ++c) {
-                    const double sum = sums_[static_cast<size_t>(t) * stride_ + c];
-                    within_[c] += sum * sum;
-                }
-            cleared_ = false;
+        for (int c = 0; c < k_; ++c) {
+            if (cleared_[c]) {  // summed up at once, without the rounding of the steps
+                const double* sums = sums_.data() + c * d_.terms;
+                within_[c] = loops().dot(sums, sums, d_.terms);
+                cleared_[c] = 0;
+            }
+            out[c] = within_[c];
         }
-        std::copy_n(within_.begin(), k_, out);
     }
 
     void tile(const int32_t* some, int count, double* out) const override {
-        static thread_local std::vector<double> row, values;
-        static thread_local std::vector<int32_t> terms;
-        row.resize(stride_);
-        for (int r = 0; r < count; ++r) {
-            const int64_t i = some[r], begin = d_.indptr[i], many = d_.indptr[i + 1] - begin;
-            values.resize(many), terms.resize(many);
-            for (int64_t e = 0; e < many; ++e) {
-                values[e] = d_.value(begin + e, i);
-                terms[e] = d_.place[d_.indices[begin + e]];
-            }
-            loops().gather(terms.data(), values.data(), many, sums_.data(), stride_, row.data());
-            for (int c = 0; c < k_; ++c) out[c * count + r] = row[c];
-        }
+        for (int c = 0; c < k_; ++c)
+            for (int r = 0; r < count; ++r) out[c * count + r] = at(some[r], c);
     }
 
     double at(int64_t i, int c) const override {
+        const double* sums = sums_.data() + c * d_.terms;
         double sum = 0.0;
-        for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e)
-            sum += d_.value(e, i) * sums_[static_cast<size_t>(d_.place[d_.indices[e]]) * stride_ + c];
+        for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) sum += d_.value(e, i) * sums[d_.entries[e].term];
         return sum;
     }
 
   protected:
     void refresh(float* table, double* along, double* moved) override {
+        std::vector<double> fresh(stride_);
         for (int64_t t = 0; t < d_.terms; ++t) {
             if (!touched_[t]) continue;
-            loops().refresh(sums_.data() + t * stride_, table + t * stride_, stride_, along, moved);
+            for (int c = 0; c < k_; ++c) fresh[c] = sums_[c * d_.terms + t];
+            loops().refresh(fresh.data(), table + t * stride_, stride_, along, moved);
             touched_[t] = 0;
         }
     }
@@ -569,10 +582,9 @@ class SparseSums final : public Screened {
 
   private:
     const Sparse& d_;
-    Numbers<double> sums_;  // (terms, stride): the clusters' sums in feature space
+    Numbers<double> sums_;  // (k, terms): the clusters' sums in feature space
     std::vector<double> within_;
-    std::vector<char> touched_;
-    bool cleared_ = true;
+    std::vector<char> touched_, cleared_;
 };
 
 class DenseSums final : public Screened {
@@ -620,7 +632,7 @@ class DenseSums final : public Screened {
 Sparse::Sparse(const float* d32, const double* d64, const int32_t* indices, const int64_t* indptr, const double* scale,
                int64_t n, int64_t terms, const double* diagonal, const double* weights)
     : Documents(n, diagonal, weights), d32(d32), d64(d64), indices(indices), indptr(indptr), scale(scale), terms(terms),
-      entries(indptr[n]), place(terms), lengths(n) {
+      entries(indptr[n] + PADDING, Entry{0, 0.0f}), place(terms), lengths(n) {
     std::vector<int64_t> count(terms, 0);
     for (int64_t e = 0; e < indptr[n]; ++e) ++count[indices[e]];
     std::vector<int32_t> order(terms);

@@ -95,16 +95,6 @@ void axpy(double w, const double* row, int64_t m, double* __restrict target) {
     for (int64_t t = 0; t < m; ++t) target[t] += w * row[t];
 }
 
-void gather(const int32_t* terms, const double* values, int64_t count, const double* table, int stride,
-            double* __restrict out) {
-    for (int c = 0; c < stride; ++c) out[c] = 0.0;
-    for (int64_t e = 0; e < count; ++e) {
-        const double* row = table + static_cast<int64_t>(terms[e]) * stride;
-        const double x = values[e];
-        for (int c = 0; c < stride; ++c) out[c] += x * row[c];
-    }
-}
-
 constexpr int PAIRS = 8;
 
 // Turn S_l (`from`) into S_{l + 1}, R_l of the last character into that of this one, and D_l[i − 1] into D_l[i].
@@ -153,7 +143,6 @@ void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
     table.add_rows64 = add_rows<double>;
     table.dot = dot;
     table.axpy = axpy;
-    table.gather = gather;
     table.subsequence = subsequence;
 }
 

@@ -16,6 +16,7 @@ constexpr int LANES = 4;  // floats in a vector; tables of clusters are padded t
 constexpr int LANES = 8;
 #endif
 constexpr int BLOCK = 64;   // documents assigned together
+constexpr int PADDING = 6;  // entries after the last that may be read
 constexpr int TILE = 256;   // rows and columns of a stored matrix that stay in the second-level cache
 
 struct Rule {  // kmeans/state.Rule
@@ -63,9 +64,6 @@ struct Loops {
     double (*dot)(const double* a, const double* b, int64_t m);
     // IN/OUT target += w · row.
     void (*axpy)(double w, const double* row, int64_t m, double* target);
-    // IN one sparse row; IN table (terms, stride); OUT out (stride) = Σ x · table[term], entry by entry.
-    void (*gather)(const int32_t* terms, const double* values, int64_t count, const double* table, int stride,
-                   double* out);
     // IN eight pairs of strings, interleaved, and scratch of (length + 3) · (ny + 1) · 8 doubles; OUT eight similarities.
     void (*subsequence)(const int32_t* xs, int64_t nx, const int32_t* ys, int64_t ny, int length, double decay,
                         double* scratch, double* out);

@@ -47,8 +47,8 @@ void settle(const std::vector<int32_t>& places, const std::vector<double>& value
 }  // namespace
 
 Postings::Postings(const Sparse& d)
-    : d_(d), starts_(d.terms + 1, 0), entries_(d.entries.size()), values_(d.entries.size()) {
-    for (const Entry& e : d.entries) ++starts_[e.term + 1];
+    : d_(d), starts_(d.terms + 1, 0), entries_(d.indptr[d.n]), values_(d.indptr[d.n]) {
+    for (int64_t e = 0; e < d.indptr[d.n]; ++e) ++starts_[d.entries[e].term + 1];
     for (int64_t t = 0; t < d.terms; ++t) starts_[t + 1] += starts_[t];
     std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
     for (int64_t i = 0; i < d.n; ++i)

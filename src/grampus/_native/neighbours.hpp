@@ -7,6 +7,7 @@ namespace grampus {
 class Postings {
   public:
     explicit Postings(const Sparse& documents);
+    int64_t count() const { return d_.n; }
 
     // IN document numbers; OUT out (count, n): rows of the Gram in double precision, each summed in the order of its terms.
     void rows(const int64_t* documents, int64_t count, double* out) const;

@@ -11,6 +11,7 @@ typedef float Vector __attribute__((vector_size(4 * LANES), aligned(4)));
 constexpr float INFINITE = __builtin_inff();
 constexpr int WIDE = 8;                       // vectors of clusters that one pass over a sparse row keeps in registers
 constexpr int NARROW = LANES == 4 ? 5 : 3;    // the same for a few dense rows at once
+constexpr int AHEAD = PADDING;                // entries that the next rows of the table are fetched ahead
 constexpr int ROWS = 4;                       // dense rows at once
 
 inline const Vector* at(const float* p) { return reinterpret_cast<const Vector*>(p); }
@@ -27,6 +28,8 @@ template <int V>
 void sparse_row(const Entry* e, const Entry* end, const float* table, int stride, float* out) {
     Vector sums[V] = {};
     for (; e != end; ++e) {
+        const Entry ahead = e[AHEAD];  // entries are padded
+        for (int v = 0; v < V; v += 64 / (4 * LANES)) __builtin_prefetch(table + static_cast<int64_t>(ahead.term) * stride + v * LANES);
         const Vector* row = at(table + static_cast<int64_t>(e->term) * stride);
         const float x = e->value;
         for (int v = 0; v < V; ++v) sums[v] += row[v] * x;
@@ -84,34 +87,28 @@ void dense_sums(const float* rows, int64_t m, const int32_t* documents, int coun
 }
 
 void least(const float* sums, const Rough& rough, int own, float extra, float* first, float* second, int* winner) {
-    alignas(64) float values[4096];
-    float* value = values;
-    const int stride = rough.stride;
-    Vector low = Vector{} + INFINITE;
-    if (stride > 4096) {  // too many clusters for the stack: the same one by one
-        *first = *second = INFINITE;
-        *winner = 0;
-        for (int c = 0; c < stride; ++c) {
-            const float v = rough.offsets[c] + rough.slopes[c] * sums[c] + (c == own ? extra : 0.0f);
-            if (v < *first) { *second = *first; *first = v; *winner = c; }
-            else if (v < *second) *second = v;
-        }
-        return;
+    // Each lane keeps its own least and second; whatever the winner beats is at least the second.
+    Vector low = Vector{} + INFINITE, next = low, place = Vector{}, number = Vector{};
+    for (int l = 0; l < LANES; ++l) number[l] = static_cast<float>(l);
+    for (int c = 0; c < rough.stride; c += LANES) {
+        Vector value = *at(rough.offsets + c) + *at(rough.slopes + c) * *at(sums + c);
+        if (own >= c && own < c + LANES) value[own - c] += extra;
+        const auto closer = value < low;
+        const Vector other = closer ? low : value;
+        next = smaller(next, other);
+        place = closer ? number : place;
+        low = closer ? value : low;
+        number += static_cast<float>(LANES);
     }
-    for (int c = 0; c < stride; c += LANES) {
-        *at(value + c) = *at(rough.offsets + c) + *at(rough.slopes + c) * *at(sums + c);
-    }
-    if (own >= 0) value[own] += extra;
-    for (int c = 0; c < stride; c += LANES) low = smaller(low, *at(value + c));
-    const float minimum = smallest(low);
-    int place = 0;
-    while (place + 1 < stride && !(value[place] == minimum)) ++place;
-    value[place] = INFINITE;
-    low = Vector{} + INFINITE;
-    for (int c = 0; c < stride; c += LANES) low = smaller(low, *at(value + c));
-    *first = minimum;
-    *second = smallest(low);
-    *winner = place;
+    int best = 0;
+    for (int l = 1; l < LANES; ++l)
+        if (low[l] < low[best]) best = l;
+    float after = smallest(next);
+    for (int l = 0; l < LANES; ++l)
+        if (l != best && low[l] < after) after = low[l];
+    *first = low[best];
+    *second = after;
+    *winner = static_cast<int>(place[best]);
 }
 
 void remember(const float* sums, const Rough& rough, float length, float error, float* bounds) {
