@@ -23,7 +23,7 @@ int padded(int k) { return (k + LANES - 1) / LANES * LANES; }
 Run::Run(const Documents& documents, const int32_t* start, int k, const Rule& rule, int max_iter, int two_cycles)
     : labels(start, start + documents.n), documents(documents), k(k), rule(rule), sizes(k), inner(k), squares(k),
       offsets(k), slopes(k), extents(k), reach(documents.n), next(documents.n, OUTSIDE), sums(documents.sums(k)),
-      joining(k), leaving(k), before_(documents.n, -3), counts_(k), max_iter_(max_iter), two_cycles_(two_cycles) {
+      movers(k), signs(k), before_(documents.n, -3), counts_(k), max_iter_(max_iter), two_cycles_(two_cycles) {
     bool joins = false;
     for (int64_t i = 0; i < documents.n; ++i) {
         const double size = std::fabs(documents.diagonal[i]);
@@ -105,7 +105,8 @@ void Run::list_moves(const Labels& old) {
     int64_t moved = 0;
     for (const int32_t i : inside) moved += labels[i] != old[i];
     anew = &old == &labels || 2 * moved > static_cast<int64_t>(inside.size());
-    for (int c = 0; c < k; ++c) joining[c].clear(), leaving[c].clear();
+    for (int c = 0; c < k; ++c) movers[c].clear(), signs[c].clear();
+    const auto list = [this](int c, int32_t i, double w) { movers[c].push_back(i), signs[c].push_back(w); };
     if (anew) {
         std::fill(sizes.begin(), sizes.end(), 0.0);
         std::fill(squares.begin(), squares.end(), 0.0);
@@ -114,10 +115,10 @@ void Run::list_moves(const Labels& old) {
     for (const int32_t i : inside) {
         if (!anew && labels[i] == old[i]) continue;
         const double w = documents.weights[i], square = w * std::min(w, 1.0);
-        joining[labels[i]].push_back(i);
+        list(labels[i], i, w);
         sizes[labels[i]] += w, squares[labels[i]] += square, counts_[labels[i]] += 1;
         if (anew) continue;
-        leaving[old[i]].push_back(i);
+        list(old[i], i, -w);
         sizes[old[i]] -= w, squares[old[i]] -= square, counts_[old[i]] -= 1;
     }
     for (int c = 0; c < k; ++c)
@@ -132,10 +133,8 @@ void Run::follow(int64_t first, int64_t last) {
         return;
     }
     if (anew) sums->clear();
-    for (int c = 0; c < k; ++c) {
-        for (const int32_t i : joining[c]) sums->add(i, c, documents.weights[i]);
-        for (const int32_t i : leaving[c]) sums->add(i, c, -documents.weights[i]);
-    }
+    for (int c = 0; c < k; ++c)
+        for (size_t e = 0; e < movers[c].size(); ++e) sums->add(movers[c][e], c, signs[c][e]);
 }
 
 double Run::objective() const {
@@ -292,46 +291,76 @@ void StoredSums::empty(int c) { std::fill_n(values.begin() + c * documents.n, do
 
 void StoredSums::add(int64_t i, int c, double w) {
     const int32_t row = static_cast<int32_t>(i);
-    double* target = values.data() + c * documents.n;
-    if (documents.m32) loops().add_rows32(documents.m32, documents.n, &row, &w, 1, 1.0, 0, documents.n, target);
-    else if (documents.m64) loops().add_rows64(documents.m64, documents.n, &row, &w, 1, 1.0, 0, documents.n, target);
+    documents.add(&row, &w, 1, 0, documents.n, values.data() + c * documents.n);
 }
 
+void Stored::add(const int32_t* rows, const double* w, int64_t count, int64_t first, int64_t last, double* to) const {
+    if (m32) loops().add_rows32(m32 + first, n, rows, w, count, last - first, to);
+    else if (m64) loops().add_rows64(m64 + first, n, rows, w, count, last - first, to);
+}
+
+// OUT tile: rows top … bottom and columns left … right of the matrix, squares of TILE columns one behind the other.
+void Stored::copy(int64_t top, int64_t bottom, int64_t left, int64_t right, double* tile) const {
+    for (int64_t i = top; i < bottom; ++i)
+        for (int64_t j = left; j < right; j += TILE) {
+            double* to = tile + (j - left) * TILE + (i - top) * TILE;
+            const int64_t wide = std::min<int64_t>(TILE, right - j);
+            if (m32) std::copy_n(m32 + i * n + j, wide, to);
+            else std::copy_n(m64 + i * n + j, wide, to);
+        }
+}
+
+// Where all are added up anew, the matrix goes by in tiles, each copied once for all runs; otherwise row by row. The sums
+// are those of the movers in rising order either way.
 void StoredSums::follow(const std::vector<Run*>& runs, int64_t first, int64_t last) {
     const Stored& stored = *runs[0]->documents.stored();
-    if (!stored.m32 && !stored.m64) return;
     const int64_t n = stored.n;
-    double weights[TILE];
-    for (int64_t left = first; left < last; left += TILE) {
-        const int64_t right = std::min(left + TILE, last);
-        for (Run* run : runs)
-            if (run->anew) {
-                double* values = static_cast<StoredSums*>(run->sums.get())->values.data();
-                for (int c = 0; c < run->k; ++c) std::fill(values + c * n + left, values + c * n + right, 0.0);
-            }
-        std::vector<std::vector<size_t>> places(runs.size());
-        for (size_t p = 0; p < runs.size(); ++p) places[p].assign(2 * runs[p]->k, 0);
+    struct List {  // what a cluster gains and loses
+        const int32_t* rows;
+        const double* signs;
+        int64_t count, begin, end;
+        double* to;
+    };
+    std::vector<List> lists, few;
+    for (Run* run : runs)
+        for (int c = 0; c < run->k; ++c) {
+            double* to = static_cast<StoredSums*>(run->sums.get())->values.data() + c * n;
+            const int64_t count = static_cast<int64_t>(run->movers[c].size());
+            if (run->anew) std::fill(to + first, to + last, 0.0);
+            const std::vector<double>& signs = run->signs[c];
+            const bool unit = std::all_of(signs.begin(), signs.end(), [](double w) { return w == 1.0; });
+            if (count)
+                (run->anew ? lists : few).push_back({run->movers[c].data(), unit ? nullptr : signs.data(), count, 0, 0, to});
+        }
+    for (int64_t left = first; left < last; left += PANEL)
+        for (const List& list : few)
+            stored.add(list.rows, list.signs, list.count, left, std::min<int64_t>(left + PANEL, last), list.to + left);
+    if (lists.size() < 8) {  // too few to share a copy
+        for (int64_t left = first; left < last; left += PANEL)
+            for (const List& list : lists)
+                stored.add(list.rows, list.signs, list.count, left, std::min<int64_t>(left + PANEL, last), list.to + left);
+        return;
+    }
+    if (!stored.m32 && !stored.m64) return;
+    Numbers<double> tile(TILE * TILES * TILE);
+    for (int64_t left = first; left < last; left += TILE * TILES) {
+        const int64_t right = std::min<int64_t>(left + TILE * TILES, last);
+        for (List& list : lists) list.begin = list.end = 0;
         for (int64_t top = 0; top < n; top += TILE) {
-            for (size_t p = 0; p < runs.size(); ++p) {
-                Run& run = *runs[p];
-                double* values = static_cast<StoredSums*>(run.sums.get())->values.data();
-                for (int part = 0; part < 2 * run.k; ++part) {
-                    const int c = part >> 1;
-                    const std::vector<int32_t>& list = part & 1 ? run.leaving[c] : run.joining[c];
-                    size_t& place = places[p][part];
-                    const size_t begin = place;
-                    while (place < list.size() && list[place] < top + TILE) {
-                        weights[place - begin] = stored.weights[list[place]];
-                        ++place;
-                    }
-                    if (place == begin) continue;
-                    const int64_t count = static_cast<int64_t>(place - begin);
-                    double* target = values + c * n + left;
-                    const double sign = part & 1 ? -1.0 : 1.0;
-                    if (stored.m32)
-                        loops().add_rows32(stored.m32, n, list.data() + begin, weights, count, sign, left, right, target);
-                    else
-                        loops().add_rows64(stored.m64, n, list.data() + begin, weights, count, sign, left, right, target);
+            const int64_t bottom = std::min<int64_t>(top + TILE, n);
+            stored.copy(top, bottom, left, right, tile.data());
+            for (List& list : lists) {
+                list.begin = list.end;
+                while (list.end < list.count && list.rows[list.end] < bottom) ++list.end;
+            }
+            for (int64_t j = left; j < right; j += TILE) {
+                const double* rows = tile.data() + (j - left) * TILE;
+                for (const List& list : lists) {
+                    if (list.begin == list.end) continue;
+                    int32_t numbers[TILE];
+                    for (int64_t e = list.begin; e < list.end; ++e) numbers[e - list.begin] = static_cast<int32_t>(list.rows[e] - top);
+                    loops().add_tile(rows, TILE, numbers, list.signs ? list.signs + list.begin : nullptr, list.end - list.begin,
+                                       std::min<int64_t>(TILE, right - j), list.to + j);
                 }
             }
         }

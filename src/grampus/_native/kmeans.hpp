@@ -93,8 +93,9 @@ class Run {
     std::vector<double> reach;
     Labels next;
     std::unique_ptr<Sums> sums;
-    // Documents that join (first) and leave (second) each cluster, in order, for sums that are stored.
-    std::vector<std::vector<int32_t>> joining, leaving;
+    // Documents that join or leave each cluster, in rising order, and their weights, negative for those that leave.
+    std::vector<std::vector<int32_t>> movers;
+    std::vector<std::vector<double>> signs;
     bool anew = true;
 
     Figures figures() const;
@@ -121,6 +122,9 @@ class Stored : public Documents {
         : Documents(n, diagonal, weights), m32(m32), m64(m64) {}
     std::unique_ptr<Sums> sums(int k) const override;
     const Stored* stored() const override { return this; }
+    // IN/OUT to (last − first) += Σ w · row, in columns first … last.
+    void add(const int32_t* rows, const double* w, int64_t count, int64_t first, int64_t last, double* to) const;
+    void copy(int64_t top, int64_t bottom, int64_t left, int64_t right, double* tile) const;
     const float* const m32;
     const double* const m64;
 };

@@ -56,28 +56,75 @@ void choose(const double* tile, const Some& some, const Figures& f, const Rule& 
     for (int r = 0; r < many; ++r) chosen[r] = chosen[r] < 0 ? 0 : chosen[r];  // where nothing is finite
 }
 
+#ifdef __AVX__
+constexpr int WIDTH = 4;  // doubles in a register
+#else
+constexpr int WIDTH = 2;
+#endif
+typedef double Vector __attribute__((vector_size(8 * WIDTH), aligned(8)));
+
+inline Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
+// V registers of columns, one by one rather than as an array: so that compilers keep them in registers.
+template <int V>
+struct Columns {
+    Vector here;
+    Columns<V - 1> others;
+    explicit Columns(const double* from) : here(load(from)), others(from + WIDTH) {}
+    inline __attribute__((always_inline)) void add(const double* row) { here += load(row), others.add(row + WIDTH); }
+    inline __attribute__((always_inline)) void add(const double* row, double w) { here += w * load(row), others.add(row + WIDTH, w); }
+    inline __attribute__((always_inline)) void put(double* to) const { *reinterpret_cast<Vector*>(to) = here, others.put(to + WIDTH); }
+};
+template <>
+struct Columns<0> {
+    explicit Columns(const double*) {}
+    void add(const double*) {}
+    void add(const double*, double) {}
+    void put(double*) const {}
+};
+
+// Some columns stay in registers while the rows go by, one after the other.
+template <bool UNIT>
+void add_some(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+              int64_t wide, double* target) {
+    constexpr int VECTORS = 8;
+    int64_t j = 0;
+    for (; j + VECTORS * WIDTH <= wide; j += VECTORS * WIDTH) {
+        Columns<VECTORS> sums(target + j);
+        for (int64_t e = 0; e < count; ++e) {
+            const double* row = rows + numbers[e] * stride + j;
+            if (UNIT) sums.add(row);
+            else sums.add(row, weights[e]);
+        }
+        sums.put(target + j);
+    }
+    for (; j < wide; ++j)
+        for (int64_t e = 0; e < count; ++e) {
+            const double x = static_cast<double>(rows[numbers[e] * stride + j]);
+            target[j] += UNIT ? x : weights[e] * x;
+        }
+}
+
+void add_tile(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+              int64_t wide, double* target) {
+    (weights ? add_some<false> : add_some<true>)(rows, stride, numbers, weights, count, wide, target);
+}
+
+// The same sums while four rows at a time stream by.
 template <class T>
-void add_rows(const T* matrix, int64_t n, const int32_t* rows, const double* weights, int64_t count, double sign,
-              int64_t first, int64_t last, double* __restrict target) {
-    const int64_t wide = last - first;
+void add_rows(const T* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count, int64_t wide,
+              double* __restrict target) {
     int64_t e = 0;
     for (; e + 4 <= count; e += 4) {
-        const T *a = matrix + rows[e] * n + first, *b = matrix + rows[e + 1] * n + first;
-        const T *c = matrix + rows[e + 2] * n + first, *d = matrix + rows[e + 3] * n + first;
-        const double u = weights[e], v = weights[e + 1], w = weights[e + 2], x = weights[e + 3];
-        if (u == 1.0 && v == 1.0 && w == 1.0 && x == 1.0) {  // the same bits without the products
-            if (sign > 0)
-                for (int64_t j = 0; j < wide; ++j) target[j] += (double(a[j]) + double(b[j])) + (double(c[j]) + double(d[j]));
-            else
-                for (int64_t j = 0; j < wide; ++j) target[j] -= (double(a[j]) + double(b[j])) + (double(c[j]) + double(d[j]));
-            continue;
-        }
+        const T *a = rows + numbers[e] * stride, *b = rows + numbers[e + 1] * stride;
+        const T *c = rows + numbers[e + 2] * stride, *d = rows + numbers[e + 3] * stride;
+        const double u = weights ? weights[e] : 1.0, v = weights ? weights[e + 1] : 1.0;
+        const double w = weights ? weights[e + 2] : 1.0, x = weights ? weights[e + 3] : 1.0;
         for (int64_t j = 0; j < wide; ++j)
-            target[j] += sign * ((u * double(a[j]) + v * double(b[j])) + (w * double(c[j]) + x * double(d[j])));
+            target[j] = (((target[j] + u * double(a[j])) + v * double(b[j])) + w * double(c[j])) + x * double(d[j]);
     }
     for (; e < count; ++e) {
-        const T* a = matrix + rows[e] * n + first;
-        const double u = sign * weights[e];
+        const T* a = rows + numbers[e] * stride;
+        const double u = weights ? weights[e] : 1.0;
         for (int64_t j = 0; j < wide; ++j) target[j] += u * double(a[j]);
     }
 }
@@ -139,6 +186,7 @@ void subsequence(const int32_t* xs, int64_t nx, const int32_t* ys, int64_t ny, i
 
 void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
     table.choose = choose;
+    table.add_tile = add_tile;
     table.add_rows32 = add_rows<float>;
     table.add_rows64 = add_rows<double>;
     table.dot = dot;

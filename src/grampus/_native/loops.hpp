@@ -17,7 +17,9 @@ constexpr int LANES = 8;
 #endif
 constexpr int BLOCK = 64;   // documents assigned together
 constexpr int PADDING = 6;  // entries after the last that may be read
-constexpr int TILE = 256;   // rows and columns of a stored matrix that stay in the second-level cache
+constexpr int TILES = 4;    // tiles of a stored matrix that are copied together
+constexpr int PANEL = 512;  // columns whose sums stay in the first-level cache while rows stream by
+constexpr int TILE = 64;    // rows and columns of a stored matrix that stay in the first-level cache
 
 struct Rule {  // kmeans/state.Rule
     bool adjusted;
@@ -55,11 +57,13 @@ struct Loops {
     // ---- double precision, bits fixed ----
     // IN tile (k, count) sums of similarities; OUT chosen: the next cluster of each document, ties by the rule.
     void (*choose)(const double* tile, const Some& some, const Figures& figures, const Rule& rule, int32_t* chosen);
-    // IN matrix (n, n), rows, weights; IN/OUT target[first … last) += sign · Σ w · row, four rows at a time.
-    void (*add_rows32)(const float* matrix, int64_t n, const int32_t* rows, const double* weights, int64_t count,
-                       double sign, int64_t first, int64_t last, double* target);
-    void (*add_rows64)(const double* matrix, int64_t n, const int32_t* rows, const double* weights, int64_t count,
-                       double sign, int64_t first, int64_t last, double* target);
+    // IN rows of a matrix, the numbers of some and their weights (none: all 1); IN/OUT target (wide) += Σ w · row, in order.
+    void (*add_tile)(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+                     int64_t wide, double* target);  // rows in the first-level cache
+    void (*add_rows32)(const float* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+                       int64_t wide, double* target);
+    void (*add_rows64)(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+                       int64_t wide, double* target);
     // OUT: Σ_t a_t b_t in eight lanes, added as a tree.
     double (*dot)(const double* a, const double* b, int64_t m);
     // IN/OUT target += w · row.

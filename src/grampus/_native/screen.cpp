@@ -7,7 +7,13 @@
 namespace grampus {
 namespace {
 
-typedef float Vector __attribute__((vector_size(4 * LANES), aligned(4)));
+#ifdef __AVX__
+constexpr int WIDTH = 8;  // floats in a register
+#else
+constexpr int WIDTH = 4;
+#endif
+static_assert(LANES % WIDTH == 0, "tables are padded to whole registers");
+typedef float Vector __attribute__((vector_size(4 * WIDTH), aligned(4)));
 constexpr float INFINITE = __builtin_inff();
 constexpr int WIDE = 8;                       // vectors of clusters that one pass over a sparse row keeps in registers
 constexpr int NARROW = LANES == 4 ? 5 : 3;    // the same for a few dense rows at once
@@ -20,21 +26,39 @@ inline Vector smaller(Vector a, Vector b) { return a < b ? a : b; }
 
 inline float smallest(Vector v) {
     float least = v[0];
-    for (int l = 1; l < LANES; ++l) least = v[l] < least ? v[l] : least;
+    for (int l = 1; l < WIDTH; ++l) least = v[l] < least ? v[l] : least;
     return least;
 }
 
+// V vectors of sums, one by one rather than as an array: so that compilers keep them in registers.
+template <int V>
+struct Sums {
+    Vector here = {};
+    Sums<V - 1> others;
+    inline __attribute__((always_inline)) void add(const Vector* row, float x) {
+        here += row[0] * x;
+        others.add(row + 1, x);
+    }
+    inline __attribute__((always_inline)) void put(Vector* out) const {
+        out[0] = here;
+        others.put(out + 1);
+    }
+};
+template <>
+struct Sums<0> {
+    void add(const Vector*, float) {}
+    void put(Vector*) const {}
+};
+
 template <int V>
 void sparse_row(const Entry* e, const Entry* end, const float* table, int stride, float* out) {
-    Vector sums[V] = {};
+    Sums<V> sums;
     for (; e != end; ++e) {
         const Entry ahead = e[AHEAD];  // entries are padded
-        for (int v = 0; v < V; v += 64 / (4 * LANES)) __builtin_prefetch(table + static_cast<int64_t>(ahead.term) * stride + v * LANES);
-        const Vector* row = at(table + static_cast<int64_t>(e->term) * stride);
-        const float x = e->value;
-        for (int v = 0; v < V; ++v) sums[v] += row[v] * x;
+        for (int v = 0; v < V; v += 64 / (4 * WIDTH)) __builtin_prefetch(table + static_cast<int64_t>(ahead.term) * stride + v * WIDTH);
+        sums.add(at(table + static_cast<int64_t>(e->term) * stride), e->value);
     }
-    for (int v = 0; v < V; ++v) at(out)[v] = sums[v];
+    sums.put(at(out));
 }
 
 using SparseRow = void (*)(const Entry*, const Entry*, const float*, int, float*);
@@ -43,8 +67,8 @@ constexpr SparseRow SPARSE[] = {sparse_row<1>, sparse_row<2>, sparse_row<3>, spa
 
 void sparse_sums(const Entry* entries, const int64_t* starts, const int32_t* documents, int count, const float* table,
                  int stride, float* out) {
-    for (int column = 0; column < stride; column += WIDE * LANES) {
-        const int vectors = (stride - column) / LANES;
+    for (int column = 0; column < stride; column += WIDE * WIDTH) {
+        const int vectors = (stride - column) / WIDTH;
         const SparseRow part = SPARSE[(vectors < WIDE ? vectors : WIDE) - 1];
         for (int r = 0; r < count; ++r) {
             const int64_t i = documents[r];
@@ -55,14 +79,19 @@ void sparse_sums(const Entry* entries, const int64_t* starts, const int32_t* doc
 
 template <int V>
 void dense_rows(const float* const* x, int64_t m, const float* table, int stride, float* const* out) {
-    Vector sums[ROWS][V] = {};
+    const float *x0 = x[0], *x1 = x[1], *x2 = x[2], *x3 = x[3];
+    Sums<V> a, b, c, d;
     for (int64_t t = 0; t < m; ++t) {
         const Vector* row = at(table + t * stride);
-        for (int d = 0; d < ROWS; ++d)
-            for (int v = 0; v < V; ++v) sums[d][v] += row[v] * x[d][t];
+        a.add(row, x0[t]);
+        b.add(row, x1[t]);
+        c.add(row, x2[t]);
+        d.add(row, x3[t]);
     }
-    for (int d = 0; d < ROWS; ++d)
-        for (int v = 0; v < V; ++v) at(out[d])[v] = sums[d][v];
+    a.put(at(out[0]));
+    b.put(at(out[1]));
+    c.put(at(out[2]));
+    d.put(at(out[3]));
 }
 
 using DenseRows = void (*)(const float* const*, int64_t, const float*, int, float* const*);
@@ -70,8 +99,8 @@ constexpr DenseRows DENSE[] = {dense_rows<1>, dense_rows<2>, dense_rows<3>, dens
 
 void dense_sums(const float* rows, int64_t m, const int32_t* documents, int count, const float* table, int stride,
                 float* out) {
-    for (int column = 0; column < stride; column += NARROW * LANES) {
-        const int vectors = (stride - column) / LANES;
+    for (int column = 0; column < stride; column += NARROW * WIDTH) {
+        const int vectors = (stride - column) / WIDTH;
         const DenseRows part = DENSE[(vectors < NARROW ? vectors : NARROW) - 1];
         for (int r = 0; r < count; r += ROWS) {
             const float* x[ROWS];
@@ -89,22 +118,22 @@ void dense_sums(const float* rows, int64_t m, const int32_t* documents, int coun
 void least(const float* sums, const Rough& rough, int own, float extra, float* first, float* second, int* winner) {
     // Each lane keeps its own least and second; whatever the winner beats is at least the second.
     Vector low = Vector{} + INFINITE, next = low, place = Vector{}, number = Vector{};
-    for (int l = 0; l < LANES; ++l) number[l] = static_cast<float>(l);
-    for (int c = 0; c < rough.stride; c += LANES) {
+    for (int l = 0; l < WIDTH; ++l) number[l] = static_cast<float>(l);
+    for (int c = 0; c < rough.stride; c += WIDTH) {
         Vector value = *at(rough.offsets + c) + *at(rough.slopes + c) * *at(sums + c);
-        if (own >= c && own < c + LANES) value[own - c] += extra;
+        if (own >= c && own < c + WIDTH) value[own - c] += extra;
         const auto closer = value < low;
         const Vector other = closer ? low : value;
         next = smaller(next, other);
         place = closer ? number : place;
         low = closer ? value : low;
-        number += static_cast<float>(LANES);
+        number += static_cast<float>(WIDTH);
     }
     int best = 0;
-    for (int l = 1; l < LANES; ++l)
+    for (int l = 1; l < WIDTH; ++l)
         if (low[l] < low[best]) best = l;
     float after = smallest(next);
-    for (int l = 0; l < LANES; ++l)
+    for (int l = 0; l < WIDTH; ++l)
         if (l != best && low[l] < after) after = low[l];
     *first = low[best];
     *second = after;
@@ -112,13 +141,13 @@ void least(const float* sums, const Rough& rough, int own, float extra, float* f
 }
 
 void remember(const float* sums, const Rough& rough, float length, float error, float* bounds) {
-    for (int c = 0; c < rough.stride; c += LANES)
+    for (int c = 0; c < rough.stride; c += WIDTH)
         *at(bounds + c) = *at(rough.slopes + c) * *at(sums + c) + (*at(rough.drift + c) * length - error);
 }
 
 float lowest(const float* bounds, const Rough& rough, float length) {
     Vector low = Vector{} + INFINITE;
-    for (int c = 0; c < rough.stride; c += LANES)
+    for (int c = 0; c < rough.stride; c += WIDTH)
         low = smaller(low, *at(bounds + c) + (*at(rough.offsets + c) - *at(rough.drift + c) * length));
     return smallest(low);
 }
