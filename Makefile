@@ -1,4 +1,4 @@
-# The one door. `make` lists what there is. Needs Python >= 3.11 (with venv and pip), git and make; nothing else.
+# Every command of the project. `make` lists them. Needs Python >= 3.11 (with venv and pip), git and make; nothing else.
 PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
@@ -7,8 +7,10 @@ STAMP  := $(VENV)/.installed
 # Two OpenBLAS threads can be far slower than one on small machines; the library limits them itself,
 # the tools around it are held to the same rule.
 export OPENBLAS_NUM_THREADS ?= 1
+# Processes that share the tests.
+JOBS   ?= 2
 
-.PHONY: help setup demo test browser check pictures format test-lowest wheel-test bench verify reproduce docs quickstart lock clean
+.PHONY: help setup demo test test-all browser check pictures format test-lowest wheel-test lab docs quickstart lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -25,8 +27,11 @@ $(STAMP): requirements/dev.lock pyproject.toml
 demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
 	$(BIN)/grampus demo
 
-test: $(STAMP)  ## all tests, with seeded samples of what `make verify` runs in full
-	$(PY) -m pytest $(PYTEST_ARGS)
+test: $(STAMP)  ## units, contracts, properties, references and docstrings, in parallel; under five minutes
+	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus
+
+test-all: $(STAMP)  ## the rest: commands and pages end to end, every code block of the documentation
+	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/end_to_end docs README.md
 
 browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
 	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation > /dev/null; }
@@ -36,7 +41,7 @@ check: $(STAMP)  ## lint, format, types, spelling, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell src docs reproductions README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff
+	$(BIN)/codespell src docs lab README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff
 	$(PY) -m pytest -q tests/contract/test_layers.py
 
 format: $(STAMP)  ## rewrite the sources in the project's format
@@ -47,7 +52,7 @@ test-lowest:  ## the tests against the lowest supported versions of the dependen
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet -r requirements/lowest.txt
 	.venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	.venv-lowest/bin/python -m pytest -q -p no:cacheprovider $(PYTEST_ARGS) tests src/grampus
+	.venv-lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) tests/unit tests/contract tests/property src/grampus
 
 wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, run its demo
 	rm -rf dist .venv-wheel
@@ -57,17 +62,8 @@ wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, 
 	.venv-wheel/bin/python -m pip list --format=freeze
 	cd dist && ../.venv-wheel/bin/grampus demo
 
-bench: $(STAMP)  ## speed against peers in one run, as ratios (peers get their own environment)
-	$(PY) -m benchmarks $(ARGS)
-	$(if $(ARGS),,$(PY) -m benchmarks.growth)
-	$(PY) -m docs.figures
-
-verify: $(STAMP)  ## every acceptance line at full size; resumable; one table at the end
-	$(PY) -m verify $(ARGS)
-	$(PY) -m docs.figures
-
-reproduce: $(STAMP)  ## the papers' tables and figures
-	$(PY) -m reproductions $(ARGS)
+lab: $(STAMP)  ## measure: promises, speed, quality, papers (ARGS="speed --quick"; resumable; --save keeps the results)
+	$(PY) -m lab $(ARGS)
 
 docs: $(STAMP)  ## build the site into docs/_build/html; a warning is an error
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
@@ -83,4 +79,4 @@ lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	  --no-header --extra fast --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .verify .bench .reproduce .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,75 +1,11 @@
-"""Record what the command says: the README's session in docs/guide/newcomer.md, every help in docs/commands.md.
-
-``python -m docs.record`` writes both pages; ``make verify`` runs the session again and compares, a test compares the
-help.
-"""
+"""Write docs/commands.md, the help of every command: ``python -m docs.record``. A test compares it."""
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
-import subprocess
-import sys
-import tempfile
-import textwrap
 from pathlib import Path
 
-PAGE = Path(__file__).parent / "guide" / "newcomer.md"
 COMMANDS = Path(__file__).parent / "commands.md"
-# What a command is for, and the command.
-STORY = (
-    ("Three corpora to try.", "grampus demo --write examples"),
-    (
-        "Cluster the folder. `--label folder` takes the subfolders as known classes: they have no part in the "
-        "clustering and are kept to compare with. *Stable* is how often documents stay together when half of them are "
-        "clustered.",
-        "grampus cluster examples/docs --label folder -k 8 --out run",
-    ),
-    (
-        "Do the clusters know what SciPy's authors knew? [Agreement](agreement.md) tells what the scores mean.",
-        "grampus evaluate run",
-    ),
-    (
-        "How the clusters merge, upwards, and what parts they have, downwards; numbers in brackets are the clusters.",
-        "grampus tree run",
-    ),
-    (
-        "A CSV file with the same documents gives the same clusters; `--results` writes a row for each document.",
-        "grampus cluster examples/docs.csv --label package -k 8 --results clusters.csv",
-    ),
-    ("A finer view: eleven clusters.", "grampus cluster examples/docs --label folder -k 11 --out finer"),
-    ("What went where between the two. Documents are known by their ids.", "grampus compare run finer"),
-    (
-        "Place documents in the clusters of a saved run; here those of the JSONL file, in silence.",
-        "grampus assign run examples/docs.jsonl --quiet --results placed.jsonl",
-    ),
-)
-SESSION = tuple(command for _, command in STORY)
-INTRODUCTION = """# A first session
-
-Three corpora, a folder, a CSV file and a JSONL file, from nothing but an installed Grampus: the first command writes
-them (they hold the documentation of SciPy, which is there already). `python -m docs.record` made this page by running
-the commands; times differ from machine to machine, the rest does not. The [quickstart](../quickstart.md) comes first.
-"""
-
-
-def transcript() -> str:
-    """Run the session in an empty folder and return the page."""
-    parts = [INTRODUCTION]
-    environment = {**os.environ, "COLUMNS": "96", "NO_COLOR": "1", "PYTHONWARNINGS": "error"}
-    with tempfile.TemporaryDirectory() as folder:
-        for why, command in STORY:
-            words = [sys.executable, "-m", "grampus", *shlex.split(command)[1:]]
-            run = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-            if run.returncode or run.stderr:
-                raise RuntimeError(f"{command}: status {run.returncode}: {run.stderr}")
-            shown = "\n".join(line.rstrip() for line in run.stdout.splitlines())
-            lines = [textwrap.fill(why, 120), "", "```", f"$ {command}", *([shown] if shown else []), "```", ""]
-            parts.append("\n".join(lines))
-    return "\n".join(parts)
-
-
 REFERENCE = """# Command reference
 
 The help of every command, as `grampus COMMAND --help` prints it. [The command](guide/command.md) tells what they do
@@ -101,4 +37,3 @@ def steady(text: str) -> str:
 
 if __name__ == "__main__":
     COMMANDS.write_text(reference(), encoding="utf-8")
-    PAGE.write_text(transcript(), encoding="utf-8")

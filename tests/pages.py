@@ -11,6 +11,7 @@ import numpy as np
 from grampus import DocumentClusterer
 from grampus.persist import Choice, Run
 from grampus.text import Corpus
+from tests.runs import changed
 
 TOPICS = {
     "sea": "whale calf song ocean deep wave tide krill fin pod",
@@ -39,9 +40,9 @@ def example_run(each: int = 40) -> Run:
         4, "RED-S", (2, 3, 4, 5, 6), (0.62, 0.7, 0.93, 0.9, None), (0.02, 0.03, 0.02, 0.03, None),
         (4, 5, 3, 2, 6), (4,), 20,
     )  # fmt: skip
-    clusters = tuple(replace(cluster, stability=0.9 - 0.2 * cluster.number) for cluster in run.clusters)
+    clusters = tuple(replace(cluster, stability=0.9 - 0.2 * cluster.number) for cluster in run.evidence.clusters)
     columns = {"text": "body", "label": "topic", "date": "day"}
-    return replace(run, choice=choice, clusters=clusters, columns=columns, command="grampus cluster 'four topics.csv'")
+    return changed(run, choice=choice, clusters=clusters, columns=columns, command="grampus cluster 'four topics.csv'")
 
 
 SCRIPTS = ("alert(1)", "window.hit=1", "window.hit=`1`", "parent.hit=1,top.hit=1")

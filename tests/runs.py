@@ -1,17 +1,35 @@
-"""A small run made by hand, for tests of what keeps, shows or compares runs."""
+"""A small run made by hand, for tests of what saves, shows or compares runs."""
 
 from __future__ import annotations
+
+from dataclasses import fields, replace
 
 import numpy as np
 
 from grampus.describe import Cluster, Term
-from grampus.persist import Branch, Choice, Run
+from grampus.persist import Branch, Choice, Documents, Layout, Provenance, Run, RunEvidence
 from grampus.text import Texts
 
 DOCUMENTS = ["whale song\nin the sea", "a whale's song", "bird nest ✓", "=nest(bird)", "birds"]
 
 
-def small_run(**changes) -> Run:
+PARTS = {"provenance": Provenance, "documents": Documents, "evidence": RunEvidence, "layout": Layout}
+
+
+def by_part(values) -> dict[str, dict]:
+    """Sort values of fields into the parts of a run."""
+    found = {part: {f.name: values[f.name] for f in fields(kind) if f.name in values} for part, kind in PARTS.items()}
+    assert sum(map(len, found.values())) == len(values), "unknown field"
+    return found
+
+
+def changed(run: Run, *, model=None, **changes) -> Run:
+    """Return a run with other values in some fields of its parts."""
+    parts = {part: replace(getattr(run, part), **values) for part, values in by_part(changes).items()}
+    return Run(**parts, model=run.model if model is None else model)
+
+
+def small_run(*, model=None, **changes) -> Run:
     """Five documents in two clusters, every field filled."""
     labels = np.array([1, 1, 0, 0, 0], dtype=np.int32)
     clusters = (
@@ -28,7 +46,12 @@ def small_run(**changes) -> Run:
     )
     values = {
         "kernel": "cosine|shift",
-        "parameters": {"n_clusters": "auto", "n_init": 10, "terms": {"weighting": "lfc", "min_df": 1}},
+        "parameters": {
+            "n_clusters": "auto",
+            "effort": {"n_init": 10, "polish": True, "scheme": "auto"},
+            "method": {"name": "kernel-kmeans", "init": "auto"},
+            "terms": {"weighting": "lfc", "min_df": 1},
+        },
         "seed": 7,
         "command": "grampus cluster news/ --seed 7",
         "source": "news/",
@@ -61,6 +84,8 @@ def small_run(**changes) -> Run:
         "duplicate_similarity": np.array([0.9375], dtype=np.float32),
         "sample": np.array([2, 3, 4, 0, 1], dtype=np.int32),
         "heatmap": np.eye(5, dtype=np.float32),
-        "model": {"weights": np.ones(5), "terms": Texts(["bird", "nest", "whale"])},
     }
-    return Run(**{**values, **changes})
+    made = {part: PARTS[part](**given) for part, given in by_part({**values, **changes}).items()}
+    return Run(
+        **made, model={"weights": np.ones(5), "terms": Texts(["bird", "nest", "whale"])} if model is None else model
+    )

@@ -1,7 +1,7 @@
 """Draw the pictures of the guide: ``make pictures``, or ``python docs/pictures/make.py NAME …`` for some of them.
 
 Every picture is a function that returns a figure, from synthetic points or from SciPy's own documentation
-(``grampus.demo``), with fixed seeds. The same versions of SciPy and matplotlib give the same bytes.
+(``grampus.datasets``), with fixed seeds. The same versions of SciPy and matplotlib give the same bytes.
 """
 
 from __future__ import annotations
@@ -19,20 +19,16 @@ from PIL import Image
 
 from grampus import PDDP, KernelKMeans, SpectralKMeans, choose_k, parse_kernel, plots
 from grampus.cluster import Clustering, History, embedding_2d, kernel_kmeans, pddp
-from grampus.demo import scipy_docstrings
+from grampus.datasets import scipy_docstrings
 from grampus.describe import keywords
 from grampus.gram import LinearGram, dominance_ratio, nystrom, relative_error
-from grampus.select import reduce_gram
+from grampus.select import Splits, reduce_gram
 from grampus.text import TermVectorizer
 
 HERE = Path(__file__).parent
 DOTS = 144  # an inch: sharp on a screen with two dots for one
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
-LOOK = {
-    "font.size": 9,
-    "axes.titlesize": 9,
-    "axes.titlelocation": "left",
-}
+LOOK = {"font.size": 9, "axes.titlesize": 9, "axes.titlelocation": "left"}
 PICTURES: dict[str, Callable[[], Figure]] = {}
 
 
@@ -131,8 +127,7 @@ def kernel_k_means() -> Figure:
             ax.scatter(*points[labels == label].T, s=7, color=colour, marker=marker, linewidths=0)
         ax.set_title(kernel)
         ax.set_aspect("equal")
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
     return figure
 
 
@@ -143,7 +138,7 @@ def kernel_k_means() -> Figure:
 def choosing_k() -> Figure:
     rng = np.random.default_rng(0)
     points = np.repeat(np.eye(5) * 3.2, 40, axis=0) + rng.normal(size=(200, 5))
-    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", n_splits=40, random_state=0)
+    found = choose_k(points, kernel="linear", ks=range(2, 9), scheme="KKM-S", splits=Splits(40), random_state=0)
     figure, (ax,) = panels(1, 5.4, 3.0)
     found.plot(ax=ax)
     return figure
@@ -178,8 +173,7 @@ def kernels_as_fields() -> Figure:
         ax.plot(*centre[0], "o", color="white", markeredgecolor="black", markersize=5)
         ax.set_title(kernel)
         ax.set_aspect("equal")
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
     return figure
 
 
@@ -233,8 +227,7 @@ def tree_of_points() -> Figure:
     if direction[0] < 0:  # so that left is left in both panels
         left.invert_xaxis()
     left.set_aspect("equal")
-    left.set_xticks([])
-    left.set_yticks([])
+    left.set(xticks=[], yticks=[])
     left.set_title("cut at 0 (dotted), best cut (dashed)")
     plots.projections(tree, gram, ax=right)
     return figure
@@ -270,8 +263,7 @@ def landmarks() -> Figure:
         right.loglog(counts, errors, color=colour, marker=marker, markersize=4, label=choose)
         if choose == "uniform":
             left.scatter(*points[drawn[2].landmarks].T, s=26, color=colour, marker="o", linewidths=0)
-    left.set_xticks([])
-    left.set_yticks([])
+    left.set(xticks=[], yticks=[])
     left.set_title("600 documents, 20 of them landmarks")
     right.set_xticks(counts, map(str, counts))
     right.minorticks_off()
@@ -300,8 +292,7 @@ def spectral() -> Figure:
     for ax, places in ((left, points), (right, embedding_2d(model))):
         for label, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"))):
             ax.scatter(*places[labels == label].T, s=10, color=colour, marker=marker, linewidths=0)
-        ax.set_xticks([])
-        ax.set_yticks([])
+        ax.set(xticks=[], yticks=[])
     left.set_title("the graph of the eight nearest")
     right.set_title("the same documents, placed by eigenvectors")
     return figure

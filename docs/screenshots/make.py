@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from grampus import DocumentClusterer
-from grampus.demo import scipy_docstrings
+from grampus.datasets import scipy_docstrings
 from grampus.report import write_report
 from tests.browser import Browser, browser
 

@@ -17,36 +17,44 @@ if TYPE_CHECKING:
     from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
-    from .select import choose_k
+    from .select.choose_k import choose_k
+    from .text import Corpus, TermVectorizer, read_corpus
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
+    "Corpus",
     "DocumentClusterer",
     "KernelKMeans",
     "KernelPCAKMeans",
     "PDDP",
     "SpectralKMeans",
+    "TermVectorizer",
     "__version__",
     "choose_k",
     "config",
     "load",
     "parse_kernel",
+    "read_corpus",
 ]
 
 _HOMES = {
     "PDDP": ".cluster",
     "BisectingKernelKMeans": ".cluster",
+    "Corpus": ".text",
     "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
     "SpectralKMeans": ".cluster",
+    "TermVectorizer": ".text",
     "choose_k": ".select",
     "config": "._config",
     "load": ".documents",
     "parse_kernel": ".kernels",
+    "read_corpus": ".text",
 }
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
+_drawn_by("grampus.notebook")
 _drawn_by("grampus.plots")
 
 

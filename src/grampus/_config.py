@@ -159,6 +159,11 @@ def require_memory(size: float, what: str, instead: str) -> None:
         )
 
 
+def may_keep(size: float) -> bool:
+    """Return whether something of `size` bytes may be kept for speed: within a quarter of the budget."""
+    return size <= settings().memory // 4
+
+
 def tile_rows(row_bytes: int) -> int:
     """Return how many rows of `row_bytes` bytes make a tile: at least one, which must fit in the budget."""
     now = settings()

@@ -1,6 +1,6 @@
-"""How a result draws itself: the drawing layer registers what it can draw, and nothing below imports upwards.
+"""How results show and plot themselves, without importing upwards.
 
-The package names the layers that draw (``drawn_by``); they are imported when something is drawn for the first time, and
+The package names the layers that draw (``drawn_by``). They are imported when something is drawn for the first time, and
 register a function for each kind of result with ``html.register`` and ``plot.register``.
 """
 
@@ -27,12 +27,12 @@ def html(result: Any) -> str | None:
 
 @singledispatch
 def plot(result: Any, ax: Any = None, **options: Any) -> Any:
-    """Draw a result into an Axes and return it."""
-    raise NotImplementedError(f"Nothing is registered that draws a {type(result).__name__}.")
+    """Plot a result into an Axes and return it."""
+    raise NotImplementedError(f"No plot is registered for {type(result).__name__}.")
 
 
 class Shown:
-    """A result that is a small table in a notebook."""
+    """A result that a notebook shows as a small table."""
 
     __slots__ = ()
 
@@ -42,12 +42,12 @@ class Shown:
 
 
 class Drawable(Shown):
-    """A result that is a small table in a notebook, and a picture on request."""
+    """A result that a notebook shows as a small table, and that can be plotted."""
 
     __slots__ = ()
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Draw the result with matplotlib (the extra ``grampus[plots]``) and return the Axes.
+        """Plot the result with matplotlib (the extra ``grampus[plots]``) and return the Axes.
 
         Parameters
         ----------

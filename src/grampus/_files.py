@@ -1,25 +1,80 @@
-"""Files that appear whole or not at all: written beside their place, brought to the disk, then renamed."""
+"""Open files from elsewhere safely, and write files that appear whole or not at all."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
-import secrets
 import shutil
+import stat
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
+from ._config import format_size
+
+if sys.platform == "win32":
+    import msvcrt
+else:
+    import fcntl
+
+_OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _STALE = 3600.0  # seconds after which what a killed process left behind is removed
 
 
+def open_regular(path: str | os.PathLike[str], limit: int | None = None) -> IO[bytes]:
+    """Open a regular file for reading bytes; never wait for a FIFO or read from a device.
+
+    A drop-in for ``open(path, "rb")`` wherever the path is not ours: everything that is wrong is an `OSError` with the
+    reason in ``strerror``.
+
+    Parameters
+    ----------
+    path : path
+    limit : int, optional
+        Largest size of the file in bytes.
+
+    Raises
+    ------
+    OSError
+        The file cannot be opened, is a folder, device, FIFO or socket, or is larger than `limit`.
+
+    Examples
+    --------
+    >>> from grampus._files import open_regular
+    >>> open_regular(os.devnull)
+    Traceback (most recent call last):
+    ...
+    OSError: [Errno 22] not a regular file but a device, FIFO or socket: '/dev/null'
+    """
+    name = os.fspath(path)
+    try:
+        descriptor = os.open(path, _OPEN_FLAGS)
+    except ValueError as error:  # a zero byte in the name
+        raise OSError(errno.EINVAL, str(error), name) from error
+    status = os.fstat(descriptor)
+    if stat.S_ISDIR(status.st_mode):
+        problem: OSError = IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+    elif not stat.S_ISREG(status.st_mode):
+        problem = OSError(errno.EINVAL, "not a regular file but a device, FIFO or socket", name)
+    elif limit is not None and status.st_size > limit:
+        reason = f"file too large: {format_size(status.st_size)}, at most {format_size(limit)}"
+        problem = OSError(errno.EFBIG, reason, name)
+    else:
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    raise problem
+
+
 def temporary(path: Path) -> Path:
-    """Return a fresh name beside a path, hidden, that tells what it belongs to."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    """Return a new hidden name next to a path, derived from its name."""
+    return path.with_name(f".{path.name}.{os.urandom(6).hex()}.tmp")
 
 
 def sync_folder(path: Path) -> None:
-    """Bring the names in a folder to the disk, where the system can."""
+    """Flush the entries of a folder to disk, where the system supports it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -30,7 +85,7 @@ def sync_folder(path: Path) -> None:
 
 
 def write_synced(path: Path, data: bytes | memoryview) -> None:
-    """Write a new file and bring it to the disk."""
+    """Write a new file and flush it to disk."""
     with path.open("xb") as file:
         file.write(data)
         file.flush()
@@ -38,9 +93,9 @@ def write_synced(path: Path, data: bytes | memoryview) -> None:
 
 
 def write_file(path: Path, data: bytes | memoryview) -> None:
-    """Write a file in one step: whoever looks sees the old one or the new one, whole.
+    """Write a file atomically: a reader sees the old file or the new one, never a part.
 
-    Folders above it are made. A link stays, and what it leads to is written; a pipe or a device is written into.
+    Missing parent folders are created. A link is followed; a pipe or a device is written to directly.
 
     Examples
     --------
@@ -56,25 +111,31 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
             file.write(data)
         return
     target = Path(os.path.realpath(path))
-    beside = temporary(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(target, data)
+    except OSError as error:  # name the file that was asked for
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    sync_folder(target.parent)
+
+
+def replace_file(path: Path, data: bytes | memoryview) -> None:
+    """Put a new file in place of whatever has its name, in one step."""
+    beside = temporary(path)
+    try:
         write_synced(beside, data)
-        beside.replace(target)
-    except BaseException as error:
+        beside.replace(path)
+    except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()
-        if isinstance(error, OSError):  # name the file that was asked for, not the one beside it
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
-    sync_folder(target.parent)
 
 
 @contextlib.contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Give a folder to fill, and rename it to `path` at the end; after an error nothing is left.
+    """Yield a folder to fill, and rename it to `path` at the end; after an error nothing is left.
 
-    `path` must not be there, or be an empty folder.
+    `path` must not exist, or be an empty folder.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     remove_stale(path)
@@ -90,9 +151,73 @@ def new_folder(path: Path) -> Iterator[Path]:
     sync_folder(path.parent)
 
 
+@contextlib.contextmanager
+def locked(path: Path, wait: float) -> Iterator[bool]:
+    """Hold a lock file while the block runs, and remove it afterwards; yield False if it stayed taken.
+
+    The operating system holds the lock (``flock``, or ``msvcrt.locking`` on Windows) and releases it when the process
+    ends, however it ends: a file left by a killed process locks nothing. Where the file system has no locks, the block
+    runs without one.
+
+    Parameters
+    ----------
+    path : Path
+        The lock file.
+    wait : float
+        Seconds to wait for another holder.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from grampus._files import locked
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with locked(Path(folder, "lock"), 1.0) as first, locked(Path(folder, "lock"), 0.0) as second:
+    ...         print(first, second)
+    ...     os.listdir(folder)
+    True False
+    []
+    """
+    handle, end = _try_lock(path), time.monotonic() + wait
+    while handle is None and time.monotonic() < end:
+        time.sleep(0.05)
+        handle = _try_lock(path)
+    try:
+        yield handle is not None
+    finally:
+        if handle is not None:
+            _unlock(path, handle)
+
+
+def _try_lock(path: Path) -> int | None:
+    """Return a handle that holds the lock, or None."""
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        if sys.platform == "win32":
+            msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
+    except OSError as error:
+        held = error.errno not in (errno.EAGAIN, errno.EACCES, errno.ENOENT)
+    if held:
+        return handle
+    os.close(handle)
+    return None
+
+
+def _unlock(path: Path, handle: int) -> None:
+    """Remove the lock file and let go; Windows removes no open file, so there the order is the other way round."""
+    if sys.platform != "win32":
+        path.unlink(missing_ok=True)
+    os.close(handle)
+    if sys.platform == "win32":
+        with contextlib.suppress(OSError):  # the next holder has opened it, and will remove it
+            path.unlink()
+
+
 def remove_stale(path: Path) -> None:
-    """Remove what processes that were killed more than an hour ago left beside a path."""
-    for left in path.parent.glob(f".{_literal(path.name)}.*.tmp"):
+    """Remove what processes killed more than an hour ago left next to a path."""
+    for left in path.parent.glob(f".{_literal(path.name)}.{'[0-9a-f]' * 12}.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _STALE:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()

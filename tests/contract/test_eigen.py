@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator
 
 import grampus
 from grampus.errors import ConvergenceError, InputError
-from grampus.gram import DenseGram, FunctionGram, LinearGram, SparseGram, eigenpairs, eigenvalues, shift
+from grampus.gram import DenseGram, FunctionGram, LinearGram, SparseGram, eigen, eigenpairs, eigenvalues, shift
 from grampus.gram.eigen import METHODS, fixed_signs, smallest_eigenvalue
 from grampus.gram.graph import GraphOperator, components, degrees
 from grampus.kernels import parse_kernel
@@ -124,10 +124,10 @@ def test_the_cost_rule():
     rng = np.random.default_rng(0)
     x = rng.random((700, 5))
     function = FunctionGram(lambda a, b: np.exp(a @ b.T), x, lambda a: np.exp((a * a).sum(axis=1)))
-    assert eigenpairs(LinearGram(x[:100]), 3).method == "lapack"
+    assert eigenpairs(LinearGram(x[:60]), 3).method == "lapack"
     assert eigenpairs(LinearGram(x), 200).method == "lapack"
-    assert eigenpairs(LinearGram(x), 3).method == "arpack"
-    assert eigenpairs(function, 3).method == "arpack"
+    assert eigenpairs(LinearGram(x), 3).method == "lanczos"
+    assert eigenpairs(function, 3).method == "lanczos"
     held = eigenpairs(function, 3)
     with grampus.config(memory="8MB"):  # 4 MB of matrix no longer fit in a quarter of it
         found = eigenpairs(function, 3)
@@ -179,8 +179,10 @@ def test_bad_input():
         ({"count": 0}, r"count must be between 1 and 5 \(the number of documents\)"),
         ({"count": 6}, "count must be between 1 and 5"),
         ({"count": 2, "which": "middle"}, "which must be 'largest' or 'smallest'"),
-        ({"count": 2, "method": "magic"}, "method must be one of 'lapack', 'arpack', 'randomised'"),
+        ({"count": 2, "method": "magic"}, "method must be one of 'lapack', 'lanczos', 'randomised'"),
         ({"count": 2, "seed": -1}, "seed must be at least 0"),
+        ({"count": 2, "start": np.ones(4)}, r"start must have 5 entries.*\(4,\)"),
+        ({"count": 2, "floor": 0.0, "which": "smallest"}, "floor is for the largest"),
     ]:
         with pytest.raises(InputError, match=message):
             eigenpairs(gram, arguments.pop("count"), **arguments)
@@ -202,7 +204,7 @@ def test_bad_input():
     assert np.array_equal(eigenpairs(LinearGram(np.zeros((9, 2))), 2).values, [0.0, 0.0])
 
 
-@pytest.mark.parametrize("method", ["arpack", "randomised"])
+@pytest.mark.parametrize("method", ["lanczos", "randomised"])
 def test_no_answer_is_said(method):
     tail = parse_kernel("gaussian(1)").gram(np.random.default_rng(0).random((700, 6)))
     with pytest.raises(ConvergenceError, match=r"eigenpairs of .* were not all found: .*method='lapack'"):
@@ -242,3 +244,90 @@ def test_components_through_terms_rows_and_links_are_the_same():
         assert np.array_equal(found, components(SparseGram(sp.csr_array(matrix))))
         assert (np.diff(np.bincount(found)) <= 0).all()
         np.testing.assert_allclose(degrees(gram), matrix.sum(axis=1) - matrix.diagonal(), atol=1e-12)
+
+
+def test_a_start_and_a_tolerance_save_products():
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((700, 80)) * np.linspace(1.0, 3.0, 80)
+    gram = LinearGram(x)
+    plain = eigenpairs(gram, 2)
+    near = eigenpairs(gram, 2, start=plain.vectors.sum(axis=1))
+    rough = eigenpairs(gram, 2, tolerance=1e-5)
+    assert max(near.products, rough.products) < plain.products
+    np.testing.assert_allclose(near.values, plain.values, rtol=1e-10)
+    np.testing.assert_allclose(rough.values, plain.values, rtol=1e-6)
+    assert 1e-12 < rough.residual < 1e-5
+
+
+def test_what_follows_is_seen():
+    for n, method in ((50, "lapack"), (300, "lanczos"), (300, "randomised")):
+        values = np.linspace(1.0, 2.0, n)
+        assert eigenpairs(np.diag(values), 3, method=method).following == pytest.approx(values[-4], rel=1e-2)
+        low = eigenpairs(np.diag(values), 3, which="smallest", method=method)
+        assert low.following == pytest.approx(values[3], rel=1e-2)
+    assert eigenpairs(np.diag(values), 300).following == -np.inf
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_what_is_below_the_floor_is_left_out(method):
+    x = np.random.default_rng(0).standard_normal((300, 3))
+    pairs = eigenpairs(LinearGram(x), 6, method=method, floor=1e-8)
+    assert pairs.vectors.shape == (300, 3)
+    assert len(eigenpairs(LinearGram(x), 2, method=method, floor=1e9).values) == 0
+
+
+def test_a_flat_spectrum_needs_restarts():
+    rng = np.random.default_rng(0)
+    turn = np.linalg.qr(rng.standard_normal((500, 500)))[0]
+    matrix = (turn * np.linspace(0, 1, 500) ** 0.25) @ turn.T
+    found = eigenpairs((matrix + matrix.T) / 2, 2)
+    np.testing.assert_allclose(found.values, np.linspace(0, 1, 500)[-1:-3:-1] ** 0.25, rtol=1e-9)
+    assert found.products > 2 * 64
+
+
+def test_too_many_products_end_in_lapack_or_an_error(monkeypatch):
+    monkeypatch.setattr("grampus.gram.lanczos.MOST_PRODUCTS", -10)
+    matrix = np.random.default_rng(0).standard_normal((300, 300))
+    gram = DenseGram(matrix @ matrix.T)
+    with pytest.raises(ConvergenceError, match="20 products were not enough for residuals of 1e-12"):
+        eigenpairs(gram, 1, method="lanczos")
+    assert eigenpairs(gram, 1).method == "lapack"
+
+
+@pytest.mark.parametrize("method", ["lanczos", "randomised"])
+@pytest.mark.parametrize(
+    ("fault", "message"),
+    [
+        (lambda values, vectors: (values[:1], vectors[:, :1]), "1 came"),
+        (lambda values, vectors: (values, vectors[:, [0, 0, 0]]), "not orthonormal"),
+        (lambda values, vectors: (values, vectors * np.nan), "not orthonormal"),
+        (lambda values, vectors: (values * 1.01, vectors), "a residual of"),
+    ],
+)
+def test_a_wrong_answer_of_an_iteration_never_gets_out(monkeypatch, method, fault, message):
+    solver = eigen._SOLVERS[method]
+    monkeypatch.setitem(eigen._SOLVERS, method, lambda *search: fault(*solver(*search)))
+    x = np.random.default_rng(0).standard_normal((300, 8))
+    with pytest.raises(ConvergenceError, match=message):
+        eigenpairs(LinearGram(x), 3, method=method)
+    if method == "lanczos":
+        assert eigenpairs(LinearGram(x), 3).method == "lapack"
+
+
+@pytest.mark.parametrize("count", [1, 4, 9])
+def test_copies_of_eigenvalues_on_symmetric_data(count):
+    angles = np.arange(360) * 2 * np.pi / 360
+    circle = np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    for matrix in (
+        np.eye(300),
+        np.exp(10 * (circle @ circle.T - 1)),
+        np.kron(np.eye(5), np.diag([3.0, 2.0, 1.0] * 30)),
+    ):
+        found = eigenpairs(matrix, count, method="lanczos")
+        np.testing.assert_allclose(found.values, np.linalg.eigvalsh(matrix)[::-1][:count], rtol=1e-10)
+
+
+def test_copies_of_a_document_get_equal_entries():
+    x = np.random.default_rng(0).random((400, 30))
+    pairs = eigenpairs(LinearGram(np.concatenate([x, x])), 5)
+    np.testing.assert_allclose(pairs.vectors[:400], pairs.vectors[400:], atol=1e-14)

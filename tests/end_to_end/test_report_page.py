@@ -20,6 +20,7 @@ from tests.axe import script as axe_script
 from tests.browser import browser as start_browser
 from tests.browser import chromium
 from tests.pages import PAYLOADS, example_run
+from tests.runs import changed
 
 N = 160
 READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
@@ -147,10 +148,10 @@ def test_one_request_and_no_other_when_served(chrome, example):
 
 def test_search_finds_words_in_titles_texts_and_ids(page):
     run = example_run()
-    expected = sum("whale" in t and "tide" in t for t in run.texts)
+    expected = sum("whale" in t and "tide" in t for t in run.documents.texts)
     assert search(page, "Tide WHALE").startswith(f"{expected} document")
     assert listed(page) == expected
-    in_titles = [title for title in run.titles if title.startswith("kitchen")]
+    in_titles = [title for title in run.documents.titles if title.startswith("kitchen")]
     assert search(page, "kitchen number").startswith(f"{len(in_titles)} documents found")
     assert sorted(texts(page, "#panel-documents .document-title")) == sorted(in_titles)
     search(page, "nowhere at all")
@@ -164,7 +165,7 @@ def test_search_finds_words_in_titles_texts_and_ids(page):
 def test_search_by_regular_expression_cannot_hang_the_page(page):
     import re
 
-    expected = sum(bool(re.search(r"\bwhale\b.*\bkrill\b", t)) for t in example_run().texts)
+    expected = sum(bool(re.search(r"\bwhale\b.*\bkrill\b", t)) for t in example_run().documents.texts)
     assert search(page, r"\bwhale\b.*\bkrill\b", pattern=True).startswith(f"{expected} document")
     assert search(page, "(unclosed", pattern=True).startswith("Not a regular expression")
     assert page.run("document.querySelector('#query').getAttribute('aria-invalid')") == "true"
@@ -203,7 +204,7 @@ def test_dragging_moves_the_map_and_a_press_opens_a_document(page):
     page.run("document.querySelector('#tab-documents').click()")
     page.click(".documents .document")
     assert page.run("document.activeElement.id") == "opened"
-    assert text(page, "#opened h3") in list(example_run().titles)
+    assert text(page, "#opened h3") in list(example_run().documents.titles)
 
 
 def certainty_bins(margin):
@@ -215,17 +216,17 @@ def certainty_bins(margin):
 
 def test_the_legend_selects_and_the_colours_change(page):
     run = example_run()
-    assert legend(page) == [cluster.size for cluster in run.clusters]
+    assert legend(page) == [cluster.size for cluster in run.evidence.clusters]
     page.click(".legend-line")
     page.click("#tab-documents")
-    assert listed(page) == run.clusters[0].size
+    assert listed(page) == run.evidence.clusters[0].size
     page.click("#tab-legend")
     page.click(".legend-line")
     assert text(page, "#listed-count") is None
     seen = {picture(page)}
     for choice, sizes in (
-        ("label", sorted(Counter(run.classes).values(), reverse=True)),
-        ("certainty", certainty_bins(run.margin)),
+        ("label", sorted(Counter(run.documents.classes).values(), reverse=True)),
+        ("certainty", certainty_bins(run.evidence.margin)),
     ):
         page.run(f"(() => {{ const s = document.querySelector('#colour'); s.value = '{choice}';"
                  "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
@@ -249,14 +250,14 @@ def test_the_cut_of_the_tree_colours_the_map(page):
     page.key("Home")
     assert legend(page) == [N]
     page.key("End")
-    leaves = sum(not branch.children for branch in example_run().tree)
+    leaves = sum(not branch.children for branch in example_run().evidence.tree)
     assert len(legend(page)) == leaves
     assert text(page, "#cut-value") == str(leaves)
 
 
 def test_the_tree_opens_closes_and_selects_by_keyboard(page):
     page.click("#tab-tree")
-    root = example_run().tree[0]
+    root = example_run().evidence.tree[0]
     page.run("document.querySelector('#branch-0').focus()")
     shown = len(texts(page, "[role=treeitem]"))
     page.key("ArrowLeft")
@@ -268,7 +269,7 @@ def test_the_tree_opens_closes_and_selects_by_keyboard(page):
     assert page.run("document.activeElement.id") == "branch-1"
     page.key("Enter")
     page.click("#tab-documents")
-    assert listed(page) == example_run().tree[root.children[0]].size
+    assert listed(page) == example_run().evidence.tree[root.children[0]].size
 
 
 def test_tabs_map_and_skip_link_work_from_the_keyboard(page):
@@ -308,8 +309,15 @@ def test_rename_merge_download_and_apply_again(page, example, tmp_path):
         page.click(f"[data-cluster='{cluster}'] footer input[type=checkbox]")
     page.click("#merge")
     assert text(page, "#headline") == "160 documents in 3 clusters"
-    assert number(text(page, "[data-cluster='1'] .card-size b")) == run.clusters[1].size + run.clusters[3].size
-    assert legend(page) == [run.clusters[0].size, run.clusters[1].size + run.clusters[3].size, run.clusters[2].size]
+    assert (
+        number(text(page, "[data-cluster='1'] .card-size b"))
+        == run.evidence.clusters[1].size + run.evidence.clusters[3].size
+    )
+    assert legend(page) == [
+        run.evidence.clusters[0].size,
+        run.evidence.clusters[1].size + run.evidence.clusters[3].size,
+        run.evidence.clusters[2].size,
+    ]
     assert "2 changes" in text(page, "#edit-bar")
     page.click("#download")
     file = tmp_path / "edits.json"
@@ -334,7 +342,7 @@ def test_rename_merge_download_and_apply_again(page, example, tmp_path):
     page.click("[data-cluster='1'] footer button:nth-of-type(3)")  # split again
     assert text(page, "#headline") == "160 documents in 4 clusters"
     page.click("#undo")
-    assert text(page, "#name-1") == run.clusters[1].label
+    assert text(page, "#name-1") == run.evidence.clusters[1].label
     page.open(example)  # for the fixture's last look
     page.until(READY)
 
@@ -356,13 +364,16 @@ def test_light_and_dark(page):
 
 def test_labels_time_heatmap_and_oddities_hold_the_run(page):
     run = example_run()
-    order = [value for value, _ in Counter(run.classes).most_common()]
+    order = [value for value, _ in Counter(run.documents.classes).most_common()]
     rows = page.run(
         "[...document.querySelectorAll('#label-counts tbody tr')].map((r) => "
         "[...r.querySelectorAll('.cell')].map((c) => Number(c.textContent) || 0))"
     )
     expected = [
-        [sum(1 for i in np.flatnonzero(run.labels == c) if run.classes[int(i)] == value) for value in order]
+        [
+            sum(1 for i in np.flatnonzero(run.evidence.labels == c) if run.documents.classes[int(i)] == value)
+            for value in order
+        ]
         for c in range(4)
     ]
     heads = texts(page, "#label-counts thead th")[1:-1]
@@ -422,9 +433,9 @@ def hostile(run):
         replace(
             c, label=pay[c.number * 7], terms=wicked(c.terms, c.number * 30), phrases=wicked(c.phrases, 90 + c.number)
         )
-        for c in run.clusters
+        for c in run.evidence.clusters
     )
-    tree = tuple(replace(branch, label=pay[(branch.index * 3) % len(pay)]) for branch in run.tree)
+    tree = tuple(replace(branch, label=pay[(branch.index * 3) % len(pay)]) for branch in run.evidence.tree)
     return replace(
         run,
         ids=Texts(f"{pay[i]} {i}" for i in range(n)),
@@ -506,7 +517,7 @@ def test_no_payload_runs(chrome, tmp_path):
 
 
 def bare(run, **changes):
-    return replace(run, titles=None, classes=None, dates=None, choice=None, columns={}, **changes)
+    return changed(run, titles=None, classes=None, dates=None, choice=None, columns={}, **changes)
 
 
 def odd_runs():
@@ -516,19 +527,19 @@ def odd_runs():
     whole = example_run()
     two = DocumentClusterer(2, random_state=0).fit(["whale", "bird"]).run_
     one = DocumentClusterer(1, random_state=0).fit(["whale song", "whale bone", "whale tail"]).run_
-    long = replace(whole, texts=Texts(["word " * 200_000, *list(whole.texts)[1:]]))
+    long = changed(whole, texts=Texts(["word " * 200_000, *list(whole.documents.texts)[1:]]))
     scripts = ["שלום עולם 🐋 لوحة", "👩‍👩‍👧‍👦 emoji 👍🏽", "\u202eסוף \u200f", "नमस्ते दुनिया"]
     mixed = Texts(scripts[i % 4] for i in range(len(whole)))
     return {
         "one cluster": (one, {}),
         "too few to choose k": (DocumentClusterer(random_state=0).fit(["whale", "bird", "whale song"]).run_, {}),
         "two documents": (two, {}),
-        "all merged": (whole, {"edits": Edits(whole.fingerprint, {}, ((0, 1, 2, 3),))}),
+        "all merged": (whole, {"edits": Edits(whole.provenance.fingerprint, {}, ((0, 1, 2, 3),))}),
         "a text of 1 MB": (long, {"texts": "full"}),
-        "right to left and emoji": (replace(whole, titles=mixed, excerpts=mixed), {}),
+        "right to left and emoji": (changed(whole, titles=mixed, excerpts=mixed), {}),
         "nothing but ids": (bare(whole, texts=None, excerpts=None), {"texts": "none"}),
-        "one label": (replace(whole, classes=Texts("x" for _ in range(N))), {}),
-        "nowhere on the map": (replace(whole, coordinates=np.full((N, 2), np.nan, dtype=np.float32)), {}),
+        "one label": (changed(whole, classes=Texts("x" for _ in range(N))), {}),
+        "nowhere on the map": (changed(whole, coordinates=np.full((N, 2), np.nan, dtype=np.float32)), {}),
     }
 
 
@@ -550,8 +561,8 @@ def test_odd_input_still_makes_sense(chrome, tmp_path, name):
     assert len(texts(chrome, ".card")) == k
     assert sum(legend(chrome)) == len(run)
     assert chrome.run("document.documentElement.scrollWidth") <= 390
-    assert chrome.run("document.querySelector('#labels').hidden") == (run.classes is None)
-    assert chrome.run("document.querySelector('#time').hidden") == (run.dates is None)
+    assert chrome.run("document.querySelector('#labels').hidden") == (run.documents.classes is None)
+    assert chrome.run("document.querySelector('#time').hidden") == (run.documents.dates is None)
     found = search(chrome, "whale")
     assert "found" in found
     assert chrome.problems == []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import fast, narrow
+from grampus.cluster.kmeans.state import RULES, Rule
 from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, objective, shift
 from tests.reference import naive_kmeans
 
@@ -65,14 +67,17 @@ def test_document_by_document(problem, kind, adjusted, sigma, centroid):
     x, start, k = problem
     K = x @ x.T
     sigma = -np.trace(K) / len(K) if sigma is None else sigma
-    with warnings.catch_warnings():
+    gram, row = forms(x, kind, sigma), Rule(adjusted=adjusted, centroid=centroid)
+    with warnings.catch_warnings(), patch.dict(RULES, {"row": row}):
         warnings.simplefilter("ignore")
-        result = kernel_kmeans(forms(x, kind, sigma), k, init=start, adjusted=adjusted, centroid_weight=centroid)
-    # the start is renumbered in the order of its labels; the twin must see the same numbers
-    start = np.unique(start, return_inverse=True)[1]
-    labels, outcome, moves, values = naive_kmeans.run(
-        K + sigma * np.eye(len(K)), start, k, adjusted=adjusted, sigma=sigma, centroid=centroid
+        result = kernel_kmeans(gram, k, init=start, rule="row")
+    # the start is renumbered in the order of its labels, and runs in canonical order: so must the twin
+    order = gram.documents().order
+    start = np.unique(start, return_inverse=True)[1][order]
+    found, outcome, moves, values = naive_kmeans.run(
+        K[np.ix_(order, order)] + sigma * np.eye(len(K)), start, k, adjusted=adjusted, sigma=sigma, centroid=centroid
     )
+    labels = found[np.argsort(order)]
     assert result.history.moves.tolist() == moves
     assert result.outcome == outcome
     assert result.labels.tolist() == labels.tolist()
@@ -168,7 +173,7 @@ def test_weights_stand_for_copies(problem, seed, adjusted, sigma):
     k = start.max() + 1
     copies = np.random.default_rng(seed).integers(1, 4, len(x))
     repeated = np.repeat(np.arange(len(x)), copies)
-    rule = {"adjusted": adjusted, "max_iter": 6}
+    rule = {"rule": "adjusted" if adjusted else "plain", "max_iter": 6}
     weighted = kernel_kmeans(shift(LinearGram(x), sigma), k, init=start, sample_weight=copies, **rule)
     unrolled = kernel_kmeans(shift(LinearGram(x[repeated]), sigma), k, init=start[repeated], **rule)
     filled = []

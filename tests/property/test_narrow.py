@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 import grampus
 from grampus import choose_k
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import fast, narrow
-from grampus.cluster.kmeans.kernel_kmeans import choose_way
+from grampus.cluster.kmeans import Batch, fast, narrow
+from grampus.cluster.kmeans.batch import nearest_of
 from grampus.cluster.kmeans.lockstep import Problem, lockstep
 from grampus.cluster.kmeans.narrow import Narrow
 from grampus.cluster.kmeans.state import JOINS, TIE, HeldSums, Rule
 from grampus.errors import InputError
-from grampus.gram import DenseGram, LinearGram, factor, normalise
-from grampus.select.splits import nearest_of
+from grampus.gram import DenseGram, LinearGram, normalise
+from grampus.select import Splits
 
 pytest.importorskip("numba")
 
@@ -79,7 +79,7 @@ def test_runs_equal_the_lockstep_engine(seed, kind, n, k, m, way, weighted, cent
     starts[1, 0] = 0
     sums = HeldSums(gram, diagonal, weights, k, gram.dense())
     theirs = sorted(lockstep(problem, sums, starts.copy()), key=lambda run: run.index)
-    for ours, other in zip(Narrow(factor(gram), diagonal, weights, 2).run(problem, starts), theirs, strict=True):
+    for ours, other in zip(Narrow(gram.features(), diagonal, weights, 2).run(problem, starts), theirs, strict=True):
         same(ours, other, starts[other.index] >= 0, float(weights @ diagonal))
 
 
@@ -90,7 +90,7 @@ def test_a_half_with_fewer_distinct_documents_than_clusters_is_run_alike():
     start = (np.arange(300, dtype=np.int32) % 3 + 1)[None]
     start[0, ::2] = -1  # documents outside the half are in no cluster, and the first cluster is empty
     (theirs,) = lockstep(problem, HeldSums(gram, gram.diagonal(), np.ones(300), 4, gram.dense()), start.copy())
-    (ours,) = Narrow(factor(gram), gram.diagonal(), np.ones(300)).run(problem, start)
+    (ours,) = Narrow(gram.features(), gram.diagonal(), np.ones(300)).run(problem, start)
     same(ours, theirs, start[0] >= 0, float(gram.trace()))
 
 
@@ -103,7 +103,7 @@ def test_clusters_that_become_empty_are_filled_alike():
     starts[1, :200], starts[2, ::3], starts[3, 400:] = 5, 8, 3
     sums = HeldSums(gram, gram.diagonal(), np.ones(403), 9, gram.dense())
     theirs = sorted(lockstep(problem, sums, starts.copy()), key=lambda run: run.index)
-    ours = list(Narrow(factor(gram), gram.diagonal(), np.ones(403)).run(problem, starts))
+    ours = list(Narrow(gram.features(), gram.diagonal(), np.ones(403)).run(problem, starts))
     for one, other in zip(ours, theirs, strict=True):
         same(one, other, starts[0] >= 0, float(gram.trace()))
         assert len(np.unique(one.labels)) == 9
@@ -112,16 +112,16 @@ def test_clusters_that_become_empty_are_filled_alike():
 def test_threads_batches_and_scaling_change_nothing():
     x = KINDS["clouds"](np.random.default_rng(2), 500, 6)
     gram = normalise(LinearGram(x))
-    assert isinstance(choose_way(gram, gram.diagonal(), np.ones(500), 4, 12, None), Narrow)
-    found = [
-        kernel_kmeans(gram, 4, n_init=12, random_state=0, n_jobs=threads, batch_size=batch).runs
-        for threads in (1, 2, 5)
-        for batch in (None, 1, 5)
-    ]
+    assert Batch(gram, Rule(), [4], 12).independent
+    found = []
+    for threads in (1, 2, 5):
+        for memory in (None, "1MB"):  # a small budget runs few starts at a time
+            with grampus.config(threads=threads, memory=memory):
+                found.append(kernel_kmeans(gram, 4, n_init=12, random_state=0).runs)
     for runs in found[1:]:
         np.testing.assert_array_equal(runs.labels, found[0].labels)
         np.testing.assert_array_equal(runs.objective, found[0].objective)  # to the last bit: no start sees another
-    units = LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True))
+    units = LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True)).named(gram.documents())
     np.testing.assert_array_equal(kernel_kmeans(units, 4, n_init=12, random_state=0).runs.labels, found[0].labels)
 
 
@@ -136,17 +136,17 @@ def test_features_may_be_float32_read_only_and_in_any_order():
 def test_the_way_is_chosen_by_a_rule(monkeypatch):
     x = np.random.default_rng(4).normal(size=(400, 5))
     ways = {
-        "narrow": (LinearGram(x), Narrow),
-        "wide": (LinearGram(np.random.default_rng(4).normal(size=(30, 400))), HeldSums),
-        "stored": (DenseGram(x @ x.T), HeldSums),
+        "narrow": (LinearGram(x), True),
+        "wide": (LinearGram(np.random.default_rng(4).normal(size=(30, 400))), False),
+        "stored": (DenseGram(x @ x.T), False),
     }
-    for gram, kind in ways.values():
-        assert isinstance(choose_way(gram, gram.diagonal(), np.ones(len(gram)), 4, 100, 1), kind)
+    for gram, independent in ways.values():
+        assert Batch(gram, Rule(), [4], 100).independent == independent
     many = np.repeat(x, 20, axis=0)
     with grampus.config(memory="1MB"):  # no room for a copy in each thread
-        assert not isinstance(choose_way(LinearGram(many), (many**2).sum(1), np.ones(8000), 4, 5, 2), Narrow)
+        assert not Batch(LinearGram(many), Rule(), [4], 5).independent
     monkeypatch.setattr(fast, "available", lambda: False)
-    assert not isinstance(choose_way(LinearGram(x), (x**2).sum(1), np.ones(400), 4, 5, 1), Narrow)
+    assert not Batch(LinearGram(x), Rule(), [4], 5).independent
 
 
 def test_sums_that_overflow_are_refused():
@@ -166,7 +166,7 @@ def test_documents_join_the_nearest(seed, kind, k):
     start[0, members] = JOINS
     start[0, centres] = np.arange(k)
     problem = Problem(k, np.ones(320), gram.diagonal(), Rule(False, TIE, 0.0, False), 0)
-    (found,) = Narrow(factor(gram), gram.diagonal(), np.ones(320)).run(problem, start)
+    (found,) = Narrow(gram.features(), gram.diagonal(), np.ones(320)).run(problem, start)
     wanted = nearest_of(gram, np.arange(320), centres)
     wanted[centres] = np.arange(k)
     assert found.labels[members].tolist() == wanted[members].tolist()
@@ -178,8 +178,9 @@ def test_documents_join_the_nearest(seed, kind, k):
 def test_choose_k_is_the_same_without_compiled_loops(scheme, kernel, init, monkeypatch):
     rng = np.random.default_rng(6)
     x = np.round(KINDS["clouds"](rng, 240, 5), 1)
-    options = {"kernel": kernel, "ks": range(2, 8), "scheme": scheme, "n_splits": 6, "init": init, "null": False}
-    changes = ({}, {"n_jobs": 1}, {"n_jobs": 2}, {"batch_size": 1})
+    options = {"kernel": kernel, "ks": range(2, 8), "scheme": scheme, "null": False}
+    options["splits"] = Splits(6, init=init)
+    changes = ({}, {"n_jobs": 1}, {"n_jobs": 2})
     found = [choose_k(x, **options, **change, random_state=1) for change in changes]
     monkeypatch.setattr(fast, "available", lambda: False)
     plain = choose_k(x, **options, random_state=1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,12 +11,12 @@ from hypothesis import strategies as st
 
 from grampus import choose_k
 from grampus._random import seed_words
-from grampus.cluster.kmeans.state import TIE, Rule
+from grampus.cluster.kmeans import Rule
 from grampus.gram import DenseGram, FunctionGram, LinearGram, shift
 from grampus.metrics import accuracy
-from grampus.select import chance_strength, nearest_centroid, prediction_strength, reduce_gram
+from grampus.select import Splits, chance_strength, nearest_centroid, prediction_strength, reduce_gram
 from grampus.select.halves import Splitter
-from grampus.select.splits import Starts, half
+from grampus.select.splits import half
 from grampus.select.strength import partition_similarity, strength, tables
 from tests.reference import naive_select
 
@@ -104,9 +106,10 @@ def test_halves_in_lockstep_equal_plain_loops(seed, k, shifted, centroid):
     matrix = points @ points.T
     sigma = -np.trace(matrix) / 24 if shifted else 0.0
     entropy = tuple(seed_words(seed % 1000))
-    splitter = Splitter.of(DenseGram(matrix), Rule(False, TIE, sigma, centroid=centroid), [k], 2)
-    found = splitter.halves(k, range(2), entropy, 1)
-    starts = Starts().draw(DenseGram(matrix), k, entropy, range(2))
+    splits = Splits(2, init="random", n_init=1)
+    splitter = Splitter.of(DenseGram(matrix), Rule(shift=sigma, centroid=centroid), [k], splits, entropy)
+    found = splitter.halves(k, range(2), 1)
+    starts = splits.draw(DenseGram(matrix), k, entropy, range(2))
     for row, start in enumerate(starts):
         inside = half(24, entropy, row // 2)
         train = np.flatnonzero(inside if row % 2 == 0 else ~inside)
@@ -126,9 +129,9 @@ def test_the_classifier_equals_its_twin():
     matrix, train = points @ points.T, rng.permutation(60)[:30]
     classes = rng.integers(0, 3, 30)
     rest = np.setdiff1d(np.arange(60), train)
-    for sigma, weight in ((0.0, 1.0), (-2.5, 1.0), (-2.5, 0.5)):
-        found = nearest_centroid(shift(DenseGram(matrix), sigma), classes, train, centroid_weight=weight)
-        twin = naive_select.nearest_centroid(matrix, sigma, train, classes, rest, 3, weight)
+    for sigma in (0.0, -2.5):
+        found = nearest_centroid(shift(DenseGram(matrix), sigma), classes, train)
+        twin = naive_select.nearest_centroid(matrix, sigma, train, classes, rest, 3)
         assert found[rest].tolist() == twin.tolist()
 
 
@@ -137,9 +140,13 @@ def test_the_classifier_equals_its_twin():
 def test_the_result_does_not_depend_on_how_it_is_computed(seed, scheme):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(90, 6)) + 3 * np.eye(6)[rng.integers(0, 3, 90)]
-    options = {"kernel": "linear", "ks": [2, 3, 5], "scheme": scheme, "n_splits": 6, "null": False, "random_state": 1}
+    options = {"kernel": "linear", "ks": [2, 3, 5], "scheme": scheme, "null": False, "random_state": 1}
+    options["splits"] = Splits(6)
     base = choose_k(x, **options)
     shuffled = choose_k(x[rng.permutation(90)], **options)
     np.testing.assert_array_equal(base.scores, shuffled.scores)
-    for change in ({"batch_size": 1}, {"batch_size": 4}, {"n_jobs": 2}, {"n_jobs": 1}):
-        np.testing.assert_array_equal(base.scores, choose_k(x, **options, **change).scores)
+    for jobs in (1, 2):
+        np.testing.assert_array_equal(base.scores, choose_k(x, **options, n_jobs=jobs).scores)
+    for size in (1, 4):
+        with mock.patch.object(Splitter, "at_once", lambda *_, size=size: size):
+            np.testing.assert_array_equal(base.scores, choose_k(x, **options).scores)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from grampus.errors import InputError
 from grampus.text import Corpus, Terms, Texts, Weighting
-from grampus.text.weighting import GLOBAL, LOCAL, NORMALISATION
+from grampus.text.terms.weighting import GLOBAL, LOCAL, NORMALISATION
 
 words = st.sampled_from(["whale", "bird", "song", "the", "deep", "sea", "été", "x", "a_b"])
 documents = st.lists(st.lists(words, max_size=8).map(" ".join), min_size=1, max_size=12)

@@ -46,7 +46,7 @@ def test_a_shift_changes_every_objective_by_sigma_times_n_minus_non_empty(pair, 
 @given(partitioned())
 def test_objective_is_the_sum_of_squared_distances(pair):
     gram, labels = pair
-    x = gram.features
+    x = gram.rows
     explicit = sum(((x[labels == c] - x[labels == c].mean(axis=0)) ** 2).sum() for c in np.unique(labels))
     assert objective(gram, labels) == pytest.approx(explicit, abs=1e-9)
     assert objective(gram, labels) == pytest.approx(naive.objective(gram.dense(), labels), abs=1e-9)

@@ -1,4 +1,4 @@
-"""Choosing k against fpc, the paper and sets with a known answer: samples of what `make verify` runs in full."""
+"""Choosing k against fpc, the paper and sets with a known answer: samples of what `python -m lab` runs in full."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from grampus import choose_k
-from verify.issue_07_select import FPC, iris_strengths, mixture, structureless
+from grampus.select import Splits
+from lab.promises.choose_k import FPC, iris_strengths, mixture, structureless
 
 
 def test_fpc_on_iris():
@@ -16,19 +17,19 @@ def test_fpc_on_iris():
 @pytest.mark.parametrize("number", [0, 3])
 def test_no_structure_is_seen_as_such(number):
     x, kernel = structureless(number)
-    assert choose_k(x, kernel=kernel, n_splits=5, random_state=number).best == 1
+    assert choose_k(x, kernel=kernel, splits=Splits(5), random_state=number).best == 1
 
 
 @pytest.mark.parametrize("number", [1, 9])
 def test_well_separated_mixtures(number):
     x, kernel, k = mixture(number)
-    assert choose_k(x, kernel=kernel, n_splits=20, random_state=number).best == k
+    assert choose_k(x, kernel=kernel, splits=Splits(20), random_state=number).best == k
 
 
 @pytest.mark.corpus
 def test_the_papers_first_choice_on_cstr(corpora, monkeypatch):
     monkeypatch.setenv("GRAMPUS_DATA", str(corpora))
-    from reproductions.data import documents
-    from reproductions.validation import TABLE_3, estimate
+    from lab.data import documents
+    from lab.papers.validation import PRINTED, estimate
 
-    assert estimate(documents("cstr"), "RED-S", 40).top[0][0] == TABLE_3["cstr"]["RED-S"][0][0]
+    assert estimate(documents("cstr"), "RED-S", 40)[0][0] == PRINTED["table3"]["cstr"]["RED-S"][0][0]

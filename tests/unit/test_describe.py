@@ -14,7 +14,7 @@ from grampus.describe import Term, evidence, keywords, near_duplicates, phrases,
 from grampus.errors import InputError
 from grampus.gram import LinearGram, normalise, shift
 from grampus.metrics import ari
-from grampus.text._count import _stemming
+from grampus.text.terms.count import stemming
 
 
 def test_keywords_are_the_terms_with_the_largest_contrast():
@@ -108,7 +108,7 @@ def test_labels_hold_up_to_three_words_or_phrases():
 
 
 def test_spellings_are_the_most_frequent_words():
-    stem = _stemming("english")
+    stem = stemming("english")
     assert spellings(["birds birds bird", "whaling"], stem) == {"bird": "birds", "whale": "whaling"}
 
 

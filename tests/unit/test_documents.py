@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from sklearn.base import clone
 
 import grampus
 from grampus import DocumentClusterer
+from grampus.documents import Effort
 from grampus.errors import InputError, RunError
 from grampus.metrics import ari
 from grampus.text import Corpus, TermVectorizer
@@ -20,20 +21,26 @@ from grampus.text import Corpus, TermVectorizer
 SEA = ["whale song in the deep sea", "deep sea whale", "song of the whale", "the sea and a whale", "whales sing deep"]
 AIR = ["a bird in the old tree", "bird nest in a tree", "the tree and its birds", "old nest of a bird", "birds nest"]
 TEXTS = [*SEA, *AIR]
-QUICK = {"stability": False}
+EFFORT = ("ks", "scheme", "n_splits", "null", "stability", "n_init", "polish")
 
 
 def label_hash(labels):
     return hashlib.sha256(np.asarray(labels, dtype=np.int64).tobytes()).hexdigest()
 
 
+def quick(n_clusters, **options):
+    """A clusterer that does not measure stability; options of its effort may be given by name."""
+    effort = {name: options.pop(name) for name in EFFORT if name in options}
+    return DocumentClusterer(n_clusters, effort=Effort(**{"stability": False, **effort}), **options)
+
+
 def two(**options):
-    return DocumentClusterer(2, **{**QUICK, **options})
+    return quick(2, **options)
 
 
 @pytest.fixture(scope="module")
 def corpus():
-    from grampus.demo import scipy_docstrings
+    from grampus.datasets import scipy_docstrings
 
     whole = scipy_docstrings()
     return whole.take(np.arange(0, len(whole), 3))
@@ -50,18 +57,18 @@ def test_texts_in_clusters_out():
     assert sum(cluster.size for cluster in model.clusters_) == len(TEXTS)
     assert model.predict(["a song of the deep sea"]) == model.labels_[:1]
     run = model.run_
-    assert run.excerpts[0] == SEA[0]
-    assert run.tree[0].size == len(TEXTS)
-    assert np.isfinite(run.coordinates).all()
+    assert run.documents.excerpts[0] == SEA[0]
+    assert run.evidence.tree[0].size == len(TEXTS)
+    assert np.isfinite(run.layout.coordinates).all()
 
 
 def test_a_corpus_keeps_its_ids_titles_labels_and_dates():
     corpus = Corpus(TEXTS, ids=list("abcdefghij"), labels=["s"] * 5 + [""] * 5, titles=TEXTS, dates=["2020"] * 10)
     run = two().fit(corpus).run_
-    assert run.ids == list("abcdefghij")
-    assert run.classes == ["s"] * 5 + [""] * 5
-    assert run.titles == TEXTS
-    assert run.dates == ["2020"] * 10
+    assert run.documents.ids == list("abcdefghij")
+    assert run.documents.classes == ["s"] * 5 + [""] * 5
+    assert run.documents.titles == TEXTS
+    assert run.documents.dates == ["2020"] * 10
 
 
 @pytest.mark.parametrize("kind", ["sparse", "dense", "embeddings with texts"])
@@ -71,7 +78,7 @@ def test_rows_of_numbers_instead_of_texts(kind):
     model = two().fit(rows, corpus=Corpus(TEXTS) if kind.startswith("emb") else None)
     assert ari(model.labels_, two().fit(TEXTS).labels_) == 1.0
     assert model.predict(rows).tolist() == model.labels_.tolist()
-    assert (model.run_.texts is None) == (not kind.startswith("emb"))
+    assert (model.run_.documents.texts is None) == (not kind.startswith("emb"))
     if kind.startswith("emb"):
         assert any("whale" in cluster.label for cluster in model.clusters_)
     with pytest.raises(InputError, match="rows of a matrix"):
@@ -82,7 +89,7 @@ def test_a_gram_matrix():
     x = TermVectorizer("lec", dtype=np.float64).fit_transform(TEXTS)
     model = two(kernel="precomputed").fit((x @ x.T).toarray())
     assert ari(model.labels_, two(kernel="linear").fit(TEXTS).labels_) == 1.0
-    assert model.run_.agreement == 1.0
+    assert model.run_.evidence.agreement == 1.0
     assert model.clusters_[0].label == "cluster 1"
     with pytest.raises(InputError, match="takes a Gram matrix"):
         two(kernel="precomputed").fit(TEXTS)
@@ -100,11 +107,12 @@ def test_string_kernels_tell_substrings():
 
 def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus):
     """A sample of the 20 permutations, 20 runs and two numbers of threads in `make verify`."""
-    model = DocumentClusterer(6, **QUICK).fit(corpus)
+    model = quick(6).fit(corpus)
     expected = label_hash(model.labels_)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(corpus))
-        shuffled = DocumentClusterer(6, n_jobs=1 + seed % 2, **QUICK).fit(corpus.take(order))
+        with grampus.config(threads=1 + seed % 2):
+            shuffled = quick(6).fit(corpus.take(order))
         labels = np.empty(len(corpus), dtype=int)
         labels[order] = shuffled.labels_
         assert label_hash(labels) == expected
@@ -121,7 +129,7 @@ def test_copies_stay_together_and_empty_documents_are_placed():
     assert model.labels_[15] == model.labels_[0]
     assert set(model.labels_) == {0, 1}
     assert model.oddness_[13] == model.oddness_[14] == 1.0
-    assert any("2 documents without any known term" in note for note in model.run_.warnings)
+    assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
     assert [0, 15] in model.duplicates_.tolist()
     assert not {13, 14} & set(model.duplicates_.ravel().tolist())
     assert sum(cluster.size for cluster in model.clusters_) == len(texts)
@@ -129,13 +137,13 @@ def test_copies_stay_together_and_empty_documents_are_placed():
 
 @pytest.mark.parametrize("options", [{}, {"polish": False}, {"kernel": "cosine"}, {"kernel": "gaussian(1)"}])
 def test_documents_shown_again_get_their_label_when_it_converged(corpus, options):
-    model = DocumentClusterer(6, **QUICK, **options).fit(corpus)
-    assert 0.9 < model.run_.agreement <= 1.0
-    if model.polish or model.result_.outcome == "converged":
-        assert model.run_.agreement == 1.0
+    model = quick(6, **options).fit(corpus)
+    assert 0.9 < model.run_.evidence.agreement <= 1.0
+    if model.effort.polish or model.result_.outcome == "converged":
+        assert model.run_.evidence.agreement == 1.0
         assert model.predict(corpus).tolist() == model.labels_.tolist()
     share = (model.predict(corpus) == model.labels_).mean()
-    assert share == pytest.approx(model.run_.agreement, abs=1e-6)
+    assert share == pytest.approx(model.run_.evidence.agreement, abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -148,27 +156,19 @@ def test_a_loaded_run_answers_as_before(tmp_path, kernel, texts):
     again = grampus.load(tmp_path / "run")
     assert label_hash(again.labels_) == label_hash(model.labels_)
     new = [*TEXTS, "a whale", "xyzzy", ""]
-    one, other = model.place(new), again.place(new)
+    one, other = model.assign(new), again.assign(new)
     assert one.labels.tolist() == other.labels.tolist()
     assert one.known.tolist() == other.known.tolist()
     np.testing.assert_allclose(one.margin, other.margin, atol=1e-12)
     assert again.get_params()["kernel"] == kernel
-    assert (again.run_.texts is not None) == texts
-
-
-def test_a_run_without_a_named_scheme_can_be_fitted_again():
-    model = two().fit(TEXTS)
-    run = replace(model.run_, parameters={**model.run_.parameters, "scheme": None, "n_clusters": "auto"})
-    again = DocumentClusterer.of_run(run)
-    assert again.scheme == "auto"
-    assert len(again.fit(TEXTS).labels_) == len(TEXTS)
+    assert (again.run_.documents.texts is not None) == texts
 
 
 def test_without_texts_a_string_kernel_cannot_place(tmp_path):
     two(kernel="spectrum(3)|normalise").fit(TEXTS).save(tmp_path / "run", texts=False)
     again = grampus.load(tmp_path / "run")
     assert len(again.labels_) == len(TEXTS)
-    with pytest.raises(RunError, match="cannot place new documents"):
+    with pytest.raises(RunError, match="cannot assign new documents"):
         again.predict(["a whale"])
 
 
@@ -176,7 +176,7 @@ def test_a_function_as_tokenizer_works_but_cannot_be_saved():
     model = two(terms=TermVectorizer(tokenizer=str.split)).fit(TEXTS)
     assert model.predict(["whale"]) == model.labels_[:1]
     assert dict(model.run_.model) == {}
-    assert any("tokenizer" in note for note in model.run_.warnings)
+    assert any("tokenizer" in note for note in model.run_.evidence.warnings)
 
 
 def test_scikit_learn_conventions():
@@ -197,7 +197,6 @@ def test_scikit_learn_conventions():
         ({"n_clusters": 0}, TEXTS, "between 1"),
         ({"kernel": "cosin"}, TEXTS, "did you mean"),
         ({"polish": 1}, TEXTS, "True or False"),
-        ({"init": [0, 1]}, TEXTS, "documents are reordered"),
         ({"terms": "lfc"}, TEXTS, "TermVectorizer"),
         ({"random_state": -1}, TEXTS, "random_state"),
         ({"random_state": "x"}, TEXTS, "random_state"),
@@ -212,15 +211,15 @@ def test_scikit_learn_conventions():
 )
 def test_bad_input_is_said(options, data, message):
     with pytest.raises(InputError, match=message):
-        DocumentClusterer(**{"n_clusters": 2, **QUICK, **options}).fit(data)
+        quick(**{"n_clusters": 2, **options}).fit(data)
 
 
 @pytest.mark.parametrize("texts", [["whale"], ["whale", "bird"], ["whale", "whale"], TEXTS[:3]])
 def test_few_documents(texts):
-    run = DocumentClusterer(1, **QUICK).fit(texts).run_
-    assert run.labels.tolist() == [0] * len(texts)
-    assert run.second.tolist() == [-1] * len(texts)
-    assert run.tree[0].cluster == 0
+    run = quick(1).fit(texts).run_
+    assert run.evidence.labels.tolist() == [0] * len(texts)
+    assert run.evidence.second.tolist() == [-1] * len(texts)
+    assert run.evidence.tree[0].cluster == 0
 
 
 def test_no_documents_to_place():
@@ -233,10 +232,10 @@ def test_the_origin_is_a_place_for_rows_of_a_matrix(kernel, tmp_path):
     rows = np.vstack([np.zeros((10, 2)), np.random.default_rng(0).normal(size=(10, 2)) * 0.1 + 5])
     model = two(kernel=kernel).fit(rows)
     assert ari(model.labels_, np.repeat([0, 1], 10)) == 1.0
-    assert not any("zeros" in note or "known term" in note for note in model.run_.warnings)
+    assert not any("zeros" in note or "known term" in note for note in model.run_.evidence.warnings)
     model.save(tmp_path / "run")
     for each in (model, grampus.load(tmp_path / "run")):
-        placed = each.place(rows[[0, -1]])
+        placed = each.assign(rows[[0, -1]])
         assert placed.labels.tolist() == model.labels_[[0, -1]].tolist()
         assert placed.known.all()
 
@@ -256,45 +255,41 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
     for form, said in ((rows, "20 documents with nothing but zeros"), (sp.csr_array(rows), "20 documents without any")):
         model = two(kernel=kernel).fit(form)
         assert ari(model.labels_[:6], np.repeat([0, 1], 3)) == 1.0
-        assert any(said in note for note in model.run_.warnings)
+        assert any(said in note for note in model.run_.evidence.warnings)
         model.save(tmp_path / "run")
         for each in (model, grampus.load(tmp_path / "run")):
-            assert each.place(form[[0, 6]]).known.tolist() == [True, False]
+            assert each.assign(form[[0, 6]]).known.tolist() == [True, False]
     with pytest.raises(InputError, match=r"between 1 and 6 .the documents that differ and are not zero throughout"):
         DocumentClusterer(7, kernel=kernel).fit(rows)
 
 
 def test_texts_without_terms_have_no_say_under_any_kernel():
     model = two(kernel="gaussian(1)").fit([*TEXTS, "", "the of and"])
-    assert any("2 documents without any known term" in note for note in model.run_.warnings)
-    assert model.place(["", TEXTS[0]]).known.tolist() == [False, True]
+    assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
+    assert model.assign(["", TEXTS[0]]).known.tolist() == [False, True]
 
 
 @pytest.mark.parametrize(
     ("ks", "said"),
     [("abc", "whole number"), ([2, 2], "twice"), ([1], "above 1"), ([2.5], "whole number"), ([], "above 1")],
 )
-@pytest.mark.parametrize("k", [3, "auto"])
-def test_ks_is_checked_before_any_work(ks, said, k):
-    def work(*_):
-        raise AssertionError("work began")
-
+def test_ks_is_checked_before_any_work(ks, said):
     with pytest.raises(InputError, match=said):
-        DocumentClusterer(k, ks=ks).fit(TEXTS, progress=work)
+        Effort(ks=ks)
 
 
 def test_ks_may_be_a_number_or_a_generator():
     rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
     for given, read in ((3, (3,)), ((k for k in (2, 3)), (2, 3)), (np.array([3, 2]), (2, 3))):
-        model = DocumentClusterer(ks=given, kernel="linear", n_splits=5, **QUICK).fit(rows)
-        assert model.ks is given
-        assert model.selection_.ks == read
-        assert model.run_.parameters["ks"] == list(read)
+        model = quick("auto", ks=given, kernel="linear", n_splits=5).fit(rows)
+        assert model.effort.ks == read
+        assert model.choice_.ks == read
+        assert model.run_.provenance.parameters["effort"]["ks"] == list(read)
 
 
 def test_the_verdict_of_a_single_split_is_fit_for_json():
     rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
-    choice = DocumentClusterer(ks=(2, 3), kernel="linear", n_splits=1).choose(rows)
+    choice = quick("auto", ks=(2, 3), kernel="linear", n_splits=1).choose(rows)
     written = json.dumps(asdict(choice), allow_nan=False)
     assert choice.standard_error == (None, None)
     assert "nan" not in written
@@ -302,28 +297,30 @@ def test_the_verdict_of_a_single_split_is_fit_for_json():
 
 
 def test_k_is_chosen():
-    model = DocumentClusterer(ks=range(2, 5), n_splits=10).fit(
+    model = DocumentClusterer(effort=Effort(ks=range(2, 5), n_splits=10)).fit(
         [*SEA * 4, *AIR * 4, *(f"{text} x{i}" for i, text in enumerate(TEXTS))]
     )
-    assert model.selection_.ks == (2, 3, 4)
-    assert model.n_clusters_ == model.selection_.best
-    assert model.selection_.verdict
+    assert model.choice_.ks == (2, 3, 4)
+    assert model.n_clusters_ == model.choice_.best
+    assert model.choice_.verdict
     assert np.isfinite(model.stability_).any()
     few = DocumentClusterer().fit(["whale", "bird", "whale"])
     assert few.n_clusters_ == 1
-    assert "too few" in few.selection_.verdict
+    assert "too few" in few.choice_.verdict
 
 
 def test_the_tree_cut_at_k_is_the_clustering(corpus):
-    run = DocumentClusterer(6, **QUICK).fit(corpus).run_
+    run = quick(6).fit(corpus).run_
     below = {}
-    for branch in reversed(run.tree):
+    for branch in reversed(run.evidence.tree):
         below[branch.index] = {branch.index}.union(*(below[child] for child in branch.children))
-        assert branch.size == np.isin(run.leaves, list(below[branch.index])).sum()
-    for cluster in run.clusters:
-        (branch,) = [branch for branch in run.tree if branch.cluster == cluster.number]
-        assert (np.isin(run.leaves, list(below[branch.index])) == (run.labels == cluster.number)).all()
-    splits = sorted((branch for branch in run.tree if branch.order >= 0), key=lambda branch: branch.order)
+        assert branch.size == np.isin(run.evidence.leaves, list(below[branch.index])).sum()
+    for cluster in run.evidence.clusters:
+        (branch,) = [branch for branch in run.evidence.tree if branch.cluster == cluster.number]
+        assert (
+            np.isin(run.evidence.leaves, list(below[branch.index])) == (run.evidence.labels == cluster.number)
+        ).all()
+    splits = sorted((branch for branch in run.evidence.tree if branch.order >= 0), key=lambda branch: branch.order)
     assert [branch.order for branch in splits] == list(range(len(splits)))
     assert all(branch.cluster < 0 for branch in splits[: run.n_clusters - 1])
-    assert all(branch.label for branch in run.tree)
+    assert all(branch.label for branch in run.evidence.tree)

@@ -25,7 +25,6 @@ from grampus.gram import (
     normalise,
     nystrom,
     relative_error,
-    unshifted,
 )
 from grampus.gram.landmarks import CHOICES, leverage_scores
 from grampus.kernels import Kernel
@@ -41,6 +40,12 @@ def blobs(n: int = 400, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     labels = rng.integers(0, 4, n)
     return 4.0 * np.eye(4)[labels] + rng.standard_normal((n, 4)), labels
+
+
+def made(estimator, kernel):
+    """Return an estimator of four clusters; trees by principal directions need no seed."""
+    seed = {} if estimator is PDDP else {"random_state": 0}
+    return estimator(4, kernel=kernel, **seed)
 
 
 def same(gram, other, tolerance=1e-9):
@@ -60,7 +65,7 @@ def test_all_documents_as_landmarks_give_the_gram_itself(choose):
 @choices
 def test_as_many_landmarks_as_features_give_a_linear_gram(choose):
     low = nystrom(LinearGram(POINTS), 3, choose=choose)
-    assert low.features.shape == (200, 3)
+    assert low.rows.shape == (200, 3)
     same(low, LinearGram(POINTS))
 
 
@@ -79,14 +84,14 @@ def test_copies_among_given_landmarks_change_nothing():
     x = np.vstack([POINTS[:5], POINTS[:5]])
     gram = parse_kernel("gaussian(1)").gram(x)
     low = nystrom(gram, [0, 1, 2, 5, 6, 7])
-    assert low.features.shape[1] == 3
+    assert low.rows.shape[1] == 3
     same(low, nystrom(gram, [0, 1, 2]), 1e-7)
 
 
 @choices
 def test_nothing_similar_gives_zeros(choose):
     low = nystrom(LinearGram(np.vstack([np.zeros((9, 2))])), 3, choose=choose)
-    assert low.features.shape == (9, 1)
+    assert low.rows.shape == (9, 1)
     assert not low.dense().any()
     assert not nystrom(DenseGram(np.zeros((9, 9))), 3, choose=choose).dense().any()
     assert relative_error(DenseGram(np.zeros((9, 9))), low).value == 0.0
@@ -95,7 +100,7 @@ def test_nothing_similar_gives_zeros(choose):
 def test_the_rank_is_that_of_the_best_part_of_the_nystrom_gram():
     gram = parse_kernel("gaussian(0.5)").gram(POINTS)
     whole, part = nystrom(gram, 40), nystrom(gram, 40, rank=5)
-    assert part.features.shape == (200, 5)
+    assert part.rows.shape == (200, 5)
     values, vectors = np.linalg.eigh(whole.dense())
     np.testing.assert_allclose(part.dense(), (vectors[:, -5:] * values[-5:]) @ vectors[:, -5:].T, atol=1e-9)
     same(nystrom(gram, 40, rank=40), whole)
@@ -219,7 +224,7 @@ def test_negative_eigenvalues_are_dropped_and_said():
         low = nystrom(gram, 12)
     block = np.linalg.eigvalsh(gram.dense()[np.ix_(low.landmarks, low.landmarks)])
     np.testing.assert_allclose(low.negative, block[block < 0])
-    assert low.features.shape[1] == (block > 0).sum()
+    assert low.rows.shape[1] == (block > 0).sum()
     check_gram(low, naive.nystrom(naive.Twin(gram.dense(), gram.dense()[:2], np.ones(2)), low.landmarks).K)
     for choose in CHOICES:
         with pytest.warns(UserWarning, match="indefinite"):
@@ -270,7 +275,7 @@ def test_features_beyond_the_budget_are_refused_with_the_way_out():
     with grampus.config(memory="1MB"), pytest.raises(MemoryBudgetError, match="fewer landmarks or a smaller rank"):
         nystrom(gram, 100)
     with grampus.config(memory="1MB"):  # a small rank is a way out: all 100 features are never stored
-        assert nystrom(gram, 100, rank=5).features.shape == (3000, 5)
+        assert nystrom(gram, 100, rank=5).rows.shape == (3000, 5)
     with grampus.config(memory="40MB"), pytest.raises(MemoryBudgetError, match="1500 × 1500 eigenvectors of nystrom"):
         nystrom(gram, 1500)
 
@@ -317,7 +322,7 @@ def test_new_documents_meet_the_landmarks_only(estimator, tail):
     kernel = Counted()
     for transform in parse_kernel(f"linear|nystrom(20){tail}").transforms:
         kernel = kernel | transform
-    model = estimator(4, kernel=kernel, random_state=0).fit(x)
+    model = made(estimator, kernel).fit(x)
     count, _ = reads(lambda: model.predict(x[:50]))
     assert count == 50 * 20
 
@@ -344,10 +349,10 @@ def test_predictions_are_those_of_the_same_gram_given_as_a_matrix(estimator, tai
     x, _ = blobs()
     new, _ = blobs(60, seed=1)
     kernel = parse_kernel(f"gaussian(3)|nystrom(30){tail}")
-    model = estimator(4, kernel=kernel, random_state=0).fit(x)
+    model = made(estimator, kernel).fit(x)
     cross, own = kernel.extend(new, kernel.gram(x))
-    matrix = (unshifted(kernel.gram(x))[0] if estimator is PDDP else kernel.gram(x)).dense()  # trees need no shift
-    dense = estimator(4, kernel="precomputed", random_state=0).fit(matrix)
+    matrix = (kernel.gram(x).split_shift()[0] if estimator is PDDP else kernel.gram(x)).dense()  # trees need no shift
+    dense = made(estimator, "precomputed").fit(matrix)
     if estimator is KernelKMeans:  # precomputed documents are drawn by place: start both from the same labels
         starts = dense.labels_
         model, dense = (
@@ -389,7 +394,7 @@ def test_a_low_rank_gram_of_a_low_rank_gram():
     gram = kernel.gram(POINTS)
     inner = parse_kernel("gaussian(1)|nystrom(30)").gram(POINTS)
     outer = nystrom(normalise(inner), gram.source.landmarks)
-    np.testing.assert_allclose(unshifted(gram)[0].dense(), outer.dense(), atol=1e-12)
+    np.testing.assert_allclose(gram.split_shift()[0].dense(), outer.dense(), atol=1e-12)
     plain = parse_kernel("gaussian(1)")
     cross, own = plain.extend(POINTS[:5] + 0.1, plain.gram(POINTS))
     np.testing.assert_allclose(kernel.extend(POINTS[:5] + 0.1, gram)[0], outer.extend(cross, own)[0], atol=1e-9)

@@ -37,7 +37,7 @@ class Strict(Method):
 def test_every_method_finds_separate_groups(name):
     model = DocumentClusterer(3, method=name, effort=QUICK).fit(TEXTS)
     assert grampus.metrics.ari(TRUTH, model.labels_) == 1.0
-    assert model.run_.parameters["method"]["name"] == name
+    assert model.run_.provenance.parameters["method"]["name"] == name
     assert (model.predict(TEXTS) == model.labels_).all()
 
 
@@ -77,7 +77,7 @@ def test_labels_of_minus_one_go_through_evidence_run_page_and_back(tmp_path):
     assert sum(cluster.size for cluster in model.clusters_) == (~outside).sum()
     assert (model.margin_[outside] == 0).all()
     assert (model.oddness_[outside] == 1).all()
-    assert sorted(set(model.run_.leaves[outside])) == [-1]
+    assert sorted(set(model.run_.evidence.leaves[outside])) == [-1]
     model.save(tmp_path / "run")
     model.report(tmp_path / "page.html")
     assert (tmp_path / "page.html").stat().st_size > 10_000

@@ -1,54 +1,92 @@
-"""A run shows itself in a notebook."""
+"""A run and its choice of k show themselves in a notebook."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
 
-from grampus.cli.show import chart_of_k
-from grampus.persist import Choice
+from grampus.persist import Branch, Choice
+from grampus.select import score_chart
 from tests.pages import PAYLOADS, example_run
+from tests.runs import changed
 
 
 def shown(result):
     """What a notebook would show, as elements; it must be well formed."""
-    return fromstring(result._repr_html_())
+    return fromstring(f"<body>{result._repr_html_()}</body>")
+
+
+def cells(element):
+    """The text of every cell of the table, by rows."""
+    return [["".join(cell.itertext()) for cell in row] for row in element.find(".//tbody")]
 
 
 def test_a_run_shows_its_verdict_and_clusters():
     run = example_run()
     element = shown(run)
     assert "160 documents in 4 clusters" in "".join(element.itertext())
-    assert [row.find("td").text for row in element.find("table").find("tbody")] == [c.label for c in run.clusters]
+    assert [row[0] for row in cells(element)] == [c.label for c in run.evidence.clusters]
+    assert len(list(element.iter("li"))) > 2
 
 
 def test_many_clusters_are_cut_short():
     run = example_run()
-    many = tuple(replace(run.clusters[0], number=c, size=1) for c in range(160))
-    crowd = replace(run, clusters=many, labels=np.arange(160, dtype=np.int32), second=run.second * 0)
-    assert "… and 130 more" in "".join(shown(crowd).itertext())
+    many = tuple(replace(run.evidence.clusters[0], number=c, size=1) for c in range(160))
+    tree = [Branch(0, -1, tuple(range(1, 161)), 160, 0, 1.0, 1.0, -1, "all")]
+    tree += [Branch(c + 1, 0, (), 1, -1, 0.0, 0.0, c, str(c)) for c in range(160)]
+    labels = np.arange(160, dtype=np.int32)
+    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, model={})
+    assert "… and 120 more" in "".join(shown(crowd).itertext())
+    assert len(cells(shown(crowd))) == 40
 
 
 def test_a_choice_shows_its_chart():
-    choice = example_run().choice
-    radii = [circle.get("r") for circle in shown(choice).iter("circle")]
-    assert len(radii) == 4  # one number of clusters has no score
-    assert radii.index("6") == choice.ks.index(choice.best)
-    assert not list(shown(Choice(2, "RED-S", (2,), (None,), (None,), (2,), (), 9)).iter("svg"))
+    choice = example_run().evidence.choice
+    rows = cells(shown(choice))
+    assert [row[0] for row in rows] == [str(k) for k in choice.ks]
+    assert [row[0] for row in rows if "chosen" in row[-1]] == [str(choice.best)]
+    assert [row[1:3] for row in rows].count(["–", "–"]) == 1  # one number of clusters has no score
+    nothing = Choice(2, "RED-S", (2,), (None,), (None,), (2,), (), 9)
+    assert cells(shown(nothing))[0][:3] == ["2", "–", "–"]
+    assert "  2  –" in score_chart(nothing)
+
+
+def test_text_html_and_picture_show_the_same_rows():
+    choice = Choice(3, "KKM-S", (2, 3, 4, 5), (0.7, 0.9, 0.89, -0.1), (0.02, 0.01, 0.01, 0.2), (3, 4, 2, 5), (3, 4), 50)
+    text = [line.split() for line in score_chart(choice).splitlines()[1:]]
+    html = cells(shown(choice))
+    assert [line[:2] for line in text] == [row[:2] for row in html]
+    assert [row[-1] for row in html] == ["", "chosen", "close", ""]
+    assert [line[-1] for line in text if line[-1] in ("chosen", "close")] == ["chosen", "close"]
+    ax = choice.plot()
+    assert [f"{y:.3f}" for y in ax.lines[0].get_ydata()] == [row[1] for row in html]
+    assert ax.get_title(loc="left") == "k = 3; close to it: 4"
+
+
+def test_where_one_cloud_is_not_rejected_no_k_is_chosen():
+    choice = Choice(1, "KKM-S", (2, 3), (0.5, 0.6), (0.1, 0.1), (3, 2), (2, 3), 20, 0.4)
+    assert [row[-1] for row in cells(shown(choice))] == ["close", "highest"]
 
 
 def test_a_single_split_has_a_score_and_no_spread():
     choice = Choice(2, "KKM-S", (2, 3), (0.9, 0.5), (None, None), (2, 3), (2,), 1)
-    titles = [title.text for title in shown(choice).iter("title")]
-    assert titles == ["2 clusters: 0.900", "3 clusters: 0.500"]
-    assert "±" not in chart_of_k(choice)
+    assert [row[1:3] for row in cells(shown(choice))] == [["0.900", "–"], ["0.500", "–"]]
+    assert "±" not in score_chart(choice)
 
 
 @pytest.mark.parametrize("payload", PAYLOADS[::17])
 def test_nothing_becomes_markup(payload):
-    run = replace(example_run(), source=payload, warnings=(payload,))
+    run = changed(example_run(), source=payload, warnings=(payload,))
     tags = {part.tag for part in shown(run).iter()}
-    assert tags == {"div", "p", "strong", "ul", "li", "table", "thead", "tbody", "tr", "th", "td"}
+    assert tags == {"body", "div", "p", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect"}
+
+
+def test_a_loaded_run_shows_itself_without_any_other_import():
+    """In a fresh process: showing a run must not depend on the report having been imported."""
+    program = "from grampus.persist import Run; assert '<table' in Run.load('tests/golden/run-1')._repr_html_()"
+    subprocess.run([sys.executable, "-c", program], check=True)

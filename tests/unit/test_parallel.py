@@ -17,6 +17,7 @@ from grampus._parallel import LARGE_PRODUCT, blas_threads, core_count, in_thread
 from grampus.errors import InputError
 from grampus.gram import DenseGram
 from grampus.kernels import Subsequence
+from grampus.select import Splits
 
 
 def threads():
@@ -168,7 +169,7 @@ def test_the_subsequence_kernel_uses_the_threads_it_is_given(workers, monkeypatc
     [
         lambda: grampus.KernelKMeans(2, kernel="subsequence(2)", n_jobs=1).fit(TEXTS),
         lambda: grampus.SpectralKMeans(2, kernel="subsequence(2)", n_jobs=1).fit(TEXTS),
-        lambda: grampus.choose_k(TEXTS, kernel="subsequence(2)", ks=[2, 3], n_splits=2, null=False, n_jobs=1),
+        lambda: grampus.choose_k(TEXTS, kernel="subsequence(2)", ks=[2, 3], splits=Splits(2), null=False, n_jobs=1),
     ],
     ids=["KernelKMeans", "SpectralKMeans", "choose_k"],
 )

@@ -21,6 +21,7 @@ from grampus.metrics import contingency_table
 from grampus.plots import _axes
 from grampus.plots.gram import averaged
 from grampus.plots.results import projected
+from grampus.select import Splits
 
 
 @pytest.fixture(scope="module")
@@ -168,7 +169,12 @@ def test_the_histogram_counts_every_member(gram):
 
 def test_the_chart_of_k():
     found = SimpleNamespace(
-        ks=(2, 3, 5), mean=np.array([0.4, 0.8, 0.7]), standard_error=np.full(3, 0.05), best=3, close=(5,)
+        ks=(2, 3, 5),
+        mean=np.array([0.4, 0.8, 0.7]),
+        standard_error=np.full(3, 0.05),
+        best=3,
+        ranking=(3, 5, 2),
+        plausible=(3, 5),
     )
     ax = plots.k_chart(found)
     assert ax.lines[0].get_xydata().tolist() == [[2, 0.4], [3, 0.8], [5, 0.7]]
@@ -182,7 +188,7 @@ def test_the_chart_of_k():
 
 @pytest.fixture(scope="module")
 def selection(points):
-    return choose_k(points, kernel="linear", ks=(2, 3, 4), n_splits=6, scheme="RED-S", null=False, random_state=0)
+    return choose_k(points, kernel="linear", ks=(2, 3, 4), splits=Splits(6), scheme="RED-S", null=False, random_state=0)
 
 
 def test_a_selection_draws_and_shows_itself(selection):

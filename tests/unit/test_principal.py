@@ -24,7 +24,7 @@ def test_it_is_latent_semantic_analysis(dtype):
     gram = principal(LinearGram(x), 5)
     expected = left[:, :5] * values[:5]
     np.testing.assert_allclose(gram.dense(), expected @ expected.T, atol=1e-9 if dtype == np.float64 else 1e-5)
-    assert gram.features.shape == (80, 5)
+    assert gram.rows.shape == (80, 5)
     assert gram.dtype == dtype
 
 
@@ -39,8 +39,8 @@ def test_a_fitted_document_shown_as_new_has_its_own_features():
 
 
 def test_ranks_beyond_what_there_is():
-    assert principal(LinearGram(X[:, :3]), 50).features.shape == (80, 3)
-    assert principal(DenseGram(np.diag([2.0, 1.0, -5.0])), 3).features.shape == (3, 2)  # no negative eigenvalue
+    assert principal(LinearGram(X[:, :3]), 50).rows.shape == (80, 3)
+    assert principal(DenseGram(np.diag([2.0, 1.0, -5.0])), 3).rows.shape == (3, 2)  # no negative eigenvalue
     assert not principal(LinearGram(np.zeros((4, 2))), 2).dense().any()
 
 

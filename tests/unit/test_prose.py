@@ -1,4 +1,4 @@
-"""The documentation as a whole: links lead somewhere, spelling is British, pages have their shape, names exist."""
+"""The documentation as a whole: links lead somewhere, spelling is British, what pages name exists."""
 
 from __future__ import annotations
 
@@ -18,8 +18,6 @@ PAGES = sorted(
     ]
 )
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
-ALGORITHMS = ["choosing_k", "clustering", "kernels", "lowrank", "spectral", "strings", "trees"]
-SHAPE = ["The idea", "The formula", "Cost and memory", "When to use it", "What can go wrong"]
 
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`+[^`]*`+")
@@ -115,20 +113,7 @@ def test_the_spelling_check_can_fail():
     assert _AMERICAN.findall(words) == ["normalized", "center", "colored", "neighborhood", "gray"]
 
 
-# -- pages of algorithms, pictures
-
-
-@pytest.mark.parametrize("page", ALGORITHMS)
-def test_pages_of_algorithms_have_one_shape(page):
-    """The idea in a picture, the formula with its paper, cost, when, an example that runs, what can go wrong."""
-    text = (DOCS / "guide" / f"{page}.md").read_text(encoding="utf-8")
-    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
-    assert [heading for heading in headings if heading in SHAPE] == SHAPE
-    idea = text.partition("## The idea")[2].partition("\n## ")[0]
-    assert "](../pictures/" in idea
-    formula = text.partition("## The formula")[2].partition("\n## ")[0]
-    assert re.search(r"`(dominance|validation|pddp|strings|normalised)`|\(\d{4}\)", formula)
-    assert ">>> " in text.partition("## The idea")[0], "a page starts with an example"
+# -- what the pages name
 
 
 @pytest.fixture(scope="module")
@@ -146,15 +131,6 @@ def test_every_picture_has_its_function_and_is_shown(make):
     assert drawn <= shown
 
 
-@pytest.mark.parametrize("picture", ["normalised-kernels", "tree-of-points"])
-def test_a_picture_is_the_same_every_time(make, picture, tmp_path):
-    once = make.draw(picture, tmp_path).read_bytes()
-    assert make.draw(picture, tmp_path).read_bytes() == once
-
-
-# -- what the pages name
-
-
 def test_named_tests_exist():
     text = (DOCS / "reproducibility.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
@@ -163,20 +139,10 @@ def test_named_tests_exist():
         assert re.search(rf"^def {test}\(", (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE), f"{path}::{test}"
 
 
-def test_named_lines_and_rows_exist():
-    from benchmarks.registry import discover as benchmark_rows
-    from verify.registry import discover as acceptance_lines
+def test_named_rows_exist():
+    from lab.harness import ROWS, discover
 
-    lines, rows = {line.id for line in acceptance_lines()}, set(benchmark_rows())
+    discover()
     for page in PAGES:
-        text = page.read_text(encoding="utf-8")
-        assert set(re.findall(r"python -m verify --only (\d+\.[\w-]+)", text)) <= lines
-        assert set(re.findall(r"python -m benchmarks ([a-z][\w-]+)", text)) <= rows
-    text = (DOCS / "reproducibility.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`(\d+\.[a-z][\w-]+)`", text)) <= lines
-
-
-def test_the_citation_names_five_papers():
-    text = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    assert len(re.findall(r"^  - type: ", text, re.MULTILINE)) == 5
-    assert "cff-version: 1.2.0" in text
+        for section, names in re.findall(r"python -m lab (\w+) --only ([\w -]+)`", page.read_text(encoding="utf-8")):
+            assert {(section, row) for row in names.split()} <= set(ROWS), page

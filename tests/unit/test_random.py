@@ -10,7 +10,7 @@ from grampus._random import generator, generators, random_source, seed_words
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans
 from grampus.errors import InputError
 from grampus.gram import LinearGram, nystrom
-from grampus.select import reduce_gram, stability
+from grampus.select import Splits, reduce_gram, stability
 
 GRAM = LinearGram(np.random.default_rng(0).random((12, 3)))
 
@@ -44,9 +44,9 @@ CALLS = {
     "bisecting": lambda state: bisecting_kernel_kmeans(GRAM, 2, random_state=state),
     "nystrom": lambda state: nystrom(GRAM, 3, random_state=state),
     "choose_k": lambda state: grampus.choose_k(
-        GRAM, kernel=None, ks=[2, 3], n_splits=2, null=False, random_state=state
+        GRAM, kernel=None, ks=[2, 3], splits=Splits(2), null=False, random_state=state
     ),
-    "stability": lambda state: stability(GRAM, [0, 1] * 6, n_splits=2, random_state=state),
+    "stability": lambda state: stability(GRAM, [0, 1] * 6, splits=Splits(2), random_state=state),
     "reduce_gram": lambda state: reduce_gram(GRAM, 2, seeds="random", random_state=state),
     "DocumentClusterer": lambda state: grampus.DocumentClusterer(2, random_state=state).fit(
         ["blue whale", "grey whale", "bird nest"]

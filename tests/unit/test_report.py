@@ -6,6 +6,7 @@ import base64
 import hashlib
 import itertools
 import json
+import os
 import re
 import zlib
 from dataclasses import replace
@@ -14,7 +15,9 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from grampus.cli.results import document_rows
 from grampus.errors import InputError
+from grampus.persist import Run, compare_runs
 from grampus.report import Edits, read_edits, report_html, write_report
 from grampus.report.build import SCRIPTS, STYLES, _asset
 from grampus.report.island import GRID, island, json_text, on_grid
@@ -22,7 +25,7 @@ from grampus.report.page import UNKNOWN_DAY, days_of, page_of
 from grampus.report.verdict import verdict
 from grampus.text import Texts
 from tests.pages import example_run
-from tests.runs import small_run
+from tests.runs import changed, small_run
 
 
 class Parts(HTMLParser):
@@ -98,12 +101,12 @@ def test_texts_are_excerpts_whole_or_absent():
     def inside(**options):
         return json.loads(zlib.decompress(base64.b64decode(block(report_html(run, **options), "texts"))))
 
-    assert inside()["texts"] == list(run.excerpts)
-    assert inside(texts="full")["texts"] == list(run.texts)
+    assert inside()["texts"] == list(run.documents.excerpts)
+    assert inside(texts="full")["texts"] == list(run.documents.texts)
     assert inside(texts="none")["texts"] is None
     page = report_html(run, texts="none")
     assert "in the sea" not in page
-    with pytest.raises(InputError, match="kept its texts"):
+    with pytest.raises(InputError, match="needs a run with texts"):
         report_html(run.without_texts(), texts="full")
     with pytest.raises(InputError, match="'excerpts', 'full' or 'none'"):
         report_html(run, texts="some")
@@ -113,17 +116,17 @@ def test_numbers_survive_packing():
     run = example_run()
     found = island(page_of(run))
     unpack = lambda text, kind: np.frombuffer(base64.b64decode(text), dtype=kind)  # noqa: E731
-    assert np.array_equal(unpack(found["labels"], "<u4"), run.labels)
+    assert np.array_equal(unpack(found["labels"], "<u4"), run.evidence.labels)
     places = unpack(found["positions"], "<u2").reshape(-1, 2).astype(float)
-    spread = np.ptp(run.coordinates, axis=0)
+    spread = np.ptp(run.layout.coordinates, axis=0)
     np.testing.assert_allclose(np.ptp(places, axis=0) / np.ptp(places), spread / spread.max(), atol=1e-4)
     codes = unpack(found["column"]["codes"], "<u4")
-    assert [found["column"]["values"][code] for code in codes] == list(run.classes)
+    assert [found["column"]["values"][code] for code in codes] == list(run.documents.classes)
     leaves = unpack(found["tree"]["leaf"], "<u4")
     ends = [node for node in found["tree"]["nodes"] if node[1] < 0]
     assert np.bincount(leaves).tolist() == [node[2] for node in ends]
     heat = found["heatmap"]
-    assert heat["bounds"][-1] == heat["size"] == len(run.sample)
+    assert heat["bounds"][-1] == heat["size"] == len(run.layout.sample)
     assert sorted(heat["order"]) == [0, 1, 2, 3]
 
 
@@ -131,7 +134,7 @@ def test_a_large_heatmap_is_averaged():
     run = small_run()
     sample = np.repeat(np.array([2, 3, 4, 0, 1], dtype=np.int32), 200)
     values = np.kron(np.arange(25.0).reshape(5, 5), np.ones((200, 200))).astype(np.float32)
-    found = island(page_of(replace(run, sample=sample, heatmap=values)))["heatmap"]
+    found = island(page_of(changed(run, sample=sample, heatmap=values)))["heatmap"]
     assert found["size"] == 320
     assert found["bounds"] == [0, 192, 320]
     picture = np.frombuffer(base64.b64decode(found["values"]), dtype=np.uint8).reshape(320, 320)
@@ -203,6 +206,60 @@ def test_edits_that_do_not_fit_are_refused(tmp_path, change, word):
         read_edits(file, small_run())
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs FIFOs")
+def test_edits_from_a_fifo_or_device_are_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    with (tmp_path / "large").open("wb") as stream:
+        stream.truncate(2**34)
+    for place in (tmp_path / "fifo", "/dev/zero", tmp_path, tmp_path / "large"):
+        with pytest.raises(InputError, match="cannot be read as edits"):
+            read_edits(place, small_run())
+
+
+def unassigned_run():
+    """The small run with its last document in no cluster."""
+    run = small_run()
+    first, second = run.evidence.clusters
+    root, one, *rest = run.evidence.tree[:4]
+    tree = (replace(root, size=4), replace(one, size=2, children=(3,)), *rest)
+    return changed(
+        run,
+        labels=np.array([1, 1, 0, 0, -1], dtype=np.int32),
+        leaves=np.array([2, 2, 3, 3, -1], dtype=np.int32),
+        clusters=(replace(first, size=2, borderline=(3,)), second),
+        tree=tree,
+    )
+
+
+def test_documents_in_no_cluster_are_shown_and_counted_apart():
+    run = unassigned_run()
+    assert run.n_unassigned == 1
+    page = report_html(run)
+    assert "5 documents in 2 clusters, 1 in no cluster" in page
+    assert '<h3 dir="auto">No cluster</h3><p class="quiet" dir="auto">1 document.</p>' in page
+    assert "Documents in no cluster" in page
+    assert "1 document in no cluster" in said(run)
+    assert "NMI 1.00, ARI 1.00" in said(run)
+    found = json.loads(block(page, "data"))
+    assert [cluster.get("none", False) for cluster in found["clusters"]] == [False, False, True]
+    unpack = lambda text: np.frombuffer(base64.b64decode(text), dtype="<u4").tolist()  # noqa: E731
+    assert unpack(found["labels"]) == [1, 1, 0, 0, 2]
+    assert unpack(found["tree"]["leaf"])[-1] == 2  # one more than there are leaves
+    assert found["heatmap"]["order"] == [0, 2, 1]
+
+
+def test_results_and_comparisons_know_documents_in_no_cluster(tmp_path):
+    run = unassigned_run()
+    header, rows = document_rows(run)
+    last = dict(zip(header, list(rows)[-1], strict=True))
+    assert (last["cluster"], last["about"], last["second"]) == (None, "no cluster", 1)
+    found = compare_runs(run, small_run())
+    assert found.moved == (("é", -1, 0),)
+    assert compare_runs(run, run).stayed == 5
+    run.save(tmp_path / "run")
+    assert Run.load(tmp_path / "run").evidence.labels.tolist() == [1, 1, 0, 0, -1]
+
+
 @pytest.mark.parametrize("content", [b"", b"{", b"\xff\xfe", b"[" * 100_000, b"[]", b"null"])
 def test_files_that_are_no_edits_are_refused(tmp_path, content):
     file = tmp_path / "edits.json"
@@ -220,22 +277,32 @@ def said(run, kind=None):
 def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     run = example_run()
     assert "no other number comes close" in said(run, "good")
-    assert "was given, not found" in said(replace(run, choice=None))
-    few = replace(run.choice, ks=(), mean=(), standard_error=(), plausible=(), verdict="Too few to choose from.")
-    assert "Too few to choose from." in said(replace(run, choice=few), "warning")
-    torn = replace(run, choice=replace(run.choice, plausible=(2, 3, 4, 5)))
+    assert "was given, not found" in said(changed(run, choice=None))
+    few = replace(
+        run.evidence.choice,
+        ks=(),
+        mean=(),
+        standard_error=(),
+        ranking=(),
+        plausible=(),
+        verdict="Too few to choose from.",
+    )
+    assert "Too few to choose from." in said(changed(run, choice=few), "warning")
+    torn = changed(run, choice=replace(run.evidence.choice, plausible=(2, 3, 4, 5)))
     assert "but 2, 3 and 5 cannot be ruled out" in said(torn, "warning")
-    wide = replace(run, choice=replace(run.choice, plausible=(2, 4, 5, 6, 7, 9), p_value=0.4))
+    ks = tuple(range(2, 10))
+    choice = replace(run.evidence.choice, ks=ks, mean=(0.5,) * 8, standard_error=(0.1,) * 8, p_value=0.4)
+    wide = changed(run, choice=replace(choice, plausible=(2, 4, 5, 6, 7, 9)))
     assert "but 2, 5 to 7 and 9 cannot be ruled out" in said(wide, "warning")
     assert "no groups at all cannot be ruled out (p = 0.4)" in said(wide, "warning")
-    assert "holds together less than half of the time" in said(run, "warning")
-    shaky = replace(run, clusters=tuple(replace(c, stability=0.2) for c in run.clusters))
+    assert "stays together less than half of the time" in said(run, "warning")
+    shaky = changed(run, clusters=tuple(replace(c, stability=0.2) for c in run.evidence.clusters))
     assert "not stable" in said(shaky, "warning")
     assert "of “topic”: NMI" in said(run)
     assert "4 documents have none" in said(run)
-    assert "Agreement" not in said(replace(run, classes=None))
-    assert "went back and forth" in said(replace(run, outcome="oscillated"), "warning")
-    assert "ran out of iterations" in said(replace(run, outcome="max_iter"), "warning")
+    assert "Agreement" not in said(changed(run, classes=None))
+    assert "oscillated between" in said(changed(run, outcome="oscillated"), "warning")
+    assert "limit of iterations" in said(changed(run, outcome="max_iter"), "warning")
     assert "1 document has no terms." in said(small_run(), "warning")
     assert "One cluster holds 60%" not in said(small_run())
 
@@ -248,7 +315,7 @@ def test_the_page_is_the_same_again_and_appears_whole(tmp_path, monkeypatch):
     assert first.decode("utf-8") == report_html(run)
     monkeypatch.setattr("os.fsync", lambda handle: (_ for _ in ()).throw(OSError(28, "No space left on device")))
     with pytest.raises(OSError, match="No space left"):
-        write_report(replace(run, source="other"), file)
+        write_report(changed(run, source="other"), file)
     assert file.read_bytes() == first
     assert [entry.name for entry in tmp_path.iterdir()] == ["page.html"]
 

@@ -9,21 +9,22 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.metrics import silhouette_samples
 
-from grampus import choose_k
-from grampus._content import content_names
-from grampus.cluster.kmeans.state import TIE, Rule
+from grampus import choose_k, config
+from grampus.cluster.kmeans import Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, shift
+from grampus.gram.collection import content_names
 from grampus.select import (
     Contest,
-    Progress,
     Selection,
+    Splits,
     growing_rate,
     nearest_centroid,
     other_indices,
@@ -33,7 +34,7 @@ from grampus.select import (
 )
 from grampus.select.schemes import MOST_DOCUMENTS, SCHEMES, check_scheme, scheme_for
 
-QUICK = {"kernel": "linear", "ks": range(2, 6), "n_splits": 8, "random_state": 0}
+QUICK = {"kernel": "linear", "ks": range(2, 6), "splits": Splits(8), "random_state": 0}
 
 
 def clouds(k=3, each=30, seed=0):
@@ -63,13 +64,13 @@ def test_every_scheme_finds_well_separated_clouds(scheme):
     [
         ({}, "KKM-S"),
         ({"scheme": "Auto"}, "KKM-S"),
-        ({"reduction": 2}, "RED-S"),
-        ({"neighbours": 3}, "RED-S"),
+        ({"splits": Splits(2, reduction=2)}, "RED-S"),
+        ({"splits": Splits(2, n_neighbors=3)}, "RED-S"),
         ({"scheme": "red-s"}, "RED-S"),
     ],
 )
 def test_the_selection_names_the_scheme_that_ran(changes, scheme):
-    found = choose_k(clouds(), null=False, **{**QUICK, "n_splits": 2, **changes})
+    found = choose_k(clouds(), null=False, **{**QUICK, "splits": Splits(2), **changes})
     assert found.scheme == scheme
     assert str(found).startswith(f"{scheme} on linear")
     assert (found.reduction is not None) == (scheme == "RED-S")
@@ -81,7 +82,7 @@ def test_by_default_the_documents_themselves_are_split(selection):
 
 def test_many_documents_are_reduced():
     x = clouds(each=850)[: MOST_DOCUMENTS + 1]
-    options = {"kernel": "linear", "ks": [3], "n_splits": 1, "null": False, "random_state": 0}
+    options = {"kernel": "linear", "ks": [3], "splits": Splits(1), "null": False, "random_state": 0}
     more, most = choose_k(x, **options), choose_k(x[:-1], **options)
     assert (more.scheme, len(more.reduction)) == ("RED-S", 625)
     assert (most.scheme, most.reduction) == ("KKM-S", None)
@@ -105,7 +106,7 @@ def test_prototypes_of_few_documents_miss_groups_that_the_documents_show():
     x = np.concatenate(
         [c + rng.normal(size=(size, d)) for c, size in zip(centres, rng.integers(30, 80, 8), strict=True)]
     )
-    options = {"kernel": "linear", "ks": [4, 7, 8, 9, 10], "n_splits": 10, "null": False, "random_state": 6}
+    options = {"kernel": "linear", "ks": [4, 7, 8, 9, 10], "splits": Splits(10), "null": False, "random_state": 6}
     assert choose_k(x, **options).best == 8
     assert choose_k(x, scheme="RED-S", **options).best != 8
 
@@ -137,7 +138,7 @@ def test_structure_is_found(selection):
 
 
 def test_the_null_is_the_same_with_prototypes():
-    options = {**QUICK, "ks": [2, 3], "n_splits": 2}
+    options = {**QUICK, "ks": [2, 3], "splits": Splits(2)}
     found, reduced = (choose_k(clouds(each=15), scheme=scheme, **options).null for scheme in ("KKM-S", "RED-S"))
     assert found.p_value == reduced.p_value
     np.testing.assert_array_equal(found.observed, reduced.observed)
@@ -164,8 +165,8 @@ def test_nearly_perfect_scores_are_equal():
     made = Selection((2, 3, 4, 5), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.ranking == (3, 2, 4, 5)
     assert made.close[0] == 2
-    assert made.confidence.startswith("k = 3 predicts nearly perfectly, 0.99 ± 0.01. So does 2: of such values the")
-    assert made.chart().splitlines()[2].endswith("first")
+    assert "k = 3 is 0.99 ± 0.01. k = 2 also predicts nearly perfectly; the largest such k is chosen" in made.confidence
+    assert made.chart().splitlines()[2].endswith("◀ chosen")
 
 
 @pytest.mark.parametrize("top", [0.3, 0.9, 0.979])
@@ -200,7 +201,7 @@ def test_sparse_texts_with_an_empty_document():
     rng = np.random.default_rng(0)
     x = sp.lil_array(rng.random((80, 40)) * (rng.random((80, 40)) < 0.2))
     x[5] = 0
-    found = choose_k(sp.csr_array(x), ks=[2, 3], n_splits=4, null=False, random_state=0)
+    found = choose_k(sp.csr_array(x), ks=[2, 3], splits=Splits(4), null=False, random_state=0)
     assert np.isfinite(found.scores).all()
 
 
@@ -219,10 +220,10 @@ def test_prototypes_name_documents_in_the_order_given():
 def test_confidence_and_chart(selection):
     assert selection.runner_up.winner == 3
     assert 0.5 <= selection.runner_up.wins <= 1
-    assert "k = 3 scores highest" in selection.confidence
+    assert selection.confidence.startswith("3 clusters agree best between halves")
     chart = str(selection)
     assert chart.splitlines()[0] == "KKM-S on linear: k = 3"
-    assert "first" in chart
+    assert "◀ chosen" in chart
     assert chart.count("█") > 30
 
 
@@ -233,7 +234,8 @@ def test_close_values_are_named():
     zero = np.zeros(3)
     made = Selection((2, 3, 4), scores, scores, zero, zero, zero.astype(int), None, "KKM-S", "linear", (0,))
     assert made.close == (4,)
-    assert "Close to it: 4" in made.confidence
+    assert "but 4 cannot be ruled out" in made.confidence
+    assert made.plausible == (2, 4)
 
 
 def test_the_contest_is_a_paired_t_test():
@@ -261,9 +263,9 @@ def test_frame(selection):
     assert frame.index.name == "k"
 
 
-def test_indices_beside():
-    found = choose_k(clouds(), scheme="KKM-S", null=False, indices=True, **QUICK)
-    assert found.indices.silhouette_k == found.indices.gap_k == 3
+def test_other_indices_find_well_separated_clouds():
+    found = other_indices(LinearGram(clouds()), range(2, 6), random_state=0)
+    assert found.silhouette_k == found.gap_k == 3
 
 
 def test_gap_finds_one_cloud():
@@ -287,29 +289,26 @@ def test_stability_of_companions():
     x = clouds()
     x[0] = x[40:60].mean(axis=0) / 2 + x[1:30].mean(axis=0) / 2  # on the border of two clouds
     labels = np.repeat([0, 1, 2], 30)
-    found = stability(LinearGram(x), labels, n_splits=10, random_state=0)
+    found = stability(LinearGram(x), labels, splits=Splits(10), random_state=0)
     assert found.documents[0] == found.documents.min()
     assert found.documents[31:].min() > 0.95
     assert found.clusters.shape == (3,)
     assert (found.expected < 0.5).all()
     order = np.random.default_rng(0).permutation(90)
-    again = stability(LinearGram(x[order]), labels[order], n_splits=10, random_state=0)
+    again = stability(LinearGram(x[order]), labels[order], splits=Splits(10), random_state=0)
     np.testing.assert_allclose(again.documents, found.documents[order])
 
 
 def test_stability_equals_counting_pairs():
     from grampus._random import seed_words
     from grampus.select.halves import Splitter
-    from grampus.select.splits import Starts
 
     rng = np.random.default_rng(5)
     x = rng.normal(size=(30, 2))
     labels = rng.integers(0, 3, 30)
     gram = DenseGram(x @ x.T)  # a matrix keeps its order
-    found = stability(gram, labels, n_splits=3, random_state=4)
-    halves = Splitter.of(gram, Rule(False, TIE, 0.0), [3], 3, starts=Starts("auto", 3)).halves(
-        3, range(3), tuple(seed_words(4)), 1
-    )
+    found = stability(gram, labels, splits=Splits(3), random_state=4)
+    halves = Splitter.of(gram, Rule(), [3], Splits(3), tuple(seed_words(4))).halves(3, range(3), 1)
     everyone = np.where(halves.labels >= 0, halves.labels, halves.predicted)
     for i in (0, 7, 29):
         companions = [j for j in range(30) if labels[j] == labels[i] and j != i]
@@ -336,22 +335,15 @@ def test_stability_needs_enough_documents():
         ({"ks": "23"}, "whole number"),
         ({"scheme": "XX"}, "scheme must be one of auto, KM-S"),
         ({"scheme": None}, "scheme must be one of auto, KM-S"),
-        ({"n_splits": 0}, "n_splits"),
-        ({"reduction": 30}, "leaves 3 prototypes"),
-        ({"reduction": 0}, "reduction"),
-        ({"scheme": "KKM-S", "reduction": 4}, "belongs to RED-S"),
-        ({"scheme": "KKM-S", "neighbours": 3}, "belongs to RED-S"),
-        ({"scheme": "KM-S", "neighbours": -5}, "belongs to RED-S"),
-        ({"neighbours": 90}, "neighbours"),
-        ({"neighbours": "x", "progress": print}, "neighbours must be"),
-        ({"neighbours": None, "progress": print}, "neighbours must be"),
+        ({"splits": 8}, "splits must be a Splits; got 8"),
+        ({"splits": Splits(8, reduction=30)}, "leaves 3 prototypes"),
+        ({"splits": Splits(8, reduction=91)}, "reduction"),
+        ({"scheme": "KKM-S", "splits": Splits(8, reduction=4)}, "belong to RED-S"),
+        ({"scheme": "KKM-S", "splits": Splits(8, n_neighbors=3)}, "belong to RED-S"),
+        ({"splits": Splits(8, n_neighbors=90)}, "n_neighbors"),
         ({"scheme": "KM-S", "kernel": "linear|shift"}, "uses no shift"),
-        ({"scheme": "KM-S", "centroid_weight": 0.5}, "no part in"),
-        ({"centroid_weight": 0}, "centroid_weight"),
-        ({"init": "pddp"}, "init must be one of"),
-        ({"n_init": 0}, "n_init"),
+        ({"progress": 3}, "progress must be a function"),
         ({"n_jobs": 0}, "n_jobs"),
-        ({"batch_size": 0}, "batch_size"),
         ({"null": 1}, "null"),
         ({"random_state": "x"}, "random_state"),
         ({"kernel": "nope"}, "nope"),
@@ -362,19 +354,41 @@ def test_bad_input_says_what_must_hold(changes, words):
         choose_k(clouds(), **{**QUICK, "null": False, **changes})
 
 
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"n": 0}, "n must be"),
+        ({"reduction": 0}, "reduction must be"),
+        ({"n_neighbors": -5}, "n_neighbors must be"),
+        ({"n_neighbors": "x"}, "n_neighbors must be"),
+        ({"n_neighbors": None}, "n_neighbors must be"),
+        ({"init": "pddp"}, "init must be one of"),
+        ({"n_init": 0}, "n_init must be"),
+    ],
+)
+def test_splits_say_what_must_hold(options, words):
+    with pytest.raises(InputError, match=words):
+        Splits(**options)
+
+
+def test_stability_reduces_nothing():
+    with pytest.raises(InputError, match="uses every document"):
+        stability(LinearGram(clouds()), np.repeat([0, 1, 2], 30), splits=Splits(5, reduction=2))
+
+
 def test_halves_must_hold_k_distinct_documents():
     x = np.repeat(np.arange(6.0)[:, None], 15, axis=0)
     with pytest.raises(InputError, match="distinct documents"):
-        choose_k(x, kernel="linear", ks=[2, 7], scheme="KKM-S", n_splits=3, null=False, random_state=0)
+        choose_k(x, kernel="linear", ks=[2, 7], scheme="KKM-S", splits=Splits(3), null=False, random_state=0)
     with pytest.raises(InputError, match="distinct documents"):
-        choose_k(x, kernel="linear", ks=[2, 7], reduction=4, n_splits=3, null=False, random_state=0)
+        choose_k(x, kernel="linear", ks=[2, 7], splits=Splits(3, reduction=4), null=False, random_state=0)
 
 
 def test_a_single_split_has_no_standard_error_and_says_none():
     x = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
-    found = choose_k(x, kernel="linear", ks=(2, 3, 4), scheme="KKM-S", n_splits=1, null=False, random_state=0)
+    found = choose_k(x, kernel="linear", ks=(2, 3, 4), scheme="KKM-S", splits=Splits(1), null=False, random_state=0)
     assert np.isnan(found.standard_error).all()
-    assert "nearly perfectly, 1.00. So does" in found.confidence
+    assert "The score of k = 3 is 1.00. k = 2 also predicts nearly perfectly" in found.confidence
     page = found._repr_html_()
     for words in (found.confidence, found.chart(), str(found), page):
         assert "nan" not in words
@@ -393,7 +407,7 @@ def test_reduction_refuses():
     gram = LinearGram(clouds())
     for changes, words in (
         ({"rate": 0}, "rate"),
-        ({"neighbours": 90}, "neighbours"),
+        ({"n_neighbors": 90}, "n_neighbors"),
         ({"seeds": "best"}, "seeds"),
     ):
         with pytest.raises(InputError, match=words):
@@ -407,6 +421,19 @@ def test_random_seeds_are_the_baseline():
     one, two = (reduce_gram(gram, seeds="random", random_state=s) for s in (0, 1))
     assert len(one) == 22
     assert one.seeds.tolist() != two.seeds.tolist()
+
+
+def test_schemes_of_ones_own_are_rows_of_the_table(monkeypatch):
+    red = SCHEMES["RED-S"]
+    monkeypatch.setitem(SCHEMES, "BTS-S", replace(red, name="BTS-S", seeds="random"))
+    monkeypatch.setitem(SCHEMES, "HALF", replace(red, name="HALF", rule=Rule(centroid=0.5)))
+    options = {**QUICK, "ks": [2, 3], "null": False}
+    base, random, half = (choose_k(clouds(), scheme=scheme, **options) for scheme in ("RED-S", "bts-s", "HALF"))
+    assert random.scheme == "BTS-S"
+    assert sorted(random.reduction.seeds) != sorted(base.reduction.seeds)
+    assert (random.reduction.seeds == choose_k(clouds(), scheme="BTS-S", **options).reduction.seeds).all()
+    np.testing.assert_array_equal(half.reduction.seeds, base.reduction.seeds)
+    assert not np.array_equal(half.scores, base.scores)
 
 
 def test_empty_documents_are_nobodys_neighbours():
@@ -434,20 +461,39 @@ def test_classifier_refuses():
 # -- long work
 
 
-def test_progress_estimates_first():
-    told: list[Progress] = []
-    choose_k(clouds(), scheme="RED-S", **{**QUICK, "ks": [2, 3]}, progress=told.append)
-    stages = [t.stage for t in told]
-    assert list(dict.fromkeys(stages)) == ["reduction", "splits", "null"]
-    splits = [t for t in told if t.stage == "splits"]
-    assert splits[0].done == 0
-    assert splits[0].remaining > 0
-    assert splits[-1].done == 1
-    assert all(a.done <= b.done for a, b in itertools.pairwise(splits))
+def test_a_larger_budget_never_costs_more():
+    # The matrix of an empirical map costs n³: stored whenever it fits, it took 2.9 times as long.
+    x = sp.random_array((1600, 500), density=0.02, rng=np.random.default_rng(0), format="csr")
+    options = {"kernel": "cosine|shift|map", "ks": [3], "scheme": "KKM-S", "null": False, "n_jobs": 1}
+
+    def seconds(memory):
+        took = []
+        with config(memory=memory):
+            for _ in range(3):
+                began = time.process_time()
+                choose_k(x, splits=Splits(2, init="random", n_init=1), random_state=0, **options)
+                took.append(time.process_time() - began)
+        return min(took)
+
+    assert seconds("2GB") <= 1.2 * seconds("40MB")
+
+
+def test_progress_counts_the_splits():
+    told = []
+    choose_k(clouds(), scheme="RED-S", **{**QUICK, "ks": [2, 3]}, progress=lambda *now: told.append(now))
+    assert list(dict.fromkeys(step for step, _, _ in told)) == [
+        "finding prototypes",
+        "choosing k",
+        "testing for groups",
+    ]
+    splits = [now for now in told if now[0] == "choosing k"]
+    assert splits[0] == ("choosing k", 0, 16)
+    assert splits[-1] == ("choosing k", 16, 16)
+    assert all(a[1] <= b[1] for a, b in itertools.pairwise(splits))
 
 
 def test_checkpoint_is_used_again(tmp_path, monkeypatch):
-    choose = importlib.import_module("grampus.select.choose_k")
+    choose = importlib.import_module("grampus.select.job")
     folder = tmp_path / "kept"
     first = choose_k(clouds(), checkpoint=folder, **QUICK)
     monkeypatch.setattr(choose, "score_batch", lambda *_: pytest.fail("nothing is left to do"))
@@ -465,10 +511,10 @@ def test_checkpoint_is_used_again(tmp_path, monkeypatch):
         ({}, clouds(seed=1), "corpus"),
         ({}, clouds(each=31), "corpus|number of documents"),
         ({"scheme": "RED-S"}, clouds(), "scheme"),
-        ({"n_splits": 9}, clouds(), "number of splits"),
+        ({"splits": Splits(9)}, clouds(), "number of splits"),
         ({"random_state": 5}, clouds(), "random_state"),
-        ({"n_init": 1}, clouds(), "way halves start"),
-        ({"centroid_weight": 0.5}, clouds(), "weight of the centroids"),
+        ({"splits": Splits(8, n_init=1)}, clouds(), "start of the halves"),
+        ({"kernel": "linear|shift(0)"}, clouds(), "kernel|shift"),
         ({"kernel": "polynomial(2)"}, clouds(), "corpus|kernel"),
     ],
 )
@@ -478,6 +524,19 @@ def test_checkpoint_of_another_job_is_refused(tmp_path, changes, x, words):
     with pytest.raises(InputError, match=words) as refused:
         choose_k(x, checkpoint=tmp_path / "kept", **{**options, **changes})
     assert "another folder" in str(refused.value)
+
+
+def test_a_checkpoint_of_an_older_format_or_with_other_arrays_is_refused(tmp_path):
+    options = {**QUICK, "ks": [2], "scheme": "KKM-S", "null": False}
+    folder = tmp_path / "kept"
+    choose_k(clouds(), checkpoint=folder, **options)
+    np.savez(folder / "k_00002.npz", scores=np.ones(8))
+    with pytest.raises(InputError, match="Delete it to recompute it"):
+        choose_k(clouds(), checkpoint=folder, **options)
+    manifest = folder / "selection.json"
+    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 1}))
+    with pytest.raises(InputError, match=r"format of the files differs \(1 there, 2 here\)"):
+        choose_k(clouds(), checkpoint=folder, **options)
 
 
 def test_checkpoint_of_another_version_and_other_folders_are_refused(tmp_path):
@@ -504,10 +563,11 @@ KILLED = """
     import sys
     import numpy as np
     from grampus import choose_k
+    from grampus.select import Splits
     rng = np.random.default_rng(0)
     x = np.repeat(9 * np.eye(4), 60, axis=0) + rng.normal(size=(240, 4))
     print("ready", flush=True)
-    found = choose_k(x, kernel="linear", scheme="KKM-S", ks=range(2, 8), n_splits=int(sys.argv[1]), null=False,
+    found = choose_k(x, kernel="linear", scheme="KKM-S", ks=range(2, 8), splits=Splits(int(sys.argv[1])), null=False,
                      random_state=0, checkpoint=sys.argv[2] if len(sys.argv) > 2 else None)
     print(found.scores.tobytes().hex())
 """

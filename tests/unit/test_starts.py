@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import grampus
-from grampus import DocumentClusterer
-from grampus.documents.methods import LESS, NEIGHBOURS, cluster_from, neighbours_of, spectral_start
+from grampus.documents import Job, KernelKMeansMethod
+from grampus.documents.methods import LESS, NEIGHBOURS, neighbours_of, spectral_start
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import LinearGram
 
@@ -35,7 +35,7 @@ def same(first, second):
 
 def found(x, k, init, weights=None):
     weights = np.ones(len(x)) if weights is None else weights
-    return cluster_from(LinearGram(x), k, weights, init=init, n_init=10, polish=True, seed=0, n_jobs=1).labels
+    return KernelKMeansMethod(init).cluster(LinearGram(x), Job(k, weights)).labels
 
 
 @pytest.mark.parametrize("k", [2, 5])
@@ -43,7 +43,7 @@ def test_the_cut_is_that_of_the_definition(k):
     x, _ = directions((60, 50, 40), 0.4)
     weights = np.ones(len(x))
     weights[::7] = 0.0
-    graph = neighbours_of(LinearGram(x), weights, 1)
+    graph = neighbours_of(LinearGram(x), weights)
     assert graph is not None
     labels = np.random.default_rng(0).integers(0, k, len(x))
     links, own = graph.links.dense(), labels[graph.documents]
@@ -55,9 +55,9 @@ def test_the_cut_is_that_of_the_definition(k):
 def test_the_cut_is_taken_where_k_means_tears_a_group_apart():
     x, classes = torn()
     usual, cut = found(x, 2, "random"), found(x, 2, "spectral")
-    graph = neighbours_of(LinearGram(x), np.ones(len(x)), 1)
+    graph = neighbours_of(LinearGram(x), np.ones(len(x)))
     assert graph is not None
-    start = spectral_start(graph, 2, len(x), n_init=10, random_state=0)
+    start = spectral_start(graph, 2, len(x), 10, 0)
     assert start is not None
     assert same(start, classes)
     assert graph.cut(cut) < LESS * graph.cut(usual)
@@ -93,14 +93,14 @@ def test_where_there_is_no_graph_to_cut_the_start_is_random(what):
     np.testing.assert_array_equal(found(x, k, "spectral"), found(x, k, "random"))
 
 
-def test_an_unknown_start_is_said():
+def test_an_unknown_start_is_refused():
     with pytest.raises(InputError, match="init must be one of 'auto', 'spectral'"):
-        DocumentClusterer(2, init="somewhere").fit(["a whale", "a bird", "a tree"])
+        KernelKMeansMethod("somewhere")
 
 
 def test_a_graph_beyond_the_memory_budget_names_the_way_out():
     x, _ = directions((900, 900), 0.4)
     with grampus.config(memory="1MB"):
         with pytest.raises(MemoryBudgetError, match="Use init='random'"):
-            neighbours_of(LinearGram(x), np.ones(len(x)), 1)
+            neighbours_of(LinearGram(x), np.ones(len(x)))
         assert len(found(x, 2, "random")) == 1800

@@ -9,9 +9,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-import grampus.text._count as count_module
+import grampus.text.terms.count as count_module
 from grampus.errors import InputError
-from grampus.text import Corpus, Terms, TermVectorizer, Weighting, stemmers, stop_words
+from grampus.text import Corpus, Terms, TermVectorizer, Tokenizer, Weighting, stemmers, stop_words
 
 TEXTS = ["The whale swims.", "Whales are swimming; the whale dives.", "Birds sing, and sang in 1999"]
 
@@ -41,12 +41,15 @@ def test_stop_words_are_compared_before_stemming():
 
 def test_stop_words_are_lowercased_with_the_text():
     assert list(table(["The Whale"], stop_words=["THE"])) == ["whale"]
-    assert list(table(["The Whale the"], stop_words=["The"], lowercase=False, stemmer=None)) == ["Whale", "the"]
+    assert list(table(["The Whale the"], stop_words=["The"], tokenizer=Tokenizer(lowercase=False), stemmer=None)) == [
+        "Whale",
+        "the",
+    ]
 
 
 def test_length_is_the_token_s_own():
-    assert list(table(["a whales swim dives"], min_length=5, stop_words=None)) == ["dive", "whale"]
-    assert list(table(["whales swim"], max_length=4)) == ["swim"]
+    assert list(table(["a whales swim dives"], tokenizer=Tokenizer(min_length=5), stop_words=None)) == ["dive", "whale"]
+    assert list(table(["whales swim"], tokenizer=Tokenizer(max_length=4))) == ["swim"]
 
 
 @pytest.mark.parametrize("text", ["Ab a b_c 12 x1 - don't", "Äb a b_c 12 x1 - don't É été"])
@@ -228,8 +231,8 @@ def test_a_stop_list_that_is_not_utf_8(tmp_path):
         ({"tokenizer": "("}, "valid regular expression"),
         ({"tokenizer": "(a)(b)"}, "at most one capturing group"),
         ({"tokenizer": 3}, "regular expression or a callable"),
-        ({"tokenizer": lambda _: [1]}, "must give strings; got 1"),
-        ({"tokenizer": lambda _: [["a"]]}, "must give strings"),
+        ({"tokenizer": lambda _: [1]}, "must return strings; got 1"),
+        ({"tokenizer": lambda _: [["a"]]}, "must return strings"),
         ({"stemmer": "klingon"}, "one of arabic"),
         ({"ngram_range": (0, 1)}, "ngram_range must"),
         ({"ngram_range": (2, 1)}, "ngram_range must"),
@@ -239,8 +242,8 @@ def test_a_stop_list_that_is_not_utf_8(tmp_path):
         ({"min_df": True}, "min_df must"),
         ({"max_df": 1.5}, "max_df must"),
         ({"max_df": "3"}, "max_df must"),
-        ({"min_length": 0}, "min_length must"),
-        ({"min_length": 3, "max_length": 2}, "max_length must be an integer, at least 3"),
+        ({"tokenizer": Tokenizer(min_length=0)}, "min_length must"),
+        ({"tokenizer": Tokenizer(min_length=3, max_length=2)}, "max_length must be an integer, at least 3"),
         ({"max_features": 0}, "max_features must"),
         ({"dtype": "O"}, "dtype must"),
         ({"dtype": "complex64"}, "dtype must"),

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from grampus.errors import InputError
 from grampus.text import Weighting
-from grampus.text.weighting import GLOBAL, LOCAL, NAMED, NORMALISATION
+from grampus.text.terms.weighting import GLOBAL, LOCAL, NAMED, NORMALISATION
 
 # Four documents, three terms; the second term is in all of them.
 COUNTS = np.array([[4, 1, 0], [0, 1, 2], [1, 2, 0], [0, 4, 0]])

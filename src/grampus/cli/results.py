@@ -1,4 +1,4 @@
-"""Results as files: CSV that a spreadsheet cannot be made to run, or exact; JSONL."""
+"""Results as files: CSV that is safe to open in a spreadsheet, or exact; JSONL."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ..persist import Run
 
-# What makes a spreadsheet take a cell for a formula (OWASP's list, and the full-width forms of the same characters).
+# Characters that start a formula in a spreadsheet: OWASP's list, and their full-width forms.
 TRIGGERS = "=+-@\t\r\n\x00＝＋－＠"
 _BREAKS = re.compile("[\x00\t\r\n\v\f\x85\u2028\u2029]")
 
 
 def harmless(cell: str) -> str:
-    r"""Return a cell that a spreadsheet shows and does not run: an apostrophe before it, breaks inside it as blanks.
+    r"""Defuse a cell: an apostrophe before what a spreadsheet would run, and blanks for line breaks.
 
     Examples
     --------
@@ -34,7 +34,7 @@ def harmless(cell: str) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> str:
-    """Return rows as CSV; strings are made harmless unless it must be lossless. Numbers stay as they are."""
+    """Return rows as CSV; strings are defused unless `lossless`. Numbers are unchanged."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)  # a lone carriage return must be quoted
     for row in ([*header], *rows):
@@ -54,7 +54,7 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     suffix = Path(place).suffix.lower()
     text = jsonl_text(header, rows) if suffix in (".jsonl", ".ndjson") else csv_text(header, rows, lossless=lossless)
     data = text.encode("utf-8", "surrogatepass")
-    if place == "-":  # the bytes of the file, whatever the terminal's encoding is
+    if place == "-":  # the same bytes as in a file, whatever the terminal's encoding
         sys.stdout.flush()
         sys.stdout.buffer.write(data)
         return
@@ -64,24 +64,31 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
 
 
 def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
-    """Return the columns and rows of the documents of a run."""
-    known = [name for name in ("titles", "classes", "dates", "excerpts") if getattr(run, name) is not None]
+    """Return the columns and rows of the documents of a run; what is unknown is None, and so is no cluster."""
     singular = {"titles": "title", "classes": "label", "dates": "date", "excerpts": "excerpt"}
-    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *(singular[name] for name in known)]
+    columns = {
+        name: getattr(run.documents, part)
+        for part, name in singular.items()
+        if getattr(run.documents, part) is not None
+    }
+    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *columns]
+    seen = run.evidence
 
     def rows() -> Iterator[list[Any]]:
-        columns = [getattr(run, name) for name in known]
-        for i in range(len(run)):
-            cluster, second, stable = int(run.labels[i]), int(run.second[i]), float(run.stability[i])
+        for i, cluster in enumerate(seen.labels.tolist()):
             yield [
-                run.ids[i],
-                cluster,
-                run.clusters[cluster].label,
-                round(float(run.margin[i]), 4),
-                None if second < 0 else second,
-                round(float(run.oddness[i]), 4),
-                None if stable != stable else round(stable, 4),  # noqa: PLR0124  (not a number)
-                *(column[i] for column in columns),
+                run.documents.ids[i],
+                None if cluster < 0 else cluster,
+                "no cluster" if cluster < 0 else seen.clusters[cluster].label,
+                _rounded(seen.margin[i]),
+                None if seen.second[i] < 0 else int(seen.second[i]),
+                _rounded(seen.oddness[i]),
+                _rounded(seen.stability[i]),
+                *(column[i] for column in columns.values()),
             ]
 
     return header, rows()
+
+
+def _rounded(value: Any) -> float | None:
+    return None if value != value else round(float(value), 4)  # noqa: PLR0124  (not a number)

@@ -1,4 +1,4 @@
-"""What people see in a terminal: tables, a chart, progress. Control characters of documents never reach it."""
+"""Terminal output: tables, progress and messages. Nothing a terminal would interpret passes `clean`."""
 
 from __future__ import annotations
 
@@ -8,54 +8,96 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from ..persist import Choice, Run
+    from .._progress import Progress
+    from ..persist import Run
 
-# C0, DEL, C1, line separators, and marks that change the direction of text.
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
-BAR = 24
-PLAIN = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", "…": "...", "×": "x",
+# C0, DEL, C1; line separators; marks that change the direction of text; invisible characters.
+_UNSAFE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]+"
+)
+ASCII = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", "…": "...", "×": "x",
          "─": "-", "│": "|", "├": "|", "└": "`"}  # fmt: skip
+LINE = 2000
+# What the library calls by the names of Python's arguments, and the options that stand for them.
+PHRASES = (
+    ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
+    ("on_error='skip'", "--skip-errors"),
+    ("pass encoding=", "use --encoding"),
+    (" (follow_symlinks is off)", ""),
+    (" (max_document_bytes)", ""),
+    (" (max_total_bytes)", ""),
+    (" (max_ratio)", ""),
+    ("; raise max_query_steps if the query needs more", ""),
+)
+PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
+              "min_df": "--min-df", "ks": "--ks", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
 
 
 def clean(text: str, width: int = 200) -> str:
-    """Return text on one line without anything that a terminal would obey."""
+    r"""Return text on one line without anything that a terminal would interpret.
+
+    Examples
+    --------
+    >>> from grampus.cli.show import clean
+    >>> clean("whale\x1b[2J\u202esong")
+    'whale [2J song'
+    """
     folded = _UNSAFE.sub(" ", text).strip()
     return folded if len(folded) <= width else folded[: width - 1] + "…"
 
 
-def console(file: TextIO | None = None) -> Console:
-    """Return a console that prints what it is given: no markup, no emoji, no colouring of numbers."""
+def plain_options(message: str) -> str:
+    """Return a message of the library with the command's options in place of Python's parameters."""
+    for phrase, spoken in PHRASES:
+        message = message.replace(phrase, spoken)
+    return re.sub(r"^(\w+)(?= must\b)", lambda match: PARAMETERS.get(match[1], match[1]), message)
+
+
+def console(*, stderr: bool = False) -> Console:
+    """Return a console that prints what it is given: no markup, no emoji, no highlighting."""
     from rich.console import Console
 
     class Plain(Console):
-        """A console that leaves a reader who has gone to the command, where rich would end with status 1."""
+        """A console that re-raises BrokenPipeError, so that `main` sets the exit status."""
 
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError(errno.EPIPE, os.strerror(errno.EPIPE))
 
-    return Plain(file=file or sys.stdout, markup=False, emoji=False, highlight=False)
+    return Plain(file=sys.stderr if stderr else sys.stdout, markup=False, emoji=False, highlight=False)
+
+
+def say(out: Console, *lines: str) -> None:
+    """Print lines of any length without breaking them."""
+    for line in lines:
+        out.print(clean(line, LINE), soft_wrap=True)
+
+
+def notes(out: Console, remarks: Sequence[str]) -> None:
+    """Print remarks, wrapped."""
+    for remark in remarks:
+        out.print(f"Note: {clean(remark, 500)}")
 
 
 def prepare_streams() -> None:
-    """Make standard output and errors fit to be written to: none is missing, and every character has a spelling."""
+    """Make standard output and errors writable: replace missing streams, and spell out unknown characters."""
     codecs.register_error("grampus", spell_out)
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started the command
+        if stream is None:  # closed by the parent process
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  (until the end)
         elif hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="grampus")
 
 
 def spell_out(error: UnicodeError) -> tuple[str, int]:
-    r"""Return what stands for characters that an encoding lacks: ASCII for our own drawings, escapes for the rest.
+    r"""Replace characters that an encoding lacks: ASCII for our own drawings, escapes for the rest.
 
     Examples
     --------
@@ -68,7 +110,7 @@ def spell_out(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
     lost = error.object[error.start : error.end]
-    return "".join(PLAIN.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lost), error.end
+    return "".join(ASCII.get(c) or c.encode("ascii", "backslashreplace").decode() for c in lost), error.end
 
 
 def print_json(value: Any) -> None:
@@ -76,80 +118,63 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=1, allow_nan=False) + "\n")
 
 
-def table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[Any]], title: str | None = None) -> Any:
-    """Return a rich table; columns are (name, "left" or "right")."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | None = None) -> Any:
+    """Return a rich table; a column whose name starts with ``>`` is aligned to the right."""
     from rich.table import Table
 
     made = Table(title=None if title is None else clean(title), title_justify="left")
-    for name, side in columns:
-        made.add_column(name, justify="right" if side == "right" else "left", overflow="fold")
+    for name in columns:
+        made.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
     for row in rows:
         made.add_row(*(clean(str(cell)) for cell in row))
     return made
 
 
-def chart_of_k(choice: Choice) -> str:
-    """Return the scores of every k as bars, with the one that was taken marked.
-
-    Examples
-    --------
-    >>> from grampus.cli.show import chart_of_k
-    >>> from grampus.persist import Choice
-    >>> print(chart_of_k(Choice(2, "RED-S", (2, 3), (0.9, 0.45), (0.01, 0.02), (2, 3), (2,), 20)))
-     k  score
-     2  0.90 ±0.01  ████████████████████████ ◀ taken
-     3  0.45 ±0.02  ████████████
-    """
-    top = max((mean for mean in choice.mean if mean is not None), default=0.0)
-    lines = [" k  score"]
-    for k, mean, error in zip(choice.ks, choice.mean, choice.standard_error, strict=True):
-        if mean is None:
-            lines.append(f"{k:2d}  –")
-            continue
-        bar = "█" * round(BAR * max(mean, 0.0) / top) if top > 0 else ""
-        mark = " ◀ taken" if k == choice.best else " · close" if k in choice.plausible else ""
-        spread = "" if error is None else f" ±{error:.2f}"  # a single split has none
-        lines.append(f"{k:2d}  {mean:.2f}{spread}  {bar}{mark}".rstrip())
-    return "\n".join(lines)
-
-
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
-    if run.choice is not None:
-        out.print(chart_of_k(run.choice))
-        if run.choice.verdict:
-            out.print(clean(run.choice.verdict, 500))
+    from ..select import score_chart
+
+    if run.evidence.choice is not None:
+        out.print(score_chart(run.evidence.choice))
+        if run.evidence.choice.verdict:
+            out.print(clean(run.evidence.choice.verdict, LINE))
         out.print()
-    stable = any(cluster.stability is not None for cluster in run.clusters)
-    columns = [("#", "right"), ("documents", "right"), ("about", "left"), ("words", "left")]
-    columns += [("stable", "right")] if stable else []
+    stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
-    for cluster in run.clusters:
+    for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         row = [cluster.number, cluster.size, cluster.label, words]
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
-    out.print(table(columns, rows, f"{len(run)} documents from {run.source}, {run.n_clusters} clusters"))
-    odd = int((run.oddness >= 0.5).sum())
-    out.print(f"{len(run.duplicates)} pairs nearly the same, {odd} odd documents; {run.seconds:.1f} s")
-    for remark in run.warnings:
-        out.print(f"Note: {clean(remark, 500)}")
+    columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
+    none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
+    title = f"{len(run)} documents from {run.provenance.source}, {run.n_clusters} clusters{none}"
+    out.print(table(columns, rows, title))
+    odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
+    out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
+    notes(out, run.evidence.warnings)
 
 
 @contextmanager
-def progress(quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
-    """Give a function that shows how far a step has come and how long it will take, on a terminal only."""
-    if quiet or not sys.stderr.isatty():
+def progress_bars(hidden: bool) -> Iterator[Progress]:
+    """Provide ``progress(step, done, total)``, shown as bars with the time left if standard error is a terminal.
+
+    A step without a total, or of a single part, is shown as a moving bar until it is done.
+    """
+    if hidden or not sys.stderr.isatty():
         yield lambda *_: None
         return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
 
-    parts = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*parts, console=console(sys.stderr), transient=True) as bars:
+    parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
+    with Bars(*parts, console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
-        def tell(step: str, done: int, total: int) -> None:
+        def progress(step: str, done: int, total: int | None) -> None:
             if step not in tasks:
-                tasks[step] = bars.add_task(step, total=total)
-            bars.update(tasks[step], completed=done, total=total)
+                tasks[step] = bars.add_task(clean(step), total=None, count="")
+            counted = total is not None and total > 1
+            known = total if counted or done == total else None
+            bars.update(tasks[step], completed=done, total=known, count=f"{done}/{total}" if counted else "")
 
-        yield tell
+        yield progress

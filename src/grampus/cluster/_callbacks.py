@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .._progress import Progress
+
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
 except ImportError:  # scikit-learn below 1.9
@@ -20,14 +22,14 @@ except ImportError:  # scikit-learn below 1.9
 __all__ = ["CallbackSupportMixin", "start_reporter", "with_callbacks"]
 
 
-def start_reporter(estimator: Any, X: Any, starts: int) -> tuple[Callable[[int, int], None] | None, Callable[[], None]]:
-    """Return what tells the estimator's callbacks of each finished start, and what tells them of the end."""
+def start_reporter(estimator: Any, X: Any, starts: int) -> tuple[Progress | None, Callable[[], None]]:
+    """Return functions that report each finished start, and the end, to the estimator's callbacks."""
     if not hasattr(estimator, "_init_callback_context"):
         return None, lambda: None
     root = estimator._init_callback_context(task_name="fit", max_subtasks=starts)
     root.call_on_fit_task_begin(estimator=estimator, X=X)
 
-    def progress(done: int, total: int) -> None:
+    def progress(step: str, done: int, total: int | None) -> None:
         task = root.subcontext(task_name="start")
         task.call_on_fit_task_begin(estimator=estimator, X=X)
         task.call_on_fit_task_end(estimator=estimator, X=X)

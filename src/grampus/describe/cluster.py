@@ -38,7 +38,7 @@ class Cluster:
         Words with the largest share of the centroid, with that share.
     phrases : tuple of Term
         Two or three consecutive words, with their contrast.
-    central, borderline, odd : tuple of int
+    central, borderline, outliers : tuple of int
         Documents nearest to the centroid; those nearly as near to another one; those that resemble the cluster least.
     cohesion : float
         Mean similarity of two different documents of the cluster.
@@ -65,7 +65,7 @@ class Cluster:
     phrases: tuple[Term, ...]
     central: tuple[int, ...]
     borderline: tuple[int, ...]
-    odd: tuple[int, ...]
+    outliers: tuple[int, ...]
     cohesion: float
     nearest: int
     separation: float

@@ -95,7 +95,7 @@ def describe(
             tuple(found_phrases[c]),
             tuple(found.central(c)),
             tuple(found.borderline(c)),
-            tuple(found.odd(c)),
+            tuple(found.outliers(c)),
             round(found.cohesion(c), 6),
             found.nearest(c),
             round(found.separation(c), 6),

@@ -68,7 +68,7 @@ class Evidence:
         members = np.flatnonzero((self.labels == cluster) & (self.second >= 0))
         return members[np.argsort(self.margin[members], kind="stable")[:top]].tolist()
 
-    def odd(self, cluster: int, top: int = 3) -> list[int]:
+    def outliers(self, cluster: int, top: int = 3) -> list[int]:
         """Return the documents of a cluster whose oddness is at least 0.5, oddest first."""
         members = np.flatnonzero((self.labels == cluster) & (self.oddness >= ODD))
         return members[np.argsort(-self.oddness[members], kind="stable")[:top]].tolist()

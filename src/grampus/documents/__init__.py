@@ -2,6 +2,7 @@
 
 from .clusterer import DocumentClusterer, load
 from .effort import Effort
+from .inputs import default_terms
 from .methods import (
     BisectingMethod,
     Found,
@@ -26,5 +27,6 @@ __all__ = [
     "PDDPMethod",
     "Prediction",
     "SpectralMethod",
+    "default_terms",
     "load",
 ]

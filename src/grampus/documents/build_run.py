@@ -13,23 +13,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
 from ..describe import Cluster, Evidence, describe, evidence, spellings
 from ..errors import InputError
 from ..gram import Gram
 from ..gram.collection import content_names
-from ..persist import Run
+from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
-from ..text._count import _stemming
-from ..text._restore import plain_parameters
+from ..text.terms.count import stemming
+from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
 from .layout import coordinates
 from .partition import Partition
 from .tree_labels import branches
-from .validation import Progress, Stability
+from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
 READ = 100  # central documents of a cluster that are read for the spelling of stems
@@ -59,39 +60,47 @@ def build_run(
     _remarks(found, agreement)
     progress("describing", 4, 4)
     return Run(
-        kernel=str(found.predictor.kernel),
-        parameters={**parameters, "terms": words},
-        seed=found.seed,
-        command=command,
-        source=corpus.source,
-        fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
-        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        seconds=0.0,
-        versions=versions(),
-        warnings=tuple(dict.fromkeys(found.notes)),
-        outcome=str(found.found.outcome),
-        objective=found.predictor.objective(),
-        agreement=agreement,
-        ids=corpus.ids,
-        titles=corpus.titles,
-        classes=None if corpus.labels is None else Texts(corpus.labels),
-        dates=corpus.dates,
-        texts=corpus.texts if inputs.has_texts else None,
-        excerpts=_excerpts(inputs),
-        labels=labels[group].astype(np.int32),
-        clusters=clusters,
-        choice=found.choice,
-        tree=tree,
-        leaves=leaves,
-        second=seen.second[group].astype(np.int32),
-        margin=seen.margin[group].astype(np.float32),
-        oddness=seen.oddness[group].astype(np.float32),
-        stability=documents[group].astype(np.float32),
-        coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
-        duplicates=pairs,
-        duplicate_similarity=similarity,
-        sample=inputs.first[sample].astype(np.int32),
-        heatmap=block.astype(np.float32),
+        provenance=Provenance(
+            kernel=str(found.predictor.kernel),
+            parameters={**parameters, "terms": words},
+            seed=found.seed,
+            command=command,
+            source=corpus.source,
+            fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
+            created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            seconds=0.0,
+            versions=versions(),
+        ),
+        documents=Documents(
+            ids=corpus.ids,
+            titles=corpus.titles,
+            classes=None if corpus.labels is None else Texts(corpus.labels),
+            dates=corpus.dates,
+            texts=corpus.texts if inputs.has_texts else None,
+            excerpts=_excerpts(inputs),
+        ),
+        evidence=RunEvidence(
+            labels=labels[group].astype(np.int32),
+            clusters=clusters,
+            choice=found.choice,
+            tree=tree,
+            leaves=leaves,
+            second=seen.second[group].astype(np.int32),
+            margin=seen.margin[group].astype(np.float32),
+            oddness=seen.oddness[group].astype(np.float32),
+            stability=documents[group].astype(np.float32),
+            duplicates=pairs,
+            duplicate_similarity=similarity,
+            outcome=str(found.found.outcome),
+            objective=found.predictor.objective(),
+            agreement=agreement,
+            warnings=tuple(dict.fromkeys(found.notes)),
+        ),
+        layout=Layout(
+            coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
+            sample=inputs.first[sample].astype(np.int32),
+            heatmap=block.astype(np.float32),
+        ),
         model=model,
     )
 
@@ -102,7 +111,7 @@ def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
     if words is None or not words.stemmer or texts is None:
         return {}
     read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    return spellings(read, _stemming(words.stemmer))
+    return spellings(read, stemming(words.stemmer))
 
 
 def _clusters(
@@ -132,7 +141,7 @@ def _clusters(
             size=int(sizes[cluster.number]),
             central=places(cluster.central),
             borderline=places(cluster.borderline),
-            odd=places(cluster.odd),
+            outliers=places(cluster.outliers),
             stability=None if steady is None else steady.clusters[cluster.number],
         )
         for cluster in described
@@ -204,7 +213,7 @@ def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, whatever their order."""
     rows = inputs.features
     names = np.sort(content_names(rows)[inputs.group])
-    return hashlib.sha256("".join(names.tolist()).encode()).hexdigest()
+    return hashlib.sha256(names.tobytes()).hexdigest()
 
 
 def versions() -> dict[str, str]:

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._array import Array
 from .._check import check_integer
+from .._progress import Progress
 from .._random import seed_words
 from ..errors import InputError, RunError
 from ..gram import Gram
@@ -29,7 +30,7 @@ from .inputs import Inputs, collect
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
-from .validation import Progress, choose, stability
+from .validation import choose, stability
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
@@ -143,7 +144,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
-        self.run_ = replace(run, seconds=round(time.perf_counter() - began, 3))
+        seconds = round(time.perf_counter() - began, 3)
+        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds))
         self._set_fitted()
         return self
 
@@ -279,8 +281,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return the fitted clusterer that a Run describes."""
         try:
             words, polished, parameters = _parameters(run)
-            model, kernel = cls(**parameters), parse_kernel(run.kernel)
-        except (KeyError, TypeError, InputError) as error:
+            model, kernel = cls(**parameters), parse_kernel(run.provenance.kernel)
+        except (LookupError, TypeError, ValueError) as error:
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
@@ -291,11 +293,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     def _set_fitted(self) -> None:
         """Set the fitted attributes from the run."""
         run = self.run_
-        self.labels_ = run.labels.astype(np.intp)
+        self.labels_ = run.evidence.labels.astype(np.intp)
         self.n_clusters_ = run.n_clusters
-        self.clusters_, self.choice_, self.branches_ = run.clusters, run.choice, run.tree
-        self.margin_, self.oddness_, self.stability_ = run.margin, run.oddness, run.stability
-        self.duplicates_ = run.duplicates
+        self.clusters_, self.choice_, self.branches_ = run.evidence.clusters, run.evidence.choice, run.evidence.tree
+        self.margin_, self.oddness_, self.stability_ = run.evidence.margin, run.evidence.oddness, run.evidence.stability
+        self.duplicates_ = run.evidence.duplicates
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -333,7 +335,7 @@ def _seed(random_state: Any) -> int:
 
 def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:
     """Run the method; what it warns of becomes notes."""
-    job = replace(job, progress=lambda done, total: progress("clustering", done, total))
+    job = replace(job, progress=progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         found = method.cluster(gram, job)
@@ -348,7 +350,7 @@ def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: P
 
 def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     """Return how the vectorizer of a run was set, whether its partition was polished, and the other parameters."""
-    given = dict(run.parameters)
+    given = dict(run.provenance.parameters)
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
     return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._check import check_flag, check_integer
-from ..select.check import check_ks
 from ..select.schemes import check_scheme
+from ..select.splits import check_ks
 
 
 @dataclass(frozen=True)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._progress import Progress
 from ..cluster import bisecting_kernel_kmeans, kernel_kmeans, kernel_pca_kmeans, pddp, spectral_kmeans
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError, MemoryBudgetError
@@ -44,7 +44,7 @@ class Job:
     seed : int
         Seed of everything random.
     progress : callable, optional
-        Called with the number of finished starts and of all.
+        Called as ``progress("clustering", done, total)``, in starts.
     """
 
     k: int
@@ -52,7 +52,7 @@ class Job:
     n_init: int = 10
     polish: bool = True
     seed: int = 0
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
 
 
 @dataclass(frozen=True)
@@ -88,8 +88,7 @@ class Method(ABC):
 
     def options(self) -> dict[str, Any]:
         """Return the name and the options as plain values."""
-        own = fields(self)  # type: ignore[arg-type]
-        return {"name": self.name} | {field.name: getattr(self, field.name) for field in own}
+        return {"name": self.name, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ class KernelKMeansMethod(Method):
     rule: str = "plain"
 
     def __post_init__(self) -> None:
-        if not isinstance(self.init, str) or self.init not in STARTS:
+        if str(self.init) not in STARTS:
             raise InputError(
                 f"init must be one of {', '.join(map(repr, STARTS))}, not an array: documents are reordered before "
                 f"they start. Got {self.init!r}."
@@ -159,8 +158,27 @@ class KernelKMeansMethod(Method):
         return Found(found.labels, str(found.outcome), polish, found)
 
 
+class Unweighted(Method):
+    """A method that knows no weights: a subclass gives ``run``, which sees the documents that have some."""
+
+    @abstractmethod
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Return a result with ``labels``, such as a Tree or an EmbeddedClustering."""
+
+    def cluster(self, gram: Gram, job: Job) -> Found:
+        """Run on the documents that have weight; the others join the nearest centroid."""
+        heavy = np.flatnonzero(job.weights > 0)
+        result = self.run(gram if len(heavy) == len(gram) else gram.take(heavy), job)
+        labels = np.full(len(gram), -1, dtype=np.intp)
+        labels[heavy] = result.labels
+        if len(heavy) < len(gram):
+            nearest = Centroids.of(gram, labels, int(labels.max()) + 1, job.weights).fitted().argmin(axis=1)
+            labels = np.where(labels >= 0, labels, nearest)
+        return Found(labels, str(getattr(result, "outcome", "converged")), result=result)
+
+
 @dataclass(frozen=True)
-class PDDPMethod(Method):
+class PDDPMethod(Unweighted):
     """The leaves of a PDDP tree; its options are those of ``PDDP``.
 
     Examples
@@ -176,19 +194,13 @@ class PDDPMethod(Method):
     refine: bool = False
     choose: str = "scatter"
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Grow the tree of the documents that have weight."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: pddp(
-                part, job.k, n_components=self.n_components, cut=self.cut, refine=self.refine, choose=self.choose
-            ),
-        )
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Grow the tree."""
+        return pddp(gram, job.k, **vars(self))
 
 
 @dataclass(frozen=True)
-class BisectingMethod(Method):
+class BisectingMethod(Unweighted):
     """The leaves of a tree whose every split is a kernel 2-means.
 
     Examples
@@ -202,19 +214,13 @@ class BisectingMethod(Method):
     init: str = "random"
     choose: str = "scatter"
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Grow the tree of the documents that have weight."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: bisecting_kernel_kmeans(
-                part, job.k, init=self.init, n_init=job.n_init, choose=self.choose, random_state=job.seed
-            ),
-        )
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Grow the tree."""
+        return bisecting_kernel_kmeans(gram, job.k, n_init=job.n_init, random_state=job.seed, **vars(self))
 
 
 @dataclass(frozen=True)
-class SpectralMethod(Method):
+class SpectralMethod(Unweighted):
     """Spectral clustering; its options are those of ``SpectralKMeans``.
 
     Examples
@@ -229,25 +235,13 @@ class SpectralMethod(Method):
     n_neighbors: int | None = None
     loops: bool = False
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Cluster the documents that have weight by eigenvectors of a Laplacian."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: spectral_kmeans(
-                part,
-                job.k,
-                laplacian=self.laplacian,
-                n_neighbors=self.n_neighbors,
-                loops=self.loops,
-                n_init=job.n_init,
-                random_state=job.seed,
-            ),
-        )
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Cluster by eigenvectors of a Laplacian."""
+        return spectral_kmeans(gram, job.k, n_init=job.n_init, random_state=job.seed, **vars(self))
 
 
 @dataclass(frozen=True)
-class KernelPCAMethod(Method):
+class KernelPCAMethod(Unweighted):
     """k-means on the leading components of the Gram; its options are those of ``KernelPCAKMeans``.
 
     Examples
@@ -261,18 +255,11 @@ class KernelPCAMethod(Method):
     n_components: int | None = None
     centre: bool = False
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Cluster the documents that have weight by their coordinates."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: kernel_pca_kmeans(
-                centre(part) if self.centre else part,
-                job.k,
-                n_components=self.n_components,
-                n_init=job.n_init,
-                random_state=job.seed,
-            ),
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Cluster by coordinates."""
+        options: dict[str, Any] = {"n_init": job.n_init, "random_state": job.seed}
+        return kernel_pca_kmeans(
+            centre(gram) if self.centre else gram, job.k, n_components=self.n_components, **options
         )
 
 
@@ -293,21 +280,7 @@ def check_method(method: Any) -> Method:
 def restore_method(options: dict[str, Any]) -> Method:
     """Return the method that ``options()`` described."""
     own = dict(options)
-    return replace(check_method(own.pop("name")), **own)
-
-
-def _unweighted(gram: Gram, job: Job, run: Callable[[Gram], Any]) -> Found:
-    """Run a method that knows no weights on the documents that have some; the others join the nearest centroid."""
-    heavy = np.flatnonzero(job.weights > 0)
-    if len(heavy) == len(gram):
-        result = run(gram)
-        return Found(result.labels, str(getattr(result, "outcome", "converged")), result=result)
-    result = run(gram.take(heavy))
-    labels = np.full(len(gram), -1, dtype=np.intp)
-    labels[heavy] = result.labels
-    nearest = Centroids.of(gram, labels, int(labels.max()) + 1, job.weights).fitted().argmin(axis=1)
-    labels = np.where(labels >= 0, labels, nearest)
-    return Found(labels, str(getattr(result, "outcome", "converged")), result=result)
+    return type(check_method(own.pop("name")))(**own)
 
 
 @dataclass(frozen=True)

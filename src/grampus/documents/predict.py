@@ -16,7 +16,7 @@ from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel
 from ..text import TermVectorizer, Texts
-from ..text._restore import pack_vectorizer, unpack_vectorizer
+from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
 from .inputs import as_corpus, is_empty
 
 
@@ -159,7 +159,7 @@ class Predictor:
                 or not len(labels) == len(weights) == _rows(features)
             ):
                 raise ValueError("labels")
-        except (KeyError, ValueError, TypeError) as error:
+        except (LookupError, ValueError, TypeError) as error:
             raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
         return cls.of(kernel, kernel.gram(features), features, labels, weights, vectorizer, polished)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import select
 from .._array import Array
+from .._progress import Progress
 from ..errors import InputError
 from ..gram import Gram
 from ..persist import Choice
@@ -17,10 +17,7 @@ from .effort import Effort
 from .inputs import Inputs
 from .partition import Partition
 
-Progress = Callable[[str, int, int | None], None]
-
 LARGEST_K = 10  # tried by default
-STAGES = {"reduction": "finding prototypes", "splits": "choosing k", "null": "testing for groups"}
 
 
 @dataclass(frozen=True)
@@ -50,17 +47,14 @@ def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Prog
         way = scheme_for(effort.scheme, len(heavy), reduced=False)
         return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
 
-    def stage(now: select.Progress) -> None:
-        progress(STAGES.get(now.stage, now.stage), round(100 * now.done), 100)
-
     found = select.choose_k(
         base,
         ks=values,
         scheme=effort.scheme,
-        n_splits=effort.n_splits,
+        splits=select.Splits(effort.n_splits),
         null=effort.null,
         random_state=seed,
-        progress=stage,
+        progress=progress,
     )
     return Choice(
         found.best,
@@ -90,7 +84,7 @@ def stability(found: Partition, n_splits: int, progress: Progress) -> Stability 
     progress("measuring stability", 0, 1)
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
-        measured = select.stability(gram, labels, n_splits=n_splits, random_state=found.seed)
+        measured = select.stability(gram, labels, splits=select.Splits(n_splits), random_state=found.seed)
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
         return None

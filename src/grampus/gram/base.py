@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -270,7 +271,7 @@ class Gram(ABC):
             return cross, None if own is None else own - sigma
 
         for part in kernel._parts(collected, rows):
-            yield Comparison(part, base._new_features(part), lambda part=part: compared(part))
+            yield Comparison(part, base._new_features(part), partial(compared, part))
 
     def to_linear_operator(self) -> Any:
         """Return the Gram as a SciPy ``LinearOperator``, for SciPy's solvers."""
@@ -324,8 +325,8 @@ class Taken(Gram):
         return self.base.documents().take(self.index)
 
     def non_negative(self) -> bool | None:
-        """Return what is known of the base."""
-        return self.base.non_negative()
+        """Return True where it is known of the base; a negative similarity there need not be one of these."""
+        return self.base.non_negative() or None
 
     @property
     def source(self) -> Gram:

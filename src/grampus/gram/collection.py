@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from .._array import Array, is_sparse, tiles
 
 Documents = NDArray[np.intp]
+_NAME = "S32"  # a digest in hexadecimal, one byte a character
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ def content_names(documents: Any) -> Array:
     """Return a digest of every row or string, whatever its position, layout or float type."""
     if is_sparse(documents):
         rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
-        return np.array([_digest(index, values) for index, values in rows])
+        return np.array([_digest(index, values) for index, values in rows], dtype=_NAME)
     if isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS":
         parts = tiles(len(documents), 16 * documents.shape[1])
-        return np.array([name for part in parts for name in _dense(documents[part])])
-    return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents])
+        return np.array([name for part in parts for name in _dense(documents[part])], dtype=_NAME)
+    return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents], dtype=_NAME)
 
 
 def _dense(rows: Array) -> list[str]:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.linalg import norm
 
-from .._array import Array
-from .._check import check_integer
-from .._config import settings
+from .._array import Array, Index, is_sparse, scale_rows
+from .._check import check_gram_matrix, check_integer
+from .._config import may_keep, require_memory, settings
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
+from .answers import Cost
 from .base import Gram, check_gram
+from .lanczos import TOLERANCE, lanczos
 from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
-from .operators import Operator, operator
+from .sources import DenseGram, SparseGram
 
-METHODS = ("lapack", "arpack", "randomised")
-# Below this size LAPACK on the whole matrix is quicker than an iteration, and exact.
-_SMALL = 600
-_ROUNDING = 1e-12  # of ‖K‖: residuals below it are as good as 0
+METHODS = ("lapack", "lanczos", "randomised")
+_SMALL = 64  # documents, or so many for each pair: up to here LAPACK on the whole matrix is quicker, and exact
+_SMALL_PER_PAIR = 20
 _ACCEPTED = 1e-9  # of ‖K‖: the largest residual of an answer
 _ORTHONORMAL = 1e-9  # the largest error of a product of two vectors
 _SINGLE = 1e5  # times as much where the similarities are float32
@@ -29,8 +31,6 @@ _SIGN_TIE = 1e-6
 _EXTRA = 8  # columns of the randomised block beyond those asked for
 _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
-_MAX_RESTARTS = 300
-_POWER_STEPS = 6
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,13 @@ class Eigenpairs:
         Of unit length and orthogonal. In each, the entry of largest modulus is positive; of entries that are equally
         large to 10⁻⁶, the first.
     method : str
-        ``"lapack"`` (the whole matrix), ``"arpack"`` (products with one vector) or ``"randomised"`` (with a block).
+        ``"lapack"`` (the whole matrix), ``"lanczos"`` (products with one vector) or ``"randomised"`` (with a block).
     residual : float
         The largest ‖Kv − λv‖, relative to the largest modulus among the eigenvalues found.
     products : int
         How many vectors were multiplied with the Gram; 0 for ``"lapack"``.
+    following : float
+        The next eigenvalue, as far as the search has seen it; infinite where there is none.
 
     Examples
     --------
@@ -65,10 +67,20 @@ class Eigenpairs:
     method: str
     residual: float
     products: int
+    following: float
 
 
 def eigenpairs(
-    gram: Any, count: int, *, which: str = "largest", method: str | None = None, seed: int = 0
+    gram: Any,
+    count: int,
+    *,
+    which: str = "largest",
+    method: str | None = None,
+    seed: int = 0,
+    start: Array | None = None,
+    tolerance: float | None = None,
+    floor: float = -np.inf,
+    probe: bool = True,
 ) -> Eigenpairs:
     """Return the `count` largest eigenvalues, by value and not by modulus, with their eigenvectors.
 
@@ -80,14 +92,24 @@ def eigenpairs(
         l, from 1 to n.
     which : "largest" or "smallest"
         Which end of the spectrum.
-    method : "lapack", "arpack" or "randomised", optional
-        Chosen by cost if left out: LAPACK up to 600 documents or when more than a quarter of the spectrum is wanted;
-        ARPACK where products are cheap (features, a stored matrix, or one that fits in a quarter of the memory
-        budget); the randomised block method where each product is a pass over n² similarities that must be computed
-        anew, because a pass serves a whole block. Where the choice does not converge, LAPACK if the matrix fits; also
-        where there are too few documents for the basis of an iteration.
+    method : "lapack", "lanczos" or "randomised", optional
+        Chosen by cost if left out: LAPACK up to 64 documents, 20 for each pair wanted; Lanczos iteration where products
+        are cheap (features, a stored matrix, or one that fits in a quarter of the memory budget); the randomised block
+        method where each product is a pass over n² similarities that must be computed anew, because a pass serves a
+        whole block. Where the choice does not converge, LAPACK if the matrix fits; also where there are too few
+        documents for the basis of an iteration.
     seed : int
-        Of the vectors that the iterations start from.
+        Of the random vectors of the iterations.
+    start : array of shape (n,), optional
+        Where an iteration starts; K times a random vector by default.
+    tolerance : float, optional
+        Of the residuals, relative to the largest modulus of an eigenvalue; 10⁻¹² by default. The block method stops
+        earlier, at 10⁻¹¹, where that determines the subspace to 10⁻⁷.
+    floor : float
+        Eigenvalues up to here are left out of the answer, and no products are spent on them. Only for the largest.
+    probe : bool
+        Look for further copies of multiple eigenvalues. Without it, Lanczos iteration may miss them; with it, it
+        needs about a quarter more products.
 
     Returns
     -------
@@ -100,8 +122,8 @@ def eigenpairs(
 
     Notes
     -----
-    One vector sees one copy of a multiple eigenvalue. Once ARPACK has its answer, the operator without the pairs found
-    is searched from another start, and again until it holds nothing larger. The block method is block Krylov iteration
+    One vector sees one copy of a multiple eigenvalue. Once Lanczos iteration has its answer, it goes on from a random
+    vector orthogonal to it, again and again until that finds nothing larger. The block method is block Krylov iteration
     with Rayleigh-Ritz and restarts (Musco & Musco 2015).
 
     Examples
@@ -117,67 +139,179 @@ def eigenpairs(
     if method is not None and method not in METHODS:
         raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, or None; got {method!r}.")
     seed = check_integer(seed, "seed", low=0)
-    held = operator(gram)
-    count = check_integer(count, "count", low=1, high=held.n, of=" (the number of documents)")
+    held = _as_gram(gram)
+    n = len(held)
+    count = check_integer(count, "count", low=1, high=n, of=" (the number of documents)")
+    if start is not None and np.shape(start) != (n,):
+        raise InputError(f"start must have {n} entries, one for each document; got shape {np.shape(start)}.")
+    if which == "smallest" and floor != -np.inf:
+        raise InputError("floor is for the largest eigenvalues; it cannot be combined with which='smallest'.")
+    wanted = _Wanted(count, np.random.default_rng(seed), start, tolerance, floor, probe)
     with blas_threads():
         chosen = method or _choose(held, count)
-        if held.n <= {"arpack": count + 1, "randomised": _DEPTH * (count + _EXTRA)}.get(chosen, 0):
+        if n <= {"lanczos": count + 1, "randomised": _DEPTH * (count + _EXTRA)}.get(chosen, 0):
             chosen = "lapack"
-        if chosen != "randomised":
-            held = held.whole() if chosen == "lapack" else held.stored()
-        if which == "smallest":
-            held = held.negated()
-        held.size = _norm(held, seed)
-        if held.size == 0.0:
-            return Eigenpairs(np.zeros(count), np.eye(held.n, count), chosen, 0.0, held.products)
+        search = _Search(held, 1.0 if which == "largest" else -1.0)
         try:
-            return _solved(held, count, chosen, seed, which)
+            return _solved(search, wanted, chosen)
         except ConvergenceError:
-            if method is not None or chosen == "lapack" or not held.fits:
+            if method is not None or chosen == "lapack" or not _fits(held):
                 raise
-        return _solved(held.whole(), count, "lapack", seed, which)
+        return _solved(search, wanted, "lapack")
 
 
-def _choose(held: Operator, count: int) -> str:
-    """Pick the cheapest method."""
-    dense = 3 * 8 * held.n**2 <= settings().memory
-    if dense and (held.n <= _SMALL or 4 * count > held.n):
-        return "lapack"
-    return "arpack" if held.cheap or held.fits else "randomised"
+@dataclass(frozen=True)
+class _Wanted:
+    """What is searched for, and how."""
+
+    count: int
+    rng: np.random.Generator
+    start: Array | None
+    tolerance: float | None
+    floor: float
+    probe: bool
 
 
-def _norm(held: Operator, seed: int) -> float:
-    """Return about the largest modulus of an eigenvalue, never more, by a few steps of the power method."""
-    v, size = np.random.default_rng(seed).standard_normal((held.n, 1)), 0.0
-    for _ in range(_POWER_STEPS):
-        v = held.product(v / _longest(v))
-        size = _longest(v)
-        if not np.isfinite(size):
+class _Search:
+    """One search: products with K, or −K for the smallest, in float64.
+
+    Attributes
+    ----------
+    products : int
+        Columns multiplied so far.
+    size : float
+        The largest modulus of an eigenvalue seen so far.
+    single : bool
+        Whether the similarities are float32, so that Kᵀ may differ from K by their rounding.
+    """
+
+    def __init__(self, gram: Gram, sign: float) -> None:
+        self.gram, self.sign, self.products, self.size = gram, sign, 0, 0.0
+        self.single = gram.dtype == np.float32
+        self._multiply: Callable[[Array], Array] = gram._matmul
+
+    def product(self, v: Array) -> Array:
+        """Return ±Kv for v of shape (n, c)."""
+        self.products += v.shape[1]
+        out = np.asarray(self._multiply(v), dtype=np.float64)
+        if not np.isfinite(out).all():
             raise InputError("A product with the Gram is not finite: the similarities must be finite numbers.")
-        if size == 0.0:
-            break
-    return size
+        return out if self.sign > 0 else -out
+
+    def prepare(self) -> None:
+        """Make repeated products quick: with features in float64, or with the matrix where that fits."""
+        cheap = _cheap(self.gram)
+        explicit = self.gram.features() if cheap else None
+        if explicit is not None:
+            if may_keep(12 * explicit.entries):
+                features = explicit.rows.astype(np.float64, copy=False)
+                if not (explicit.scale == 1.0).all():
+                    features = scale_rows(explicit.scale, features)
+                self._multiply = lambda v: features @ (features.T @ v)
+        elif not cheap and _fits(self.gram):
+            self.matrix()
+
+    def matrix(self) -> Array:
+        """Return K in float64, symmetric to the last bit, and multiply with it from now on."""
+        n = len(self.gram)
+        require_memory(16 * n * n, f"The full {n} × {n} matrix in float64", "Use method='lanczos' or 'randomised'")
+        matrix = self.gram.dense().astype(np.float64, copy=False)
+        if not np.isfinite(matrix).all():
+            raise InputError("The similarities must be finite; some are NaN or infinite.")
+        if not np.array_equal(matrix, matrix.T):
+            matrix = matrix + matrix.T
+            matrix *= 0.5
+        self._multiply, self.single = lambda v: matrix @ v, False
+        return matrix
 
 
-def _solved(held: Operator, count: int, method: str, seed: int, which: str) -> Eigenpairs:
+def _as_gram(given: Any) -> Gram:
+    """Return a Gram as it is; make one of a SciPy LinearOperator or a symmetric (sparse) array."""
+    if isinstance(given, Gram):
+        return given
+    if is_sparse(given):
+        return SparseGram(given)
+    if hasattr(given, "matvec") and hasattr(given, "shape"):
+        return _LinearOperatorGram(given)
+    return DenseGram.trusted(check_gram_matrix(given, "gram").astype(np.float64, copy=False))
+
+
+class _LinearOperatorGram(Gram):
+    """A SciPy LinearOperator; two products with random vectors tell whether it can be symmetric."""
+
+    def __init__(self, linear: Any) -> None:
+        n, m = linear.shape
+        if n != m or n < 1:
+            raise InputError(f"gram must be square; got shape {linear.shape}.")
+        super().__init__(n, np.float64)
+        self.linear = linear
+        u, v = np.random.default_rng(0).standard_normal((2, n, 1))
+        left, right = self._matmul(u), self._matmul(v)
+        size = float(np.sqrt((left**2).sum() * (v**2).sum()))
+        if abs(float((left * v).sum() - (right * u).sum())) > 1e-6 * size:
+            raise InputError(
+                "gram must be symmetric; uᵀ(Kv) and vᵀ(Ku) differ. Symmetrise it first, with (K + Kᵀ) / 2."
+            )
+
+    def _matmul(self, v: Any) -> Array:
+        return np.asarray(self.linear.matmat(v), dtype=np.float64)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        return self._matmul(np.eye(len(self))[:, cols])[rows]
+
+    def _diagonal(self) -> Array:
+        return self._block(slice(None), slice(None)).diagonal()
+
+    def cost(self) -> Cost:
+        """Return what is known: products are what the operator is for."""
+        n = float(len(self))
+        return Cost(n, n, n * n)
+
+
+def _choose(gram: Gram, count: int) -> str:
+    """Pick the cheapest method."""
+    n = len(gram)
+    if n <= max(_SMALL, _SMALL_PER_PAIR * count) and 3 * 8 * n * n <= settings().memory:
+        return "lapack"
+    return "lanczos" if _cheap(gram) or _fits(gram) else "randomised"
+
+
+def _cheap(gram: Gram) -> bool:
+    """Return whether a product costs no more than reading a stored matrix."""
+    return gram.cost().product <= float(len(gram)) ** 2
+
+
+def _fits(gram: Gram) -> bool:
+    """Return whether the matrix may be kept in float64."""
+    return may_keep(8 * len(gram) ** 2)
+
+
+def _solved(search: _Search, wanted: _Wanted, method: str) -> Eigenpairs:
     """Solve, fix the signs, and let no answer out that is none."""
-    values, vectors = _SOLVERS[method](held, count, seed)
-    if values.shape != (count,) or vectors.shape != (held.n, count):
-        raise _not_converged(held, count, f"{len(values)} came")
+    n, count = len(search.gram), wanted.count
+    values, vectors = _SOLVERS[method](search, wanted)
+    products = 0 if method == "lapack" else search.products
+    if len(values) < count or vectors.shape != (n, count):
+        raise _not_converged(search, count, f"{min(len(values), vectors.shape[1])} came")
+    real = int((values[:count] > wanted.floor).sum())
+    following = float(values[real]) if real < len(values) else -np.inf
+    values, vectors = values[:real], fixed_signs(vectors[:, :real])
     if not are_orthonormal(vectors, _ORTHONORMAL):
-        raise _not_converged(held, count, "the vectors are not orthonormal")
-    vectors, products = fixed_signs(vectors), held.products
-    rest = held.product(vectors) - vectors * values
-    residual = _longest(rest) / max(held.size, float(np.abs(values).max()))
-    if not residual <= _ACCEPTED * (_SINGLE if held.single else 1.0):
-        raise _not_converged(held, count, f"a residual of {residual:.1e} of the largest eigenvalue remains")
-    values = -values if which == "smallest" else values
-    return Eigenpairs(values, vectors, method, residual, 0 if method == "lapack" else products)
+        raise _not_converged(search, count, "the vectors are not orthonormal")
+    residual = _longest(search.product(vectors) - vectors * values) if real else 0.0
+    size = max(search.size, float(np.abs(values).max(initial=0.0)), np.finfo(np.float64).tiny)
+    residual /= size
+    accepted = max(_ACCEPTED * (_SINGLE if search.single else 1.0), 2e-3 * wanted.floor / size)
+    if not residual <= max(accepted, 2.0 * (wanted.tolerance or 0.0)):
+        raise _not_converged(search, count, f"a residual of {residual:.1e} of the largest eigenvalue remains")
+    if search.sign < 0:
+        values, following = -values, -following
+    return Eigenpairs(values, vectors, method, residual, products, following)
 
 
 def _longest(columns: Array) -> float:
     """Return the largest norm of a column, by BLAS, whose norm neither overflows nor underflows."""
-    return max(float(norm(column, check_finite=False)) for column in columns.T)
+    return max((float(norm(column, check_finite=False)) for column in columns.T), default=0.0)
 
 
 def fixed_signs(vectors: Array) -> Array:
@@ -187,83 +321,60 @@ def fixed_signs(vectors: Array) -> Array:
     return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-# -- the methods: each returns values, largest first, and vectors -----------------------------------------------------
+# -- the methods: each returns values, largest first, of which more than were asked for tell what follows, and vectors
 
 
-def _lapack(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
-    values, vectors = symmetric_eigh(held.dense(), count)
-    return values[::-1].copy(), vectors[:, ::-1]
+def _lapack(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
+    matrix = search.matrix()
+    search.size = float(np.abs(matrix).max())
+    values, vectors = symmetric_eigh(search.sign * matrix, min(wanted.count + 1, len(matrix)))
+    return values[::-1].copy(), vectors[:, ::-1][:, : wanted.count]
 
 
-def _arpack(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
+def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     """Find the pairs from one start, then look for what it missed until there is nothing."""
-    rng = np.random.default_rng(seed)
-    values, vectors = _lanczos(held, count, rng, None)
-    held.size = max(held.size, float(np.abs(values).max()))
-    for _ in range(count):
-        # What is left beside the pairs found need only be known well enough to compare with them.
-        missed, _ = _lanczos(held, 1, rng, (values, vectors), tolerance=1e-7)
-        if missed[0] <= values[-1] + 1e-9 * held.size:
-            break
-        _, found = _lanczos(held, 1, rng, (values, vectors))
-        # Copies of one eigenvalue come together: Rayleigh-Ritz on all of them puts each in its place.
-        basis = np.linalg.qr(np.concatenate([vectors, found], axis=1))[0]
-        values, vectors = _ritz(basis, held.product(basis), count)
+    search.prepare()
+    start = wanted.start
+    if start is None:  # in the range of K, where copies of a document have equal entries
+        start = search.product(wanted.rng.standard_normal((len(search.gram), 1)))[:, 0]
+    tolerance = TOLERANCE if wanted.tolerance is None else wanted.tolerance
+    try:
+        values, vectors, search.size = lanczos(
+            lambda v: search.product(v[:, None])[:, 0], wanted.count, start,
+            tolerance=tolerance, floor=wanted.floor, probe=wanted.probe, rng=wanted.rng,
+        )  # fmt: skip
+    except ConvergenceError as error:
+        raise _not_converged(search, wanted.count, str(error)) from None
     return values, vectors
 
 
-def _lanczos(
-    held: Operator, count: int, rng: np.random.Generator, without: Any, *, tolerance: float = 0.1 * _ROUNDING
-) -> tuple[Array, Array]:
-    """Return the largest pairs by ARPACK; `without` are pairs to leave out, sent below all others."""
-    from scipy.sparse.linalg import ArpackError, ArpackNoConvergence, LinearOperator, eigsh
-
-    def product(v: Array) -> Array:
-        out = held.product(v.reshape(-1, 1))[:, 0] / unit + v.reshape(-1)
-        if without is not None:
-            values, vectors = without
-            out -= vectors @ ((values / unit + 2.0) * (vectors.T @ v.reshape(-1)))
-        return out
-
-    unit = 1.5 * held.size  # ARPACK's tolerance is relative to λ, if that is not tiny; with K/unit + I it is to ‖K‖
-    start = rng.standard_normal(held.n)
-    basis = min(held.n, max(2 * count + 1, 20))
-    try:
-        linear = LinearOperator((held.n, held.n), product, dtype=np.float64)
-        values, vectors = eigsh(linear, k=count, which="LA", v0=start, ncv=basis, maxiter=_MAX_RESTARTS, tol=tolerance)
-    except ArpackNoConvergence as error:
-        found = len(error.eigenvalues)
-        raise _not_converged(held, count, f"{found} were found in {_MAX_RESTARTS} restarts") from error
-    except ArpackError as error:
-        raise _not_converged(held, count, f"ARPACK says: {error}") from error
-    order = np.argsort(-values, kind="stable")
-    return (values[order] - 1.0) * unit, vectors[:, order]
-
-
-def _randomised(held: Operator, count: int, seed: int) -> tuple[Array, Array]:
+def _randomised(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     """Block Krylov iteration: each pass multiplies a block; the basis restarts from its Ritz vectors."""
-    n = held.n
-    width, least = count + _EXTRA, _ROUNDING * (_SINGLE if held.single else 1.0)
-    block = np.linalg.qr(np.random.default_rng(seed).standard_normal((n, width)))[0]
-    basis, images = block, held.product(block)
+    count, width = wanted.count, wanted.count + _EXTRA
+    least = (wanted.tolerance or TOLERANCE) * (_SINGLE if search.single else 1.0)
+    block = wanted.rng.standard_normal((len(search.gram), width))
+    if wanted.start is not None:
+        block[:, 0] = wanted.start
+    basis = np.linalg.qr(block)[0]
+    images = search.product(basis)
     residual = np.inf
     for _ in range(_MAX_PASSES):
         values, vectors, turned = _ritz_pairs(basis, images, width)
-        held.size = max(held.size, float(np.abs(values).max()))
+        search.size = max(search.size, float(np.abs(values).max()))
         rest = turned - vectors * values
         gap = float(values[count - 1] - values[count])
-        residual = _longest(rest[:, :count])
-        near = max(least * held.size, min(_ANGLE * gap, 1e-2 * _ACCEPTED * held.size))
-        if residual <= near:
-            return values[:count], vectors[:, :count]
+        residual = _longest(rest[:, :count][:, values[:count] > wanted.floor])
+        if residual <= max(least * search.size, min(_ANGLE * gap, 1e-2 * _ACCEPTED * search.size)):
+            return values[: count + 1], vectors[:, :count]
         if basis.shape[1] + width > _DEPTH * width:
             basis, images = vectors, turned
         fresh = rest
         for _ in range(2):
             fresh = fresh - basis @ (basis.T @ fresh)
             fresh = np.linalg.qr(fresh)[0]
-        basis, images = np.concatenate([basis, fresh], axis=1), np.concatenate([images, held.product(fresh)], axis=1)
-    raise _not_converged(held, count, f"after {_MAX_PASSES} passes a residual of {residual / held.size:.1e} remains")
+        basis, images = np.concatenate([basis, fresh], axis=1), np.concatenate([images, search.product(fresh)], axis=1)
+    what = f"after {_MAX_PASSES} passes a residual of {residual / search.size:.1e} remains"
+    raise _not_converged(search, count, what)
 
 
 def _ritz_pairs(basis: Array, images: Array, count: int) -> tuple[Array, Array, Array]:
@@ -274,18 +385,14 @@ def _ritz_pairs(basis: Array, images: Array, count: int) -> tuple[Array, Array, 
     return values[::-1][:count].copy(), basis @ turn, images @ turn
 
 
-def _ritz(basis: Array, images: Array, count: int) -> tuple[Array, Array]:
-    return _ritz_pairs(basis, images, count)[:2]
-
-
-def _not_converged(held: Operator, count: int, what: str) -> ConvergenceError:
+def _not_converged(search: _Search, count: int, what: str) -> ConvergenceError:
     return ConvergenceError(
-        f"The {count} wanted eigenpairs of {held!r} were not all found: {what}. Ask for fewer, choose a kernel with a "
-        "clearer structure, or use method='lapack' if the whole matrix fits in memory."
+        f"The {count} wanted eigenpairs of {search.gram!r} were not all found: {what}. Ask for fewer, choose a kernel "
+        "with a clearer structure, or use method='lapack' if the whole matrix fits in memory."
     )
 
 
-_SOLVERS = {"lapack": _lapack, "arpack": _arpack, "randomised": _randomised}
+_SOLVERS = {"lapack": _lapack, "lanczos": _lanczos, "randomised": _randomised}
 
 
 # -- eigenvalues alone -----------------------------------------------------------------------------------------------
@@ -315,7 +422,7 @@ def eigenvalues(gram: Gram, count: int | None = None) -> Array:
     n = len(check_gram(gram))
     if count is not None:
         count = check_integer(count, "count", low=1, high=n, of=" (the number of documents)")
-    if count is None or n <= _SMALL or count > n // 4:
+    if count is None or n <= max(_SMALL, _SMALL_PER_PAIR * count):
         with blas_threads():
             return symmetric_eigvalsh(gram.dense().astype(np.float64, copy=False))[::-1][:count].copy()
     return eigenpairs(gram, count).values

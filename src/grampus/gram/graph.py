@@ -21,6 +21,7 @@ from .sources import DenseGram, SparseGram
 from .transforms import Transformed, fits
 
 _NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: below it a similarity is 0
+_TIE = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less are equal
 _PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about
 
 
@@ -70,18 +71,16 @@ class GraphOperator(Transformed):
         return Cost(below.product + 2.0 * known, below.row + known, max(below.whole, n * n) + n * known)
 
 
-def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -> SparseGram:
+def neighbour_graph(gram: Gram, n_neighbors: int) -> SparseGram:
     """Keep the similarities of each document to its nearest neighbours, and no others.
 
     Parameters
     ----------
     gram : Gram
-    neighbours : int
+    n_neighbors : int
         p, from 1 to n − 1. Two documents stay linked, by their similarity, if either is among the p most similar of
         the other; of those equally similar up to rounding, the first come first. A document is no neighbour of its
         own, and similarities of 0 and below are no links.
-    n_jobs : int, optional
-        Threads. The result does not depend on it.
 
     Returns
     -------
@@ -99,38 +98,75 @@ def neighbour_graph(gram: Gram, neighbours: int, *, n_jobs: int | None = None) -
            [0. , 0.2, 0. ]])
     """
     n = len(check_gram(gram))
-    neighbours = check_integer(neighbours, "neighbours", low=1, high=n - 1, of=" (the other documents)")
-    require_memory(48 * n * neighbours, "The neighbour graph", "Use fewer neighbours")
-    index = np.empty((n, neighbours), dtype=np.intp)
-    values = np.empty((n, neighbours))
-
-    def piece(start: int, stop: int) -> None:
-        for part in tiles(stop - start, 24 * n):
-            rows = slice(start + part.start, start + part.stop)
-            block = gram._block(rows, slice(0, n))
-            if not np.isfinite(block).all():
-                raise InputError("The similarities must be finite; some are NaN or infinite.")
-            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
-            index[rows], values[rows] = nearest(block, neighbours)
-
-    gram._block(slice(0, 1), slice(0, n))  # what a block prepares once, before threads ask for it
-    with blas_threads():
-        in_threads(piece, n, n_jobs, least=256)
+    count = check_integer(n_neighbors, "n_neighbors", low=1, high=n - 1, of=" (the other documents)")
+    require_memory(48 * n * count, "The neighbour graph", "Use fewer neighbours")
+    index, values = nearest_neighbors(gram, count)
     kept = values > 0
     starts = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
     graph = sp.csr_array((values[kept], index[kept], starts), shape=(n, n))
     return SparseGram(graph.maximum(graph.T))
 
 
-def nearest(block: Array, neighbours: int) -> tuple[NDArray[np.intp], Array]:
+def nearest_neighbors(
+    gram: Gram, n_neighbors: int, *, by_distance: bool = False, n_jobs: int | None = None
+) -> tuple[NDArray[np.intp], Array]:
+    """Return the nearest other documents of each document, columns rising, and how near they are, (n, p) both.
+
+    Reads the Gram once, in tiles; n² is never stored. Of documents equally near up to rounding, the first are taken.
+
+    Parameters
+    ----------
+    gram : Gram
+    n_neighbors : int
+        p, from 1 to n − 1.
+    by_distance : bool
+        Nearness is −d²(i, j) + K_ii, in feature space, instead of the similarity; documents without self-similarity
+        (empty ones) are then as far away as can be.
+    n_jobs : int, optional
+        Threads. The result does not depend on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.gram.graph import nearest_neighbors
+    >>> nearest_neighbors(LinearGram(np.array([[1.0], [9.0], [2.0]])), 1)[0].T
+    array([[1, 2, 1]])
+    >>> nearest_neighbors(LinearGram(np.array([[1.0], [9.0], [2.0]])), 1, by_distance=True)[0].T
+    array([[2, 2, 0]])
+    """
+    n = len(gram)
+    index, values = np.empty((n, n_neighbors), dtype=np.intp), np.empty((n, n_neighbors))
+    diagonal = gram.diagonal().astype(np.float64)
+    far = np.where(diagonal > 0, diagonal, np.inf)
+    tie = _TIE["float64"] * float(np.abs(diagonal).max(initial=0.0)) if by_distance else None
+
+    def piece(start: int, stop: int) -> None:
+        for part in tiles(stop - start, (40 if by_distance else 24) * n):
+            rows = slice(start + part.start, start + part.stop)
+            block = gram._block(rows, slice(0, n))
+            if not np.isfinite(block).all():
+                raise InputError("The similarities must be finite; some are NaN or infinite.")
+            if by_distance:
+                block = 2.0 * block.astype(np.float64, copy=False) - far
+            block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
+            index[rows], values[rows] = nearest(block, n_neighbors, tie)
+
+    gram._block(slice(0, 1), slice(0, n))  # what a block prepares once, before threads ask for it
+    with blas_threads():
+        in_threads(piece, n, n_jobs, least=256)
+    return index, values
+
+
+def nearest(block: Array, neighbours: int, tie: float | None = None) -> tuple[NDArray[np.intp], Array]:
     """Return the columns and values of the largest entries of every row, columns in rising order.
 
-    Of entries that are equal up to rounding the first are taken.
+    Of entries that are equal up to `tie`, by default up to rounding, the first are taken.
     """
     limit = np.partition(block, block.shape[1] - neighbours, axis=1)[:, [block.shape[1] - neighbours]]
-    tie = (1e-12 if block.dtype == np.float64 else 1e-6) * np.abs(limit)
-    above = block > limit + tie
-    level = ~above & (block >= limit - tie)
+    margin = _TIE[block.dtype.name] * np.abs(limit) if tie is None else tie
+    above = block > limit + margin
+    level = ~above & (block >= limit - margin)
     missing = neighbours - above.sum(axis=1)
     if (level.sum(axis=1) > missing).any():
         level &= np.cumsum(level, axis=1) <= missing[:, None]

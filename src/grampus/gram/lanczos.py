@@ -1,139 +1,112 @@
-"""Leading principal components of a centred Gram, from products alone.
+"""Leading eigenpairs of a symmetric operator from products with one vector: Lanczos with thick restarts.
 
-A Lanczos iteration with a thick restart, every new vector made orthogonal to all before it. It needs about two thirds
-of the products that a restarted solver with a small basis needs, because nothing that was found is thrown away.
+Every new vector is made orthogonal to all before it, and a restart keeps the leading Ritz vectors, so nothing that was
+found is thrown away.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import norm
 
 from .._array import Array
 from ..errors import ConvergenceError
-from .eigen import fixed_signs
 from .lapack import symmetric_eigh
 
-SMALL = 64  # documents; up to here LAPACK on the whole centred matrix is quicker, and exact
-TOLERANCE = 1e-10  # of the residual ‖Kv − λv‖, relative to λ
+TOLERANCE = 1e-12  # of the residual ‖Kv − λv‖, relative to ‖K‖
+MOST_PRODUCTS = 3000
 _BASIS = 64
-_CHECK = 4  # products between two looks at the residual
+_CHECK = 4  # products between two looks at the residual, at least
 _BREAKDOWN = 1e-13  # of the projected matrix; a next vector this short is rounding
+_COPY = 1e-9  # of ‖K‖: a probe that raises no eigenvalue by more has found nothing new
 
 
-@dataclass(frozen=True)
-class Components:
-    """Eigenpairs of HKH, H = I − 11ᵀ/n, that have positive eigenvalues.
-
-    Attributes
-    ----------
-    values : array of shape (l,)
-        Largest first; fewer than asked for where the rank is smaller.
-    vectors : array of shape (n, l)
-        Of unit length; the entry of largest modulus is positive.
-    following : float
-        The next eigenvalue, as far as the iteration has found it; at least 0.
-    """
-
-    values: Array
-    vectors: Array
-    following: float
-
-    @property
-    def gap(self) -> float:
-        """The smallest distance between neighbours among λ₁ … λ_{l+1}, relative to λ₁; 0 without components."""
-        if len(self.values) == 0:
-            return 0.0
-        return float(-np.diff(np.append(self.values, self.following)).max() / self.values[0])
-
-
-def leading_components(
+def lanczos(
     product: Callable[[Array], Array],
     count: int,
     start: Array,
     *,
-    dense: Callable[[], Array],
-    floor: float = 0.0,
-    probe: bool = False,
-    max_products: int = 3000,
-) -> Components:
-    """Return up to `count` components of the centred Gram.
+    tolerance: float = TOLERANCE,
+    floor: float = -np.inf,
+    probe: bool = True,
+    rng: np.random.Generator,
+) -> tuple[Array, Array, float]:
+    """Return the `count` largest eigenvalues and the next, as far as it was seen; vectors of the former; and ‖K‖.
+
+    The norm is the largest modulus of an eigenvalue that was seen.
 
     Parameters
     ----------
     product : callable
-        v ↦ Kv for one vector; K need not be centred.
+        v ↦ Kv for one vector.
     count : int
-        l.
+        l, less than n.
     start : array of shape (n,)
-        Where the iteration starts; anything not orthogonal to the components.
-    dense : callable
-        Returns K itself; asked for only when n is at most `SMALL`.
+        Where the iteration starts: anything not orthogonal to the eigenvectors.
+    tolerance : float
+        Of the residuals, relative to ‖K‖.
     floor : float
-        Eigenvalues up to here are rounding, and left out.
+        Eigenvalues up to here are not wanted, and need not be exact.
     probe : bool
-        Once the components are found, look from another start for an eigenvalue that the first one missed, as it
-        misses all but one copy of a multiple eigenvalue. Costs about half as many products again.
-    max_products : int
-        After so many products without an answer a `ConvergenceError` is raised.
+        Search again from a random vector until that finds nothing new: one start sees one copy of a multiple
+        eigenvalue. Costs about half as many products again.
+    rng : Generator
+        Of the random vectors.
+
+    Raises
+    ------
+    ConvergenceError
+        After 3,000 products and 30 more for each pair.
     """
-    n = len(start)
-    if n <= SMALL:
-        values, vectors = _exact(dense())
-    else:
-        values, vectors = _Lanczos(product, n, count, start, floor).run(max_products, probe)
-    real = min(count, int((values > floor).sum()))
-    following = max(float(values[real]), 0.0) if real < len(values) and real == count else 0.0
-    return Components(values[:real], fixed_signs(vectors[:, :real]), following)
-
-
-def _exact(matrix: Array) -> tuple[Array, Array]:
-    """Return all eigenpairs of the centred matrix, largest first."""
-    centred = matrix - matrix.mean(axis=0)
-    centred -= centred.mean(axis=1, keepdims=True)
-    values, vectors = symmetric_eigh(centred)
-    return values[::-1], vectors[:, ::-1]
+    search = _Lanczos(product, count, start, tolerance, floor, rng)
+    values, vectors = search.run(MOST_PRODUCTS + 30 * count, probe)
+    return values[: count + 1] * search.unit, vectors, search.scale * search.unit
 
 
 class _Lanczos:
-    """A basis of rows Q, its projection T = Q K Qᵀ, and the number of rows in use."""
+    """A basis of rows Q, its projection T = Q K Qᵀ in units of about ‖K‖, and the number of rows in use."""
 
-    def __init__(self, product: Callable[[Array], Array], n: int, count: int, start: Array, floor: float) -> None:
-        self.product, self.count, self.floor = product, count, floor
-        self.size = min(max(_BASIS, 6 * count), n - 1)
+    def __init__(
+        self,
+        product: Callable[[Array], Array],
+        count: int,
+        start: Array,
+        tolerance: float,
+        floor: float,
+        rng: np.random.Generator,
+    ) -> None:
+        n = len(start)
+        self.product, self.count, self.tolerance, self.floor, self.rng = product, count, tolerance, floor, rng
+        self.size = min(max(_BASIS, 2 * count), n)
         self.kept = min(count + 16, self.size - 2)
         self.basis, self.small = np.empty((self.size + 1, n)), np.zeros((self.size + 1, self.size + 1))
-        self.used, self.fresh, self.scale = 0, 0, 0.0
-        self.rng = np.random.default_rng(n)
-        first = start - start.mean()
-        length = np.sqrt(first @ first)
-        self.basis[0] = first / length if length > 0 else self._fresh()
+        self.used, self.fresh, self.scale, self.unit = 0, 0, 0.0, 0.0
+        length = float(norm(start, check_finite=False))
+        self.basis[0] = start / length if length > 0 else self._fresh()
 
-    def run(self, max_products: int, probe: bool) -> tuple[Array, Array]:
+    def run(self, most: int, probe: bool) -> tuple[Array, Array]:
         """Return Ritz values, largest first, and the vectors of those that were asked for."""
-        coupling, probing, known = np.empty(0), False, 0.0
-        for _ in range(max_products):
+        coupling, known, looked, step = np.empty(0), None, 0, max(2 * _CHECK, self.count)
+        for _ in range(most):
             following, beta = self._step(coupling)
             coupling = np.array([beta])
-            if following is None or self.used == self.size or (self.used % _CHECK == 0 and self.used >= 2 * _CHECK):
-                values, vectors = symmetric_eigh(self.small[: self.used, : self.used])
-                values, vectors = values[::-1].copy(), vectors[:, ::-1]
-                if following is None or self._converged(values, beta * vectors[-1], probing):
-                    if following is None or probing or not probe:
-                        values[self.count :] = np.maximum(values[self.count :], known)
+            if following is None or self.used == self.size or self.used - looked >= max(step, self.used // 8):
+                values, vectors = (part[..., ::-1] for part in symmetric_eigh(self.small[: self.used, : self.used]))
+                looked, step = self.used, _CHECK
+                if following is None or self._converged(values, beta * vectors[-1], known is not None):
+                    new = known is None or (values[: self.count] > known[: self.count] + _COPY * self.scale).any()
+                    if following is None or not (probe and new):
+                        if known is not None:  # the start may have known better what follows
+                            values = np.append(values[: self.count], np.maximum(values[self.count :], known[-1]))
                         return values, (vectors[:, : self.count].T @ self.basis[: self.used]).T
-                    probing, known = True, float(values[self.count])
-                    following, coupling = None, self._keep(self.count, values, vectors, 0.0)
+                    known = values[: self.count + 1].copy()
+                    following, coupling, looked = None, self._keep(self.count, values, vectors, 0.0), self.count
                 elif self.used == self.size:
-                    coupling = self._keep(self.kept, values, vectors, beta)
+                    coupling, looked = self._keep(self.kept, values, vectors, beta), self.kept
             self.basis[self.used] = self._fresh() if following is None else following
-        raise ConvergenceError(
-            f"{self.count} principal components of a node of {self.basis.shape[1]} documents were not found to "
-            f"{TOLERANCE:g} in {max_products} products. Ask for fewer directions, or use a kernel with a clearer "
-            "structure."
-        )
+        raise ConvergenceError(f"{most} products were not enough for residuals of {self.tolerance:g}")
 
     def _step(self, coupling: Array) -> tuple[Array | None, float]:
         """Extend T by one row; return the next unit vector and its coupling β, or None when nothing is left.
@@ -143,7 +116,8 @@ class _Lanczos:
         """
         j, basis = self.used, self.basis
         rest = self.product(basis[j])
-        rest = rest - np.add.reduce(rest) / len(rest)
+        self.unit = self.unit or float(norm(rest, check_finite=False)) or 1.0  # squares of 1e±200 are no numbers
+        rest = rest / self.unit
         first = j - len(coupling)
         rest -= coupling @ basis[first:j]
         self.small[j, first:j] = self.small[first:j, j] = coupling
@@ -152,38 +126,38 @@ class _Lanczos:
         before, beta = np.inf, float(np.sqrt(rest @ rest))
         while beta < 0.7 * before:  # against rounding: once is enough, except near the end of what there is
             rest -= (basis[: j + 1] @ rest) @ basis[: j + 1]
-            rest -= np.add.reduce(rest) / len(rest)
             before, beta = beta, float(np.sqrt(rest @ rest))
         self.used = j + 1
         self.scale = max(self.scale, abs(alpha), beta)
-        if beta > max(_BREAKDOWN * self.scale, 1e-3 * self.floor):
+        if beta > max(_BREAKDOWN * self.scale, 1e-3 * self.floor / self.unit):
             return rest / beta, beta
         # The start has no more to give. What it did not contain, such as a multiple eigenvalue, a new one finds.
         self.fresh += 1
         return (self._fresh() if self.fresh <= self.count + 1 and self.used < self.size else None), 0.0
 
     def _fresh(self) -> Array:
-        """Return a random unit vector, centred and orthogonal to the basis."""
+        """Return a random unit vector, orthogonal to the basis."""
         vector = self.rng.standard_normal(self.basis.shape[1])
         for _ in range(2):
-            vector -= vector.mean()
             vector -= (self.basis[: self.used] @ vector) @ self.basis[: self.used]
         return vector / np.sqrt(vector @ vector)
 
     def _converged(self, values: Array, residuals: Array, probing: bool) -> bool:
-        """Say whether the leading pairs are found; those that will be left out need not be exact.
+        """Return whether the leading pairs are found; those that will be left out need not be exact.
 
         While probing, the next pair must be known well enough to tell it from the last of them.
         """
         if len(values) <= self.count:
             return False
-        residuals, near = np.abs(residuals[: self.count + 1]), 1e-3 * self.floor
-        exact = residuals <= np.maximum(TOLERANCE * values[: self.count + 1], near)
-        exact |= values[: self.count + 1] + residuals <= self.floor
+        self.scale = max(self.scale, float(np.abs(values).max()))
+        floor = self.floor / self.unit
+        near = max(self.tolerance * self.scale, 1e-3 * floor)
+        values, residuals = values[: self.count + 1], np.abs(residuals[: self.count + 1])
+        exact = (residuals <= near) | (values + residuals <= floor)
         if not exact[: self.count].all():
             return False
-        apart = max(0.1 * (values[self.count - 1] - values[self.count]), 1e-8 * values[0], near)
-        return not probing or bool(exact[self.count] or residuals[self.count] <= apart)
+        apart = max(0.1 * (values[-2] - values[-1]), 1e-8 * self.scale, near)
+        return not probing or bool(exact[-1] or residuals[-1] <= apart)
 
     def _keep(self, kept: int, values: Array, vectors: Array, beta: float) -> Array:
         """Go on with the leading Ritz vectors alone; return their couplings to the next vector."""

@@ -21,6 +21,10 @@ class Spelled:
     """Something with a name and parameters that is written ``name(parameters)``; subclasses are frozen dataclasses."""
 
     name: ClassVar[str]
+    words: ClassVar[str] = ""
+    """What it does, in one line, for ``grampus describe-kernel``; where it is empty, the docstring's first line."""
+    formula: ClassVar[str] = ""
+    """The same as a formula."""
 
     def __str__(self) -> str:
         written = []

@@ -26,6 +26,8 @@ class Shift(Transform):
     """
 
     name: ClassVar[str] = "shift"
+    words: ClassVar[str] = "add a constant to every self-similarity; by default the one that makes them sum to 0"
+    formula: ClassVar[str] = "K + σI, σ = −trace(K)/n unless it is given"
     sigma: float | str | None = None
 
     def __post_init__(self) -> None:
@@ -48,6 +50,8 @@ class Normalise(Transform):
     """
 
     name: ClassVar[str] = "normalise"
+    words: ClassVar[str] = "divide by a mean of the two self-similarities; order 0 gives the cosine, inf the larger one"
+    formula: ClassVar[str] = "K(x, y) / M_t(K(x, x), K(y, y)), M_t the power mean of order t"
     learns: ClassVar[bool] = False
     order: float = 0.0
 
@@ -71,6 +75,8 @@ class Power(Transform):
     """
 
     name: ClassVar[str] = "power"
+    words: ClassVar[str] = "raise every similarity to a power; below 1, small similarities gain on large ones"
+    formula: ClassVar[str] = "K(x, y)^exponent"
     learns: ClassVar[bool] = False
     exponent: float
 
@@ -94,6 +100,8 @@ class Centre(Transform):
     """
 
     name: ClassVar[str] = "centre"
+    words: ClassVar[str] = "move the mean of the collection to the origin"
+    formula: ClassVar[str] = "H K H, H = I − 11ᵀ/n"
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the means and return the centred Gram."""
@@ -112,6 +120,8 @@ class Map(Transform):
     """
 
     name: ClassVar[str] = "map"
+    words: ClassVar[str] = "describe every document by its similarities to all others, and compare those"
+    formula: ClassVar[str] = "R Rᵀ, R the rows of K scaled to unit length"
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the norms and return the mapped Gram."""
@@ -141,6 +151,8 @@ class Nystrom(Transform):
     """
 
     name: ClassVar[str] = "nystrom"
+    words: ClassVar[str] = "low-rank approximation from the similarities to a few documents, the landmarks"
+    formula: ClassVar[str] = "C W⁺ Cᵀ, C the similarities to the landmarks and W those among them"
     landmarks: int = 500
     rank: int | None = field(default=None, kw_only=True)
     choose: str = field(default="uniform", kw_only=True)
@@ -171,6 +183,8 @@ class Principal(Transform):
     """
 
     name: ClassVar[str] = "principal"
+    words: ClassVar[str] = "keep the leading `rank` components, which many documents share (latent semantic analysis)"
+    formula: ClassVar[str] = "V_r Λ_r V_rᵀ, the best approximation of rank r"
     rank: int = 100
 
     def __post_init__(self) -> None:

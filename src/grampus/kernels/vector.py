@@ -32,6 +32,8 @@ class Linear(Kernel):
     """
 
     name: ClassVar[str] = "linear"
+    words: ClassVar[str] = "inner product of two rows"
+    formula: ClassVar[str] = "K(x, y) = x·y"
 
     def _cross(self, new: Any, fitted: Any) -> Array:
         return dot(new, fitted.T)
@@ -57,6 +59,8 @@ class Cosine(Linear):
     """
 
     name: ClassVar[str] = "cosine"
+    words: ClassVar[str] = "cosine of the angle between two rows, independent of their lengths"
+    formula: ClassVar[str] = "K(x, y) = x·y / (‖x‖ ‖y‖)"
 
     @property
     def source(self) -> Kernel:
@@ -83,6 +87,8 @@ class Polynomial(Kernel):
     """
 
     name: ClassVar[str] = "polynomial"
+    words: ClassVar[str] = "products of up to `degree` terms at once"
+    formula: ClassVar[str] = "K(x, y) = (x·y + coef0)^degree"
     degree: int
     coef0: float = field(default=1.0, kw_only=True)
 
@@ -129,6 +135,8 @@ class Gaussian(Kernel):
     """
 
     name: ClassVar[str] = "gaussian"
+    words: ClassVar[str] = "proximity: 1 for equal rows, falling to 0 with the squared distance"
+    formula: ClassVar[str] = "K(x, y) = exp(−‖x − y‖² / width²); width² = 2 sigma² = 1 / gamma"
     width: float | None = None
     sigma: float | None = field(default=None, kw_only=True)
     gamma: float | None = field(default=None, kw_only=True)
@@ -204,6 +212,8 @@ class SelfTuning(Kernel):
     """
 
     name: ClassVar[str] = "selftuning"
+    words: ClassVar[str] = "proximity with a width for each document: the distance to its nearest neighbours"
+    formula: ClassVar[str] = "K(x, y) = exp(−‖x − y‖² / (σ_x σ_y)), σ_x the distance to the neighbours-th nearest"
     neighbours: int = 7
 
     def __post_init__(self) -> None:
@@ -241,6 +251,8 @@ class Precomputed(Kernel):
     """
 
     name: ClassVar[str] = "precomputed"
+    words: ClassVar[str] = "a similarity matrix that you provide"
+    formula: ClassVar[str] = "K is the matrix itself"
     takes: ClassVar[str] = "gram"
 
     def _collect(self, documents: Any) -> Any:

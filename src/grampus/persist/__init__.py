@@ -1,5 +1,17 @@
-"""Runs: everything a clustering of documents found, kept in a folder that can be trusted."""
+"""Runs: everything a clustering of documents found, saved in a folder whose every byte is checked."""
 
-from .run import Branch, Choice, Run
+from .compare import Comparison, compare_runs
+from .records import Branch, Choice, Documents, Layout, Provenance, RunEvidence
+from .run import Run
 
-__all__ = ["Branch", "Choice", "Run"]
+__all__ = [
+    "Branch",
+    "Choice",
+    "Comparison",
+    "Documents",
+    "Layout",
+    "Provenance",
+    "Run",
+    "RunEvidence",
+    "compare_runs",
+]

@@ -1,9 +1,9 @@
 """The run folder: ``manifest.json`` and arrays as ``.npy``, each file with its SHA-256.
 
-Arrays are named after their content (``labels-0f3a….npy``), so a new run can be written into the folder of an old
-one: the new files come first, then one rename puts the new manifest in place of the old, then the old files go.
-Whenever that is interrupted there is one manifest, and every file it names. The manifest holds a hash of itself and
-must be written exactly as this module writes it, so that no byte of a run can change unseen.
+Array files are named after their content (``evidence.labels-0f3a….npy``), so a new run can be written into the folder
+of an old one: write the new arrays, replace the manifest with one rename, delete the old arrays. At every moment there
+is one manifest, and every file it names exists. The manifest contains its own hash and must be spelled exactly as this
+module spells it, so that no changed byte goes unnoticed. Writers hold a lock; readers need none.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ import contextlib
 import hashlib
 import io
 import json
+import math
+import os
 import re
 from dataclasses import asdict, is_dataclass
 from os import PathLike
@@ -20,51 +22,77 @@ from typing import Any
 
 import numpy as np
 
-from .._files import new_folder, sync_folder, temporary, write_file, write_synced
+from .._config import settings
+from .._files import locked, new_folder, open_regular, replace_file, sync_folder
 from ..errors import InputError, RunError
 from ..text import Texts
 
 FORMAT = "grampus run"
 MANIFEST = "manifest.json"
+LARGEST_MANIFEST = 2**28
+WAIT = 30.0  # seconds for another writer to finish
 _FILE = re.compile(r"[a-z_.]+-[0-9a-f]{16}\.npy", re.ASCII)
 _TEMPORARY = re.compile(r"\.(manifest\.json|[a-z_.]+-[0-9a-f]{16}\.npy)\.[0-9a-f]{12}\.tmp", re.ASCII)
 _BYTES, _ENDS = ".bytes", ".ends"  # of an array of texts
 
 
 def write_folder(path: str | PathLike[str], schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write values and arrays (or Texts) as a run folder, in one step."""
-    place = Path(path)
+    """Write values and arrays (or Texts) as a run folder, in one step; other writers wait for their turn."""
+    place = Path(os.path.realpath(path))
     named = dict(_named(arrays))
-    if not _is_run(place):
-        with new_folder(place) as fresh:
-            _fill(fresh, schema, plain, named)
-        return
-    try:
-        _fill(place, schema, plain, named)
-    finally:  # after an error, what was begun; after success, what the old run had
-        _sweep(place)
+    place.parent.mkdir(parents=True, exist_ok=True)
+    outside = os.access(place.parent, os.W_OK) or not place.is_dir()
+    with locked((place.parent if outside else place) / f".{place.name}.lock", WAIT) as alone:
+        if not alone:
+            raise RunError(f"{path} is being written by another process. Wait for it, or choose another folder.")
+        if not is_run(place):
+            with new_folder(place) as fresh:
+                _fill(fresh, schema, plain, named)
+            return
+        try:
+            _fill(place, schema, plain, named)
+        finally:  # remove the new arrays after an error, the old ones after success
+            _sweep(place)
 
 
-def read_folder(path: str | PathLike[str], schema: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the values and arrays of a run folder, after checking every byte."""
-    place = Path(path)
-    manifest = _read_manifest(place, schema)
-    arrays: dict[str, Any] = {}
-    for name, entry in manifest["arrays"].items():
-        arrays[name] = _read_array(place, name, entry)
-    return manifest["run"], _joined(place, arrays)
+def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, Any]]:
+    """Return the schema of a run folder and its content, after checking every byte.
+
+    An array named ``part.name`` is found in ``content[part][name]``.
+    """
+    place, manifest = Path(path), None
+    while True:
+        before, manifest = manifest, _read_manifest(place, newest)
+        try:
+            arrays = {name: _read_array(place, name, entry) for name, entry in manifest["arrays"].items()}
+        except FileNotFoundError as error:
+            if manifest != before:  # it may have been replaced by a new run while we read
+                continue
+            raise RunError(f"{place}: {Path(error.filename).name} is missing. Recreate the run.") from None
+        return manifest["schema"], _placed(place, manifest["run"], _joined(place, arrays))
 
 
-def _is_run(place: Path) -> bool:
-    """Say whether a folder holds a run; refuse one that holds anything else."""
+def _placed(place: Path, content: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Put arrays among the other values, in the parts that their names say."""
+    for name, array in arrays.items():
+        part, dot, field = name.partition(".")
+        parent = content.setdefault(part, {}) if dot else content
+        if not isinstance(parent, dict) or (field or part) in parent:
+            raise RunError(f"{place}: {MANIFEST} has an array and another value for {name[:80]!r}. Recreate the run.")
+        parent[field or part] = array
+    return content
+
+
+def is_run(place: Path) -> bool:
+    """Return whether a folder holds a run; refuse one that holds anything else."""
     if not place.exists() and not place.is_symlink():
         return False
     if not place.is_dir():
-        raise RunError(f"A run needs a folder; {place} is a file. Choose another place.")
+        raise RunError(f"A run needs a folder; {place} is a file. Choose another folder.")
     if (place / MANIFEST).exists():
         return True
     if any(place.iterdir()):
-        raise RunError(f"A run is written into a new or empty folder, or over another run; {place} holds other files.")
+        raise RunError(f"A run needs a new folder, an empty one, or one that holds a run; {place} holds other files.")
     return False
 
 
@@ -80,12 +108,12 @@ def _named(arrays: dict[str, Any]) -> Any:
 
 
 def _joined(place: Path, arrays: dict[str, Any]) -> dict[str, Any]:
-    """Put texts together again."""
+    """Join the two arrays of every column of texts."""
     for name in [name.removesuffix(_BYTES) for name in arrays if name.endswith(_BYTES)]:
         try:
             arrays[name] = Texts.from_arrays(arrays.pop(name + _BYTES), arrays.pop(name + _ENDS))
         except (InputError, KeyError):
-            raise RunError(f"{place}: the texts '{name}' cannot be read. Make the run anew.") from None
+            raise RunError(f"{place}: the texts {name[:80]!r} cannot be read. Recreate the run.") from None
     return arrays
 
 
@@ -96,25 +124,22 @@ def _fill(folder: Path, schema: int, plain: dict[str, Any], arrays: dict[str, An
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
         digest = hashlib.sha256(data.getbuffer()).hexdigest()
-        entries[name] = {"file": f"{name}-{digest[:16]}.npy", "sha256": digest}
-        target = folder / entries[name]["file"]
-        beside = temporary(target)
-        try:
-            write_synced(beside, data.getbuffer())
-            beside.replace(target)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                beside.unlink()
-            raise
+        entries[name] = {"file": _file(name, digest), "sha256": digest}
+        replace_file(folder / entries[name]["file"], data.getbuffer())
     sync_folder(folder)
     content = {"format": FORMAT, "schema": schema, "run": plain, "arrays": entries}
-    write_file(folder / MANIFEST, _encode(content))
+    replace_file(folder / MANIFEST, _encode(content))
+    sync_folder(folder)
+
+
+def _file(name: str, digest: str) -> str:
+    return f"{name}-{digest[:16]}.npy"
 
 
 def _sweep(folder: Path) -> None:
-    """Remove the arrays that the manifest does not name; nothing, if there is no telling."""
+    """Remove the arrays that the manifest does not name; nothing if the manifest cannot be read."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        entries = json.loads((folder / MANIFEST).read_bytes())["arrays"]
+        entries = json.loads(_read_bytes(folder / MANIFEST, LARGEST_MANIFEST))["arrays"]
         named = {entry["file"] for entry in entries.values()}
         for file in folder.iterdir():
             if file.name not in named and (_FILE.fullmatch(file.name) or _TEMPORARY.fullmatch(file.name)):
@@ -122,7 +147,7 @@ def _sweep(folder: Path) -> None:
 
 
 def _encode(content: dict[str, Any]) -> bytes:
-    """Return the manifest's one spelling, with the hash of the rest of it."""
+    """Return the manifest in its only spelling, with a hash of the rest."""
     text = _dump(content)
     return _dump({**json.loads(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}).encode()
 
@@ -132,50 +157,75 @@ def _dump(content: dict[str, Any]) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Turn records and NumPy's numbers into what JSON knows."""
+    """Turn records and NumPy numbers into JSON values."""
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, np.generic):
         return value.item()
-    raise TypeError(f"a run cannot keep {value!r} ({type(value).__name__})")
+    raise TypeError(f"a run cannot store {value!r} ({type(value).__name__})")
 
 
-def _read_manifest(place: Path, schema: int) -> dict[str, Any]:
+def _read_manifest(place: Path, newest: int) -> dict[str, Any]:
+    """Return the manifest, if it is spelled exactly as this module spells it."""
     try:
-        raw = (place / MANIFEST).read_bytes()
+        raw = _read_bytes(place / MANIFEST, LARGEST_MANIFEST)
     except (FileNotFoundError, NotADirectoryError):
         raise RunError(f"There must be a run folder at {place}; it has no {MANIFEST}.") from None
+    altered = RunError(f"{place}: {MANIFEST} is not as it was written. Recreate the run.")
     try:
         manifest = json.loads(raw)
-        known = manifest["format"] == FORMAT
-        found = manifest["schema"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise RunError(f"{place}: {MANIFEST} was changed or is not a run's. Make the run anew.") from None
-    if known and isinstance(found, int) and found > schema:
-        raise RunError(
-            f"{place} was made by a newer Grampus (schema {found}; this one reads up to {schema}). Upgrade Grampus."
-        )
-    manifest.pop("sha256", None)
-    try:
-        whole = known and _encode(manifest) == raw and found == schema
-    except (ValueError, TypeError):  # not a number, or a lone surrogate
-        whole = False
-    if not whole or not isinstance(manifest.get("run"), dict) or not isinstance(manifest.get("arrays"), dict):
-        raise RunError(f"{place}: {MANIFEST} is not as it was written. Make the run anew.")
+        if manifest["format"] != FORMAT or type(manifest["schema"]) is not int or manifest["schema"] < 1:
+            raise altered
+        if manifest["schema"] > newest:
+            raise RunError(
+                f"{place} was written by a newer version of Grampus (schema {manifest['schema']}; this version reads "
+                f"up to {newest}). Upgrade Grampus."
+            )
+        del manifest["sha256"]
+        whole = _encode(manifest) == raw and isinstance(manifest["run"], dict) and isinstance(manifest["arrays"], dict)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:  # NaN, a missing key, no object, too deep
+        raise error if isinstance(error, RunError) else altered from None
+    if not whole:
+        raise altered
     return dict(manifest)
 
 
 def _read_array(place: Path, name: str, entry: Any) -> Any:
-    file = entry.get("file") if isinstance(entry, dict) else None
-    if not isinstance(file, str) or not _FILE.fullmatch(file):
-        raise RunError(f"{place}: '{name}' names no file of a run. Make the run anew.")
+    """Return an array whose file is as its entry says; FileNotFoundError if there is none."""
+    digest = entry.get("sha256") if isinstance(entry, dict) else None
+    if (
+        not isinstance(digest, str)
+        or not _FILE.fullmatch(_file(name, digest))
+        or entry.get("file") != _file(name, digest)
+    ):
+        raise RunError(f"{place}: {MANIFEST} has no valid file for the array {name[:80]!r}. Recreate the run.")
+    raw = _read_bytes(place / entry["file"], settings().memory)
+    if hashlib.sha256(raw).hexdigest() != digest:
+        raise RunError(f"{place}: {entry['file']} is not as it was written. Recreate the run.")
     try:
-        raw = (place / file).read_bytes()
-    except FileNotFoundError:
-        raise RunError(f"{place}: {file} is missing. Make the run anew.") from None
-    if hashlib.sha256(raw).hexdigest() != entry.get("sha256"):
-        raise RunError(f"{place}: {file} is not as it was written. Make the run anew.")
+        return _parse_array(raw)
+    except (ValueError, TypeError, SyntaxError, LookupError, AttributeError, RecursionError, OverflowError):
+        raise RunError(f"{place}: {entry['file']} is not an array of numbers. Recreate the run.") from None
+
+
+def _parse_array(raw: bytes) -> Any:
+    """Return the array of an ``.npy`` file; unlike ``np.load``, allocate nothing that the file does not hold."""
+    stream = io.BytesIO(raw)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("version")
+    shape, columns_first, dtype = np.lib.format.read_array_header_1_0(stream)
+    data = memoryview(raw)[stream.tell() :]
+    if dtype.kind not in "biuf" or math.prod(shape) * dtype.itemsize != len(data) or min(shape, default=0) < 0:
+        raise ValueError("shape")
+    return np.frombuffer(data, dtype).reshape(shape, order="F" if columns_first else "C").copy()
+
+
+def _read_bytes(file: Path, limit: int) -> bytes:
+    """Return the content of a regular file; FileNotFoundError and NotADirectoryError pass."""
     try:
-        return np.load(io.BytesIO(raw), allow_pickle=False)
-    except (ValueError, EOFError, TypeError, SyntaxError):
-        raise RunError(f"{place}: {file} is not a plain array. Make the run anew.") from None
+        with open_regular(file, limit) as stream:
+            return stream.read()
+    except (FileNotFoundError, NotADirectoryError):
+        raise
+    except OSError as error:
+        raise RunError(f"{file} cannot be read: {error.strerror}.") from None

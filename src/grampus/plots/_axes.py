@@ -1,4 +1,4 @@
-"""The one door to matplotlib: where a picture goes, and its colours. The state of pyplot is never touched."""
+"""Axes and colours: the only module that imports matplotlib. The state of pyplot is never touched."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ..errors import InputError, MissingExtraError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-# Okabe and Ito's colours, told apart with every kind of colour blindness; strokes differ as well, for print.
+# Okabe and Ito's colours can be distinguished with every kind of colour blindness; strokes differ too, for print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STROKES = ("-", "--", "-.", ":")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-COLOUR_MAP = "cividis"  # its brightness rises steadily, and it reads the same to the colour-blind
+COLOUR_MAP = "cividis"  # of steadily rising brightness, and the same to the colour-blind
 
 
 def axes(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
-    """Return the Axes to draw into: the given one, or that of a new figure which belongs to nobody else."""
+    """Return the Axes to draw into: the given one, or that of a new figure."""
     try:
         from matplotlib.axes import Axes
         from matplotlib.figure import Figure
@@ -32,7 +32,7 @@ def axes(ax: Axes | None, width: float = 6.4, height: float = 4.0) -> Axes:
 
 
 def style(position: int) -> dict[str, Any]:
-    """Return colour, stroke and marker of the how many-th line."""
+    """Return colour, stroke and marker of the line at a position."""
     return {
         "color": COLOURS[position % len(COLOURS)],
         "linestyle": STROKES[position % len(STROKES)],
@@ -42,7 +42,7 @@ def style(position: int) -> dict[str, Any]:
 
 
 def named(things: Any, kind: tuple[type, ...], what: str) -> dict[str, Any]:
-    """Return things by name: a mapping as it is, a single one without a name."""
+    """Return things by name: a mapping unchanged, a single thing under the empty name."""
     found = dict(things) if isinstance(things, Mapping) else {"": things}
     wrong = [thing for thing in found.values() if not isinstance(thing, kind)]
     if wrong or not found:
@@ -58,6 +58,6 @@ def legend(ax: Axes, names: Any) -> None:
 
 
 def plain(ax: Axes) -> Axes:
-    """Take away the frame where no data is."""
+    """Remove the frame at the top and on the right."""
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -1,4 +1,4 @@
-"""Pictures of a Gram: its entries, its eigenvalues, and what normalising does to a similarity."""
+"""Plots of a Gram: its entries, its eigenvalues, and the effect of normalising on a similarity."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ._axes import COLOUR_MAP, axes, legend, named, plain, style
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CELLS = 400  # a side; more than a screen can show of a picture in a page
+CELLS = 400  # per side; a page on a screen shows no more
 _ENDS = {(False, False): "neither", (True, False): "min", (False, True): "max", (True, True): "both"}
-BRIGHT = 0.99  # the share of similarities between different documents that the colours tell apart
+BRIGHT = 0.99  # the share of similarities between different documents that the colours cover
 
 
 def heatmap(
@@ -32,7 +32,7 @@ def heatmap(
     limits: tuple[float, float] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the similarities as a square of colours, the documents of a cluster side by side (`dominance`, Fig. 1).
+    """Plot the similarities as a square of colours, the documents of a cluster side by side (`dominance`, Fig. 1).
 
     Above `cells` documents each cell is the mean of a block. The n × n matrix is not stored: it costs one pass of
     products.
@@ -43,10 +43,10 @@ def heatmap(
     labels : array of shape (n,), optional
         Clusters, in the order of their values, with lines between them. In the order of the documents by default.
     cells : int
-        The most rows of the picture.
+        Largest number of rows of the picture.
     limits : (float, float), optional
         The similarities at the two ends of the colours. By default the lowest one, or 0 if that is above, and the 99 %
-        point of those outside the diagonal, so that blocks are seen beside a dominant diagonal. Give the same limits
+        point of those outside the diagonal, so that a dominant diagonal does not hide the blocks. Use the same limits
         to compare two Grams.
     ax : Axes, optional
 
@@ -78,7 +78,7 @@ def heatmap(
     ax.set_xticks([])
     ax.set_yticks([])
     ax.set_xlabel(f"{len(gram)} documents" + (", by cluster" if len(borders) else ""))
-    beyond = 1e-6 * (high - low)  # what is beyond by rounding is not
+    beyond = 1e-6 * (high - low)  # ignore rounding
     ends = (picture.min() < low - beyond, picture.max() > high + beyond)
     beside = ax.inset_axes((1.04, 0.0, 0.05, 1.0))
     ax.figure.colorbar(image, cax=beside, extend=_ENDS[ends], label="similarity")
@@ -117,7 +117,7 @@ def _checked(limits: Any) -> tuple[float, float]:
 
 
 def eigenvalues(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax: Axes | None = None) -> Axes:
-    """Draw the eigenvalues of one Gram or of several, largest first (`dominance`, Fig. 2).
+    """Plot the eigenvalues of one Gram or of several, largest first (`dominance`, Fig. 2).
 
     Parameters
     ----------
@@ -158,12 +158,12 @@ def eigenvalues(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax
 def normalised_curves(
     orders: Sequence[float] = (0.0, 1.0, 10.0, 100.0, np.inf), *, longest: float = 2.0, ax: Axes | None = None
 ) -> Axes:
-    """Draw K^t of two vectors of one direction, and of opposite ones, as one gets longer (`normalised`, Fig. 1).
+    """Plot K^t of two vectors of one direction, and of opposite ones, as one gets longer (`normalised`, Fig. 1).
 
     Parameters
     ----------
     orders : sequence of float
-        Values of t, at least 0; 0 is the cosine, which does not see the lengths.
+        Values of t, at least 0; 0 is the cosine, which ignores the lengths.
     longest : float
         The ratio γ of the lengths runs from 1 to this.
     ax : Axes, optional

@@ -1,4 +1,4 @@
-"""Pictures of results: moves per iteration, trees, and where a node was cut."""
+"""Plots of results: moves per iteration, trees, and where a node was cut."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Moves = Clustering | History
 
 
 def reassignments(result: Moves | Mapping[str, Moves], *, ax: Axes | None = None) -> Axes:
-    """Draw how many documents changed cluster in each iteration, for one run or several (`dominance`, Fig. 3).
+    """Plot how many documents changed cluster in each iteration, for one run or several (`dominance`, Fig. 3).
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def reassignments(result: Moves | Mapping[str, Moves], *, ax: Axes | None = None
 
 
 def dendrogram(tree: Tree, names: Any = None, *, ax: Axes | None = None) -> Axes:
-    """Draw a tree from the left: every node stands at its scatter, leaves carry their name and number of documents.
+    """Plot a tree from the left: every node is placed at its scatter, leaves show their name and number of documents.
 
     Parameters
     ----------
@@ -107,18 +107,18 @@ def dendrogram(tree: Tree, names: Any = None, *, ax: Axes | None = None) -> Axes
 def projections(
     tree: Tree, gram: Gram, *, node: int = 0, direction: int = 0, bins: int = 40, ax: Axes | None = None
 ) -> Axes:
-    """Draw the histogram of a node's projections on its principal direction, and the cut (`pddp`, Fig. 1).
+    """Plot the histogram of a node's projections on its principal direction, and the cut (`pddp`, Fig. 1).
 
-    Where a node was divided by 2-means (``refine``, bisecting k-means) the documents are put on the line from the
-    left to the right centroid instead, and the cut is halfway.
+    Where a node was divided by 2-means (``refine``, bisecting k-means) the documents are projected on the line from
+    the left to the right centroid instead, and the cut is halfway.
 
     Parameters
     ----------
     tree : Tree
     gram : Gram
-        The one it was grown from (``gram_`` of an estimator).
+        The Gram that the tree was grown from (``gram_`` of an estimator).
     node : int
-        Its place in ``tree.nodes``; the root by default.
+        Its index in ``tree.nodes``; the root by default.
     direction : int
         Which of several directions.
     bins : int
@@ -143,7 +143,9 @@ def projections(
     found = tree.nodes[check_integer(node, "node", low=0, high=len(tree) - 1, of=" (the nodes of the tree)")]
     bins = check_integer(bins, "bins", low=1)
     if len(gram) != tree.root.size:
-        raise InputError(f"The tree has {tree.root.size} documents, the Gram {len(gram)}: give the one it grew from.")
+        raise InputError(
+            f"The tree has {tree.root.size} documents, the Gram {len(gram)}: use the Gram that the tree was grown from."
+        )
     values, cut = projected(found, gram, direction)
     ax = axes(ax)
     ax.hist(values, bins=bins, color=COLOURS[0])
@@ -159,7 +161,7 @@ def projected(node: Node, gram: Gram, direction: int = 0) -> tuple[Array, float]
     """Return the members' positions on the line that divides a node, and the cut."""
     split = node.split
     if split is None:
-        raise InputError(f"Node {node.index} is a leaf: nothing divides it.")
+        raise InputError(f"Node {node.index} is a leaf: it has no cut.")
     if split.input_centred:
         raise InputError(
             "The node was centred in the input space, which its Gram does not show. Use centring='feature'."

@@ -1,11 +1,8 @@
-"""The report: a run as one HTML file that explains it, can be explored, and needs no network."""
+"""The report: a run as one HTML file that explains it and that can be explored offline."""
 
 from __future__ import annotations
 
 from .build import report_html, write_report
 from .edits import Edits, read_edits
-from .notebook import register
 
 __all__ = ["Edits", "read_edits", "report_html", "write_report"]
-
-register()  # runs show themselves in a notebook

@@ -1,4 +1,4 @@
-"""The page as one file: template, style, script and data put together under a policy that forbids every request."""
+"""Build the page: template, style, script and data in one file, with a policy that forbids every request."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = None) -> str:
     """Return the report of a run as one HTML document.
 
-    It holds its style, script and data, and asks nothing of any other place; its own content security policy forbids
-    that. Without JavaScript it shows tables.
+    It contains its style, script and data and makes no requests; its content security policy forbids them. Without
+    JavaScript it shows tables.
 
     Parameters
     ----------
     run : Run
     texts : "excerpts", "full" or "none"
-        How much of each document to put in; search covers what is there. "full" needs a run that kept its texts.
+        How much of each document to include; search covers what is included. "full" needs a run with texts.
     edits : Edits, optional
         Names and merges from an earlier page; see `read_edits`.
 
@@ -60,22 +60,22 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     """
     if texts not in EMBEDS:
         raise InputError(f"texts must be 'excerpts', 'full' or 'none'; got {texts!r}.")
-    if texts == "full" and run.texts is None:
-        raise InputError("texts='full' needs a run that kept its texts; this one has none.")
+    if texts == "full" and run.documents.texts is None:
+        raise InputError("texts='full' needs a run with texts; this one was saved without them.")
     return render(page_of(run, texts, edits))
 
 
 def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
-    """Write the report of a run to a file, which appears whole or not at all; see `report_html`.
+    """Write the report of a run to a file, atomically; see `report_html`.
 
     Parameters
     ----------
     run : Run
         What to show.
     path : path
-        The HTML file; written whole or not at all.
+        The HTML file.
     texts : "excerpts", "full" or "none"
-        What the page holds of the texts.
+        How much of each document to include.
     edits : Edits, optional
         Names and merges to apply.
 
@@ -101,15 +101,15 @@ def render(page: Page) -> str:
     shown = {
         "title": html.escape(page.title),
         "headline": html.escape(page.headline),
-        "command": html.escape(run.command),
+        "command": html.escape(run.provenance.command),
         "version": __version__,
-        "created": html.escape(run.created[:10]),
-        "has_choice": "" if run.choice is not None and run.choice.ks else "hidden",
-        "has_classes": "" if run.classes is not None else "hidden",
+        "created": html.escape(run.provenance.created[:10]),
+        "has_choice": "" if run.evidence.choice is not None and run.evidence.choice.ks else "hidden",
+        "has_classes": "" if run.documents.classes is not None else "hidden",
         "has_days": "" if page.days is not None else "hidden",
-        "has_command": "" if run.command else "hidden",
-        "has_pairs": "" if len(run.duplicates) or run.oddness.max(initial=0.0) > 0.5 else "hidden",
-        "label_name": html.escape(run.columns.get("label", "label")),
+        "has_command": "" if run.provenance.command else "hidden",
+        "has_pairs": "" if len(run.evidence.duplicates) or run.evidence.oddness.max(initial=0.0) > 0.5 else "hidden",
+        "label_name": html.escape(run.provenance.columns.get("label", "label")),
     }
     policy = (
         f"default-src 'none'; script-src {_hash(mark)} {_hash(script)}; style-src {_hash(style)}; "

@@ -1,4 +1,4 @@
-"""Names and merges of clusters, made in a page and brought home as a small JSON file."""
+"""Names and merges of clusters that a reader made in a page and downloaded as a JSON file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from .._files import open_regular
 from ..errors import InputError
 from ..persist import Run
 
@@ -44,14 +45,14 @@ class Edits:
     merges: tuple[tuple[int, ...], ...] = ()
 
     def groups(self, k: int) -> list[tuple[int, ...]]:
-        """Return the clusters 0 … k − 1 as they are after the merges, by lowest number."""
+        """Return the clusters 0 … k − 1 after the merges, sorted by their lowest number."""
         merged = {cluster for merge in self.merges for cluster in merge}
         together = [*self.merges, *((cluster,) for cluster in range(k) if cluster not in merged)]
         return sorted(tuple(sorted(group)) for group in together)
 
 
 def read_edits(path: str | PathLike[str], run: Run) -> Edits:
-    """Read the file that a page of this run gave; one that does not fit the run is refused.
+    """Read edits downloaded from a page of this run; refuse those of other documents.
 
     Parameters
     ----------
@@ -66,6 +67,7 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
 
     Examples
     --------
+    >>> import json
     >>> import tempfile
     >>> from pathlib import Path
     >>> from grampus import DocumentClusterer
@@ -73,19 +75,16 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
     >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "edits.json")
-    ...     _ = file.write_text('{"format": "grampus-edits", "version": 1, "run": "' + run.fingerprint + '", '
-    ...                         '"names": {"0": "Animals"}, "merges": [[0, 1]]}')
+    ...     made_for = {"format": "grampus-edits", "version": 1, "run": run.provenance.fingerprint}
+    ...     _ = file.write_text(json.dumps({**made_for, "names": {"0": "Animals"}}))
     ...     read_edits(file, run).names
     {0: 'Animals'}
     """
     file = Path(path)
     try:
-        if file.stat().st_size > LARGEST_FILE:
-            raise InputError(f"{file} must be a file of edits, of at most {LARGEST_FILE // 10**6} MB.")
-        given = json.loads(file.read_text(encoding="utf-8"))
+        with open_regular(file, LARGEST_FILE) as stream:
+            given = json.loads(stream.read().decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        if isinstance(error, InputError):
-            raise
         reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise InputError(f"{file} cannot be read as edits: {reason}.") from None
     return edits_of(given, run, str(file))
@@ -96,9 +95,11 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise InputError(f'{what} must hold edits downloaded from a report ("format": "{FORMAT}").')
     if given.get("version") != VERSION:
-        raise InputError(f"{what} has version {given.get('version')!r} of the edits; this Grampus reads {VERSION}.")
-    if given.get("run") != run.fingerprint:
-        raise InputError(f"{what} was made for other documents; take the edits of a report of this run.")
+        raise InputError(
+            f"{what} has version {given.get('version')!r} of the edits; this version of Grampus reads {VERSION}."
+        )
+    if given.get("run") != run.provenance.fingerprint:
+        raise InputError(f"{what} was made for other documents; use the edits of a report of this run.")
     k = run.n_clusters
     names, merges = given.get("names", {}), given.get("merges", [])
     if not isinstance(names, dict) or not isinstance(merges, list):
@@ -108,7 +109,7 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
     together = [cluster for group in groups for cluster in group]
     if len(set(together)) < len(together):
         raise InputError(f"{what} merges a cluster twice; each may occur once.")
-    return Edits(run.fingerprint, checked, groups)
+    return Edits(run.provenance.fingerprint, checked, groups)
 
 
 def _cluster(value: Any, k: int, what: str) -> int:

@@ -1,4 +1,4 @@
-"""A page as data for its script: small values as JSON, numbers per document as packed bytes, texts compressed."""
+"""The data of a page for its script: small values as JSON, numbers per document as bytes, texts compressed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from .page import Page
 
-GRID = 65535  # positions are kept on a grid of 16 bits, finer than a screen
+GRID = 65535  # positions are rounded to 16 bits, finer than a screen
 LARGEST_HEATMAP = 320  # rows; more are averaged
 TERMS = 12
 PAIRS, ODD = 200, 60
@@ -38,7 +39,7 @@ def texts(page: Page) -> str:
     run = page.run
     columns = {
         name: None if column is None else list(column)
-        for name, column in (("ids", run.ids), ("titles", run.titles), ("texts", page.texts))
+        for name, column in (("ids", run.documents.ids), ("titles", run.documents.titles), ("texts", page.texts))
     }
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
@@ -46,38 +47,26 @@ def texts(page: Page) -> str:
 
 def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
-    run = page.run
+    run, seen, documents = page.run, page.run.evidence, page.run.documents
+    label = run.provenance.columns.get("label", "label")
     return {
-        "run": run.fingerprint,
+        "run": run.provenance.fingerprint,
         "n": len(run),
-        "labels": packed(run.labels, np.uint32),
-        "positions": packed(on_grid(run.coordinates), np.uint16),
-        "certainty": packed(np.clip(np.nan_to_num(run.margin), 0, 1) * GRID, np.uint16),
+        "labels": packed(_numbered(seen.labels, run.n_clusters), np.uint32),
+        "positions": packed(on_grid(run.layout.coordinates), np.uint16),
+        "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
-        "column": None if run.classes is None else _column(run.columns.get("label", "label"), run.classes),
-        "clusters": [
-            {
-                "name": cluster.label or f"Cluster {cluster.number + 1}",
-                "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
-                "phrases": [term.text for term in cluster.phrases[:4]],
-                "central": list(cluster.central),
-                "borderline": list(cluster.borderline),
-                "stability": _short(cluster.stability),
-                "cohesion": _short(cluster.cohesion),
-                "separation": _short(cluster.separation),
-                "nearest": cluster.nearest,
-            }
-            for cluster in run.clusters
-        ],
-        "tree": _tree(run.tree, run.leaves),
-        "choice": None if run.choice is None else _choice(run.choice),
+        "column": None if documents.classes is None else _column(label, documents.classes),
+        "clusters": [*map(_cluster, seen.clusters), *([_NO_CLUSTER] if run.n_unassigned else [])],
+        "tree": _tree(seen.tree, seen.leaves),
+        "choice": None if seen.choice is None else _choice(seen.choice),
         "heatmap": _heatmap(run),
         "pairs": [
             [int(a), int(b), _short(float(s))]
-            for (a, b), s in zip(run.duplicates[:PAIRS], run.duplicate_similarity, strict=False)
+            for (a, b), s in zip(seen.duplicates[:PAIRS], seen.duplicate_similarity, strict=False)
         ],
-        "pairsFound": len(run.duplicates),
-        "odd": [[int(place), _short(float(run.oddness[place]))] for place in oddest(run)],
+        "pairsFound": len(seen.duplicates),
+        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in oddest(run)],
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "edits": {
@@ -87,10 +76,37 @@ def island(page: Page) -> dict[str, Any]:
     }
 
 
+def _cluster(cluster: Cluster) -> dict[str, Any]:
+    return {
+        "name": cluster.label or f"Cluster {cluster.number + 1}",
+        "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
+        "phrases": [term.text for term in cluster.phrases[:4]],
+        "central": list(cluster.central),
+        "borderline": list(cluster.borderline),
+        "stability": _short(cluster.stability),
+        "cohesion": _short(cluster.cohesion),
+        "separation": _short(cluster.separation),
+        "nearest": cluster.nearest,
+    }
+
+
+# Documents in no cluster are one more cluster to the script, which marks it apart.
+_NO_CLUSTER = {
+    "name": "No cluster", "none": True, "terms": [], "phrases": [], "central": [], "borderline": [], "stability": None,
+    "cohesion": None, "separation": None, "nearest": -1,
+}  # fmt: skip
+
+
+def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
+    """Return labels with the number after the last in place of −1."""
+    return np.where(labels < 0, last, labels)
+
+
 def oddest(run: Run) -> NDArray[np.intp]:
     """Return the documents that resemble their cluster least, oddest first."""
-    order = np.argsort(-np.nan_to_num(run.oddness), kind="stable")[:ODD]
-    return order[run.oddness[order] > 0.5]
+    oddness = np.where(run.evidence.labels < 0, 0.0, np.nan_to_num(run.evidence.oddness))
+    order = np.argsort(-oddness, kind="stable")[:ODD]
+    return order[oddness[order] > 0.5]
 
 
 def packed(values: NDArray[Any], kind: Any) -> str:
@@ -100,7 +116,7 @@ def packed(values: NDArray[Any], kind: Any) -> str:
 
 
 def on_grid(positions: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return positions on the grid, scaled alike in both directions; documents without one go to the middle."""
+    """Return positions on the grid, with one scale for both axes; documents without one go to the centre."""
     known = np.asarray(np.isfinite(positions).all(axis=1))
     places = np.where(known[:, None], positions, 0.0).astype(np.float64)
     if not known.any():
@@ -121,7 +137,7 @@ def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
 
 
 def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] | None:
-    """Return the branches in preorder, so that the leaves of a branch are neighbours, and each document's leaf."""
+    """Return the branches in preorder, so that the leaves of a branch are consecutive, and each document's leaf."""
     if len(tree) < 2:
         return None
     order, waiting = [], [0]
@@ -137,7 +153,7 @@ def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] |
         "nodes": [
             [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label] for b in (tree[index] for index in order)
         ],
-        "leaf": packed(number[leaves], np.uint32),
+        "leaf": packed(np.where(leaves < 0, len(ends), number[leaves]), np.uint32),
     }
 
 
@@ -155,12 +171,12 @@ def _choice(choice: Choice) -> dict[str, Any]:
 
 
 def _heatmap(run: Run) -> dict[str, Any] | None:
-    if len(run.sample) < 2:
+    if len(run.layout.sample) < 2:
         return None
-    clusters = run.labels[run.sample]
+    clusters = _numbered(run.evidence.labels, run.n_clusters)[run.layout.sample]
     edges = np.flatnonzero(np.diff(clusters)) + 1
     bins = np.arange(len(clusters)) * min(len(clusters), LARGEST_HEATMAP) // len(clusters)
-    values = _averaged(np.nan_to_num(run.heatmap), bins)
+    values = _averaged(np.nan_to_num(run.layout.heatmap), bins)
     off = values[~np.eye(len(values), dtype=bool)]
     # The diagonal is 1 under most kernels and says nothing; a scale that ends near the largest other values does.
     low, high = float(min(0.0, np.quantile(off, 0.01))), float(np.quantile(off, 0.995))
@@ -173,7 +189,7 @@ def _heatmap(run: Run) -> dict[str, Any] | None:
         "high": _short(high),
         "bounds": bounds,
         "order": [int(clusters[start]) for start in (0, *edges)],
-        "sampled": len(run.sample),
+        "sampled": len(run.layout.sample),
     }
 
 

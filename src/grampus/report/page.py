@@ -1,4 +1,4 @@
-"""What a report shows: a run, and what is worked out from it for reading."""
+"""What a report shows: a run, and what is derived from it."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ FEWEST_DATES = 2  # different days that make a chart of time worth drawing
 
 @dataclass(frozen=True, eq=False)
 class Page:
-    """A run with what a reader sees of it.
+    """A run and what the report shows of it.
 
     Attributes
     ----------
     run : Run
     texts : Texts or None
-        Excerpts, whole texts, or nothing.
+        Excerpts, full texts, or None.
     whole : bool
-        Whether the texts are whole.
+        Whether the texts are complete.
     edits : Edits
-        Names and merges that were made in an earlier page of the run.
+        Names and merges made in an earlier page of the run.
     days : int32 array of shape (n,) or None
         Days since 1970-01-01, `UNKNOWN_DAY` where a date cannot be read; None where there are not two different ones.
     statements : tuple of Statement
@@ -49,32 +49,33 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """How many documents are in how many clusters, after the edits."""
-        n, k = len(self.run), len(self.groups)
-        return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}"
+        """The number of documents and of clusters, after the edits."""
+        n, k, none = len(self.run), len(self.groups), self.run.n_unassigned
+        apart = f", {none:,} in no cluster" if none else ""
+        return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}{apart}"
 
     @property
     def title(self) -> str:
         """What was clustered."""
-        return readable(self.run.source) or "Documents"
+        return readable(self.run.provenance.source) or "Documents"
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
-        """Clusters as they are shown: each on its own, or several that were merged."""
+        """The clusters as shown: single ones, and merged ones together."""
         return self.edits.groups(self.run.n_clusters)
 
     def name(self, group: Sequence[int]) -> str:
         """Return the name of a group of clusters."""
-        labels = [self.run.clusters[c].label or f"Cluster {c + 1}" for c in group]
+        labels = [self.run.evidence.clusters[c].label or f"Cluster {c + 1}" for c in group]
         return self.edits.names.get(group[0], " + ".join(labels))
 
 
 def page_of(run: Run, embed: Embed = "excerpts", edits: Edits | None = None) -> Page:
-    """Gather what the page of a run shows."""
-    full = embed == "full" and run.texts is not None
-    texts = None if embed == "none" else run.texts if full else run.excerpts
-    days = None if run.dates is None else days_of(run.dates)
-    return Page(run, texts, full, edits or Edits(run.fingerprint), days, verdict(run))
+    """Return what the page of a run shows."""
+    full = embed == "full" and run.documents.texts is not None
+    texts = None if embed == "none" else run.documents.texts if full else run.documents.excerpts
+    days = None if run.documents.dates is None else days_of(run.documents.dates)
+    return Page(run, texts, full, edits or Edits(run.provenance.fingerprint), days, verdict(run))
 
 
 def days_of(dates: Sequence[str]) -> NDArray[np.int32] | None:

@@ -1,4 +1,4 @@
-"""The parts of a page that need no script: the verdict, tables of every cluster, and where the run came from.
+"""The parts of a page that need no script: the verdict, a table for every cluster, and the provenance.
 
 Everything is built as elements and serialised at the end, so that text can never become markup.
 """
@@ -21,12 +21,13 @@ TERMS = 10
 VALUES = 12  # of the label column, most frequent first
 PAIRS = 50
 LONGEST = 400  # characters of a text in a table
+NO_CLUSTER = [(-1,)]  # the group of the documents in no cluster
 MARKS = {"good": "✓", "plain": "•", "warning": "!"}
 KINDS = {"good": "Good: ", "plain": "", "warning": "Take care: "}
 
 
 def fragments(page: Page) -> dict[str, str]:
-    """Return the static parts of the page as HTML, by the names of the places they go to."""
+    """Return the static parts of the page as HTML, by their names in the template."""
     parts = {
         "statements": statements(page),
         "figures": figures(page),
@@ -41,7 +42,7 @@ def fragments(page: Page) -> dict[str, str]:
 
 
 def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element:
-    """Put an element into another; underscores in names of attributes are hyphens, a trailing one is dropped."""
+    """Append an element to another; underscores in attribute names become hyphens, a trailing one is dropped."""
     named = {name.rstrip("_").replace("_", "-"): value for name, value in attributes.items()}
     element = SubElement(parent, tag, named)
     if text:
@@ -50,7 +51,7 @@ def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: int = 0) -> Element:
-    """Return a table that scrolls on its own; the last `numbers` columns are figures."""
+    """Return a table in a scrolling frame; the last `numbers` columns are numbers."""
     frame = Element("div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": readable(caption)})
     body = add(frame, "table")
     add(body, "caption", caption)
@@ -82,16 +83,18 @@ def statements(page: Page) -> Element:
 
 
 def figures(page: Page) -> Element:
-    """Return the few numbers that a reader looks for first."""
+    """Return the key figures."""
     run = page.run
-    stable = [(c.stability, c.size) for c in run.clusters if c.stability is not None]
+    stable = [(c.stability, c.size) for c in run.evidence.clusters if c.stability is not None]
     found = [("documents", f"{len(run):,}"), ("clusters", f"{len(page.groups):,}")]
-    if plausible_range(run.choice):
-        found.append(("plausible range", plausible_range(run.choice)))
+    if run.n_unassigned:
+        found.append(("in no cluster", f"{run.n_unassigned:,}"))
+    if plausible_range(run.evidence.choice):
+        found.append(("plausible range", plausible_range(run.evidence.choice)))
     if stable:
         mean = sum(value * size for value, size in stable) / max(sum(size for _, size in stable), 1)
         found.append(("stability", f"{mean:.0%}"))
-    found.append(("seconds", f"{run.seconds:,.1f}"))
+    found.append(("seconds", f"{run.provenance.seconds:,.1f}"))
     body = Element("dl", {"class": "figures"})
     for name, value in found:
         pair = add(body, "div")
@@ -101,8 +104,8 @@ def figures(page: Page) -> Element:
 
 
 def choice_table(page: Page) -> Element:
-    """Return the scores of the numbers of clusters that were tried."""
-    choice = page.run.choice
+    """Return the scores of the values of k that were tried."""
+    choice = page.run.evidence.choice
     if choice is None:
         return Element("div")
     rows = [
@@ -113,64 +116,72 @@ def choice_table(page: Page) -> Element:
 
 
 def cluster_tables(page: Page) -> Element:
-    """Return a table of ten documents for every cluster."""
+    """Return a table of ten documents for every cluster, and for the documents in no cluster."""
     body = Element("div", {"class": "static"})
-    run = page.run
-    for group in page.groups:
-        size = sum(run.clusters[c].size for c in group)
+    seen = page.run.evidence
+    for group in [*page.groups, *NO_CLUSTER[: page.run.n_unassigned]]:
+        members = np.flatnonzero(np.isin(seen.labels, group))
         part = add(body, "section", class_="plain-cluster")
-        add(part, "h3", page.name(group), dir="auto")
-        counted = f"{size:,} {'document' if size == 1 else 'documents'}"
+        add(part, "h3", _name(page, group), dir="auto")
+        counted = f"{len(members):,} {'document' if len(members) == 1 else 'documents'}"
         words = ", ".join(term for term, _ in merged_terms(page, group)[:TERMS])
         add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
-        if not size:
+        if not len(members):
             continue
-        central = [place for c in group for place in run.clusters[c].central]
-        members = np.flatnonzero(np.isin(run.labels, group))
-        rest = members[np.argsort(-run.margin[members], kind="stable")][: DOCUMENTS + len(central)]
+        central = [place for c in group if c >= 0 for place in seen.clusters[c].central]
+        rest = members[np.argsort(-seen.margin[members], kind="stable")][: DOCUMENTS + len(central)]
         shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
-        headings = ["id", *(["title"] if run.titles is not None else []), *(["text"] if page.texts is not None else [])]
+        titles = ["title"] if page.run.documents.titles is not None else []
+        headings = ["id", *titles, *(["text"] if page.texts is not None else [])]
         rows = [_document(page, place) for place in shown]
-        part.append(table(headings, rows, f"Central documents of {page.name(group)}"))
+        what = "Central documents of " if group[0] >= 0 else "Documents in "
+        part.append(table(headings, rows, what + (_name(page, group) if group[0] >= 0 else "no cluster")))
     return body
+
+
+def _name(page: Page, group: Sequence[int]) -> str:
+    return page.name(group) if group[0] >= 0 else "No cluster"
 
 
 def merged_terms(page: Page, group: Sequence[int]) -> list[tuple[str, float]]:
     """Return the terms of clusters taken together, each weighted by its cluster's share of the documents."""
-    total = sum(page.run.clusters[c].size for c in group) or 1
+    clusters = [page.run.evidence.clusters[c] for c in group if c >= 0]
+    total = sum(cluster.size for cluster in clusters) or 1
     scores: dict[str, float] = {}
-    for c in group:
-        for term in page.run.clusters[c].terms:
-            scores[term.text] = scores.get(term.text, 0.0) + term.score * page.run.clusters[c].size / total
+    for cluster in clusters:
+        for term in cluster.terms:
+            scores[term.text] = scores.get(term.text, 0.0) + term.score * cluster.size / total
     return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
 def label_table(page: Page) -> Element:
     """Return clusters by values of the label column."""
     run = page.run
-    if run.classes is None:
+    if run.documents.classes is None:
         return Element("div")
-    counts = Counter(run.classes)
+    counts = Counter(run.documents.classes)
     shown = [value for value, _ in counts.most_common(VALUES)]
     inside = {value: number for number, value in enumerate(shown)}
-    codes = np.array([inside.get(value, len(shown)) for value in run.classes], dtype=np.int64)
+    codes = np.array([inside.get(value, len(shown)) for value in run.documents.classes], dtype=np.int64)
     headings = ["cluster", *(value or "(none)" for value in shown), *(["other"] if len(counts) > VALUES else [])]
     rows = []
-    for group in page.groups:
-        row = np.bincount(codes[np.isin(run.labels, group)], minlength=len(shown) + 1)
-        rows.append((page.name(group), *(f"{count:,}" for count in row[: len(headings) - 1])))
-    name = run.columns.get("label", "label")
+    for group in [*page.groups, *NO_CLUSTER[: run.n_unassigned]]:
+        row = np.bincount(codes[np.isin(run.evidence.labels, group)], minlength=len(shown) + 1)
+        rows.append((_name(page, group), *(f"{count:,}" for count in row[: len(headings) - 1])))
+    name = run.provenance.columns.get("label", "label")
     return table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
 
 
 def pair_table(page: Page) -> Element:
-    """Return the pairs of documents that are nearly the same."""
+    """Return the near-duplicates."""
     run = page.run
-    pairs = list(zip(run.duplicates[:PAIRS].tolist(), run.duplicate_similarity.tolist(), strict=False))
+    pairs = list(
+        zip(run.evidence.duplicates[:PAIRS].tolist(), run.evidence.duplicate_similarity.tolist(), strict=False)
+    )
     if not pairs:
         return Element("div")
     rows = [(_short_name(page, a), _short_name(page, b), f"{value:.3f}") for (a, b), value in pairs]
-    return table(("document", "nearly the same as", "similarity"), rows, "Near-duplicates", numbers=1)
+    return table(("document", "near-duplicate", "similarity"), rows, "Near-duplicates", numbers=1)
 
 
 def odd_table(page: Page) -> Element:
@@ -178,24 +189,24 @@ def odd_table(page: Page) -> Element:
     places = oddest(page.run)[:PAIRS].tolist()
     if not places:
         return Element("div")
-    rows = [(_short_name(page, place), f"{float(page.run.oddness[place]):.2f}") for place in places]
+    rows = [(_short_name(page, place), f"{float(page.run.evidence.oddness[place]):.2f}") for place in places]
     return table(("document", "oddness"), rows, "Odd documents", numbers=1)
 
 
 def facts(page: Page) -> Element:
-    """Return where the run came from."""
+    """Return the provenance as a list."""
     run = page.run
     given = [
-        ("Source", run.source),
-        *((f"Column for {role}", name) for role, name in run.columns.items()),
-        ("Documents", run.fingerprint),
-        ("Kernel", run.kernel),
-        ("Seed", "none" if run.seed is None else str(run.seed)),
-        ("Outcome", f"{run.outcome}, objective {run.objective:.6g}"),
-        ("Placed again alike", f"{run.agreement:.1%} of the documents"),
-        ("Made", f"{run.created}, in {run.seconds:.1f} s"),
-        ("Parameters", _listed(run.parameters)),
-        ("Versions", _listed(run.versions)),
+        ("Source", run.provenance.source),
+        *((f"Column for {role}", name) for role, name in run.provenance.columns.items()),
+        ("Documents", run.provenance.fingerprint),
+        ("Kernel", run.provenance.kernel),
+        ("Seed", "none" if run.provenance.seed is None else str(run.provenance.seed)),
+        ("Outcome", f"{run.evidence.outcome}, objective {run.evidence.objective:.6g}"),
+        ("Same label as a new document", f"{run.evidence.agreement:.1%} of the documents"),
+        ("Created", f"{run.provenance.created}, in {run.provenance.seconds:.1f} s"),
+        ("Parameters", _listed(run.provenance.parameters)),
+        ("Versions", _listed(run.provenance.versions)),
     ]
     body = Element("dl", {"class": "facts"})
     for name, value in given:
@@ -207,15 +218,15 @@ def facts(page: Page) -> Element:
 
 def _document(page: Page, place: int) -> list[str]:
     run = page.run
-    titles = [run.titles[place]] if run.titles is not None else []
+    titles = [run.documents.titles[place]] if run.documents.titles is not None else []
     texts = [page.texts[place][:LONGEST]] if page.texts is not None else []
-    return [run.ids[place], *titles, *texts]
+    return [run.documents.ids[place], *titles, *texts]
 
 
 def _short_name(page: Page, place: int) -> str:
-    title = page.run.titles[place] if page.run.titles is not None else ""
+    title = page.run.documents.titles[place] if page.run.documents.titles is not None else ""
     text = page.texts[place][:80] if page.texts is not None else ""
-    return " · ".join(part for part in (page.run.ids[place], title or text) if part)
+    return " · ".join(part for part in (page.run.documents.ids[place], title or text) if part)
 
 
 def _listed(values: Mapping[str, Any]) -> str:

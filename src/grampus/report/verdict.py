@@ -1,4 +1,4 @@
-"""The verdict: what a run found and how far to trust it, in plain words."""
+"""The verdict: what a run found and how reliable it is, in plain words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import numpy as np
 
 from .. import metrics
 from ..persist import Choice, Run
+from ..select.results import explain_choice, join_words
 
 Kind = Literal["good", "plain", "warning"]
-STABLE, SHAKY = 0.75, 0.5  # of a document's companions that stay when half of the collection is clustered
+STABLE, UNSTABLE = 0.75, 0.5  # share of a document's cluster mates that stay when half of the documents are clustered
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
 
@@ -25,24 +26,20 @@ class Statement:
 
 
 def verdict(run: Run) -> tuple[Statement, ...]:
-    """Return what a reader should know, the most important first."""
+    """Return what a reader should know, most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
-    return tuple(found + [Statement(text, "warning") for text in run.warnings])
+    return tuple(found + [Statement(text, "warning") for text in run.evidence.warnings])
 
 
 def _number(run: Run) -> list[Statement]:
-    k, choice = run.n_clusters, run.choice
+    k, choice = run.n_clusters, run.evidence.choice
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
-        return [Statement(choice.verdict or f"There were too few documents to choose k; {k} was taken.", "warning")]
-    others = [other for other in choice.plausible if other != choice.best]
-    tried = f"{choice.n_splits} random halvings of the documents, {choice.ks[0]} to {choice.ks[-1]} clusters tried"
-    found = f"{_clusters(choice.best)} agree best between halves ({tried})"
-    said = [Statement(f"{found}; no other number comes close.", "good")]
-    if others:
-        doubt = f"{found}, but {_ranges(others)} cannot be ruled out: the data do not settle the number."
-        said = [Statement(doubt, "warning" if len(others) > 2 else "plain")]
+        return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
+    others = len(choice.plausible) - 1
+    kind: Kind = "good" if others < 1 else "plain" if others <= 2 else "warning"
+    said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(
             Statement(f"That there are no groups at all cannot be ruled out (p = {choice.p_value:.2g}).", "warning")
@@ -50,78 +47,72 @@ def _number(run: Run) -> list[Statement]:
     return said
 
 
-def _clusters(count: int) -> str:
-    return f"{count} {'cluster' if count == 1 else 'clusters'}"
-
-
-def _ranges(values: list[int]) -> str:
-    """Return numbers in words, neighbours together: 2, 4 to 7 and 9."""
-    runs: list[list[int]] = []
-    for value in sorted(values):
-        if runs and value == runs[-1][-1] + 1:
-            runs[-1].append(value)
-        else:
-            runs.append([value])
-    words = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
-    return _list([word for part in words for word in part])
-
-
 def _stability(run: Run) -> list[Statement]:
-    measured = [cluster for cluster in run.clusters if cluster.stability is not None]
+    measured = [cluster for cluster in run.evidence.clusters if cluster.stability is not None]
     if not measured:
         return []
     values = np.array([cluster.stability for cluster in measured], dtype=float)
     sizes = np.array([cluster.size for cluster in measured], dtype=float)
     mean = float(values @ sizes / sizes.sum())
-    shaky = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < SHAKY]
-    word = "stable" if mean >= STABLE else "fairly stable" if mean >= SHAKY else "not stable"
-    kind: Kind = "good" if mean >= STABLE else "plain" if mean >= SHAKY else "warning"
+    weak = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
+    word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
+    kind: Kind = "good" if mean >= STABLE else "plain" if mean >= UNSTABLE else "warning"
     said = [
         Statement(
-            f"The clusters are {word}: in halves of the collection a document keeps {mean:.0%} of its companions.", kind
+            f"The clusters are {word}: in halves of the collection a document keeps {mean:.0%} of its cluster mates.",
+            kind,
         )
     ]
-    if shaky and len(shaky) < len(measured):
-        names = _list([f"“{name}”" for name in shaky[:3]])
-        hold = "holds" if len(shaky) == 1 else "hold"
-        more = f" and {len(shaky) - 3} more" if len(shaky) > 3 else ""
-        said.append(Statement(f"Read with care: {names}{more} {hold} together less than half of the time.", "warning"))
+    if weak and len(weak) < len(measured):
+        names = join_words([f"“{name}”" for name in weak[:3]])
+        stay = "stays" if len(weak) == 1 else "stay"
+        more = f" and {len(weak) - 3} more" if len(weak) > 3 else ""
+        said.append(Statement(f"Read with care: {names}{more} {stay} together less than half of the time.", "warning"))
     return said
 
 
 def _classes(run: Run) -> list[Statement]:
-    if run.classes is None:
+    if run.documents.classes is None:
         return []
-    known = np.array([bool(value) for value in run.classes])
-    classes = [value for value in run.classes if value]
+    known = np.array([bool(value) for value in run.documents.classes])
+    inside = known & (run.evidence.labels >= 0)
+    classes = [value for value, counts in zip(run.documents.classes, inside.tolist(), strict=True) if counts]
     if len(set(classes)) < 2:
         return []
-    table = metrics.contingency_table(classes, run.labels[known])
-    name = f"the {len(set(classes))} values of “{run.columns['label']}”" if "label" in run.columns else "the labels"
-    left = "" if known.all() else f" ({len(known) - len(classes):,} documents have none)"
+    table = metrics.contingency_table(classes, run.evidence.labels[inside])
+    column = run.provenance.columns.get("label")
+    name = f"the {len(set(classes))} values of “{column}”" if column is not None else "the labels"
+    left = "" if known.all() else f" ({len(known) - int(known.sum()):,} documents have none)"
     score = f"NMI {metrics.nmi(table):.2f}, ARI {metrics.ari(table):.2f}"
     return [Statement(f"Agreement with {name}: {score}{left}.")]
 
 
 def _shape(run: Run) -> list[Statement]:
     said = []
-    sizes = np.array([cluster.size for cluster in run.clusters])
+    sizes = np.array([cluster.size for cluster in run.evidence.clusters])
     if run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         share = sizes.max() / len(run)
-        said.append(
-            Statement(f"One cluster holds {share:.0%} of the documents; it may be what is left over.", "warning")
-        )
-    if len(run.duplicates):
-        pairs = len(run.duplicates)
-        said.append(Statement(f"{pairs:,} {'pair' if pairs == 1 else 'pairs'} of documents are nearly the same."))
+        said.append(Statement(f"One cluster holds {share:.0%} of the documents; it may be a remainder.", "warning"))
+    if run.n_unassigned:
+        said.append(Statement(f"{_count(run.n_unassigned, 'document')} in no cluster, counted apart."))
+    if len(run.evidence.duplicates):
+        said.append(Statement(f"{_count(len(run.evidence.duplicates), 'pair')} of near-duplicates found."))
     return said
 
 
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
 def _outcome(run: Run) -> list[Statement]:
-    if run.outcome == "converged":
+    if run.evidence.outcome == "converged":
         return []
-    what = "went back and forth between two answers" if run.outcome == "oscillated" else "ran out of iterations"
-    return [Statement(f"The clustering {what}; a few documents on the borders may change sides.", "warning")]
+    what = (
+        "oscillated between two solutions"
+        if run.evidence.outcome == "oscillated"
+        else "reached the limit of iterations"
+    )
+    return [Statement(f"The clustering {what}; a few borderline documents may belong elsewhere.", "warning")]
 
 
 def plausible_range(choice: Choice | None) -> str:
@@ -130,8 +121,3 @@ def plausible_range(choice: Choice | None) -> str:
         return ""
     low, high = min(choice.plausible), max(choice.plausible)
     return str(low) if low == high else f"{low}–{high}"
-
-
-def _list(values: list[int] | list[str]) -> str:
-    words = [str(value) for value in values]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"

@@ -1,14 +1,14 @@
-"""How many clusters: prediction strength, its null, the prototypes that make it quick, and stability.
+"""How many clusters: prediction strength, its null test, prototypes for large collections, and stability.
 
-The guide to choosing k says how to read the results.
+The guide to choosing k explains how to read the results.
 """
 
 from .choose_k import choose_k
 from .classify import nearest_centroid
-from .indices import other_indices, silhouette
-from .progress import Progress
+from .indices import Indices, other_indices, silhouette
 from .prototypes import Reduction, growing_rate, reduce_gram
-from .results import Contest, Indices, NullTest, Selection
+from .results import Contest, NullTest, Score, Selection, explain_choice, score_chart, score_rows
+from .splits import Splits
 from .stability import Stability, stability
 from .strength import chance_strength, prediction_strength
 
@@ -16,17 +16,21 @@ __all__ = [
     "Contest",
     "Indices",
     "NullTest",
-    "Progress",
     "Reduction",
+    "Score",
     "Selection",
+    "Splits",
     "Stability",
     "chance_strength",
     "choose_k",
+    "explain_choice",
     "growing_rate",
     "nearest_centroid",
     "other_indices",
     "prediction_strength",
     "reduce_gram",
+    "score_chart",
+    "score_rows",
     "silhouette",
     "stability",
 ]

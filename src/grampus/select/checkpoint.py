@@ -1,12 +1,13 @@
-"""Finished work kept on disk: one file for each finished k, whole or not there at all."""
+"""Finished parts of a selection on disk: written whole or not at all."""
 
 from __future__ import annotations
 
 import hashlib
 import io
 import json
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -16,10 +17,11 @@ from .._version import __version__
 from ..errors import InputError
 from ..gram import Gram
 
-FORMAT = 1
+T = TypeVar("T")
+FORMAT = 2
 _MANIFEST = "selection.json"
 _TEMPORARY = ".tmp"
-# What a reader is told when an entry of the manifest differs.
+# What a user reads when an entry of the manifest differs.
 _MEANINGS = {
     "format": "the format of the files",
     "grampus": "the version of Grampus",
@@ -27,66 +29,62 @@ _MEANINGS = {
     "documents": "the number of documents",
     "scheme": "the scheme",
     "kernel": "the kernel",
-    "shift": "the shift",
-    "centroid_weight": "the weight of the centroids",
+    "rule": "the shift or the rule",
     "rate": "the reduction rate",
-    "neighbours": "the number of neighbours",
+    "n_neighbors": "the number of neighbours",
     "n_splits": "the number of splits",
-    "init": "the way halves start",
+    "init": "the start of the halves",
     "seed": "the random_state",
 }
 
 
 class Checkpoint:
-    """A folder with a manifest and the arrays of everything that is finished."""
+    """A folder with a manifest and the arrays of everything that is finished; without a folder, nothing is kept."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
 
     @classmethod
-    def open(cls, path: Any, manifest: dict[str, Any]) -> Checkpoint:
-        """Begin a folder, or go on with one that was begun for the same job; any other is refused."""
-        checkpoint = cls(Path(path))
-        if checkpoint.folder.exists() and not checkpoint.folder.is_dir():
-            raise InputError(f"checkpoint must be a folder; {checkpoint.folder} is a file.")
-        checkpoint.folder.mkdir(parents=True, exist_ok=True)
-        found = read_manifest(checkpoint.folder)
+    def open(cls, path: str | Path, manifest: Mapping[str, Any]) -> Checkpoint:
+        """Begin a folder, or continue one that was begun for the same job; any other is refused."""
+        folder = Path(path)
+        if folder.exists() and not folder.is_dir():
+            raise InputError(f"checkpoint must be a folder; {folder} is a file.")
+        folder.mkdir(parents=True, exist_ok=True)
+        found = read_manifest(folder)
         manifest = {"format": FORMAT, "grampus": __version__, **manifest}
         if found is None:
-            if any(file.suffix != _TEMPORARY for file in checkpoint.folder.iterdir()):
-                raise InputError(
-                    f"checkpoint {checkpoint.folder} is not empty and holds no {_MANIFEST}. Name an empty folder."
-                )
-            write_file(checkpoint.folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
+            if any(file.suffix != _TEMPORARY for file in folder.iterdir()):
+                raise InputError(f"checkpoint {folder} is not empty and holds no {_MANIFEST}. Use an empty folder.")
+            write_file(folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
         else:
             for key, meaning in _MEANINGS.items():
                 if found.get(key) != manifest.get(key):
                     raise InputError(
-                        f"checkpoint {checkpoint.folder} belongs to another job: {meaning} differs "
-                        f"({_short(found.get(key))} there, {_short(manifest.get(key))} here). Name another folder."
+                        f"checkpoint {folder} belongs to another job: {meaning} differs "
+                        f"({_short(found.get(key))} there, {_short(manifest.get(key))} here). Use another folder."
                     )
-        for leftover in checkpoint.folder.glob(f"*{_TEMPORARY}"):  # of a process that was killed
+        for leftover in folder.glob(f"*{_TEMPORARY}"):  # of a process that was killed
             leftover.unlink(missing_ok=True)
-        return checkpoint
+        return cls(folder)
 
-    def save(self, name: str, arrays: dict[str, Array]) -> None:
-        """Write arrays under a name, all at once."""
-        buffer = io.BytesIO()
-        np.savez(buffer, **arrays)  # type: ignore[arg-type]  # names, not allow_pickle
-        write_file(self.folder / f"{name}.npz", buffer.getbuffer())
+    def save(self, name: str, values: Mapping[str, Any]) -> None:
+        """Write arrays and numbers under a name, all at once."""
+        if self.folder is not None:
+            buffer = io.BytesIO()
+            np.savez(buffer, **values)
+            write_file(self.folder / f"{name}.npz", buffer.getbuffer())
 
-    def load(self, name: str) -> dict[str, Array] | None:
-        """Return the arrays of a name, or None if it is not finished."""
-        file = self.folder / f"{name}.npz"
-        if not file.exists():
+    def load(self, name: str, kind: Callable[..., T]) -> T | None:
+        """Return what was saved under a name as an object of its kind, or None if it is not finished."""
+        file = None if self.folder is None else self.folder / f"{name}.npz"
+        if file is None or not file.exists():
             return None
         try:
             with np.load(file, allow_pickle=False) as stored:
-                return dict(stored)
+                return kind(**{key: value if value.ndim else value.item() for key, value in stored.items()})
         except Exception as error:
-            raise InputError(
-                f"checkpoint file {file} cannot be read ({error}). Delete it to have it made anew."
-            ) from error
+            raise InputError(f"checkpoint file {file} cannot be read ({error}). Delete it to recompute it.") from error
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:
@@ -97,14 +95,14 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"checkpoint file {file} cannot be read ({error}). Name another folder.") from error
+        raise InputError(f"checkpoint file {file} cannot be read ({error}). Use another folder.") from error
     if not isinstance(found, dict):
-        raise InputError(f"checkpoint file {file} is no manifest. Name another folder.")
+        raise InputError(f"checkpoint file {file} is not a manifest. Use another folder.")
     return found
 
 
 def fingerprint(gram: Gram, names: Array | None) -> str:
-    """Return what tells one collection under one kernel from another."""
+    """Return a digest that distinguishes collections and kernels."""
     digest = hashlib.blake2b(digest_size=16)
     if names is not None:
         for name in names.tolist():

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
 from .._check import check_labels
+from ..cluster.kmeans import Centroids
 from ..errors import InputError
-from ..gram import Gram
+from ..gram import Gram, check_gram
 
 _TIE = 1e-12
 
@@ -28,7 +28,7 @@ def nearest_centroid(gram: Gram, labels: Any, documents: Any = None) -> NDArray[
     labels : array of shape (t,)
         Classes of the training documents; any labels.
     documents : array of shape (t,), optional
-        Which documents those are: numbers or a mask; the first t by default.
+        The training documents, as numbers or a mask; the first t by default.
 
     Returns
     -------
@@ -44,38 +44,24 @@ def nearest_centroid(gram: Gram, labels: Any, documents: Any = None) -> NDArray[
     >>> nearest_centroid(gram, ["low", "low", "high"])
     array(['low', 'low', 'high', 'high', 'low'], dtype='<U4')
     """
-    if not isinstance(gram, Gram):
-        raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    names = np.asarray(labels)
-    n = len(gram)
+    n, names = len(check_gram(gram)), np.asarray(labels)
     train = _training(documents, n, len(names) if names.ndim == 1 else 0)
     classes = check_labels(labels, len(train))
-    base, sigma = gram.split_shift()
     everyone = np.full(n, -1)
     everyone[train] = classes
-    distance = _distances(base, everyone, int(classes.max()) + 1, sigma)
+    centroids = Centroids.of(gram, everyone, int(classes.max()) + 1, np.ones(n))
+    base, sigma = gram.split_shift()
+    distance = centroids.norms - 2.0 * centroids.similarities
+    distance[train, classes] -= 2.0 * sigma * centroids.shares[train]
     size = np.abs(base.diagonal()).astype(np.float64)
     least = distance.min(axis=1) + _TIE * (size + float(size.mean()))
     nearest = (distance <= least[:, None]).argmax(axis=1)
     return np.asarray(np.unique(names)[nearest])
 
 
-def _distances(base: Gram, classes: NDArray[np.intp], k: int, sigma: float) -> Array:
-    """Return d(i, c) − K_ii, (n, k)."""
-    train = np.flatnonzero(classes >= 0)
-    sizes = np.bincount(classes[train], minlength=k).astype(np.float64)
-    sums = base.sum_by(classes, k)
-    within = np.bincount(classes[train], weights=sums[train, classes[train]], minlength=k)
-    distance = (within + sigma * sizes) / sizes**2 - 2.0 * sums / sizes
-    distance[train, classes[train]] -= 2.0 * sigma / sizes[classes[train]]
-    return distance
-
-
 def _training(documents: Any, n: int, count: int) -> NDArray[np.intp]:
     """Return the numbers of the training documents."""
-    if documents is None:
-        documents = np.arange(count)
-    chosen = np.asarray(documents)
+    chosen = np.arange(count) if documents is None else np.asarray(documents)
     if chosen.dtype == bool and chosen.shape == (n,):
         chosen = np.flatnonzero(chosen)
     whole = chosen.ndim == 1 and chosen.dtype.kind in "iu"

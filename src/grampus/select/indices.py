@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,45 @@ from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..errors import InputError
 from ..gram import Gram, shift
-from .check import check_ks
 from .null import Cloud
-from .results import Indices
-from .splits import null_generator
+from .splits import check_ks, null_generator
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Silhouette and gap statistic at every k, for comparison.
+
+    Attributes
+    ----------
+    silhouette : array of shape (ks,)
+        Mean silhouette width (Rousseeuw 1987) with distances in feature space.
+    silhouette_k : int
+        Where it is largest.
+    gap : array of shape (ks + 1,)
+        Gap statistic (Tibshirani, Walther & Hastie 2001) at 1 and at every k.
+    gap_error : array of shape (ks + 1,)
+        s_k, the simulation's standard error times √(1 + 1/B).
+    gap_k : int
+        The smallest k with gap(k) ≥ gap(k′) − s_k′, k′ the next value; 1 is possible.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.select import other_indices
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat(np.eye(3) * 9, 20, axis=0) + rng.normal(size=(60, 3))
+    >>> indices = other_indices(LinearGram(X), range(2, 6), random_state=0)
+    >>> indices.silhouette_k, indices.gap_k
+    (3, 3)
+    """
+
+    ks: tuple[int, ...]
+    silhouette: Array
+    silhouette_k: int
+    gap: Array
+    gap_error: Array
+    gap_k: int
 
 
 def silhouette(gram: Gram, labels: Any) -> Array:
@@ -30,7 +66,7 @@ def silhouette(gram: Gram, labels: Any) -> Array:
     Parameters
     ----------
     gram : Gram
-        A trailing shift is looked through: distances are those of the plain kernel.
+        A trailing shift is ignored: distances are those of the plain kernel.
     labels : array of shape (n,)
 
     Examples

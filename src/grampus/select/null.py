@@ -9,19 +9,20 @@ uniform one looks most like clusters) with variances in place of ranges, which i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from .._array import Array
 from .._parallel import blas_threads
-from ..cluster.kmeans.state import Rule
+from .._progress import Progress
+from ..cluster.kmeans import Rule
 from ..gram import DenseGram, Gram
 from ..gram.lapack import symmetric_eigh
 from .halves import Splitter
 from .results import NullTest
-from .splits import ONE_RANDOM, Entropy, Starts, null_generator
+from .splits import Entropy, Splits, null_generator
 from .strength import adjusted_rand, tables
 
 DRAWS, SPLITS, DOCUMENTS = 19, 5, 500
@@ -68,36 +69,29 @@ class Cloud:
 
 
 def null_test(
-    gram: Gram,
-    rule: Rule,
-    ks: Sequence[int],
-    entropy: Entropy,
-    *,
-    starts: Starts = ONE_RANDOM,
-    threads: int = 1,
-    tell: Callable[[float], None] | None = None,
+    gram: Gram, rule: Rule, ks: Sequence[int], splits: Splits, entropy: Entropy, *, threads: int, report: Progress
 ) -> NullTest:
     """Compare the documents (at most 500, drawn at random) with reference clouds, on 5 splits each.
 
-    Each half gets one start, of k-means++ where `starts` leaves the choice.
+    Each half gets one start, by k-means++ where `splits` leaves the choice.
 
     Documents, not prototypes: averages of neighbours form lumps also where the documents have none. Every set gets, at
     each k, the mean adjusted Rand index of clusterings and predictions; prediction strength would not do, as it rewards
-    a large cluster beside a few odd documents, which sparse texts have and the reference has not. Scores are taken as
+    a large cluster with a few outliers, which sparse texts have and the reference has not. Scores are transformed to
     −log(1 − score + 1/n), put in standard deviations from the mean over all sets, the documents among them, and the
     largest over k is a set's statistic; its rank is the test. Under the null all sets are alike, so the level is exact
     but for the spectrum, which is estimated.
     """
     if len(gram) > DOCUMENTS:
         gram = gram.take(np.sort(null_generator(entropy, 0).permutation(len(gram))[:DOCUMENTS]))
-    starts = Starts("k-means++" if starts.init == "auto" else starts.init, 1)
+    few = replace(splits, n=SPLITS, init="k-means++" if splits.init == "auto" else splits.init, n_init=1)
     cloud = Cloud.of(gram)
     found = np.empty((DRAWS + 1, len(ks)))
     for draw in range(DRAWS + 1):
+        report("testing for groups", draw, DRAWS + 1)
         drawn = gram if draw == 0 else cloud.draw(len(gram), null_generator(entropy, draw))
-        found[draw] = _mean_scores(drawn, rule, ks, entropy, starts, threads)
-        if tell is not None:
-            tell(1.0)
+        found[draw] = _mean_scores(drawn, rule, ks, few, entropy, threads)
+    report("testing for groups", DRAWS + 1, DRAWS + 1)
     errors = -np.log(np.maximum(1.0 - found, 0.0) + 1.0 / len(gram))  # tells 1 from 0.95 as it tells 0.5 from 0
     spread = errors.std(axis=0)
     excess = np.divide(errors - errors.mean(axis=0), spread, out=np.zeros_like(found), where=spread > 0).max(axis=1)
@@ -113,12 +107,10 @@ def null_test(
     )
 
 
-def _mean_scores(gram: Gram, rule: Rule, ks: Sequence[int], entropy: Entropy, starts: Starts, threads: int) -> Array:
+def _mean_scores(gram: Gram, rule: Rule, ks: Sequence[int], splits: Splits, entropy: Entropy, threads: int) -> Array:
     """Return the mean adjusted Rand index at every k over a few splits."""
     gram = DenseGram.trusted(gram.dense())
-    splitter = Splitter.of(gram, rule, ks, SPLITS, starts=starts, times=DRAWS + 1)
-    means = []
-    for k in ks:
-        counts = tables(*splitter.halves(k, range(SPLITS), entropy, threads).crossed(), k)
-        means.append(adjusted_rand(counts).mean())
-    return np.array(means)
+    splitter = Splitter.of(gram, rule, ks, splits, entropy, times=DRAWS + 1)
+    return np.array(
+        [adjusted_rand(tables(*splitter.halves(k, range(splits.n), threads).crossed(), k)).mean() for k in ks]
+    )

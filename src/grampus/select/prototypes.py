@@ -15,9 +15,11 @@ from .._config import require_memory
 from .._parallel import blas_threads
 from .._random import generators
 from ..errors import InputError
-from ..gram import DenseGram, Gram, LinearGram
+from ..gram import DenseGram, Gram, LinearGram, check_gram
+from ..gram.graph import nearest_neighbors
+from .splits import NEIGHBORS
 
-RATE, NEIGHBOURS = 4, 5  # `validation`, §3.3
+RATE = 4  # `validation`, §3.3
 MOST_PROTOTYPES = 2500
 _TIE = 1e-12  # similarities and compactness that differ by less than this share of their size are equal
 _NEIGHBOURHOODS = 32  # whose compactness is found from one block
@@ -33,14 +35,14 @@ class Reduction:
     gram : DenseGram
         K′, the similarities of the prototypes (Eqn 4), not shifted.
     seeds : array of shape (n′,)
-        The document at the heart of each prototype, the most compact first.
+        The document at the centre of each prototype, the most compact first.
     members : array of shape (n′, p + 1)
         The documents that each prototype is the mean of: its seed, then the seed's neighbours.
     compactness : array of shape (n′,)
         The mean similarity inside each neighbourhood (Eqn 3), which is the prototype's self-similarity.
     rate : int
         ρ: every ρ-th neighbourhood was taken.
-    neighbours : int
+    n_neighbors : int
         p.
 
     Examples
@@ -49,9 +51,9 @@ class Reduction:
     >>> from grampus.gram import LinearGram
     >>> from grampus.select import reduce_gram
     >>> points = np.array([[1.0, 0.0], [1.0, 0.1], [0.9, 0.0], [0.0, 1.0], [0.1, 1.0], [0.0, 0.8]])
-    >>> reduction = reduce_gram(LinearGram(points), rate=3, neighbours=1)
+    >>> reduction = reduce_gram(LinearGram(points), rate=3, n_neighbors=1)
     >>> reduction
-    Reduction(6 documents, 2 prototypes, rate=3, neighbours=1)
+    Reduction(6 documents, 2 prototypes, rate=3, n_neighbors=1)
     >>> reduction.members
     array([[3, 4],
            [5, 3]])
@@ -62,7 +64,7 @@ class Reduction:
     members: NDArray[np.intp]
     compactness: Array
     rate: int
-    neighbours: int
+    n_neighbors: int
     n_documents: int
 
     def __len__(self) -> int:
@@ -71,7 +73,7 @@ class Reduction:
     def __repr__(self) -> str:
         return (
             f"Reduction({self.n_documents} documents, {len(self)} prototypes, rate={self.rate}, "
-            f"neighbours={self.neighbours})"
+            f"n_neighbors={self.n_neighbors})"
         )
 
 
@@ -101,7 +103,7 @@ def growing_rate(n: int, most: int = MOST_PROTOTYPES, least: int = 1) -> int:
 def reduce_gram(
     gram: Gram,
     rate: int | None = None,
-    neighbours: int = NEIGHBOURS,
+    n_neighbors: int = NEIGHBORS,
     *,
     seeds: str = "compactness",
     random_state: Any = None,
@@ -109,20 +111,20 @@ def reduce_gram(
     """Replace the documents by prototypes, each the mean of a document and its nearest neighbours.
 
     Every document with its p nearest ones is a candidate; candidates are ranked by compactness and every ρ-th is taken,
-    so that dense and thin regions keep their shares. Deterministic. Reads the Gram once, a tile at a time, O(n²); K′ is
+    so that dense and sparse regions keep their shares. Deterministic. Reads the Gram once, in tiles, O(n²); K′ is
     the only matrix that is stored.
 
     Parameters
     ----------
     gram : Gram
-        The plain kernel. A trailing shift is looked through: it would change K′ off its diagonal.
+        The plain kernel. A trailing shift is ignored: it would change K′ off its diagonal.
     rate : int, optional
         ρ, documents for one prototype: ⌊n/ρ⌋ are made. By default 4, and more for more than 10,000 documents, so that
         there are at most 2,500 prototypes.
-    neighbours : int
-        p. Nearest in feature space; documents without self-similarity (empty ones) are nobody's neighbours.
+    n_neighbors : int
+        p. Nearest in feature space; documents without self-similarity (empty ones) are never neighbours.
     seeds : "compactness" or "random"
-        How seeds are taken: every ρ-th by compactness, or at random (BTS, Hamamoto et al. 1997), the paper's baseline.
+        How seeds are chosen: every ρ-th by compactness, or at random (BTS, Hamamoto et al. 1997), the paper's baseline.
     random_state : int, RandomState or None
         For random seeds.
 
@@ -144,18 +146,16 @@ def reduce_gram(
     >>> len(reduction), reduction.gram.shape
     (50, (50, 50))
     """
-    if not isinstance(gram, Gram):
-        raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    base, _ = gram.split_shift()
+    base, _ = check_gram(gram).split_shift()
     n = len(base)
-    neighbours = check_integer(neighbours, "neighbours", low=0, high=n - 1, of=" (the documents but one)")
+    n_neighbors = check_integer(n_neighbors, "n_neighbors", low=0, high=n - 1, of=" (the other documents)")
     rate = growing_rate(n) if rate is None else check_integer(rate, "rate", low=1, high=n, of=" (the documents)")
     if seeds not in WAYS:
         raise InputError(f"seeds must be one of {', '.join(map(repr, WAYS))}; got {seeds!r}.")
     count = n // rate
     require_memory(8 * count * count, f"The {count} × {count} reduced Gram", "Use a larger rate")
     with blas_threads():
-        members = neighbourhoods(base, neighbours)
+        members = neighbourhoods(base, n_neighbors)
         compactness = _compactness(base, members)
         if seeds == "random":
             chosen = generators(random_state, 1)[0].permutation(n)[:count]
@@ -163,47 +163,23 @@ def reduce_gram(
             chosen = _ranked(compactness)[rate - 1 :: rate][:count]
         matrix = _between(base, members[chosen])
     return Reduction(
-        DenseGram.trusted(matrix), chosen, members[chosen], compactness[chosen], rate, neighbours, n_documents=n
+        DenseGram.trusted(matrix), chosen, members[chosen], compactness[chosen], rate, n_neighbors, n_documents=n
     )
 
 
 def neighbourhoods(gram: Gram, p: int) -> NDArray[np.intp]:
-    """Return each document followed by its p nearest, (n, p + 1); of equally near ones those that come first."""
+    """Return each document followed by its p nearest, the nearest first, (n, p + 1); in a tie the first come first."""
     n = len(gram)
-    diagonal = gram.diagonal().astype(np.float64)
-    if not np.isfinite(diagonal).all():
-        raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-    found = np.empty((n, p + 1), dtype=np.intp)
-    found[:, 0] = np.arange(n)
+    everyone = np.arange(n)[:, None]
     if p == 0:
-        return found
-    unlike = np.where(diagonal > 0, diagonal, np.inf)
-    scale = _TIE * float(np.abs(diagonal).max(initial=0.0))
-    for rows in tiles(n, 40 * n):
-        # d² − K_ii; the document itself comes first whatever rounding makes of it
-        near = gram._block(rows, slice(0, n)).astype(np.float64)
-        near *= -2.0
-        near += unlike
-        near[np.arange(len(near)), np.arange(rows.start, rows.stop)] = np.inf
-        found[rows, 1:] = _lowest(near, p, scale)
-    return found
-
-
-def _lowest(values: Array, p: int, tie: float) -> NDArray[np.intp]:
-    """Return the positions of the p lowest entries of each row, the lowest first; of equals those that come first."""
-    last = np.partition(values, p - 1, axis=1)[:, p - 1 : p]
-    if np.isnan(last).any():
-        raise InputError("The Gram must be finite; it holds NaN.")
-    last = np.minimum(last, np.finfo(np.float64).max)
-    row, column = np.nonzero(values <= last + tie)  # p of each row, and more only where there are ties
-    missing = np.bincount(row, minlength=len(values)) < p  # only entries of infinite distance are left
-    if missing.any():
-        return np.argsort(values, axis=1, kind="stable")[:, :p]
-    value = values[row, column]
-    steps = np.rint(value / tie) if tie > 0 else value
-    order = np.lexsort((column, np.where(value >= last[row, 0] - tie, np.inf, steps), row))
-    first = np.searchsorted(row, np.arange(len(values)))
-    return column[order[first[:, None] + np.arange(p)]]
+        return everyone
+    columns, near = nearest_neighbors(gram, p, by_distance=True)
+    # Those that tie with the last one are in the order of their numbers, like all others that tie.
+    tie = _TIE * float(np.abs(gram.diagonal().astype(np.float64)).max(initial=0.0))
+    steps = np.rint(near / tie) if tie > 0 else near
+    steps[near <= near.min(axis=1, keepdims=True) + tie] = -np.inf
+    order = np.argsort(-steps, axis=1, kind="stable")
+    return np.hstack([everyone, np.take_along_axis(columns, order, axis=1)])
 
 
 def _compactness(gram: Gram, members: NDArray[np.intp]) -> Array:

@@ -1,9 +1,10 @@
-"""What choosing k returns: scores, what they rest on, and how far to trust them."""
+"""Results of choosing k: scores, what they rest on, and how far to trust them."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from .prototypes import Reduction
 
 LEVEL = 0.05  # of every test here
 PERFECT = 0.98  # mean scores from which on values of k are equal: one document of a cluster, in every third split
-_BAR = 30
+_BAR = 24
 _MOST = 2.0 / 3.0  # of the splits a winner must win to be called separated
 
 
@@ -36,7 +37,7 @@ class Contest:
     wins : float
         Share of the splits on which the winner scores higher; ties count half.
     p_value : float
-        One-sided, of the paired t-test over the splits. It speaks of other splits of this collection, not of other
+        One-sided, of the paired t-test over the splits. It holds for other splits of this collection, not for other
         collections: splits overlap (Nadeau & Bengio 2003).
 
     Examples
@@ -95,8 +96,9 @@ class NullTest:
     --------
     >>> import numpy as np
     >>> from grampus import choose_k
+    >>> from grampus.select import Splits
     >>> X = np.random.default_rng(0).normal(size=(150, 4))
-    >>> choose_k(X, kernel="linear", ks=range(2, 5), scheme="KKM-S", n_splits=20, random_state=0).null.structure
+    >>> choose_k(X, kernel="linear", ks=range(2, 5), scheme="KKM-S", splits=Splits(20), random_state=0).null.structure
     False
     """
 
@@ -115,41 +117,124 @@ class NullTest:
         return self.p_value <= LEVEL
 
 
-@dataclass(frozen=True)
-class Indices:
-    """Other people's ways to choose k, for comparison.
-
-    Attributes
-    ----------
-    silhouette : array of shape (ks,)
-        Mean silhouette width (Rousseeuw 1987) with distances in feature space.
-    silhouette_k : int
-        Where it is largest.
-    gap : array of shape (ks + 1,)
-        Gap statistic (Tibshirani, Walther & Hastie 2001) at 1 and at every k.
-    gap_error : array of shape (ks + 1,)
-        s_k, the simulation's standard error times √(1 + 1/B).
-    gap_k : int
-        The smallest k with gap(k) ≥ gap(k′) − s_k′, k′ the next value; 1 is possible.
+class Score(NamedTuple):
+    """One row of the chart of k; see `score_rows`.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from grampus.gram import LinearGram
-    >>> from grampus.select import other_indices
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.repeat(np.eye(3) * 9, 20, axis=0) + rng.normal(size=(60, 3))
-    >>> indices = other_indices(LinearGram(X), range(2, 6), random_state=0)
-    >>> indices.silhouette_k, indices.gap_k
-    (3, 3)
+    >>> from grampus.select import Score
+    >>> Score(3, 0.9, 0.01, "chosen", "").k
+    3
     """
 
-    ks: tuple[int, ...]
-    silhouette: Array
-    silhouette_k: int
-    gap: Array
-    gap_error: Array
-    gap_k: int
+    k: int
+    mean: float | None
+    error: float | None
+    """Standard error of the mean; None for a single split."""
+    standing: str
+    """"chosen", "highest" (where one cloud was not rejected), "close" or ""."""
+    note: str
+
+
+def score_rows(choice: Any) -> list[Score]:
+    """Return the rows that every chart of k shows.
+
+    Parameters
+    ----------
+    choice : Selection or Choice
+        Or anything with ``ks``, ``mean``, ``standard_error``, ``best``, ``ranking`` and ``plausible``.
+
+    Examples
+    --------
+    >>> from grampus.persist import Choice
+    >>> from grampus.select import score_rows
+    >>> [row[:4] for row in score_rows(Choice(2, "RED-S", (2, 3), (0.9, 0.4), (0.1, None), (2, 3), (2, 3), 20))]
+    [(2, 0.9, 0.1, 'chosen'), (3, 0.4, None, 'close')]
+    """
+    runs = getattr(choice, "degenerate", None)
+    rows = []
+    for i, (k, mean, error) in enumerate(zip(choice.ks, choice.mean, choice.standard_error, strict=True)):
+        close = "highest" if k == choice.ranking[0] else "close" if k in choice.plausible else ""
+        note = f"{runs[i]} of {2 * choice.n_splits} runs degenerate" if runs is not None and runs[i] else ""
+        rows.append(Score(k, _finite(mean), _finite(error), "chosen" if k == choice.best else close, note))
+    return rows
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not np.isfinite(value) else float(value)
+
+
+def score_chart(choice: Any) -> str:
+    """Return the scores as bars, one line for each k.
+
+    Parameters
+    ----------
+    choice : Selection or Choice
+        What `score_rows` takes.
+
+    Examples
+    --------
+    >>> from grampus.persist import Choice
+    >>> from grampus.select import score_chart
+    >>> print(score_chart(Choice(2, "RED-S", (2, 3), (0.9, 0.45), (0.01, 0.02), (2, 3), (2,), 20)))
+      k  score
+      2  0.900 ± 0.010  ████████████████████████  ◀ chosen
+      3  0.450 ± 0.020  ████████████
+    """
+    rows = score_rows(choice)
+    top = max((row.mean for row in rows if row.mean is not None), default=0.0)
+    lines = ["  k  score"]
+    for row in rows:
+        if row.mean is None:
+            lines.append(f"{row.k:3d}  –")
+            continue
+        bar = "█" * round(_BAR * max(row.mean, 0.0) / top) if top > 0 else ""
+        spread = "" if row.error is None else f" ± {row.error:.3f}"
+        mark = "◀ chosen" if row.standing == "chosen" else row.standing
+        notes = ", ".join(part for part in (mark, row.note) if part)
+        lines.append(f"{row.k:3d}  {row.mean:.3f}{spread}  {bar:<{_BAR}}  {notes}".rstrip())
+    return "\n".join(lines)
+
+
+def explain_choice(choice: Any) -> str:
+    """Return in one sentence which k the splits favour and which they cannot rule out.
+
+    Parameters
+    ----------
+    choice : Selection or Choice
+        What `score_rows` takes, with ``n_splits``.
+
+    Examples
+    --------
+    >>> from grampus.persist import Choice
+    >>> from grampus.select import explain_choice
+    >>> explain_choice(Choice(2, "RED-S", (2, 3), (0.9, 0.45), (0.01, 0.02), (2, 3), (2,), 20))[-30:]
+    '; no other number comes close.'
+    """
+    first, ks = choice.ranking[0], choice.ks
+    tried = f"{choice.n_splits} random halvings of the documents, {ks[0]} to {ks[-1]} clusters tried"
+    found = f"{first} {'cluster agrees' if first == 1 else 'clusters agree'} best between halves ({tried})"
+    others = [k for k in choice.plausible if k != first]
+    if not others:
+        return f"{found}; no other number comes close."
+    return f"{found}, but {_ranges(others)} cannot be ruled out: the data do not settle the number."
+
+
+def _ranges(values: list[int]) -> str:
+    """Return numbers in words, consecutive ones as a range: 2, 4 to 7 and 9."""
+    runs: list[list[int]] = []
+    for value in sorted(values):
+        if runs and value == runs[-1][-1] + 1:
+            runs[-1].append(value)
+        else:
+            runs.append([value])
+    words = [[f"{run[0]} to {run[-1]}"] if len(run) > 2 else map(str, run) for run in runs]
+    return join_words([word for part in words for word in part])
+
+
+def join_words(words: Sequence[str]) -> str:
+    """Return words as an enumeration: a, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 @dataclass(frozen=True)
@@ -173,9 +258,7 @@ class Selection(Drawable):
     degenerate : array of shape (ks,)
         In how many of the 2 · splits runs a cluster had fewer than two documents.
     null : NullTest or None
-        The comparison with a single cloud; None if it was not asked for.
-    indices : Indices or None
-        Silhouette and gap; None unless asked for.
+        The comparison with a single cloud; None with ``null=False``.
     scheme, kernel : str
         The scheme that ran ("auto" is never one), and the kernel it ran on.
     reduction : Reduction or None
@@ -183,16 +266,15 @@ class Selection(Drawable):
     n_splits : int
     seed : tuple of int
         What fixed everything random.
-    timings : dict of str to float
-        Seconds by part: reduction, products, assignment, scoring, null, total. Parts are added up over threads.
 
     Examples
     --------
     >>> import numpy as np
     >>> from grampus import choose_k
+    >>> from grampus.select import Splits
     >>> rng = np.random.default_rng(0)
     >>> X = np.repeat(np.eye(3) * 9, 40, axis=0) + rng.normal(size=(120, 3))
-    >>> selection = choose_k(X, kernel="linear", ks=range(2, 6), scheme="KKM-S", n_splits=20, random_state=0)
+    >>> selection = choose_k(X, kernel="linear", ks=range(2, 6), scheme="KKM-S", splits=Splits(20), random_state=0)
     >>> selection.best, selection.ranking[0], selection.scores.shape
     (3, 3, (20, 4))
     """
@@ -207,9 +289,7 @@ class Selection(Drawable):
     scheme: str
     kernel: str
     seed: tuple[int, ...]
-    indices: Indices | None = None
     reduction: Reduction | None = field(default=None, repr=False)
-    timings: dict[str, float] = field(default_factory=dict, repr=False)
 
     @property
     def n_splits(self) -> int:
@@ -239,12 +319,12 @@ class Selection(Drawable):
 
     @property
     def structure(self) -> bool | None:
-        """Whether there is any; None if the null was not asked for."""
+        """Whether there are any groups; None with ``null=False``."""
         return None if self.null is None else self.null.structure
 
     @property
     def best(self) -> int:
-        """The chosen k: the first of the ranking, or 1 if nothing speaks against a single cloud."""
+        """The chosen k: the first of the ranking, or 1 if a single cloud was not rejected."""
         return 1 if self.structure is False else self.ranking[0]
 
     def contest(self, k: int) -> Contest:
@@ -265,27 +345,28 @@ class Selection(Drawable):
         return tuple(k for k in self.ranking[1:] if not self.contest(k).separated)
 
     @property
+    def plausible(self) -> tuple[int, ...]:
+        """The first of the ranking and the values close to it, rising."""
+        return tuple(sorted((self.ranking[0], *self.close)))
+
+    @property
     def confidence(self) -> str:
-        """What the splits say about the winner, in words."""
+        """How far to believe the choice, in words."""
         first = self.ranking[0]
         at = self.ks.index(first)
         score, error = self.mean[at], self.standard_error[at]
-        perfect = [k for k, mean in zip(self.ks, self.mean, strict=True) if k != first and mean >= PERFECT]
-        does = "predicts nearly perfectly" if perfect else "scores highest"
-        spread = f" ± {error:.2f}" if np.isfinite(error) else ""  # of a single split there is none
-        words = [f"k = {first} {does}, {score:.2f}{spread}."]
+        spread = f" ± {error:.2f}" if np.isfinite(error) else ""  # a single split has none
+        words = [explain_choice(self), f"The score of k = {first} is {score:.2f}{spread}."]
+        perfect = [str(k) for k, mean in zip(self.ks, self.mean, strict=True) if k != first and mean >= PERFECT]
         contest = self.runner_up
         if perfect:
-            words.append(f"So does {' and '.join(map(str, perfect))}: of such values the largest is taken.")
+            words.append(f"k = {join_words(perfect)} also predicts nearly perfectly; the largest such k is chosen.")
         elif contest is not None:
-            verdict = "separated" if contest.separated else "not separated"
             words.append(
                 f"The runner-up, k = {contest.other}, is {contest.difference:.2f} lower and loses on "
-                f"{100 * contest.wins:.0f} % of the {self.n_splits} splits: {verdict} (paired t-test, p = "
-                f"{contest.p_value:.2g})."
+                f"{100 * contest.wins:.0f} % of the splits: {'' if contest.separated else 'not '}separated (paired "
+                f"t-test, p = {contest.p_value:.2g})."
             )
-        if self.close:
-            words.append(f"Close to it: {', '.join(map(str, self.close))}.")
         if self.null is not None:
             than = "better than" if self.null.structure else "no better than"
             words.append(
@@ -323,22 +404,7 @@ class Selection(Drawable):
 
     def chart(self) -> str:
         """Return the scores as bars, one line for each k."""
-        top = max(float(self.mean.max()), 1e-12)
-        known = bool(np.isfinite(self.standard_error).all())
-        over = f"{' ' * 12}(± standard error over {self.n_splits} splits)" if known else "  (of a single split)"
-        lines = [f"  k   score{over}"]
-        for k, mean, error, degenerate in zip(self.ks, self.mean, self.standard_error, self.degenerate, strict=True):
-            bar = "█" * max(0, round(_BAR * float(mean) / top))
-            notes = []
-            if k == self.ranking[0]:
-                notes.append("first")
-            elif k in self.close:
-                notes.append("close")
-            if degenerate:
-                notes.append(f"{degenerate} of {2 * self.n_splits} runs degenerate")
-            spread = f" ± {error:.3f}" if known else ""
-            lines.append(f"{k:3d}  {mean:6.3f}{spread}  {bar:<{_BAR}}  {', '.join(notes)}".rstrip())
-        return "\n".join(lines)
+        return score_chart(self)
 
     def __str__(self) -> str:
         head = f"{self.scheme} on {self.kernel}: k = {self.best}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ..cluster.kmeans.state import RULES, Rule
+from ..cluster.kmeans import RULES, Rule
 from ..errors import InputError
 from .prototypes import MOST_PROTOTYPES
 from .strength import Scored, partition_similarity, strength
@@ -30,6 +30,8 @@ class Scheme:
         From tables (runs, k, k) to scores.
     corrected : bool
         Whether scores are corrected for chance (Eqn 2).
+    seeds : "compactness" or "random"
+        Which documents become prototypes; see `reduce_gram`.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Scheme:
     rule: Rule
     score: Callable[[NDArray[np.int64]], Scored]
     corrected: bool
+    seeds: str = "compactness"
 
 
 SCHEMES = {
@@ -51,7 +54,7 @@ SCHEMES = {
 
 
 AUTO = "auto"
-MOST_DOCUMENTS = MOST_PROTOTYPES  # that "auto" splits as they are
+MOST_DOCUMENTS = MOST_PROTOTYPES  # that "auto" splits without reducing them
 
 
 def check_scheme(name: object) -> str:
@@ -64,11 +67,11 @@ def check_scheme(name: object) -> str:
 
 
 def scheme_for(name: str, n: int, *, reduced: bool) -> Scheme:
-    """Return the scheme that runs on n documents; `reduced` says that a reduction was asked for.
+    """Return the scheme that runs on n documents; `reduced` says that options of the prototypes are set.
 
-    "auto" takes the documents themselves as long as they are no more than the prototypes that stand for a large
-    collection may be. So no more points are split than there, and small collections keep all they have: of a few
-    hundred documents prototypes leave too few of each cluster in a half for the right k to look stable.
+    "auto" splits the documents themselves as long as they are no more than the prototypes of a large collection may be.
+    Small collections keep every document: a few hundred leave too few prototypes of each cluster in a half for the
+    right k to look stable.
     """
     if name != AUTO:
         return SCHEMES[name]

@@ -2,30 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .._array import Array
 from .._check import check_integer
-from .._parallel import results_in_threads
-from ..cluster.kmeans.seeding import plus_plus, random_partition
-from ..cluster.kmeans.state import JOINS, TIE, Labels
+from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition
 from ..errors import InputError
 from ..gram import Gram
 
-STARTS = ("auto", "random", "k-means++", "documents")
-_SPLIT, _START, _NULL = 0, 1, 2  # what a generator is for
+INITS = ("auto", "random", "k-means++", "documents")
+NEIGHBORS = 5  # `validation`, §3.3
+_SPLIT, _START, _NULL, _SEEDS = 0, 1, 2, 3  # what a generator is for
 
 Entropy = tuple[int, ...]
-Nearest = Callable[[NDArray[np.intp], NDArray[np.intp]], Labels]
 
 
 def generator(entropy: Entropy, *key: int) -> np.random.Generator:
     """Return the generator of one purpose; generators of different keys are independent."""
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
+
+
+def null_generator(entropy: Entropy, draw: int) -> np.random.Generator:
+    """Return the generator of one draw of the reference."""
+    return generator(entropy, _NULL, draw)
+
+
+def seed_generator(entropy: Entropy) -> np.random.Generator:
+    """Return the generator of random prototypes."""
+    return generator(entropy, _SEEDS)
 
 
 @lru_cache(maxsize=256)  # every k asks for the same ones
@@ -38,80 +48,116 @@ def half(n: int, entropy: Entropy, split: int) -> NDArray[np.bool_]:
 
 
 @dataclass(frozen=True)
-class Starts:
-    """Where the clustering of a half starts.
+class Splits:
+    """How many splits are made, of what, and how their halves are clustered.
 
-    Attributes
+    Parameters
     ----------
+    n : int
+        τ, the number of splits; the same ones serve every k.
     init : "auto", "random", "k-means++" or "documents"
-        Random clusters, none of which is empty (`validation`, §4); the nearest of k documents drawn by k-means++ or,
-        for "documents", at random; "auto" has the first start random and the others by k-means++: one suits texts, the
-        other well-separated clouds.
+        Where halves start: random clusters, none of them empty (`validation`, §4; good for texts); k documents drawn
+        apart from each other (good for well-separated clouds); k documents drawn at random, as R's kmeans does; or,
+        for "auto", the first start random and the others by k-means++.
     n_init : int
-        Starts of each half; the one with the smallest unshifted objective is kept.
+        Starts of each half; the one with the smallest unshifted objective is kept. The paper has one random start.
+    reduction : int, optional
+        ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
+    n_neighbors : int
+        p, neighbours averaged into a prototype (RED-S).
+
+    Examples
+    --------
+    >>> from grampus.select import Splits
+    >>> Splits(20, init="random", n_init=1)
+    Splits(n=20, init='random', n_init=1, reduction=None, n_neighbors=5)
     """
 
-    init: str = "random"
-    n_init: int = 1
+    n: int = 200
+    init: str = "auto"
+    n_init: int = 3
+    reduction: int | None = None
+    n_neighbors: int = NEIGHBORS
 
     def __post_init__(self) -> None:
-        if self.init not in STARTS:
-            raise InputError(f"init must be one of {', '.join(map(repr, STARTS))}; got {self.init!r}.")
-        object.__setattr__(self, "n_init", check_integer(self.n_init, "n_init", low=1))
+        if self.init not in INITS:
+            raise InputError(f"init must be one of {', '.join(map(repr, INITS))}; got {self.init!r}.")
+        lowest = {"n": 1, "n_init": 1, "n_neighbors": 0} | ({} if self.reduction is None else {"reduction": 1})
+        for name, low in lowest.items():
+            object.__setattr__(self, name, check_integer(getattr(self, name), f"Splits: {name}", low=low))
 
-    def draw(
-        self,
-        gram: Gram,
-        k: int,
-        entropy: Entropy,
-        splits: Sequence[int],
-        nearest: Nearest | None = None,
-        threads: int = 1,
-    ) -> Labels:
+    @property
+    def reduced(self) -> bool:
+        """Whether options of the prototypes are set."""
+        return self.reduction is not None or self.n_neighbors != NEIGHBORS
+
+    def draw(self, gram: Gram, k: int, entropy: Entropy, numbers: Sequence[int]) -> Labels:
         """Return the partitions that both halves of some splits start from, −1 outside the half.
 
-        Shape (2 · splits · n_init, n): first all starts of the first half of the first split. `nearest` tells which of
-        some documents is the nearest to each member; without it, members that are to join one are marked `JOINS`.
+        Shape (2 · splits · n_init, n): first all starts of the first half of the first split. Documents marked `JOINS`
+        are still to join the nearest of those that have a label.
         """
         n = len(gram)
-        found = np.full((2 * len(splits) * self.n_init, n), -1, dtype=np.int32)
-        drawn: list[tuple[int, NDArray[np.intp], NDArray[np.intp]]] = []  # documents that others are to join
-        row = 0
-        for split in splits:
-            first = half(n, entropy, split)
+        found = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
+        rows = iter(found)
+        for number in numbers:
+            first = half(n, entropy, number)
             for side, inside in enumerate((first, ~first)):
                 members = np.flatnonzero(inside)
                 for start in range(self.n_init):
-                    rng = generator(entropy, _START, split, k, side, start)
+                    row, rng = next(rows), generator(entropy, _START, number, k, side, start)
                     if self.init == "random" or (self.init == "auto" and start == 0):
-                        found[row, members] = random_partition(len(members), k, rng)
+                        row[members] = random_partition(len(members), k, rng)
                     elif self.init == "documents":
-                        drawn.append((row, members, rng.choice(members, k, replace=False)))
+                        row[members] = JOINS
+                        row[rng.choice(members, k, replace=False)] = np.arange(k)
                     else:
-                        found[row, members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
-                    row += 1
-
-        def join(number: int) -> None:
-            row, members, centres = drawn[number]
-            found[row, members] = JOINS if nearest is None else nearest(members, centres)
-            found[row, centres] = np.arange(k)  # each is its own
-
-        list(results_in_threads(join, len(drawn), threads))
+                        row[members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
         return found
 
 
-def nearest_of(gram: Gram, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
-    """Return which of some documents is the nearest, for every member; in a tie the first of them."""
-    diagonal = gram.diagonal().astype(np.float64, copy=False)
-    near = diagonal[centres, None] - 2.0 * gram._block(centres, members).astype(np.float64, copy=False)
-    least = near.argmin(axis=0)
-    limit = near[least, np.arange(len(members))] + TIE * (np.abs(diagonal[members]) + np.abs(diagonal[centres[least]]))
-    return (near <= limit).argmax(axis=0).astype(np.int32)
+def check_splits(splits: Any) -> Splits:
+    """Return splits that were given."""
+    if not isinstance(splits, Splits):
+        raise InputError(f"splits must be a Splits; got {splits!r}. Use splits=Splits(200), for example.")
+    return splits
 
 
-ONE_RANDOM = Starts()
+def check_ks(ks: Any, most: int | None = None) -> tuple[int, ...]:
+    """Return the values of k that get a score, rising: distinct whole numbers from 1 on, one of them above 1.
+
+    One cluster is always predicted perfectly and gets no score; the null test decides about it. None may exceed `most`,
+    the documents of a half, where that is known.
+    """
+    if isinstance(ks, (str, bytes)) or not isinstance(ks, Iterable):
+        ks = [ks]
+    values = [check_integer(k, "Each value of ks", low=1) for k in ks]
+    if len(set(values)) < len(values):
+        twice = next(k for k in values if values.count(k) > 1)
+        raise InputError(f"ks must not contain a value twice; {twice} appears {values.count(twice)} times.")
+    scored = tuple(sorted(k for k in values if k > 1))
+    if not scored:
+        raise InputError(f"ks must contain at least one value above 1; got {values}.")
+    if most is not None and scored[-1] > most:
+        raise InputError(
+            f"Each half must hold max(ks) documents, so there must be at least {2 * scored[-1]} (2 × {scored[-1]}); "
+            f"the halves hold {most}. Use smaller ks or more documents."
+        )
+    return scored
 
 
-def null_generator(entropy: Entropy, draw: int) -> np.random.Generator:
-    """Return the generator of one draw of the reference."""
-    return generator(entropy, _NULL, draw)
+def check_distinct(names: Array | None, halves: Iterable[Array], k: int) -> None:
+    """Refuse splits with a half of fewer than k distinct documents; without names nothing is known."""
+    if names is None:
+        return
+    _, codes = np.unique(names, return_inverse=True, axis=0)
+    codes = codes.reshape(-1)
+    if len(names) - (int(codes.max()) + 1) <= len(names) // 2 - k:
+        return  # even if every copy were in one half
+    for number, inside in enumerate(halves):
+        least = min(len(np.unique(codes[inside])), len(np.unique(codes[~inside])))
+        if least < k:
+            raise InputError(
+                f"Each half must hold {k} distinct documents for k = {k}; a half of split {number} holds {least} "
+                f"({int(codes.max()) + 1} of the {len(codes)} are distinct). Use smaller ks, or remove copies."
+            )

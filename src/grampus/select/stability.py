@@ -1,4 +1,4 @@
-"""How stable the clusters of a final clustering are, and which of their documents."""
+"""Stability of the clusters and documents of a final clustering."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from .._array import Array
-from .._check import check_integer, check_labels
+from .._check import check_labels
 from .._parallel import thread_count
 from .._random import seed_words
-from ..cluster.kmeans.state import Rule
+from ..cluster.kmeans import Rule
 from ..errors import InputError
-from ..gram import Gram
+from ..gram import Gram, check_gram
 from .halves import Splitter
-from .splits import Starts
+from .splits import Splits, check_splits
 from .strength import tables
 
 
@@ -27,7 +27,7 @@ class Stability:
     ----------
     documents : array of shape (n,)
         For each document, the mean share of its companions (the others of its cluster) that are in the same cluster
-        as it is, over the clusterings of all halves extended to everyone. NaN for a document without companions.
+        as it is, over the clusterings of all halves, extended to all documents. NaN for a document without companions.
     clusters : array of shape (k,)
         The mean over the cluster's documents; NaN for a cluster of one. Clusters are in the order of their labels.
     expected : array of shape (k,)
@@ -54,16 +54,14 @@ def stability(
     gram: Gram,
     labels: Any,
     *,
-    n_splits: int = 50,
-    init: str = "auto",
-    n_init: int = 3,
+    splits: Splits = Splits(50),  # noqa: B008  (frozen)
     random_state: Any = None,
     n_jobs: int | None = None,
 ) -> Stability:
     """Measure the stability of a clustering on splits into halves.
 
     Each half of each split is clustered into as many clusters and predicts the other half, which makes 2 · splits
-    partitions of everyone. The same seed gives the splits of ``choose_k`` on these documents. Costs O(n) for each
+    partitions of all documents. The same seed gives the splits of ``choose_k`` on these documents. Costs O(n) for each
     partition beyond the clustering itself.
 
     Parameters
@@ -72,9 +70,8 @@ def stability(
         With its shift, as the final clustering used it.
     labels : array of shape (n,)
         The final clustering; any labels.
-    n_splits : int
-    init, n_init
-        As in ``choose_k``.
+    splits : Splits
+        How many splits there are, and how their halves start; nothing is reduced.
     random_state : int, RandomState or None
     n_jobs : int, optional
         Threads.
@@ -93,35 +90,32 @@ def stability(
     >>> int(found.documents.argmin())
     4
     """
-    if not isinstance(gram, Gram):
-        raise InputError(f"gram must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X).")
-    n = len(gram)
+    n = len(check_gram(gram))
     final = check_labels(labels, n)
     k = int(final.max()) + 1
-    n_splits = check_integer(n_splits, "n_splits", low=1)
+    if check_splits(splits).reduced:
+        raise InputError("reduction and n_neighbors belong to RED-S; stability uses every document. Leave them out.")
     if n < 2 * k:
         raise InputError(f"Each half must hold {k} documents for {k} clusters: at least {2 * k} are needed; got {n}.")
     base, sigma = gram.split_shift()
     base, order = base.canonical()
     final = final[order]
-    rule, entropy = Rule(shift=sigma), tuple(seed_words(random_state))
-    splitter = Splitter.of(base, rule, [k], n_splits, starts=Starts(init, n_init))
+    splitter = Splitter.of(base, Rule(shift=sigma), [k], splits, tuple(seed_words(random_state)))
     sizes = np.bincount(final, minlength=k).astype(np.float64)
     together, by_chance = np.zeros(n), np.zeros(k)
-    step = splitter.splits_at_once(k)
-    for first in range(0, n_splits, step):
-        splits = range(first, min(first + step, n_splits))
-        found = splitter.halves(k, splits, entropy, thread_count(n_jobs))
+    step = splitter.at_once(k)
+    for first in range(0, splits.n, step):
+        found = splitter.halves(k, range(first, min(first + step, splits.n)), thread_count(n_jobs))
         everyone = np.where(found.labels >= 0, found.labels, found.predicted)
         counts = tables(np.broadcast_to(final, everyone.shape), everyone, k)
         for run, table in zip(everyone, counts, strict=True):
             together += table[final, run] - 1.0
         parts = counts.sum(axis=1).astype(np.float64)
         by_chance += float((parts * (parts - 1.0)).sum() / (n * (n - 1.0)))
-    runs = 2.0 * n_splits
+    runs = 2.0 * splits.n
     company = sizes[final] - 1.0
     documents = np.divide(together, company * runs, out=np.full(n, np.nan), where=company > 0)
     clusters = np.array([documents[final == c].mean() for c in range(k)])
     restored = np.empty(n)
     restored[order] = documents
-    return Stability(restored, clusters, by_chance / runs, n_splits)
+    return Stability(restored, clusters, by_chance / runs, splits.n)

@@ -1,5 +1,6 @@
-"""Checks for your own Grams and kernels: the conformance suite that every Gram of this library passes."""
+"""Checks for your own Grams, kernels and readers: the conformance suites that those of this library pass."""
 
 from .conformance import check_gram
+from .reader import check_reader
 
-__all__ = ["check_gram"]
+__all__ = ["check_gram", "check_reader"]

@@ -1,7 +1,7 @@
-"""Text: reading corpora, terms and weights.
+"""Text: read corpora, count terms and weight them.
 
-The names below are loaded when they are first used: reading a corpus does not need scikit-learn, which alone takes
-more memory than many corpora.
+Names are imported on first use: reading a corpus does not need scikit-learn, which alone takes more memory than many
+corpora.
 """
 
 from __future__ import annotations
@@ -10,49 +10,41 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grampus.text._options import CorpusWarning, Progress, ReadOptions
-    from grampus.text._store import Texts
-    from grampus.text.corpus import Corpus, Document
-    from grampus.text.read import read_corpus
-    from grampus.text.stopwords import stop_words
-    from grampus.text.tokens import Terms, stemmers
-    from grampus.text.vectorizer import TermVectorizer
-    from grampus.text.weighting import Weighting
+    from .corpus import Corpus, Document
+    from .readers.log import CorpusWarning
+    from .readers.options import ReadLimits, ReadOptions
+    from .readers.read import read_corpus
+    from .readers.registry import BadRecord, Reader, Record, Source, Table, register_reader
+    from .store import Texts
+    from .terms.stopwords import stop_words
+    from .terms.terms import Terms, Tokenizer, stemmers
+    from .terms.vectorizer import TermVectorizer
+    from .terms.weighting import Weighting
 
 __all__ = [
-    "Corpus",
-    "CorpusWarning",
-    "Document",
-    "Progress",
-    "ReadOptions",
-    "TermVectorizer",
-    "Terms",
-    "Texts",
-    "Weighting",
-    "read_corpus",
-    "stemmers",
-    "stop_words",
-]
+    "BadRecord", "Corpus", "CorpusWarning", "Document", "ReadLimits", "ReadOptions", "Reader", "Record", "Source",
+    "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
+    "stemmers", "stop_words",
+]  # fmt: skip
 
-_HOMES = {
-    "Corpus": "corpus",
-    "CorpusWarning": "_options",
-    "Document": "corpus",
-    "Progress": "_options",
-    "ReadOptions": "_options",
-    "TermVectorizer": "vectorizer",
-    "Terms": "tokens",
-    "Texts": "_store",
-    "Weighting": "weighting",
-    "read_corpus": "read",
-    "stemmers": "tokens",
-    "stop_words": "stopwords",
+_MODULES = {
+    "corpus": ("Corpus", "Document"),
+    "readers.log": ("CorpusWarning",),
+    "readers.options": ("ReadLimits", "ReadOptions"),
+    "readers.read": ("read_corpus",),
+    "readers.registry": ("BadRecord", "Reader", "Record", "Source", "Table", "register_reader"),
+    "store": ("Texts",),
+    "terms.stopwords": ("stop_words",),
+    "terms.terms": ("Terms", "Tokenizer", "stemmers"),
+    "terms.vectorizer": ("TermVectorizer",),
+    "terms.weighting": ("Weighting",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(_import_module(f"{__name__}.{_HOMES[name]}"), name)
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(_import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -1,7 +1,8 @@
-"""A corpus: documents, what is known about each, and what happened while they were read."""
+"""A corpus: documents, their ids, labels, titles and dates, and a record of how they were read."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -10,14 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from grampus.errors import CorpusError
-from grampus.text._store import Texts
-
-__all__ = ["Corpus", "Document"]
+from ..errors import CorpusError
+from .store import Texts
 
 
 class Document(NamedTuple):
-    """One document of a corpus; a part the corpus does not have is None.
+    """One document of a corpus; what the corpus does not have is None.
 
     Examples
     --------
@@ -36,30 +35,30 @@ class Document(NamedTuple):
 
 @dataclass(frozen=True, init=False, repr=False)
 class Corpus:
-    """Documents with their ids, and labels, titles and dates where they have them.
+    """Documents with their ids and, optionally, labels, titles and dates.
 
-    Usually made by `read_corpus`; built from lists it checks that they fit together.
+    Usually made by `read_corpus`; built from lists, it checks that they fit together.
 
     Parameters
     ----------
     texts : sequence of str
-        Kept as `Texts`: one buffer of UTF-8, decoded when asked for.
+        Stored as `Texts`: one buffer of UTF-8, decoded on access.
     ids : sequence of str, optional
         One per text, all different; ``"1"``, ``"2"``, … by default.
     labels, titles, dates : sequence of str, optional
-        One per text, or None. An unknown one is the empty string. Dates are kept as they were written.
+        One per text, or None. Unknown values are empty strings. Dates are kept as written.
     source : str
         Where the documents came from.
     skipped : mapping of str to int
-        Reason to number of files or records that were left out.
+        Number of files or records left out, by reason.
     notes : tuple of str
-        What a reader should know: guessed encodings, replaced characters, a script without spaces.
+        Guessed encodings, replaced characters, a script without spaces.
 
     Attributes
     ----------
     fingerprint : str
-        A digest of the texts as a collection: equal for the same texts in any order. Ids, labels, titles,
-        dates and the source have no part in it.
+        A digest of the texts as a collection: equal for the same texts in any order, and independent of ids,
+        labels, titles, dates and the source.
 
     Examples
     --------
@@ -98,7 +97,7 @@ class Corpus:
         values = {
             "texts": stored,
             "ids": Texts(str(n) for n in range(1, len(stored) + 1)) if ids is None else _stored("ids", ids),
-            "labels": None if labels is None else _labels(labels),
+            "labels": None if labels is None else tuple(_strings("labels", labels)),
             "titles": None if titles is None else _stored("titles", titles),
             "dates": None if dates is None else _stored("dates", dates),
             "source": source,
@@ -110,25 +109,27 @@ class Corpus:
         for name in ("ids", "labels", "titles", "dates"):
             column = values[name]
             if column is not None and len(column) != len(stored):
-                raise CorpusError(f"{name} must be one per text, {len(stored)}; got {len(column)}.")
+                raise CorpusError(f"{name} must have one value per text, {len(stored)}; got {len(column)}.")
         if ids is not None and not self.ids._distinct:
-            _check_distinct(self.ids)
+            repeated = next((value for value, count in Counter(self.ids).items() if count > 1), None)
+            if repeated is not None:
+                raise CorpusError(f"ids must be different; {repeated!r} occurs more than once.")
 
     def __len__(self) -> int:
         return len(self.texts)
 
     def __getitem__(self, index: int) -> Document:
-        place = as_index(index)
+        at = as_index(index)
         return Document(
-            self.texts[place],
-            self.ids[place],
-            None if self.labels is None else self.labels[place],
-            None if self.titles is None else self.titles[place],
-            None if self.dates is None else self.dates[place],
+            self.texts[at],
+            self.ids[at],
+            None if self.labels is None else self.labels[at],
+            None if self.titles is None else self.titles[at],
+            None if self.dates is None else self.dates[at],
         )
 
     def __iter__(self) -> Iterator[Document]:
-        return (self[place] for place in range(len(self)))
+        return (self[at] for at in range(len(self)))
 
     def __repr__(self) -> str:
         parts = [name for name in ("labels", "titles", "dates") if getattr(self, name) is not None]
@@ -138,16 +139,16 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the texts as a collection, whatever their order."""
+        """Digest of the texts as a collection, independent of their order."""
         return self.texts.fingerprint()
 
     def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
-        """Return the documents at the given places, in that order.
+        """Return the documents at the given positions, in that order.
 
         Parameters
         ----------
         index : sequence of int, or boolean mask of one value per document
-            Negative places count from the end. A place may occur once only, as ids are distinct.
+            Negative positions count from the end. Each may occur once only, as ids are distinct.
 
         Returns
         -------
@@ -163,13 +164,13 @@ class Corpus:
             given = np.flatnonzero(given)
         if given.ndim != 1 or (given.size and given.dtype.kind not in "iu"):
             raise CorpusError("index must be a sequence of integers or a boolean mask.")
-        places = [int(place) for place in given]
-        if places and not (-len(self) <= min(places) and max(places) < len(self)):
-            raise CorpusError(f"index must lie between {-len(self)} and {len(self) - 1}; got {places[:3]}….")
+        positions = [int(at) for at in given]
+        if positions and not (-len(self) <= min(positions) and max(positions) < len(self)):
+            raise CorpusError(f"index must lie between {-len(self)} and {len(self) - 1}; got {positions[:3]}….")
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         for name in ("texts", "ids", "labels", "titles", "dates"):
             column = values[name]
-            values[name] = None if column is None else [column[place] for place in places]
+            values[name] = None if column is None else [column[at] for at in positions]
         return Corpus(**values)
 
 
@@ -179,22 +180,10 @@ def _stored(name: str, values: Iterable[str]) -> Texts:
     return Texts(_strings(name, values))
 
 
-def _labels(values: Iterable[str]) -> tuple[str, ...]:
-    return tuple(_strings("labels", values))
-
-
 def _strings(name: str, values: Iterable[str]) -> Iterator[str]:
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise CorpusError(f"{name} must be a sequence of strings; got one {type(values).__name__}.")
-    for place, value in enumerate(values):
+    for number, value in enumerate(values):
         if not isinstance(value, str):
-            raise CorpusError(f"{name} must be strings; number {place} is {type(value).__name__}.")
+            raise CorpusError(f"{name} must be strings; number {number} is {type(value).__name__}.")
         yield value
-
-
-def _check_distinct(ids: Texts) -> None:
-    seen: set[str] = set()
-    for value in ids:
-        if value in seen:
-            raise CorpusError(f"ids must be different; {value!r} occurs more than once.")
-        seen.add(value)

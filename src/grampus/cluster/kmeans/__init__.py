@@ -1,1 +1,11 @@
-"""Kernel k-means: one batch engine, its starts, its rules, and single moves after convergence."""
+"""Kernel k-means: one batch engine, its starts, its rules, and single moves after convergence.
+
+What other layers use is listed here: `Batch` runs partitions, `RULES` says how documents are assigned.
+"""
+
+from .batch import Batch
+from .centroids import Centroids
+from .seeding import plus_plus, random_partition
+from .state import JOINS, RULES, Labels, Rule
+
+__all__ = ["JOINS", "RULES", "Batch", "Centroids", "Labels", "Rule", "plus_plus", "random_partition"]

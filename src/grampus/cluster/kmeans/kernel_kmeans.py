@@ -15,22 +15,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..._array import Array
 from ..._check import check_flag, check_integer
-from ..._config import settings
 from ..._parallel import limits_threads
+from ..._progress import Progress, as_progress
 from ..._random import generators
 from ...errors import InputError
-from ...gram import Gram, Plan, check_gram, plan, quick_rows, store
+from ...gram import Gram, check_gram, quick_rows
 from ...kernels import Kernel
 from .._callbacks import CallbackSupportMixin, start_reporter, with_callbacks
 from ..base import KernelEstimator
 from ..results import Clustering, Runs
+from .batch import Batch
 from .centroids import Centroids
-from .fast import factored, held
-from .lockstep import Finished, Problem, gather
-from .narrow import GAIN, Narrow, run_starts
+from .lockstep import Finished, gather
 from .polish import polish_labels
 from .seeding import given_starts, start_labels
-from .state import TIE, Labels, Sums, check_rule
+from .state import TIE, Labels, check_rule
 
 logger = logging.getLogger(__name__)
 
@@ -48,7 +47,7 @@ def kernel_kmeans(
     max_iter: int = 100,
     sample_weight: Any = None,
     random_state: Any = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
 ) -> Clustering:
     """Cluster the documents of a Gram into k groups; the best of several starts.
 
@@ -80,7 +79,7 @@ def kernel_kmeans(
     random_state : int, RandomState or None
         Seed of the starts.
     progress : callable, optional
-        Called with the number of finished starts and of all.
+        Called as ``progress("clustering", done, total)``, in starts.
 
     Returns
     -------
@@ -116,22 +115,17 @@ def kernel_kmeans(
     ordered, order = gram.canonical()
     base, sigma = ordered.split_shift()
     weights, group = weights[order], ordered.documents().group
-    diagonal = base.diagonal().astype(np.float64)
-    if not np.isfinite(diagonal).all():
-        raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
-    problem = Problem(k, weights, diagonal, replace(chosen, shift=sigma), max_iter)
+    total = len(rngs) if given is None else len(given)
+    batch = Batch(base, replace(chosen, shift=sigma), [k], total, weights=weights, max_iter=max_iter)
 
     def draw(part: slice) -> Labels:
         if given is not None:
             return given[part][:, order]
         return start_labels(init, base, k, weights, rngs[part], group)
 
-    total = len(rngs) if given is None else len(given)
-    runs = _run_all(problem, backend(base, diagonal, weights, k, total), draw, total, progress)
-    # The first of equals: which of them rounding favours must not matter.
-    size = float(weights @ np.abs(diagonal))
-    best = int((runs.objective <= runs.objective.min() + TIE * size).argmax())
-    labels, gain = _polished(ordered, problem, runs.labels[best]) if polish else (runs.labels[best], 0.0)
+    runs = _run_all(batch, k, draw, total, as_progress(progress))
+    best = int(batch.best(runs.objective))
+    labels, gain = _polished(ordered, batch, k, runs.labels[best]) if polish else (runs.labels[best], 0.0)
     filled = len(np.unique(labels))
     if filled < k:
         warnings.warn(f"Only {filled} of {k} clusters: no more documents are distinct.", stacklevel=2)
@@ -150,28 +144,27 @@ def kernel_kmeans(
 
 
 def _run_all(
-    problem: Problem,
-    way: Sums | Narrow,
+    batch: Batch,
+    k: int,
     draw: Callable[[slice], Labels],
     total: int,
-    progress: Callable[[int, int], None] | None,
+    report: Progress,
 ) -> Runs:
     """Run every start, as many together as fit into a part of the memory budget."""
-    step = max(1, min(settings().memory // 16, 2**28) // way.bytes_per_start)
+    step = batch.starts_at_once(k)
     finished: list[Finished] = []
     for first in range(0, total, step):
         starts = draw(slice(first, first + step))
-        starts[:, problem.weights == 0] = -1
-        for run in run_starts(problem, way, starts):
+        starts[:, batch.weights == 0] = -1
+        for run in batch.run(k, starts):
             finished.append(_complete(run, first))
-            if progress is not None:
-                progress(len(finished), total)
+            report("clustering", len(finished), total)
     return gather(finished)
 
 
-def _polished(gram: Gram, problem: Problem, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
+def _polished(gram: Gram, batch: Batch, k: int, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
     """Return the labels after single moves, and by how much these lowered the unshifted objective."""
-    base, weights, diagonal, k = gram.split_shift()[0], problem.weights, problem.diagonal, problem.k
+    base, weights, diagonal = gram.split_shift()[0], batch.weights, batch.diagonal
     # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
     sizes = weights * np.abs(diagonal)
     least = max(TIE * float(sizes.sum()), _ROUNDING[base.dtype.name] * float(sizes.max()))
@@ -205,24 +198,6 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     if weights.max() < 1e-100:
         raise InputError(f"sample_weight must reach 1e-100; the largest is {weights.max():g}. Scale the weights up.")
     return weights
-
-
-def backend(base: Gram, diagonal: Array, weights: Array, k: int, starts: int) -> Sums | Narrow:
-    """Return what computes the sums of similarities, the cheapest way to run so many starts.
-
-    A stored matrix costs about 6 n² a start (the first sums, then the movers); features cost one pass over their
-    stored entries, times k, in each of about 15 iterations.
-    """
-    explicit, n = base.features(), len(base)
-    work = 15.0 * k * starts * (explicit.entries if explicit is not None else 0)
-    narrow = Narrow.suits(explicit, work)
-    speed = 2.0 * (GAIN if narrow else 1.0)  # one pass over the features instead of a product's two
-    chosen = plan(base, columns=k * starts, passes=15, rows=6.0 * n * starts, features_speed=speed)
-    if chosen is Plan.FEATURES:
-        assert explicit is not None
-        return Narrow(explicit, diagonal, weights) if narrow else factored(explicit, diagonal, weights, k, work)
-    matrix = store(base).matrix if chosen is Plan.STORE else None
-    return held(base, diagonal, weights, k, matrix, 6.0 * n * n * starts)
 
 
 class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):

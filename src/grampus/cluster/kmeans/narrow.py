@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
-from ..._config import settings
+from ..._config import may_keep
 from ..._parallel import blas_threads, results_in_threads, thread_count
 from ...errors import InputError
 from ...gram import Features
 from ..results import History, Outcome
 from . import fast
-from .lockstep import TWO_CYCLES, Finished, Problem, lockstep
-from .state import Labels, Rule, Sums
+from .lockstep import TWO_CYCLES, Finished, Problem
+from .state import Labels, Rule
 
 # Multiplications of plain loops from which the compiled ones pay: the first use on a machine compiles them for 20 s.
 WORTH_IT = 4e9
@@ -52,7 +52,7 @@ class Narrow:
         if factor is None or is_sparse(factor.rows) or not factor.rows.shape[1]:
             return False
         copies = 8 * factor.rows.size * (1 + thread_count(n_jobs))
-        return work >= WORTH_IT and fast.available() and copies <= settings().memory // 4
+        return work >= WORTH_IT and fast.available() and may_keep(copies)
 
     @property
     def bytes_per_start(self) -> int:
@@ -96,11 +96,6 @@ class Narrow:
             documents = (self.features, everyone, self.diagonal, reach, self.weights, self.lengths, none)
             part = self._loops.taken(documents, np.flatnonzero(chosen), ways)
             size = len(name[1]) + sum(array.nbytes for array in part[1:])
-            if (len(self._kept) + 1) * size <= settings().memory // 16:
+            if may_keep(4 * (len(self._kept) + 1) * size):
                 self._kept[name] = part
         return part
-
-
-def run_starts(problem: Problem, way: Sums | Narrow, starts: Labels) -> Iterator[Finished]:
-    """Run a batch of starts (partitions, n), each by itself or all in lockstep; yield each as it stops."""
-    return way.run(problem, starts) if isinstance(way, Narrow) else lockstep(problem, way, starts)

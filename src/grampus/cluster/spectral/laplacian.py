@@ -126,7 +126,6 @@ def spectral_embedding(
     laplacian: str = "random-walk",
     n_neighbors: int | None = None,
     loops: bool = False,
-    n_jobs: int | None = None,
 ) -> SpectralEmbedding:
     """Place documents by the smallest eigenvectors of a graph Laplacian (`strings`, "Spectral clustering").
 
@@ -146,8 +145,6 @@ def spectral_embedding(
     loops : bool
         Let self-similarities count as links of a document to itself. Left out by default, as is usual for graphs: a
         dominant diagonal then does no harm.
-    n_jobs : int, optional
-        Threads for the search of neighbours. Does not change the result.
 
     Returns
     -------
@@ -172,15 +169,13 @@ def spectral_embedding(
     if laplacian not in LAPLACIANS:
         raise InputError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}; got {laplacian!r}.")
     ordered, order = gram.canonical()
-    found = _embedding(ordered, count, laplacian, n_neighbors, check_flag(loops, "loops"), n_jobs)
+    found = _embedding(ordered, count, laplacian, n_neighbors, check_flag(loops, "loops"))
     return found.take(np.argsort(order))
 
 
-def _embedding(
-    gram: Gram, count: int, laplacian: str, n_neighbors: int | None, loops: bool, n_jobs: int | None
-) -> SpectralEmbedding:
+def _embedding(gram: Gram, count: int, laplacian: str, n_neighbors: int | None, loops: bool) -> SpectralEmbedding:
     n = len(gram)
-    graph, negative = _links(gram, n_neighbors, loops, n_jobs)
+    graph, negative = _links(gram, n_neighbors, loops)
     degree = _positive_degrees(graph, loops)
     linked = degree > 0
     if not linked.any():
@@ -199,6 +194,7 @@ def _embedding(
     known = _known(parts, weight, wanted)
     _warn_components(np.bincount(parts[linked]), count)
     values, vectors, method = _eigenvectors(graph, degree, known, wanted, laplacian, loops)
+    vectors[~linked] = 0.0  # not what rounding left there
     scale = inverse_root(degree)
     placed = vectors if laplacian == "unnormalised" else scale_rows(scale, vectors)
     plane = np.zeros((n, PLANE))
@@ -232,23 +228,23 @@ def _warn_components(sizes: NDArray[np.intp], count: int) -> None:
         )
 
 
-def _links(gram: Gram, n_neighbors: int | None, loops: bool, n_jobs: int | None) -> tuple[Gram, float]:
+def _links(gram: Gram, n_neighbors: int | None, loops: bool) -> tuple[Gram, float]:
     """Return the similarities without negative ones, and the share of those."""
     base = gram if loops else gram.split_shift()[0]
     if n_neighbors is not None:
-        graph = neighbour_graph(base, n_neighbors, n_jobs=n_jobs)
+        graph = neighbour_graph(base, n_neighbors)
         if loops:
             own = np.maximum(base.diagonal(), 0.0).astype(np.float64)
             graph = SparseGram(graph.matrix + sp.diags_array(own).tocsr())
         return graph, 0.0
-    graph, share = positive_part(base)
+    positive, share = positive_part(base)
     if share > 0:
         warnings.warn(
             f"{share:.1%} of the similarities are negative; they count as 0, as no link. Use a kernel without negative "
             "values if that is not meant.",
             stacklevel=4,
         )
-    return graph, share
+    return positive, share
 
 
 def _positive_degrees(graph: Gram, loops: bool) -> Array:
@@ -304,7 +300,8 @@ def _eigenvectors(
             "Use more landmarks, n_neighbors=…, or a kernel without negative values."
         )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
-    return values, np.concatenate([known, pairs.vectors], axis=1), pairs.method
+    others = pairs.vectors * (degree > 0)[:, None]  # documents without links have none, also not by rounding
+    return values, np.concatenate([known, others], axis=1), pairs.method
 
 
 def unit_rows(rows: Array) -> Array:

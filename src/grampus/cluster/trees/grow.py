@@ -13,15 +13,15 @@ from ..._array import Array
 from ..._check import check_integer
 from ..._parallel import blas_threads
 from ...errors import InputError
-from ...gram import Gram
-from ...gram.lanczos import leading_components
+from ...gram import Eigenpairs, Gram, eigenpairs
 from .cuts import CUTS, TIE, snapped
-from .node import InputCentred, Part
+from .node import CentredPart, InputCentred, Part
 from .tree import Node, Split, Tree
 
 logger = logging.getLogger(__name__)
 
 CHOICES = ("scatter", "size", "gain")
+_TOLERANCE = 1e-10  # of the components' residuals
 
 
 @dataclass(frozen=True)
@@ -162,7 +162,14 @@ class Cutting:
     def __call__(self, node: Part, n_components: int) -> Proposal | None:
         """Divide by the sign pattern of the projections on `n_components` components, each less its threshold."""
         seen = node if self.inputs is None else self.inputs.part(node)
-        found = leading_components(seen.product, n_components, seen.start, dense=seen.dense, floor=seen.floor)
+        found = eigenpairs(
+            CentredPart(seen),
+            min(n_components, len(seen)),
+            start=seen.start,
+            tolerance=_TOLERANCE,
+            floor=seen.floor,
+            probe=seen.rows is None,  # of a matrix, mirror images must be seen: documents may be known by position only
+        )
         count = len(found.values)
         if count == 0:
             return None
@@ -178,10 +185,16 @@ class Cutting:
         if len(patterns) < 2:
             return None
         split = Split(
-            coefficients, offset, thresholds, patterns.astype(np.intp), ties, found.values, found.gap, 0.0,
+            coefficients, offset, thresholds, patterns.astype(np.intp), ties, found.values, _gap(found), 0.0,
             self.inputs is not None,
         )  # fmt: skip
         return Proposal(parts.reshape(-1).astype(np.intp), split)
+
+
+def _gap(found: Eigenpairs) -> float:
+    """Return the smallest distance between neighbours among λ₁ … λ_{l+1}, relative to λ₁."""
+    values = np.append(found.values, max(found.following, 0.0))
+    return float(-np.diff(values).max() / values[0])
 
 
 def by_centroids(node: Part, parts: NDArray[np.intp], found: Split | None) -> Split:

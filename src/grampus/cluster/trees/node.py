@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array, column_sums, dot, is_sparse, row_squares, scale_rows, tiles
-from ...gram import Collection, DenseGram, Features, Gram, LinearGram, centre, quick_products
+from ..._array import Array, Index, column_sums, dot, is_sparse, row_squares, scale_rows, tiles
+from ...gram import Collection, Cost, DenseGram, Features, Gram, LinearGram, centre, quick_products
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 
 Members = NDArray[np.intp]
 _ROUNDING = {"float64": 1e-13, "float32": 1e-6}  # of the trace: a scatter below it is 0
 _BLOCK = 128  # rows of features whose similarities to each other are formed at a time
 _PRODUCTS = 200  # vectors that a tree multiplies at its root, about
+_START = 1  # a stream of its own: vectors that the iteration draws later must not be the start again
 
 
 class Part:
@@ -58,7 +59,7 @@ class Part:
     @property
     def start(self) -> Array:
         """Where the search for components starts: the same for the same documents, whatever their order was."""
-        return np.random.default_rng(len(self)).standard_normal(len(self))
+        return np.random.default_rng([len(self), _START]).standard_normal(len(self))
 
     @cached_property
     def _columns(self) -> Any:
@@ -128,6 +129,36 @@ class Part:
         """Return some of the documents."""
         gram = LinearGram(self.rows[index]) if self.rows is not None else self._gram.take(index)
         return Part(gram, self.members[index], self.documents.take(index), self.rounding)
+
+
+class CentredPart(Gram):
+    """H K H of the documents of a node, H = I − 11ᵀ/n: its eigenvectors are the principal components."""
+
+    def __init__(self, part: Part) -> None:
+        super().__init__(len(part), np.float64)
+        self.part = part
+
+    def _matmul(self, v: Any) -> Array:
+        images = [_centred(self.part.product(_centred(column))) for column in v.T]
+        return images[0][:, None] if len(images) == 1 else np.stack(images, axis=1)
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        matrix = self.part.dense()
+        matrix = matrix - matrix.mean(axis=0)
+        matrix -= matrix.mean(axis=1, keepdims=True)
+        return matrix[rows][:, cols]
+
+    def _diagonal(self) -> Array:
+        return self._block(slice(None), slice(None)).diagonal()
+
+    def cost(self) -> Cost:
+        """Return the cost of the node's Gram: centring is little beside it."""
+        below = self.part.gram.cost()
+        return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
+
+
+def _centred(v: Array) -> Array:
+    return np.asarray(v - np.add.reduce(v) / len(v))
 
 
 def _scaled(explicit: Features) -> Any:

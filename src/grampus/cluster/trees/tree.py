@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ from ..._check import check_integer, check_number
 from ..._draw import Drawable
 from ...errors import InputError, MissingExtraError
 from .cuts import snapped
-from .formats import graphviz, json_text, linkage, newick, render, to_dict
+from .formats import Outline, graphviz, linkage, newick, render
 
 CLOSE = 1e-6  # relative eigengap below which another machine, or another order, may split otherwise
 
@@ -287,7 +288,25 @@ class Tree(Drawable):
         -----
         The height of a node is its scatter. A split into more than two parts becomes joins at one height.
         """
-        return linkage(self, of)
+        return linkage(self.leaves, self.splits, of)
+
+    def outline(self, names: Sequence[str] | None = None) -> list[Outline]:
+        """Return the nodes as the writers of formats see them.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            One for each leaf; its label by default.
+        """
+        leaves = self.leaves
+        given = [str(number) for number in range(len(leaves))] if names is None else [str(name) for name in names]
+        if len(given) != len(leaves):
+            raise InputError(f"names must hold one name for each of the {len(leaves)} leaves; got {len(given)}.")
+        named = {leaf.index: name for leaf, name in zip(leaves, given, strict=True)}
+        return [
+            Outline(named.get(node.index, ""), node.size, node.scatter, tuple(node.children), _note(node))
+            for node in self.nodes
+        ]
 
     def newick(self, names: Any = None) -> str:
         """Return the tree in Newick's format; branch lengths are differences of scatter, at least 0.
@@ -297,7 +316,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             One for each leaf; its label by default.
         """
-        return newick(self, names)
+        return newick(self.outline(names))
 
     def to_dict(self, *, members: bool = True) -> dict[str, Any]:
         """Return the tree as nested plain values, with or without the documents of the leaves.
@@ -307,7 +326,24 @@ class Tree(Drawable):
         members : bool
             Whether the documents of the leaves are listed.
         """
-        return to_dict(self, members)
+        number = {leaf.index: label for label, leaf in enumerate(self.leaves)}
+        made: dict[int, dict[str, Any]] = {}
+        for node in reversed(self.nodes):
+            entry: dict[str, Any] = {"node": node.index, "size": node.size, "scatter": node.scatter}
+            if node.split is not None:
+                entry |= {
+                    "order": node.order,
+                    "gain": node.gain,
+                    "eigengap": None if np.isnan(node.eigengap) else node.eigengap,
+                    "thresholds": node.split.thresholds.tolist(),
+                    "children": [made[child] for child in node.children],
+                }
+            else:
+                entry["label"] = number[node.index]
+                if members:
+                    entry["members"] = node.members.tolist()
+            made[node.index] = entry
+        return made[0]
 
     def json(self, *, members: bool = True, indent: int | None = None) -> str:
         """Return ``to_dict`` as JSON.
@@ -319,7 +355,7 @@ class Tree(Drawable):
         indent : int, optional
             Blanks for each level.
         """
-        return json_text(self, members, indent)
+        return json.dumps(self.to_dict(members=members), indent=indent, allow_nan=False)
 
     def graphviz(self, names: Any = None) -> str:
         """Return the tree in Graphviz's DOT language.
@@ -329,7 +365,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return graphviz(self, names)
+        return graphviz(self.outline(names))
 
     def render(self, names: Any = None) -> str:
         """Return the tree as text for a terminal; leaves carry their label in brackets.
@@ -339,7 +375,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return render(self, names)
+        return render(self.outline(names))
 
     def to_frame(self) -> Any:
         """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
@@ -363,3 +399,12 @@ class Tree(Drawable):
             for node in self.nodes
         ]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="node"))
+
+
+def _note(node: Node) -> str:
+    gain = "" if node.is_leaf else f", gain {_number(node.gain)}"
+    return f", scatter {_number(node.scatter)}{gain}"
+
+
+def _number(value: float) -> str:
+    return f"{0.0 if abs(value) < 1e-12 else value:.3g}"

@@ -8,16 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, Index
-from ..._config import settings
+from ..._config import may_keep
 from ..answers import Cost
 from ..base import Gram
 from ..sources import DenseGram
 from .base import Transformed
 
 
-def fits(gram: Gram, itemsize: int | None = None) -> bool:
+def fits(gram: Gram) -> bool:
     """Return whether the whole matrix may be kept: within a quarter of the memory budget."""
-    return len(gram) ** 2 * (itemsize or gram.dtype.itemsize) <= settings().memory // 4
+    return may_keep(len(gram) ** 2 * gram.dtype.itemsize)
 
 
 def store(gram: Gram) -> Stored | DenseGram:

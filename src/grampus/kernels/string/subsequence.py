@@ -73,6 +73,8 @@ class Subsequence(WithLengthAndDecay):
     """
 
     name: ClassVar[str] = "subsequence"
+    words: ClassVar[str] = "shared subsequences of `length` characters; gaps are allowed and penalised"
+    formula: ClassVar[str] = "K(s, t) = Σ over the occurrences of u in s and in t of decay^(span in s + span in t)"
 
     def _collect(self, documents: Any) -> Strings:
         return Strings(read_strings(documents, self.unit))

@@ -68,6 +68,8 @@ class Spectrum(SubstringKernel, WithLength):
     """
 
     name: ClassVar[str] = "spectrum"
+    words: ClassVar[str] = "shared substrings of exactly `length` characters"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| = length} #u(s) #u(t)"
 
     @property
     def weights(self) -> Lengths:
@@ -95,6 +97,8 @@ class BoundRange(SubstringKernel, WithLength):
     """
 
     name: ClassVar[str] = "boundrange"
+    words: ClassVar[str] = "shared substrings of at most `length` characters"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| ≤ length} #u(s) #u(t)"
 
     @property
     def weights(self) -> Lengths:
@@ -121,6 +125,8 @@ class Constant(SubstringKernel):
     """
 
     name: ClassVar[str] = "constant"
+    words: ClassVar[str] = "all shared substrings"
+    formula: ClassVar[str] = "K(s, t) = Σ_u #u(s) #u(t)"
     unit: str = field(default="characters", kw_only=True)
 
     @property
@@ -150,6 +156,8 @@ class Exponential(SubstringKernel):
     """
 
     name: ClassVar[str] = "exponential"
+    words: ClassVar[str] = "all shared substrings, long ones weighted less"
+    formula: ClassVar[str] = "K(s, t) = Σ_u decay^−|u| #u(s) #u(t)"
     decay: float
     unit: str = field(default="characters", kw_only=True)
 
@@ -183,6 +191,8 @@ class String(SubstringKernel, WithLengthAndDecay):
     """
 
     name: ClassVar[str] = "string"
+    words: ClassVar[str] = "shared substrings of exactly `length` characters, scaled as in kernlab"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| = length} decay^(2(length + 1)) #u(s) #u(t)"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -225,6 +235,8 @@ class FullString(SubstringKernel, WithLengthAndDecay):
     """
 
     name: ClassVar[str] = "fullstring"
+    words: ClassVar[str] = "shared substrings of at most `length` characters, weighted by length"
+    formula: ClassVar[str] = "K(s, t) = Σ_{|u| ≤ length} decay^(2|u|) #u(s) #u(t)"
 
     @property
     def weights(self) -> Lengths:

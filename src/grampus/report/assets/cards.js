@@ -32,6 +32,7 @@ function measures(group) {
 }
 
 function termList(group) {
+  if (group.none) return el("p", { class: "quiet" }, "These documents belong to no cluster.");
   if (!group.terms.length)
     return el(
       "p",
@@ -147,14 +148,16 @@ function card(group) {
         },
         "Show on the map",
       ),
-      el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
+      group.none
+        ? null
+        : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
       group.clusters.length > 1
         ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again")
         : null,
-      state.groups.length > 1 ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
+      realGroups().length > 1 && !group.none ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
-  body.style.setProperty("--tint", `var(--c${group.mark.colour})`);
+  body.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
   return body;
 }
 
@@ -211,7 +214,7 @@ function showCards() {
 }
 
 function showHeadline() {
-  byId("headline").textContent = `${count(data.n, "document")} in ${count(state.groups.length, "cluster")}`;
+  byId("headline").textContent = headline();
 }
 
 function startCards() {

@@ -28,6 +28,12 @@ function regroup() {
   recolour();
 }
 
+// "4,000 documents in 12 clusters, 31 in no cluster"
+function headline() {
+  const none = state.groups.find((group) => group.none);
+  return `${count(data.n, "document")} in ${count(realGroups().length, "cluster")}${none ? `, ${whole.format(none.size)} in no cluster` : ""}`;
+}
+
 function rename(group, name) {
   const given = name.trim().slice(0, LONGEST_NAME);
   const before = groupOfClusters(group.clusters, {}).name;

@@ -8,7 +8,7 @@ function startHeatmap() {
   const { size, bounds, order, low, high, sampled } = data.heatmap;
   const values = unpack(data.heatmap.values, "u8");
   byId("heatmap-note").textContent =
-    `Similarity of ${sampled < data.n ? `${whole.format(sampled)} of ${whole.format(data.n)} documents` : "all documents"} under the kernel, in the order of their clusters. A block that stands out on the diagonal is a cluster that holds together; one beside it, two clusters that are alike.`;
+    `Similarity of ${sampled < data.n ? `${whole.format(sampled)} of ${whole.format(data.n)} documents` : "all documents"} under the kernel, in the order of their clusters. A block that stands out on the diagonal is a cluster that holds together; a block off the diagonal, two similar clusters.`;
   const canvas = el("canvas", {
     width: size,
     height: size,
@@ -78,7 +78,7 @@ function startHeatmap() {
         const line = el(
           "span",
           {},
-          glyph(markOf(state.groups[state.groupOf[cluster]].first), 10),
+          glyph(state.groups[state.groupOf[cluster]].mark, 10),
           el("span", { class: "block-name", dir: "auto" }, nameOfBlock(block)),
         );
         line.style.flexGrow = bounds[block + 1] - bounds[block];

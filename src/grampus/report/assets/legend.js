@@ -6,7 +6,7 @@ function startColours() {
     "cluster",
     data.tree ? "cut" : null,
     column ? "label" : null,
-    state.groups.length > 1 || data.clusters.length > 1 ? "certainty" : null,
+    clusterCount > 1 ? "certainty" : null,
   ].filter(Boolean);
   const chooser = byId("colour");
   chooser.replaceChildren(

@@ -6,11 +6,14 @@ const days = unpack(data.days, "i32");
 const UNKNOWN_DAY = -2147483648;
 const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
 
+// Documents in no cluster, if there are any, come as one more, the last: counted and shown, never renamed or merged.
+const clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
+
 const state = {
   groups: [], // [{clusters, first, name, size, mark, terms, …}], as edited
   groupOf: new Uint32Array(data.clusters.length), // cluster → group
   colourBy: "cluster", // cluster | cut | label | certainty
-  cut: data.clusters.length,
+  cut: clusterCount,
   styles: new Uint8Array(data.n), // document → category
   categories: [], // [{name, mark, size}]
   matches: null, // Uint8Array of the documents that the search found, or null
@@ -67,7 +70,8 @@ function groupOfClusters(clusters, names) {
     first,
     name: names[first] ?? parts.map((part) => part.name).join(" + "),
     size: clusters.reduce((sum, c) => sum + sizesOf[c], 0),
-    mark: markOf(first),
+    none: parts[0].none === true,
+    mark: parts[0].none ? OTHER : markOf(first),
     terms: mergedTerms(clusters),
     phrases: alternate(parts.map((part) => part.phrases)).slice(0, 4),
     central: alternate(parts.map((part) => part.central)),
@@ -79,6 +83,7 @@ function groupOfClusters(clusters, names) {
   };
 }
 
+const realGroups = () => state.groups.filter((group) => !group.none);
 const groupOfDocument = (i) => state.groups[state.groupOf[labels[i]]];
 
 // The documents that are both found and selected; null when nothing is searched or selected.

@@ -44,7 +44,7 @@ const leafClusters = Array.from({ length: leafCount }, () => new Map());
 if (leafOf) {
   for (let i = 0; i < data.n; i += 1) {
     const held = leafClusters[leafOf[i]];
-    held.set(labels[i], (held.get(labels[i]) ?? 0) + 1);
+    held?.set(labels[i], (held.get(labels[i]) ?? 0) + 1); // a document in no cluster is in no leaf
   }
 }
 
@@ -83,11 +83,14 @@ let currentMarks = [];
 colourings.cut = () => {
   currentParts = partsOf(state.cut);
   currentMarks = partMarks(currentParts);
-  const partOfLeaf = new Uint32Array(leafCount);
+  const partOfLeaf = new Uint32Array(leafCount + 1).fill(currentParts.length); // beyond the leaves: in no cluster
   currentParts.forEach((part, place) => partOfLeaf.fill(place, part.from, part.to));
   return [
     (i) => partOfLeaf[leafOf[i]],
-    currentParts.map((part, place) => ({ name: branchName(part), mark: currentMarks[place] })),
+    [
+      ...currentParts.map((part, place) => ({ name: branchName(part), mark: currentMarks[place] })),
+      ...data.clusters.filter((cluster) => cluster.none).map(({ name }) => ({ name, mark: OTHER })),
+    ],
   ];
 };
 
@@ -211,7 +214,7 @@ function startTree() {
     min: 1,
     max: leafCount,
     step: 1,
-    value: Math.min(data.clusters.length, leafCount),
+    value: Math.min(clusterCount, leafCount),
     "aria-label": "Number of parts to cut the tree into",
     oninput: (event) => setCut(Number(event.target.value)),
   });
@@ -223,7 +226,7 @@ function startTree() {
         "label",
         { for: "cut" },
         "Cut into ",
-        el("output", { id: "cut-value", for: "cut" }, String(Math.min(data.clusters.length, leafCount))),
+        el("output", { id: "cut-value", for: "cut" }, String(Math.min(clusterCount, leafCount))),
         " parts",
       ),
       slider,
@@ -231,7 +234,7 @@ function startTree() {
     el(
       "p",
       { class: "quiet" },
-      "The slider colours the map. Above the clusters they are merged, below they are divided; press a branch to see its documents.",
+      "The slider colours the map. Branches above the clusters are merges, branches below are parts; select a branch to see its documents.",
     ),
     el("ul", { id: "branches", role: "tree", "aria-label": "Tree of the clusters", onkeydown: treeKeys }),
   );

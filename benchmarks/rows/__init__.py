@@ -1,1 +1,0 @@
-"""One module for each comparison; importing a module registers its row."""

@@ -1,0 +1,142 @@
+"""The command ``python -m lab``."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+
+from lab.conditions import conditions
+from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, write
+
+TITLES = {
+    "promises": "What Grampus promises",
+    "speed": "Speed next to other packages",
+    "quality": "Quality on corpora with known classes",
+    "papers": "The papers' tables and figures",
+}
+
+
+def verdict(found: Row, record: Record | None, quick: bool = False) -> str:
+    """Return passed, failed with the reason, shown (a row without conditions), or why there is nothing to judge."""
+    if record is None:
+        return "no result"
+    if record.status != "done":
+        return f"{record.status}: {record.detail}"
+    if quick or not found.conditions or not record.measures:
+        return record.detail or "shown"  # results older than this harness have no measures, only their verdict
+    known = conditions()
+    missed = [text for name in found.conditions if (text := known[name].missed(record.measures))]
+    return f"failed: {'; '.join(missed)}" if missed else "passed"
+
+
+def bad(text: str) -> bool:
+    """Whether a verdict makes the command fail."""
+    return text.startswith(("failed", "crashed", "timed out"))
+
+
+def page(section: str, rows: Sequence[Row], folder: Path, quick: bool = False) -> str:
+    """Return the Markdown page of a section: a table of its rows for each module, and what they found below it."""
+    parts = [f"# {TITLES[section]}", f"Written by `python -m lab {section} --save`."]
+    for module, members in groupby(rows, key=lambda found: found.module.rpartition(".")[2]):
+        lines = ["| row | shows | figure | result | made |", "|---|---|---|---|---|"]
+        bodies = []
+        for found in members:
+            record = load(found, folder)
+            if record is None:
+                continue
+            date, name, seconds = (record.made.get(key, "–") for key in ("date", "commit", "seconds"))
+            cells = (
+                found.name,
+                found.text,
+                record.figure,
+                verdict(found, record, quick),
+                f"{date}, {name}, {seconds} s",
+            )
+            lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+            if record.body:
+                bodies.append(f"### {found.name}\n\n{found.text}\n\n{record.body}\n\n{_made(record)}")
+        parts += [f"<!-- {module} -->\n\n## {module}", "\n".join(lines), *bodies, f"<!-- end of {module} -->"]
+    return "\n\n".join(parts) + "\n"
+
+
+def _made(record: Record) -> str:
+    made = record.made
+    versions = ", ".join(f"{name} {version}" for name, version in made.get("versions", {}).items())
+    place = "; ".join(part for part in (made.get("cpu", ""), versions) if part)
+    return f"`{made['command']}`, commit {made['commit']}, {made['date']}; {place}."
+
+
+def select(rows: Sequence[Row], sections: Sequence[str], only: Sequence[str]) -> list[Row]:
+    """Return the rows of these sections (all by default) with these names (all by default)."""
+    found = [row for row in rows if not sections or row.section in sections]
+    if unknown := set(only) - {row.name for row in found}:
+        raise ValueError(f"no row called {', '.join(sorted(unknown))}; --list shows them")
+    return [row for row in found if not only or row.name in only]
+
+
+def state(found: Row, quick: bool, folders: Sequence[Path]) -> tuple[str, Record | None]:
+    """Return current, stale or new, and the newest result that fits best."""
+    records = [record for folder in folders if (record := load(found, folder)) is not None]
+    current = [record for record in records if record.key == found.key(quick) and record.status == "done"]
+    return ("current", current[0]) if current else ("stale", records[0]) if records else ("new", None)
+
+
+def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, results: Path = RESULTS) -> int:
+    """Run the selected rows; return 1 if one failed."""
+    parser = argparse.ArgumentParser("python -m lab", description="Measure what Grampus promises.")
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)} (all by default)")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="rows by name")
+    parser.add_argument("--list", action="store_true", help="list the rows with the state of their results, and stop")
+    parser.add_argument("--quick", action="store_true", help="smaller sets and fewer trials; conditions are not judged")
+    parser.add_argument("--again", action="store_true", help="run also what has a current result")
+    parser.add_argument("--save", action="store_true", help="copy results and pages to lab/results")
+    parser.add_argument("--seed", type=int, default=0, help="the one seed (0)")
+    options = parser.parse_args(arguments)
+    rows = discover() if not ROWS else list(ROWS.values())
+    try:
+        if unknown := set(options.sections) - set(SECTIONS):
+            raise ValueError(f"no section called {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+        if options.quick and options.save:
+            raise ValueError("--quick cannot be combined with --save")
+        selected = select(rows, options.sections, options.only)
+    except ValueError as error:
+        parser.error(str(error))
+    folder = scratch / "quick" if options.quick else scratch
+    folders = (folder,) if options.quick else (folder, results)
+    verdicts = []
+    for found in selected:
+        how, record = state(found, options.quick, folders)
+        if options.list:
+            print(f"{found.section:9} {found.name:32} {how:8} {found.text}")
+            continue
+        if record is None or how != "current" or options.again:
+            print(f"{found.section} {found.name}: {found.text}", flush=True)
+            record = run(found, options.quick, options.seed, folder)
+            if options.save and record.status == "done":
+                _keep(found, folder, results)
+        verdicts.append(verdict(found, record, options.quick))
+        print(f"{found.section} {found.name}: {record.figure} [{verdicts[-1]}]", flush=True)
+        if record.body:
+            print(f"\n{record.body}\n", flush=True)
+    if not options.list:
+        for section in dict.fromkeys(found.section for found in selected):
+            place, members = results if options.save else folder, [row for row in rows if row.section == section]
+            write(place / f"{section}.md", page(section, members, place, options.quick))
+        print(f"{len(verdicts)} rows, {sum(map(bad, verdicts))} failed", flush=True)
+    return int(any(map(bad, verdicts)))
+
+
+def _keep(found: Row, folder: Path, results: Path) -> None:
+    """Copy a result and its pictures to the committed ones."""
+    (results / found.section).mkdir(parents=True, exist_ok=True)
+    place = folder / found.section
+    for file in (place / f"{found.name}.json", *place.glob(f"{found.name}-*.png")):
+        shutil.copy(file, results / found.section / file.name)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,255 @@
+"""Register rows, run each in a process of its own, and keep its result with what made it."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import json
+import os
+import pkgutil
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from lab.found import Found
+
+ROOT = Path(__file__).parents[1]
+SOURCES = ROOT / "src" / "grampus"
+RESULTS = ROOT / "lab" / "results"  # written with --save only
+SCRATCH = ROOT / ".lab"  # ignored by git
+SECTIONS = ("promises", "speed", "quality", "papers")
+VERSIONS = ("numpy", "scipy", "scikit-learn", "numba")
+Function = Callable[["Task"], Found]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measurement: its name, what it shows, the modules it rests on and the conditions it must meet."""
+
+    section: str
+    name: str
+    text: str
+    function: Function
+    rests_on: tuple[str, ...]
+    conditions: tuple[str, ...] = ()
+    data: bool = False
+    timeout: float = 3600.0
+
+    @property
+    def module(self) -> str:
+        """The module that defines the row."""
+        return self.function.__module__
+
+    def sources(self, root: Path = SOURCES) -> list[Path]:
+        """Return the files the result rests on: the named modules or packages, the row's own file and its table."""
+        own = Path(str(sys.modules[self.module].__file__))
+        found = [path for path in (own, own.with_suffix(".toml")) if path.exists()]
+        for name in self.rests_on:
+            place = root.joinpath(*name.split("."))
+            files = [place.with_suffix(".py")] if place.with_suffix(".py").is_file() else sorted(place.rglob("*.py"))
+            if not files:
+                raise ValueError(f"row {self.name!r} rests on {name!r}, which is no module of Grampus")
+            found += files
+        return found
+
+    def key(self, quick: bool = False, root: Path = SOURCES) -> str:
+        """Return a hash of the sources; a result with another key is stale."""
+        digest = hashlib.sha256(b"quick" if quick else b"")
+        for file in self.sources(root):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
+        return digest.hexdigest()[:16]
+
+
+ROWS: dict[tuple[str, str], Row] = {}
+
+
+def row(
+    section: str,
+    name: str,
+    text: str,
+    *,
+    rests_on: tuple[str, ...],
+    conditions: tuple[str, ...] = (),
+    data: bool = False,
+    timeout: float = 3600.0,
+) -> Callable[[Function], Function]:
+    """Register the decorated function as a row.
+
+    Parameters
+    ----------
+    section, name : str
+        Where the row belongs, and what it is called on the command line.
+    text : str
+        What it shows.
+    rests_on : tuple of str
+        Modules or packages below ``grampus``, such as "gram" or "cluster.kmeans".
+    conditions : tuple of str
+        Entries of conditions.toml that must hold of the measures.
+    data : bool
+        Whether it needs the corpora in ``GRAMPUS_DATA``.
+    timeout : float
+        Seconds after which it is stopped.
+    """
+
+    def register(function: Function) -> Function:
+        if (section, name) in ROWS:
+            raise ValueError(f"names of rows must differ; {section} {name!r} exists already")
+        ROWS[section, name] = Row(section, name, text, function, rests_on, conditions, data, timeout)
+        return function
+
+    return register
+
+
+def discover() -> list[Row]:
+    """Import every module of the sections and return their rows, section by section."""
+    for section in SECTIONS:
+        package = importlib.import_module(f"lab.{section}")
+        for found in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"lab.{section}.{found.name}")
+    return sorted(ROWS.values(), key=lambda found: SECTIONS.index(found.section))
+
+
+@dataclass
+class Task:
+    """What a row is given: the size and seed, and `step`, which keeps the parts of a long computation."""
+
+    quick: bool = False
+    seed: int = 0
+    store: Path = field(default_factory=lambda: SCRATCH / "steps")
+
+    def trials(self, full: int, quick: int) -> int:
+        """Return how many trials to run."""
+        return quick if self.quick else full
+
+    def step(self, name: str, function: Callable[[], Any]) -> Any:
+        """Return the step's value, computed now or by an interrupted run of the same sources. It must be plain JSON."""
+        path = self.store / f"{hashlib.sha256(f'{self.seed} {name}'.encode()).hexdigest()[:24]}.json"
+        try:
+            return json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            began = time.perf_counter()
+            value = function()
+        print(f"  {name}: {time.perf_counter() - began:.1f} s", file=sys.stderr, flush=True)
+        write(path, json.dumps(value))
+        return json.loads(json.dumps(value))
+
+
+@dataclass
+class Record:
+    """A stored result. `status` is done, crashed, timed out or not run; conditions are judged when it is read."""
+
+    section: str
+    name: str
+    status: str
+    figure: str = ""
+    measures: dict[str, float] = field(default_factory=dict)
+    body: str = ""
+    detail: str = ""
+    made: dict[str, Any] = field(default_factory=dict)
+    key: str = ""
+
+
+def load(found: Row, folder: Path) -> Record | None:
+    """Return the stored result of a row, or None."""
+    try:
+        return Record(**json.loads((folder / found.section / f"{found.name}.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def run(found: Row, quick: bool = False, seed: int = 0, folder: Path = SCRATCH) -> Record:
+    """Run a row in a fresh process and store the result; a row that crashed or ran too long has one, too."""
+    if found.data and not os.environ.get("GRAMPUS_DATA"):
+        return Record(found.section, found.name, "not run", detail="set GRAMPUS_DATA to the folder of the corpora")
+    place = folder / found.section
+    place.mkdir(parents=True, exist_ok=True)
+    key, answer = found.key(quick), place / f"{found.name}.answer"
+    answer.unlink(missing_ok=True)
+    words = [found.module, found.section, found.name, str(answer), str(seed), key]
+    command = [sys.executable, "-m", "lab.worker", *words]
+    record = Record(found.section, found.name, "crashed", made=provenance(found, quick), key=key)
+    log = place / f"{found.name}.log"
+    began = time.perf_counter()
+    with log.open("w", encoding="utf-8") as output:
+        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "LAB_QUICK": "1" if quick else ""}
+        # A session of its own: processes that a row starts must end with it.
+        process = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
+        )
+        try:
+            process.wait(found.timeout)
+        except subprocess.TimeoutExpired:
+            record.status, record.detail = "timed out", f"no result after {found.timeout:.0f} s"
+        finally:
+            _end(process)
+    if record.status == "crashed" and answer.exists():
+        vars(record).update(json.loads(answer.read_text(encoding="utf-8")))
+    elif record.status == "crashed":
+        lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+        record.detail = lines[-1] if lines else f"exit status {process.returncode}"
+    record.made |= {"seconds": round(time.perf_counter() - began, 1)}
+    answer.unlink(missing_ok=True)
+    write(place / f"{found.name}.json", json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n")
+    return record
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the session of a row, whatever it left behind."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def provenance(found: Row, quick: bool) -> dict[str, Any]:
+    """Return what a reader needs to repeat and to judge a result."""
+    return {
+        "command": f"python -m lab {found.section} --only {found.name}" + (" --quick" if quick else ""),
+        "commit": commit(),
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "cpu": f"{_cpu()}, {os.cpu_count()} cores",
+        "versions": {"python": platform.python_version()} | {name: _version(name) for name in VERSIONS},
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def commit(root: Path = ROOT) -> str:
+    """Return the short name of the commit, with "-dirty" where a source differs from it."""
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=False).stdout.strip()
+
+    dirty = git("status", "--porcelain", "--untracked-files=no", "--", "src", "lab", ":!lab/results")
+    return git("rev-parse", "--short", "HEAD") + ("-dirty" if dirty else "") or "unknown"
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    models = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return models[0] if models else platform.processor() or platform.machine()
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "absent"
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(text, encoding="utf-8")
+    part.replace(path)

@@ -1,0 +1,13 @@
+"""The five papers: what makes each of their tables and figures, with the published values next to ours."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from lab.harness import row
+
+paper = partial(row, "papers", data=True, timeout=24 * 3600)
+PUBLISHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))

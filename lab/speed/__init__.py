@@ -1,0 +1,1 @@
+"""Speed next to other packages: ours and a peer by turns, each in a process of its own."""

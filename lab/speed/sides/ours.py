@@ -1,0 +1,109 @@
+"""Our sides: each function prepares, and returns what is timed."""
+
+import numpy as np
+from worker import csr, strings
+
+import grampus
+from grampus import metrics
+from grampus.cluster import kernel_kmeans
+from grampus.gram import DenseGram
+from grampus.select import Splits
+from grampus.text import TermVectorizer
+
+
+def anmi(inputs):
+    return lambda: {"anmi": np.array(metrics.anmi(inputs["partitions"]))}
+
+
+def starts(inputs):
+    gram, init = DenseGram(inputs["matrix"]), inputs["starts"]
+
+    def run():
+        runs = kernel_kmeans(gram, 5, init=init, n_init=len(init)).runs
+        return {"labels": runs.labels, "objective": runs.objective}
+
+    return run
+
+
+def sparse_kmeans(inputs):
+    gram = grampus.parse_kernel("cosine").gram(csr(inputs))
+    iterations = int(inputs["iterations"]) + 1  # scikit-learn assigns once more after its last iteration
+    return lambda: {"labels": kernel_kmeans(gram, 20, init=inputs["start"], n_init=1, max_iter=iterations).labels}
+
+
+def terms(inputs):
+    texts = strings(inputs)
+
+    def run():
+        found = TermVectorizer("ddc", min_df=3).fit_transform(texts)
+        return {"data": found.data, "indices": found.indices, "indptr": found.indptr, "shape": np.array(found.shape)}
+
+    return run
+
+
+def boundrange(inputs):
+    texts = strings(inputs)
+    return lambda: {"gram": grampus.parse_kernel("boundrange(12)").gram(texts).dense()}
+
+
+def subsequence(inputs):
+    texts = strings(inputs)
+    return lambda: {"gram": grampus.parse_kernel("subsequence(3)").gram(texts).dense()}
+
+
+def _fitted(inputs, make):
+    x = csr(inputs)
+
+    def run():
+        model = make(int(inputs["k"])).fit(x)
+        return {"labels": model.labels_, "objective": np.array(getattr(model, "objective_", 0.0))}
+
+    return run
+
+
+def pddp(inputs):
+    return _fitted(inputs, grampus.PDDP)
+
+
+def gaussian_pddp(inputs):
+    return _fitted(inputs, lambda k: grampus.PDDP(k, kernel="gaussian(1)"))
+
+
+def gaussian_kmeans(inputs):
+    return _fitted(inputs, lambda k: grampus.KernelKMeans(k, kernel="gaussian(1)", n_init=10, random_state=0))
+
+
+def spectral(inputs):
+    return _fitted(inputs, lambda k: grampus.SpectralKMeans(k, kernel="cosine", random_state=0))
+
+
+def spectral_neighbours(inputs):
+    return _fitted(inputs, lambda k: grampus.SpectralKMeans(k, kernel="cosine", n_neighbors=10, random_state=0))
+
+
+def kernel_pca(inputs):
+    return _fitted(
+        inputs, lambda k: grampus.KernelPCAKMeans(k, kernel="cosine", n_components=20, centre=True, random_state=0)
+    )
+
+
+def reduced(inputs):
+    x, splits = csr(inputs), int(inputs["splits"])
+
+    def run():
+        halves = Splits(splits, init="random", n_init=1)
+        found = grampus.choose_k(x, scheme="RED-S", splits=halves, null=False, random_state=0)
+        return {"ks": np.array(found.ks), "means": found.mean}
+
+    return run
+
+
+def digits(inputs):
+    x = inputs["x"] - inputs["x"].mean(axis=0)
+
+    def run():
+        how = {"scheme": "KKM-S", "splits": Splits(20, init="documents", n_init=1), "null": False, "random_state": 0}
+        found = grampus.choose_k(x, kernel="linear|shift(0)", ks=range(2, 16), **how)
+        return {"means": found.strength.mean(axis=0), "best": np.array(found.best)}
+
+    return run

@@ -1,0 +1,76 @@
+"""scikit-learn's sides."""
+
+import re
+from itertools import combinations
+
+import numpy as np
+from sklearn.cluster import KMeans, SpectralClustering
+from sklearn.decomposition import KernelPCA
+from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
+from sklearn.metrics import normalized_mutual_info_score
+from sklearn.metrics.pairwise import cosine_similarity
+from worker import csr, strings
+
+
+def anmi(inputs):
+    pairs = list(combinations(inputs["partitions"], 2))
+    return lambda: {"anmi": np.mean([normalized_mutual_info_score(a, b, average_method="geometric") for a, b in pairs])}
+
+
+def sparse_kmeans(inputs):
+    x, start = csr(inputs), inputs["start"]
+    centres = np.array([np.asarray(x[start == c].mean(axis=0)).ravel() for c in range(20)])
+    how = {"init": centres, "n_init": 1, "max_iter": int(inputs["iterations"]), "tol": 0, "algorithm": "lloyd"}
+    return lambda: {"labels": KMeans(20, **how).fit(x).labels_}
+
+
+def terms(inputs):
+    """Return TF-IDF with SMART's stop words and PyStemmer, weighted as ours is."""
+    import Stemmer
+
+    from grampus.text import stop_words
+
+    texts, stops, findall = strings(inputs), stop_words("smart"), re.compile(r"\b\w\w+\b").findall
+    stem = Stemmer.Stemmer("english").stemWords
+
+    def analyzer(text):
+        return stem([word for word in findall(text.lower()) if word not in stops])
+
+    def run():
+        how = {"min_df": 3, "sublinear_tf": True, "smooth_idf": False}
+        found = TfidfVectorizer(analyzer=analyzer, **how).fit_transform(texts)
+        return {"data": found.data, "indices": found.indices, "indptr": found.indptr, "shape": np.array(found.shape)}
+
+    return run
+
+
+def boundrange(inputs):
+    texts = strings(inputs)
+
+    def run():
+        counts = CountVectorizer(analyzer="char", ngram_range=(1, 12), lowercase=False).fit_transform(texts)
+        return {"gram": (counts @ counts.T).toarray().astype(np.float64)}
+
+    return run
+
+
+def spectral(inputs):
+    x = csr(inputs)
+    model = SpectralClustering(20, affinity="precomputed", random_state=0)
+    return lambda: {"labels": model.fit(cosine_similarity(x)).labels_}
+
+
+def spectral_neighbours(inputs):
+    x = csr(inputs)
+    model = SpectralClustering(20, affinity="nearest_neighbors", n_neighbors=10, random_state=0)
+    return lambda: {"labels": model.fit(x).labels_}
+
+
+def kernel_pca(inputs):
+    x = csr(inputs)
+
+    def run():
+        placed = KernelPCA(20, kernel="cosine", random_state=0).fit_transform(x)
+        return {"labels": KMeans(20, n_init=10, random_state=0).fit(placed).labels_}
+
+    return run

@@ -1,0 +1,71 @@
+"""``assign``: new documents in the clusters of a saved run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import click
+
+from .command import argument, command, repeat_line
+from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
+from .show import console, notes, print_json, progress_bars, say, table
+
+SHOWN = 20  # rows of a table in the terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``assign``."""
+
+    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    source: str = argument()
+    documents: SourceOptions
+    machine: MachineOptions
+    table: ResultOptions
+    output: OutputOptions
+
+
+@command(Options, "assign", "Assign new documents to the clusters of a saved run.")
+def assign(options: Options) -> None:
+    """Assign the documents of SOURCE to the clusters of the run in folder RUN.
+
+    \b
+    Example:
+      grampus assign run new.csv --results assigned.csv
+    """
+    options.documents.check(options.source)
+    options.table.check(options.output, (options.source,))
+    options.machine.apply()
+    from ..documents import load
+
+    model = load(options.run)
+    with progress_bars(options.output.silent) as progress:
+        corpus = options.documents.read(options.source, progress)
+        found = model.assign(corpus)
+    header = ["id", "cluster", "about", "margin", "second", "known"]
+    rows = [
+        [
+            corpus.ids[i],
+            int(found.labels[i]),
+            model.clusters_[found.labels[i]].label,
+            None if found.margin[i] != found.margin[i] else round(float(found.margin[i]), 4),
+            None if found.second[i] < 0 else int(found.second[i]),
+            bool(found.known[i]),
+        ]
+        for i in range(len(corpus))
+    ]
+    options.table.write(header, rows)
+    if options.output.as_json:
+        documents = [dict(zip(header, row, strict=True)) for row in rows]
+        print_json({"documents": documents, "warnings": list(corpus.notes), "command": repeat_line()})
+    elif not options.output.quiet:
+        out = console(stderr=options.table.on_stdout)
+        columns = ("id", ">cluster", "about", ">margin")
+        out.print(table(columns, [row[:4] for row in rows[:SHOWN]], f"{len(rows)} documents assigned"))
+        if len(rows) > SHOWN:
+            out.print(f"… and {len(rows) - SHOWN} more; --results FILE writes all of them.")
+        unknown = int((~found.known).sum())
+        if unknown:
+            notes(out, [f"{unknown} assigned, but without any known term: their cluster is not informative."])
+        notes(out, corpus.notes)
+        say(out, f"Again: {repeat_line()}")

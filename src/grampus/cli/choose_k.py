@@ -1,0 +1,55 @@
+"""``choose-k``: the number of clusters, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from .command import argument, command, repeat_line
+from .options import MachineOptions, OutputOptions, SourceOptions, SplitOptions, TermOptions
+from .show import LINE, clean, console, notes, print_json, progress_bars, say
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``choose-k``."""
+
+    source: str = argument()
+    documents: SourceOptions
+    choice: SplitOptions
+    terms: TermOptions
+    machine: MachineOptions
+    output: OutputOptions
+
+
+@command(Options, "choose-k", "Choose the number of clusters, and say how certain it is.")
+def choose_k(options: Options) -> None:
+    """Choose the number of clusters of the documents of SOURCE: random halves of them must predict each other.
+
+    \b
+    Example:
+      grampus choose-k news.jsonl --ks 2-12
+    """
+    options.documents.check(options.source)
+    options.terms.check()
+    options.machine.apply()
+    from ..documents import DocumentClusterer
+    from ..select import score_chart
+
+    with progress_bars(options.output.silent) as progress:
+        corpus = options.documents.read(options.source, progress)
+        model = DocumentClusterer(
+            kernel=options.terms.kernel,
+            terms=options.terms.vectorizer(len(corpus)),
+            effort=options.choice.effort(),
+            random_state=options.machine.seed,
+        )
+        choice = model.choose(corpus, progress=progress)
+    again = repeat_line(seed=options.machine.seed)
+    if options.output.as_json:
+        print_json({**asdict(choice), "warnings": list(corpus.notes), "command": again})
+    elif not options.output.quiet:
+        out = console()
+        out.print(score_chart(choice))
+        out.print(clean(choice.verdict, LINE))
+        notes(out, corpus.notes)
+        say(out, f"Again: {again}")

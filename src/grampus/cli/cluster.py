@@ -1,0 +1,178 @@
+"""``cluster``: from documents to clusters."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import click
+
+from .command import MAIN, argument, command, option, refuse, repeat_line
+from .options import (
+    AT_LEAST_1,
+    Count,
+    MachineOptions,
+    OutputOptions,
+    ResultOptions,
+    SourceOptions,
+    SplitOptions,
+    TermOptions,
+)
+from .report import TextOptions
+from .results import document_rows
+from .show import console, print_json, progress_bars, say, show_run
+
+if TYPE_CHECKING:
+    from .._progress import Progress
+    from ..persist import Run
+
+STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
+METHODS = ("kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
+
+
+@dataclass(frozen=True, kw_only=True)
+class StartOptions:
+    """How clusters are found for a given k."""
+
+    heading: ClassVar[str] = "Clustering"
+    method: str = option(
+        f"What finds the clusters: {', '.join(METHODS)}. [{METHODS[0]}]", type=click.Choice(METHODS), default=METHODS[0]
+    )
+    starts: int = option("Starts; the best is kept. [10]", type=AT_LEAST_1, default=10)
+    init: str = option(f"Initial clusters: {', '.join(STARTS)}. [auto]", type=click.Choice(STARTS), default="auto")
+    no_polish: bool = option("Skip the final moves of single documents.")
+    no_stability: bool = option("Do not measure stability.")
+    embeddings: str | None = option("Use the rows of a .npy file instead of terms.", type=click.Path(dir_okay=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``cluster``."""
+
+    source: str = argument()
+    clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
+    documents: SourceOptions
+    page: str | None = option(
+        "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
+    )
+    out: str | None = option(
+        "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
+    )
+    terms: TermOptions
+    choice: SplitOptions
+    start: StartOptions
+    machine: MachineOptions
+    table: ResultOptions
+    texts: TextOptions
+    output: OutputOptions
+
+    def check(self) -> None:
+        """Fail early: validate outputs before the expensive work."""
+        if self.clusters != "auto":
+            refuse(("ks", "scheme", "null"), "with -k")
+            if self.start.no_stability:
+                refuse(("splits",), "with -k and --no-stability")
+        if self.start.method != METHODS[0]:
+            refuse(("init", "no_polish"), f"with --method {self.start.method}")
+        if not self.page:
+            refuse(("full_text",), "without --report")
+        self.documents.check(self.source)
+        self.terms.check()
+        inputs = (self.source, self.start.embeddings, self.terms.stop_words)
+        self.table.check(self.output, inputs, out=self.out, report=self.page)
+        if self.out:
+            from ..persist.folder import is_run
+
+            is_run(Path(self.out))
+
+
+@command(Options, "cluster", "Cluster documents and describe the clusters.")
+def cluster(options: Options) -> None:
+    """Cluster the documents of SOURCE: a folder, a CSV, TSV, JSON, JSONL, text, SQLite, Parquet or DuckDB file, or -
+    for standard input.
+
+    \b
+    Examples:
+      grampus cluster news/ --out run --report page.html
+      grampus cluster news.csv --text body -k 8 --results clusters.csv
+    """
+    options.check()
+    texts = options.texts.embedded
+    with progress_bars(options.output.silent) as progress:
+        run = _run(options, progress)
+        if options.out:
+            progress("saving", 0, 1)
+            run.save(options.out, texts=texts != "none")
+            progress("saving", 1, 1)
+        if options.page:
+            from ..report import write_report
+
+            progress("writing the page", 0, 1)
+            write_report(run, options.page, texts=texts)
+            progress("writing the page", 1, 1)
+        if options.table.results:
+            options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
+    if options.output.as_json:
+        print_json(run_json(run, options.out))
+    elif not options.output.quiet:
+        out = console(stderr=options.table.on_stdout)
+        show_run(run, out)
+        places = (("Saved", options.out), ("Page", options.page), ("Again", run.provenance.command))
+        say(out, *(f"{name}: {place}" for name, place in places if place))
+
+
+def _run(options: Options, progress: Progress) -> Run:
+    """Read and cluster; the run records the line that repeats it."""
+    from ..documents import DocumentClusterer, KernelKMeansMethod
+
+    options.machine.apply()
+    corpus = options.documents.read(options.source, progress)
+    model = DocumentClusterer(
+        options.clusters,
+        kernel=options.terms.kernel,
+        method=KernelKMeansMethod(options.start.init) if options.start.method == METHODS[0] else options.start.method,
+        terms=options.terms.vectorizer(len(corpus)),
+        effort=options.choice.effort(
+            stability=not options.start.no_stability,
+            n_init=options.start.starts,
+            polish=not options.start.no_polish,
+        ),
+        random_state=options.machine.seed,
+    )
+    if options.start.embeddings is None:
+        model.fit(corpus, progress=progress)
+    else:
+        model.fit(_embeddings(options.start.embeddings), corpus=corpus, progress=progress)
+    line = repeat_line(seed=options.machine.seed)
+    provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
+    return replace(model.run_, provenance=provenance)
+
+
+def _embeddings(place: str) -> Any:
+    """Read the array of a .npy file that is no larger than the memory budget."""
+    import numpy as np
+
+    from .._config import config
+    from .._files import open_regular
+
+    with open_regular(place, config().memory) as file:
+        try:
+            return np.lib.format.read_array(file, allow_pickle=False)
+        except (ValueError, EOFError) as error:
+            raise click.UsageError(f"{place} must be an array that numpy.save wrote ({error}).") from None
+
+
+def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
+    """Return a run as plain values for programs."""
+    documents = replace(run.documents, titles=None, dates=None, excerpts=None)
+    header, rows = document_rows(replace(run, documents=documents))
+    provenance, evidence = run.provenance, run.evidence
+    return {
+        "documents": [dict(zip(header, row, strict=True)) for row in rows],
+        "clusters": [asdict(cluster) for cluster in evidence.clusters],
+        "choice": None if evidence.choice is None else asdict(evidence.choice),
+        **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
+        **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
+        "saved": place,
+    }

@@ -1,0 +1,70 @@
+"""``compare``: what moved between two saved runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import argument, command, repeat_line
+from .options import OutputOptions, ResultOptions
+from .show import console, print_json, say, table
+
+if TYPE_CHECKING:
+    from ..persist import Run
+
+SHOWN = 20  # rows of a table in the terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``compare``."""
+
+    old: str = argument(type=click.Path(exists=True, file_okay=False))
+    new: str = argument(type=click.Path(exists=True, file_okay=False))
+    table: ResultOptions
+    output: OutputOptions
+
+
+@command(Options, "compare", "Show which documents moved between two saved runs.")
+def compare(options: Options) -> None:
+    """Show which documents moved between the runs in folders OLD and NEW. Documents are matched by id, clusters one to
+    one so that as many documents as possible stay.
+
+    \b
+    Example:
+      grampus compare monday tuesday --results moved.csv
+    """
+    options.table.check(options.output, ())
+    from ..errors import InputError
+    from ..persist import Run, compare_runs
+
+    old, new = Run.load(options.old), Run.load(options.new)
+    found = compare_runs(old, new)
+    if not found.shared:
+        raise InputError("The two runs must have documents in common; no id of one is in the other.")
+    header = ["id", "old", "new", "old_about", "new_about"]
+    moved = [[name, a, b, _about(old, a), _about(new, b)] for name, a, b in found.moved]
+    options.table.write(header, moved)
+    if options.output.as_json:
+        names = ("shared", "only_old", "only_new", "stayed", "nmi", "ari")
+        rows = [dict(zip(header, row, strict=True)) for row in moved]
+        value = {name: getattr(found, name) for name in names}
+        print_json({**value, "flows": [list(flow) for flow in found.flows], "moved": rows, "command": repeat_line()})
+    elif not options.output.quiet:
+        out = console(stderr=options.table.on_stdout)
+        cells = [
+            [f"{a} {_about(old, a)}", f"{b} {_about(new, b)}", count, "stays" if same else "moves"]
+            for a, b, count, same in found.flows[:SHOWN]
+        ]
+        title = f"{found.shared} documents in both runs, {found.stayed} stay"
+        out.print(table(("from", "to", ">documents", ""), cells, title))
+        if found.only_old or found.only_new:
+            out.print(f"{found.only_old} only in the old run, {found.only_new} only in the new one.")
+        out.print(f"Agreement: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")
+        say(out, f"Again: {repeat_line()}")
+
+
+def _about(run: Run, cluster: int) -> str:
+    return run.evidence.clusters[cluster].label if cluster >= 0 else "no cluster"

@@ -1,0 +1,84 @@
+"""``doctor``: versions, extras, threads and memory."""
+
+from __future__ import annotations
+
+import platform
+import sys
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from .command import command
+from .options import OutputOptions
+from .show import console, print_json, say
+
+REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
+EXTRAS = {"numba": "fast", "pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``doctor``."""
+
+    output: OutputOptions
+
+
+@command(Options, "doctor", "Show versions, extras, threads and memory.")
+def doctor(options: Options) -> None:
+    """Show what Grampus runs on here: include this in a bug report.
+
+    \b
+    Example:
+      grampus doctor
+    """
+    found = checks()
+    if options.output.as_json:
+        print_json(found)
+    elif not options.output.quiet:
+        say(console(), *(f"{name:22s} {value}" for name, value in found.items()))
+    if found["problems"] != "none":
+        sys.exit(1)
+
+
+def checks() -> dict[str, Any]:
+    """Return versions, extras, threads and memory, and any problems."""
+    from .. import __version__
+    from .._config import config, format_size
+    from .._parallel import core_count, thread_count
+
+    problems = []
+    found: dict[str, Any] = {
+        "grampus": __version__,
+        "python": platform.python_version(),
+        "machine": platform.platform(),
+    }
+    for name in REQUIRED:
+        installed = _version(name)
+        found[name] = installed or "missing"
+        if installed is None:
+            problems.append(f"{name} is missing")
+    for name, extra in EXTRAS.items():
+        found[name] = _version(name) or f"not installed; pip install 'grampus[{extra}]'"
+    found["cores"] = core_count()
+    found["threads"] = thread_count()
+    found["BLAS"] = _blas()
+    found["memory budget"] = format_size(config().memory)
+    found["output encoding"] = sys.stdout.encoding
+    found["problems"] = "; ".join(problems) or "none"
+    return found
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _blas() -> str:
+    import numpy  # noqa: F401  (loads its BLAS)
+    from threadpoolctl import threadpool_info
+
+    found = [f"{info['internal_api']} {info['version'] or ''} ({info['num_threads']} threads)".replace("  ", " ")
+             for info in threadpool_info() if info["user_api"] == "blas"]  # fmt: skip
+    return ", ".join(dict.fromkeys(found)) or "unknown"

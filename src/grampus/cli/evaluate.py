@@ -1,0 +1,97 @@
+"""``evaluate``: the clusters of a saved run against known classes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import argument, command, names_of, refuse, repeat_line
+from .options import OutputOptions, SourceOptions
+from .show import console, print_json, say, table
+
+if TYPE_CHECKING:
+    from ..persist import Run
+
+SCORES = {"nmi": "NMI", "ari": "ARI", "accuracy": "accuracy", "purity": "purity", "variation_of_information": "VI"}
+LARGEST = 4  # clusters of a class that are listed where the whole table would not fit
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``evaluate``."""
+
+    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    source: str | None = argument(required=False)
+    documents: SourceOptions
+    output: OutputOptions
+
+
+@command(Options, "evaluate", "Compare the clusters of a saved run with known classes.")
+def evaluate(options: Options) -> None:
+    """Compare the clusters of the run in folder RUN with a label column: the one it was read with, or that of
+    SOURCE, whose documents are matched by id. Documents without a label are ignored.
+
+    \b
+    Examples:
+      grampus evaluate run
+      grampus evaluate run news.csv --label section
+    """
+    from .. import metrics
+    from ..persist import Run
+
+    if options.source is None:
+        refuse(names_of(SourceOptions), "without SOURCE: the classes are those of the run")
+    pairs = _labelled(options, Run.load(options.run))
+    labels, classes = [label for label, _ in pairs], [name for _, name in pairs]
+    counts = metrics.contingency_table(classes, labels)
+    scores = {name: getattr(metrics, name)(counts) for name in SCORES}
+    clusters, cells = sorted(set(labels)), Counter(pairs)
+    rows = {name: [cells[cluster, name] for cluster in clusters] for name in sorted(set(classes))}
+    if options.output.as_json:
+        print_json(
+            {"documents": len(labels), "scores": scores, "table": rows, "command": repeat_line(), "clusters": clusters}
+        )
+    elif not options.output.quiet:
+        out = console()
+        out.print(_table(rows, clusters, out.width, f"{len(labels)} documents with a class"))
+        say(out, ", ".join(f"{SCORES[name]} {score:.3f}" for name, score in scores.items()), f"Again: {repeat_line()}")
+
+
+def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: str) -> object:
+    """Return classes by clusters; where that is too wide, each class with its largest clusters."""
+    columns = [max(len(str(value)) for value in column) for column in zip(clusters, *rows.values(), strict=True)]
+    if max(map(len, (*rows, "class"))) + sum(columns) + 3 * len(columns) + 4 <= width:
+        cells = [[name, *(count or "" for count in row)] for name, row in rows.items()]
+        return table(["class", *(f">{cluster}" for cluster in clusters)], cells, f"{title}; columns are clusters")
+    cells = []
+    for name, row in rows.items():
+        largest = sorted(
+            ((count, -cluster) for cluster, count in zip(clusters, row, strict=True) if count), reverse=True
+        )
+        listed = ", ".join(f"{-cluster} ({count})" for count, cluster in largest[:LARGEST])
+        more = f" and {len(largest) - LARGEST} more" if len(largest) > LARGEST else ""
+        cells.append([name, sum(row), listed + more])
+    return table(["class", ">documents", "clusters (documents)"], cells, title)
+
+
+def _labelled(options: Options, saved: Run) -> list[tuple[int, str]]:
+    """Return the cluster and the class of the documents that have one."""
+    if options.source is None:
+        if saved.documents.classes is None:
+            raise click.UsageError("The run has no label column. Name a SOURCE and its --label.")
+        known = dict(zip(saved.documents.ids, saved.documents.classes, strict=True))
+    else:
+        options.documents.check(options.source)
+        if not options.documents.label:
+            raise click.UsageError("Name the column of the classes with --label.")
+        corpus = options.documents.read(options.source, lambda *_: None)
+        assert corpus.labels is not None
+        known = dict(zip(corpus.ids, corpus.labels, strict=True))
+    labelled = zip(saved.documents.ids, saved.evidence.labels.tolist(), strict=True)
+    pairs = [(label, known[name]) for name, label in labelled if known.get(name)]
+    if not pairs:
+        raise click.UsageError("No document of the run has a class there: ids do not match, or all labels are empty.")
+    return pairs

@@ -1,0 +1,133 @@
+"""``tree``: the tree of a saved run, or one grown from documents."""
+
+from __future__ import annotations
+
+import json
+import sys
+import warnings
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import argument, command, names_of, option, refuse, repeat_line
+from .options import AT_LEAST_1, MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
+from .show import clean, console, notes, progress_bars, say
+
+if TYPE_CHECKING:
+    from .._progress import Progress
+    from ..cluster.trees.formats import Outline
+
+FORMATS = ("text", "json", "newick", "dot")
+CUTS = ("zero", "full", "projection")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``tree``."""
+
+    source: str = argument()
+    clusters: int = option(
+        "Leaves to grow from documents. [8]", "-k", "--clusters", type=AT_LEAST_1, metavar="K", default=8
+    )
+    shape: str = option(f"{', '.join(FORMATS)}. [text]", "--as", type=click.Choice(FORMATS), default="text")
+    cut: str = option(f"Of a direction: {', '.join(CUTS)}. [projection]", type=click.Choice(CUTS), default="projection")
+    refine: bool = option("Follow every cut by 2-means.")
+    documents: SourceOptions
+    terms: TermOptions
+    machine: MachineOptions
+    output: OutputOptions
+
+
+@command(Options, "tree", "Show the tree of a saved run, or grow one from documents.")
+def tree(options: Options) -> None:
+    """Show the tree of a saved run, or divide the documents of SOURCE along principal directions (PDDP).
+
+    \b
+    Examples:
+      grampus tree run
+      grampus tree news/ -k 6 --kernel cosine
+    """
+    shape, output = options.shape, options.output
+    if output.as_json and shape != "json":
+        refuse(("shape",), "with --json")
+        shape = "json"
+    saved = (Path(options.source) / "manifest.json").is_file()
+    remarks: list[str] = []
+    if saved:
+        names = (*names_of(SourceOptions, TermOptions), "clusters", "cut", "refine")
+        refuse(names, "with the tree of a saved run")
+        text = _of_run(options.source, shape)
+    else:
+        options.documents.check(options.source)
+        options.terms.check()
+        with progress_bars(output.silent) as progress:
+            text, remarks = _grow(options, shape, progress)
+    if not output.quiet or output.as_json:
+        sys.stdout.write(text + "\n")
+    if output.silent or shape == "json":
+        return
+    out = console(stderr=shape != "text")  # the other formats are for programs
+    notes(out, remarks)
+    if shape == "text" and not saved:
+        say(out, f"Again: {repeat_line()}")
+
+
+def _written(nodes: list[Outline], shape: str) -> str:
+    from ..cluster.trees.formats import graphviz, newick, render
+
+    return {"text": render, "newick": newick, "dot": graphviz}[shape](nodes)
+
+
+def _of_run(place: str, shape: str) -> str:
+    """Return the tree of a saved run."""
+    from ..cluster.trees.formats import Outline
+    from ..persist import Run
+
+    branches = Run.load(place).evidence.tree
+    if shape == "json":
+        return json.dumps([asdict(branch) for branch in branches], indent=1)
+    nodes = [
+        Outline(
+            f"{branch.cluster}: {clean(branch.label)}" if branch.cluster >= 0 else clean(branch.label),
+            branch.size,
+            branch.height,
+            branch.children,
+        )
+        for branch in branches
+    ]
+    return _written(nodes, shape)
+
+
+def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[str]]:
+    """Grow a PDDP tree from documents; return it and the remarks. Leaves are named by their words."""
+    from ..cluster import PDDP
+    from ..describe import keywords
+    from ..errors import InputError
+    from ..kernels import parse_kernel
+
+    options.machine.apply()
+    corpus = options.documents.read(options.source, progress)
+    if not len(corpus):
+        raise InputError("There must be at least one document; got none.")
+    progress("dividing", 0, 1)
+    kernel = parse_kernel(options.terms.kernel)
+    takes = kernel.source.takes
+    if takes == "gram":
+        raise InputError("kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'.")
+    vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
+    rows = list(corpus.texts) if takes == "strings" else vectorizer.fit_transform(corpus)
+    model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        grown = model.fit(rows).tree_
+    progress("dividing", 1, 1)
+    remarks = [*corpus.notes, *(str(warning.message) for warning in caught)]
+    if shape == "json":
+        return json.dumps({**grown.to_dict(members=False), "warnings": remarks}, indent=1, allow_nan=False), remarks
+    names = None
+    if takes != "strings":
+        words = keywords(rows, grown.labels, vectorizer.get_feature_names_out().tolist(), 3)
+        names = [f"{number}: {clean(', '.join(some))}" for number, some in enumerate(words)]
+    return _written(grown.outline(names), shape), remarks

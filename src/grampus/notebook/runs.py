@@ -1,0 +1,34 @@
+"""A run as its verdict and its clusters."""
+
+from __future__ import annotations
+
+from xml.etree.ElementTree import Element
+
+from .. import _draw
+from ..persist import Run
+from ..report.page import page_of
+from ..report.tables import MARKS, add
+from .elements import bar, html, left, table
+
+WORDS = 8
+
+
+@_draw.html.register
+def _run(run: Run) -> str:
+    page = page_of(run, "none")
+    verdict = Element("ul", {"style": "list-style:none;padding-left:0"})
+    for statement in page.statements:
+        add(verdict, "li", f"{MARKS[statement.kind]} {statement.text}")
+    largest = max((cluster.size for cluster in run.evidence.clusters), default=1) or 1
+    rows = [
+        (
+            left(cluster.label),
+            left(", ".join(term.text for term in cluster.terms[:WORDS])),
+            "–" if cluster.stability is None else f"{cluster.stability:.0%}",
+            f"{cluster.size:,}",
+            bar(cluster.size / largest, str(cluster.size)),
+        )
+        for cluster in run.evidence.clusters
+    ]
+    head = ("cluster", "words", "stability", "documents", "")
+    return html(verdict, table(f"{page.title}: {page.headline}", head, rows))

@@ -1,0 +1,254 @@
+"""The shape of a run: types from the annotations of its records, ranges from one table, and what must fit together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from itertools import pairwise
+from types import NoneType, UnionType
+from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
+
+import numpy as np
+
+from ..describe import Cluster, Term
+from ..errors import RunError
+from ..text import Texts
+from .records import Branch, Choice, Documents, Layout, Provenance, RunEvidence
+
+DEEPEST = 8  # levels of the clusterer's parameters
+_INF = math.inf
+_NAMES = {str: "a text", int: "a whole number", float: "a number", bool: "true or false"}
+
+
+class Limits(NamedTuple):
+    """Smallest and largest value of a field; a name is a size, which the values stay below.
+
+    Arrays also have a type and a shape in sizes: n documents, k clusters, m branches, p pairs, s sampled documents.
+    Values that are None or NaN are unknown, and pass.
+    """
+
+    low: float
+    high: float | str
+    dtype: str = ""
+    shape: tuple[str | int, ...] = ()
+
+
+LIMITS: dict[type, dict[str, Limits]] = {
+    Provenance: {"seed": Limits(0, 2**32 - 1), "seconds": Limits(0, _INF)},
+    RunEvidence: {
+        "labels": Limits(-1, "k", "int32", ("n",)),
+        "leaves": Limits(-1, "m", "int32", ("n",)),
+        "second": Limits(-1, "k", "int32", ("n",)),
+        "margin": Limits(0, 1, "float32", ("n",)),
+        "oddness": Limits(0, 1, "float32", ("n",)),
+        "stability": Limits(-1, 1, "float32", ("n",)),
+        "duplicates": Limits(0, "n", "int32", ("p", 2)),
+        "duplicate_similarity": Limits(-_INF, _INF, "float32", ("p",)),
+        "agreement": Limits(0, 1),
+    },
+    Layout: {
+        "coordinates": Limits(-_INF, _INF, "float32", ("n", 2)),
+        "sample": Limits(0, "n", "int32", ("s",)),
+        "heatmap": Limits(-_INF, _INF, "float32", ("s", "s")),
+    },
+    Cluster: {
+        "number": Limits(0, "k"), "size": Limits(1, _INF), "nearest": Limits(-1, "k"), "stability": Limits(-1, 1),
+        "central": Limits(0, "n"), "borderline": Limits(0, "n"), "outliers": Limits(0, "n"),
+    },
+    Branch: {
+        "index": Limits(0, "m"), "parent": Limits(-1, "m"), "children": Limits(0, "m"), "order": Limits(-1, "m"),
+        "cluster": Limits(-1, "k"), "size": Limits(0, _INF),
+    },
+    Choice: {
+        "best": Limits(1, _INF), "ks": Limits(1, _INF), "standard_error": Limits(0, _INF), "n_splits": Limits(0, _INF),
+        "p_value": Limits(0, 1),
+    },
+}  # fmt: skip
+
+
+# -- types: from what JSON holds to records
+
+
+def read(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one return for each kind of type)
+    """Return a plain value as the type of an annotation; refuse what is not of that type."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is UnionType:
+        return None if value is None else read(next(part for part in inner if part is not NoneType), value, where)
+    if kind is Term:
+        _require(isinstance(value, list) and len(value) == 2, where, "a text and a number", value)
+        return Term(read(str, value[0], f"{where}[0]"), read(float, value[1], f"{where}[1]"))
+    if is_dataclass(kind):
+        return _read_record(kind, value, where)
+    if origin is tuple:
+        _require(isinstance(value, list | tuple), where, "a list", value)
+        return tuple(read(inner[0], item, f"{where}[{place}]") for place, item in enumerate(value))
+    if origin in (dict, Mapping):
+        _require(isinstance(value, dict), where, "an object", value)
+        return {name: read(inner[1], item, f"{where}[{name!r}]") for name, item in value.items()}
+    if origin is np.ndarray or kind is Texts:
+        _require(isinstance(value, origin or kind), where, "texts" if kind is Texts else "an array", value)
+        return value
+    if kind is Any:
+        _require(_is_shallow(value, DEEPEST), where, f"at most {DEEPEST} levels deep", value)
+        return value
+    fits = type(value) is kind or (kind is float and type(value) is int)
+    _require(fits and not (type(value) is int and abs(value) > 2**53), where, _NAMES[kind], value)
+    return kind(value)
+
+
+def _read_record(kind: Any, value: Any, where: str) -> Any:
+    _require(isinstance(value, dict), where, "an object", value)
+    hints, given = _hints(kind), {}
+    for part in fields(kind):
+        name = f"{where}.{part.name}" if where else part.name
+        if part.name in value:
+            given[part.name] = read(hints[part.name], value[part.name], name)
+        elif part.default is MISSING and part.default_factory is MISSING:
+            raise RunError(f"{name} is missing.")
+    for name in value:
+        if name not in given:
+            raise RunError(f"{where or 'the run'} has an unknown field {str(name)[:80]!r}.")
+    return kind(**given)
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    return get_type_hints(kind)
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    if not isinstance(value, list | dict):
+        return True
+    return levels > 0 and all(
+        _is_shallow(item, levels - 1) for item in (value.values() if isinstance(value, dict) else value)
+    )
+
+
+def _require(fits: bool, where: str, what: str, value: Any) -> None:
+    if not fits:
+        plain = value is None or isinstance(value, str | int | float | tuple)
+        raise RunError(f"{where} must be {what}; got {repr(value)[:60] if plain else type(value).__name__}.")
+
+
+# -- ranges, and what must fit together
+
+
+def check_parts(
+    provenance: Provenance, documents: Documents, evidence: RunEvidence, layout: Layout, model: Mapping[str, Any]
+) -> None:
+    """Refuse parts of a run with a value out of range, and parts that do not fit together."""
+    n, k = len(documents.ids), len(evidence.clusters)
+    sizes: dict[str | int, int] = {"n": n, "k": k, "m": len(evidence.tree), 2: 2}
+    sizes |= {"p": _length(evidence.duplicates), "s": _length(layout.sample)}
+    for name, part in (("provenance", provenance), ("evidence", evidence), ("layout", layout)):
+        _check_ranges(part, sizes, name)
+    for name in (part.name for part in fields(Documents)):
+        texts = getattr(documents, name)
+        if texts is not None and (not isinstance(texts, Texts) or len(texts) != n):
+            raise RunError(f"documents.{name} must be {n} texts, one for each document.")
+    _check_clusters(evidence)
+    _check_tree(evidence)
+    if evidence.choice is not None:
+        _check_choice(evidence.choice)
+    _check_model(model, k)
+
+
+def _length(array: Any) -> int:
+    return len(array) if np.ndim(array) else 0
+
+
+def _check_ranges(record: Any, sizes: dict[str | int, int], where: str) -> None:
+    limits = LIMITS[type(record)]
+    for part in fields(record):
+        value, name = getattr(record, part.name), f"{where}.{part.name}"
+        if part.name in limits:
+            _check_limits(value, limits[part.name], sizes, name)
+        elif type(value) in LIMITS:
+            _check_ranges(value, sizes, name)
+        elif isinstance(value, tuple) and value and type(value[0]) in LIMITS:
+            for place, item in enumerate(value):
+                _check_ranges(item, sizes, f"{name}[{place}]")
+
+
+def _check_limits(value: Any, limits: Limits, sizes: dict[str | int, int], where: str) -> None:
+    if limits.dtype:
+        shape = tuple(sizes[axis] for axis in limits.shape)
+        if not isinstance(value, np.ndarray) or value.dtype != limits.dtype or value.shape != shape:
+            got = f"{value.dtype} of shape {value.shape}" if isinstance(value, np.ndarray) else type(value).__name__
+            raise RunError(f"{where} must be {limits.dtype} of shape {shape}; got {got}.")
+    if isinstance(value, tuple):
+        value = [item for item in value if item is not None]
+    found = np.asarray([] if value is None else value)
+    high = sizes[limits.high] - 1 if isinstance(limits.high, str) else limits.high
+    if ((found < limits.low) | (found > high)).any():
+        rule = f"at least {limits.low}" if high == _INF else f"from {limits.low} to {high}"
+        raise RunError(f"{where} must be {rule}; got {found.min()}{f' to {found.max()}' if found.size > 1 else ''}.")
+
+
+def _check_clusters(seen: RunEvidence) -> None:
+    sizes = np.bincount(seen.labels[seen.labels >= 0], minlength=len(seen.clusters)).tolist()
+    for place, (cluster, size) in enumerate(zip(seen.clusters, sizes, strict=True)):
+        _require(
+            cluster.number == place, f"evidence.clusters[{place}].number", f"{place}, its position", cluster.number
+        )
+        _require(cluster.size == size, f"evidence.clusters[{place}].size", f"{size}, as in the labels", cluster.size)
+
+
+def _check_tree(seen: RunEvidence) -> None:
+    """Refuse what is not a tree with the root first, and leaves that are parts of one cluster each."""
+    tree, k = seen.tree, len(seen.clusters)
+    _require(len(tree) > 0, "evidence.tree", "a tree with a root", ())
+    above = {child: branch.index for branch in tree for child in branch.children}
+    of_branch: list[int] = []  # the cluster that each branch is, or is a part of
+    for place, branch in enumerate(tree):
+        where, parent = f"evidence.tree[{place}]", above.get(place, -1)
+        _require(branch.index == place, f"{where}.index", f"{place}, its position", branch.index)
+        fits = branch.parent == parent < place and (parent < 0) == (place == 0)
+        _require(fits, f"{where}.parent", "the earlier branch whose child it is, or −1 for the root", branch.parent)
+        inside = of_branch[parent] if place else -1
+        _require(inside < 0 or branch.cluster < 0, f"{where}.cluster", "−1 inside another cluster", branch.cluster)
+        of_branch.append(max(inside, branch.cluster))
+        known = bool(branch.children) or of_branch[place] >= 0
+        _require(known, f"{where}.cluster", "a cluster, or below one, as it is a leaf", branch.cluster)
+    if sum(len(branch.children) for branch in tree) != len(tree) - 1:
+        raise RunError("evidence.tree must name every branch but the root as a child once.")
+    if sorted(branch.cluster for branch in tree if branch.cluster >= 0) != list(range(k)):
+        raise RunError("evidence.tree must hold every cluster once.")
+    expected = [-2 if branch.children else cluster for branch, cluster in zip(tree, of_branch, strict=True)]
+    if (np.array([*expected, -1])[seen.leaves] != seen.labels).any():
+        raise RunError("evidence.leaves must be leaves of the tree, in the clusters of the labels.")
+    counts = np.bincount(seen.leaves[seen.leaves >= 0], minlength=len(tree))
+    for branch in reversed(tree):
+        size = int(counts[branch.index])
+        _require(branch.size == size, f"evidence.tree[{branch.index}].size", f"{size}, as in the leaves", branch.size)
+        if branch.index:
+            counts[branch.parent] += size
+
+
+def _check_choice(choice: Choice) -> None:
+    ks, where = choice.ks, "evidence.choice"
+    _require(all(a < b for a, b in pairwise(ks)), f"{where}.ks", "ascending", ks)
+    for name in ("mean", "standard_error"):
+        _require(len(getattr(choice, name)) == len(ks), f"{where}.{name}", f"{len(ks)} values, one for each k", ())
+    for name in ("ranking", "plausible"):
+        found = getattr(choice, name)
+        _require(len(set(found)) == len(found) and set(found) <= set(ks), f"{where}.{name}", "values of ks", found)
+
+
+def _check_model(model: Mapping[str, Any], k: int) -> None:
+    """Check what every model holds; the rest is checked where the model is restored."""
+    for name, value in model.items():
+        _require(isinstance(value, np.ndarray | Texts), f"model.{name}", "an array or texts", value)
+    labels, weights = model.get("labels", np.zeros(1, np.int32)), model.get("weights", np.zeros(1))
+    fits = isinstance(labels, np.ndarray) and labels.dtype == np.int32 and labels.ndim == 1 and len(labels)
+    if not fits or labels.min() < -1 or not 0 <= labels.max() < k:
+        raise RunError(f"model.labels must be clusters from 0 to {k - 1} or −1, not all −1, as int32.")
+    fits = isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and weights.ndim == 1
+    if not fits or not np.isfinite(weights).all() or (weights < 0).any():
+        raise RunError("model.weights must be finite numbers of at least 0.")
+    terms = model.get("words.terms", ())
+    for name in ("words.global_weights", "words.document_frequency"):
+        if np.shape(model.get(name, np.zeros(len(terms)))) != (len(terms),):
+            raise RunError(f"model.{name} must be {len(terms)} numbers, one for each term.")

@@ -1,0 +1,59 @@
+"""Older runs, brought to today's schema step by step; a change of the schema adds one function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+SCHEMA = 2
+
+# The parts of a run, and what each of them took from the flat list of schema 1.
+_PARTS_1 = {
+    "provenance": (
+        "kernel", "parameters", "seed", "command", "source", "columns", "fingerprint", "created", "seconds", "versions",
+    ),
+    "documents": ("ids", "titles", "classes", "dates", "texts", "excerpts"),
+    "evidence": (
+        "labels", "clusters", "choice", "tree", "leaves", "second", "margin", "oddness", "stability", "duplicates",
+        "duplicate_similarity", "outcome", "objective", "agreement", "warnings",
+    ),
+    "layout": ("coordinates", "sample", "heatmap"),
+}  # fmt: skip
+_EFFORT_1 = ("ks", "scheme", "n_splits", "null", "stability", "n_init", "polish")
+
+
+def upgrade(run: dict[str, Any], schema: int) -> dict[str, Any]:
+    """Return the content of a run of an older schema as one of today's schema.
+
+    Examples
+    --------
+    >>> from grampus.persist.upgrade import upgrade
+    >>> upgrade({"kernel": "cosine", "outcome": "converged"}, 1)["provenance"]
+    {'kernel': 'cosine'}
+    """
+    for step in range(schema, SCHEMA):
+        run = _STEPS[step](run)
+    return run
+
+
+def _from_1_to_2(run: dict[str, Any]) -> dict[str, Any]:
+    """Group the fields in four parts, and the clusterer's parameters; outliers of a cluster were called odd."""
+    clusters, given = run.get("clusters"), run.get("parameters")
+    if isinstance(given, dict):
+        effort = {name: given.pop(name) for name in _EFFORT_1 if name in given}
+        effort["scheme"] = effort.get("scheme") or "auto"  # once None
+        method = {"name": "kernel-kmeans", "init": given.pop("init", "auto")}
+        given.pop("n_jobs", None)
+        run["parameters"] = {**given, "effort": {"polish": True, **effort}, "method": method}
+    if isinstance(clusters, list):
+        run["clusters"] = [
+            {"outliers" if name == "odd" else name: value for name, value in cluster.items()}
+            if isinstance(cluster, dict)
+            else cluster
+            for cluster in clusters
+        ]
+    parts = {part: {name: run.pop(name) for name in names if name in run} for part, names in _PARTS_1.items()}
+    return {**run, **parts}  # what is left of the run is the model, or unknown
+
+
+_STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1_to_2}

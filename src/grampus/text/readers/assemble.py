@@ -1,0 +1,241 @@
+"""From records to a corpus: columns, ids, empty texts, and notes about them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, time
+from decimal import Decimal
+
+from ..._config import format_size
+from ...errors import CorpusError
+from ..corpus import Corpus
+from ..store import Texts, replace_surrogates
+from .decode import ValueDecoder
+from .log import quoted
+from .registry import BadRecord, Record, Source, Table
+
+# Chinese, Japanese, Thai, Lao, Tibetan, Burmese and Khmer; Korean has spaces.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # fmt: skip  # noqa: E501
+_SAMPLE = 1000  # characters of a text that its script is told by
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Which columns hold what; an id of None is a column ``id`` if there is one, else the record's number."""
+
+    text: tuple[str, ...]
+    id: str | None = None
+    label: str | None = None
+    title: str | None = None
+    date: str | None = None
+
+    def optional(self) -> tuple[str | None, str | None, str | None]:
+        """Return the columns that a record may lack: label, title and date."""
+        return self.label, self.title, self.date
+
+    def named(self) -> list[str]:
+        """Return every column that was asked for."""
+        return [*self.text, *(column for column in (self.id, *self.optional()) if column is not None)]
+
+
+class _RecordError(Exception):
+    """A record breaks a rule: the kind of problem, and the reason."""
+
+
+@dataclass
+class _Builder:
+    """A corpus under construction."""
+
+    source: Source
+    table: Table
+    columns: Columns
+    values: ValueDecoder
+    texts: Texts = field(default_factory=Texts)
+    ids: Texts = field(default_factory=Texts)
+    labels: list[str] = field(default_factory=list)
+    titles: Texts = field(default_factory=Texts)
+    dates: Texts = field(default_factory=Texts)
+    ids_seen: set[str] = field(default_factory=set)
+    columns_seen: set[str] = field(default_factory=set)
+    last_number: dict[str, int] = field(default_factory=dict)
+    interned: dict[str, str] = field(default_factory=dict)
+    id_column: str | None = None
+    records: int = 0
+    unlabelled: int = 0
+    unspaced: int = 0
+
+    def add(self, record: Record) -> None:
+        """Take a record in, or skip it by a stated rule; raise `_RecordError` if it breaks one."""
+        if not self.records:
+            self.id_column = self.columns.id or self.table.id or ("id" if "id" in record.values else None)
+        self.records += 1
+        text = self._text(record)
+        if not text or text.isspace():
+            empty = self.source.options.empty
+            if empty == "error":
+                raise _RecordError("empty text", "has an empty text (empty='skip' leaves such documents out)")
+            if empty == "skip":
+                self.source.log.skip("empty text")
+                return
+        label, title, when = (self._optional(record, column) for column in self.columns.optional())
+        identity = self._id(record)
+        if identity is None:
+            return
+        self.texts._append(text)
+        if self.texts.nbytes > self.source.limits.max_total_bytes:
+            limit = format_size(self.source.limits.max_total_bytes)
+            raise CorpusError(f"{self.source.name} must hold at most {limit} of text (max_total_bytes).")
+        self.ids._append(identity)
+        if self.columns.label is not None:
+            self.unlabelled += not label
+            self.labels.append(self.interned.setdefault(label or "", label or ""))
+        if self.columns.title is not None:
+            self.titles._append(title or "")
+        if self.columns.date is not None:
+            self.dates._append(when or "")
+        if not text.isascii():
+            sample = text[:_SAMPLE]
+            self.unspaced += len(_UNSPACED.findall(sample)) * 10 > sum(map(str.isalpha, sample)) * 3
+
+    def _text(self, record: Record) -> str:
+        parts = [self._value(record, column, text=True) or "" for column in self.columns.text]
+        return parts[0] if len(parts) == 1 else self._checked("\n\n".join(part for part in parts if part))
+
+    def _optional(self, record: Record, column: str | None) -> str | None:
+        """Return a label, title or date; None where the record lacks it, as where it is null."""
+        if column is None or column not in record.values:
+            return None
+        self.columns_seen.add(column)
+        return self._value(record, column)
+
+    def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
+        if column not in record.values:
+            have = quoted(", ".join(map(str, record.values))) or "none"
+            raise _RecordError("missing column", f"has no column {quoted(column)!r}; it has {have}")
+        value = record.values[column]
+        if isinstance(value, str):
+            found: str | None = value
+        elif isinstance(value, bytes):
+            found = self.values.decode(value, f"{self.source.name} {self.table.unit} {record.number}")
+        else:
+            found = _as_string(value, column, text)
+        return None if found is None else self._checked(found)
+
+    def _checked(self, value: str) -> str:
+        """Return a value that has a UTF-8 form of at most `max_document_bytes`."""
+        length = len(value)
+        if not value.isascii():
+            try:
+                length = len(value.encode("utf-8"))
+            except UnicodeEncodeError:
+                self.source.log.note("lone surrogates, which are not characters, became U+FFFD", self.source.name)
+                value = replace_surrogates(value)
+                length = len(value.encode("utf-8"))
+        limit = self.source.limits.max_document_bytes
+        if length > limit:
+            raise _RecordError("record too long", f"is longer than {format_size(limit)} (max_document_bytes)")
+        return value
+
+    def _id(self, record: Record) -> str | None:
+        """Return the document's id, or None if it is to be left out."""
+        if self.id_column is None:
+            return str(self.records)
+        identity = self._value(record, self.id_column)
+        if not identity:
+            raise _RecordError("no id", f"has no id in column {quoted(self.id_column)!r}")
+        if identity in self.ids_seen:
+            rule = self.source.options.duplicate_ids
+            if rule == "skip":
+                self.source.log.skip("id seen before")
+                return None
+            if rule == "error":
+                raise _RecordError(
+                    "id seen before",
+                    f"has the id {quoted(identity)!r}, which was seen before; choose another column with "
+                    "id=, or duplicate_ids='number' or 'skip' in ReadOptions",
+                )
+            identity = self._numbered(identity)
+        self.ids_seen.add(identity)
+        return identity
+
+    def _numbered(self, identity: str) -> str:
+        number = self.last_number.get(identity, 1)
+        while True:
+            number += 1
+            candidate = f"{identity}#{number}"
+            if candidate not in self.ids_seen:
+                self.last_number[identity] = number
+                return candidate
+
+    def corpus(self) -> Corpus:
+        """Check what was found and return the corpus."""
+        name, log, columns = self.source.name, self.source.log, self.columns
+        if not len(self.texts):
+            skipped = ", ".join(f"{count} × {quoted(reason)}" for reason, count in log.skipped.items())
+            raise CorpusError(
+                f"{name} must hold at least one document; none was found (left out: {skipped or 'none'})."
+            )
+        absent = next((c for c in columns.optional() if c is not None and c not in self.columns_seen), None)
+        if absent is not None:
+            raise CorpusError(f"{name} must have a column {quoted(absent)!r}; no record has it.")
+        if self.unlabelled:
+            log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
+        if self.unspaced * 10 >= len(self.texts):
+            log.note(
+                f"{self.unspaced} of {len(self.texts)} documents are in a script written without spaces, which cannot "
+                "be split into words; use a string kernel such as 'spectrum(3)' on the texts instead of terms"
+            )
+        self.ids_seen.clear()
+        self.ids._distinct = True
+        return Corpus(
+            texts=self.texts,
+            ids=self.ids,
+            labels=None if columns.label is None else tuple(self.labels),
+            titles=None if columns.title is None else self.titles,
+            dates=None if columns.date is None else self.dates,
+            source=name,
+            skipped=dict(log.skipped),
+            notes=tuple(log.notes()),
+        )
+
+
+def _as_string(value: object, column: str, text: bool) -> str | None:
+    """Return a value that is not a string as one; None if it is missing."""
+    if value is None or value != value:  # NaN  # noqa: PLR0124
+        return None
+    if isinstance(value, datetime | date | time):
+        return value.isoformat()
+    if isinstance(value, bool) and not text:
+        return "true" if value else "false"
+    if isinstance(value, int | float | Decimal) and not text:
+        return str(value)
+    kind = "a list" if isinstance(value, list) else "an object" if isinstance(value, Mapping) else type(value).__name__
+    raise _RecordError("not a string", f"must have a string in column {quoted(column)!r}; it has {kind}")
+
+
+def assemble(table: Table, columns: Columns, source: Source) -> Corpus:
+    """Read a table to its end and return the corpus."""
+    if table.columns is not None:
+        for column in columns.named():
+            if column not in table.columns:
+                have = quoted(", ".join(table.columns), 300)
+                raise CorpusError(f"{source.name} must have a column {quoted(column)!r}; its columns are: {have}.")
+    builder = _Builder(source, table, columns, ValueDecoder(source.options.encoding, source.log))
+    for item in table.records:
+        bad = item if isinstance(item, BadRecord) else None
+        if isinstance(item, Record):
+            try:
+                builder.add(item)
+            except _RecordError as problem:
+                bad = BadRecord(item.number, *problem.args)
+        if bad is not None:
+            if source.options.on_error == "raise":
+                advice = "" if "ReadOptions" in bad.reason else "; on_error='skip' leaves such records out"
+                raise CorpusError(f"{source.name} {table.unit} {bad.number} {bad.reason}{advice}.")
+            source.log.skip(bad.kind)
+        if not len(builder.texts) & 255:
+            source.log.report(len(builder.texts))
+    source.log.report(len(builder.texts), last=True)
+    return builder.corpus()

@@ -1,0 +1,72 @@
+"""What a reader collects besides documents: skipped items, notes and progress."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+
+from ..._progress import Progress, as_progress, throttle
+
+_LONGEST = 120
+_NAMED = 3  # places that a note names
+
+
+class CorpusWarning(UserWarning):
+    """Something about a corpus that its user should know; also kept in ``Corpus.notes``.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from grampus.text import CorpusWarning
+    >>> warnings.simplefilter("ignore", CorpusWarning)  # read without them
+    >>> warnings.simplefilter("default", CorpusWarning)
+    """
+
+
+def quoted(value: object, longest: int = _LONGEST) -> str:
+    """Return a name or value fit for a message: one line, no control characters, not long."""
+    text = "".join(
+        c if c.isprintable()
+        else f"\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff"  # a byte of a name that is not UTF-8
+        else c.encode("unicode_escape").decode("ascii")
+        for c in str(value)[: longest + 1]
+    )  # fmt: skip
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+class Log:
+    """Count skipped items by reason, collect notes and report progress."""
+
+    def __init__(self, progress: Progress | None = None) -> None:
+        self.skipped: Counter[str] = Counter()
+        self.done = 0  # bytes of the source read so far
+        self.total: int | None = None  # bytes of the whole source, where it has a size
+        self._notes: dict[str, list[str]] = {}
+        self._progress = throttle(as_progress(progress))
+
+    def skip(self, reason: str) -> None:
+        """Count something left out."""
+        self.skipped[reason] += 1
+
+    def note(self, what: str, where: str = "") -> None:
+        """Keep a note; notes that differ only in their place are merged."""
+        self._notes.setdefault(what, []).append(where)
+
+    def notes(self) -> list[str]:
+        """Return one line per kind of note, naming the first places."""
+        lines = []
+        for what, places in self._notes.items():
+            named = [place for place in places if place]
+            more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
+            lines.append(f"{what}: {', '.join(named[:_NAMED])}{more}." if named else f"{what}.")
+        return lines
+
+    def report(self, documents: int, *, last: bool = False) -> None:
+        """Report the bytes read, or the documents kept where the source has no size."""
+        done = documents if self.total is None else self.total if last else self.done
+        self._progress("reading", done, done if last else self.total)
+
+    def warn(self, stacklevel: int) -> None:
+        """Issue every note as a `CorpusWarning`."""
+        for line in self.notes():
+            warnings.warn(line, CorpusWarning, stacklevel=stacklevel + 1)

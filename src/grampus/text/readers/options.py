@@ -1,0 +1,112 @@
+"""The options of `read_corpus`: rules for odd input, and limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+
+from ...errors import InputError
+from .decode import check_encoding
+
+MB = 10**6
+GB = 10**9
+
+
+@dataclass(frozen=True)
+class ReadLimits:
+    """How large a source may be, and how much work it may cause.
+
+    Parameters
+    ----------
+    max_document_bytes : int
+        Largest document or record.
+    max_total_bytes : int
+        Largest total of decompressed bytes, and of texts.
+    max_ratio : float
+        Largest ratio of decompressed to compressed bytes, and of the records of a database or Parquet file to the
+        file's size; checked once 4 MB have come out.
+    max_query_steps : int
+        Most steps of SQLite's virtual machine without a record. Sorting takes 4 to 8 steps per row; the default ends a
+        query that finds nothing after about ten seconds.
+
+    Examples
+    --------
+    >>> from grampus.text import ReadLimits, ReadOptions
+    >>> ReadOptions(limits=ReadLimits(max_ratio=1000)).limits.max_document_bytes
+    64000000
+    """
+
+    max_document_bytes: int = 64 * MB
+    max_total_bytes: int = 16 * GB
+    max_ratio: float = 200.0
+    max_query_steps: int = 300_000_000
+
+    def __post_init__(self) -> None:
+        for limit in fields(self):
+            value = getattr(self, limit.name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not value > 0:
+                raise InputError(f"{limit.name} must be a positive number; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """The less common options of `read_corpus`.
+
+    Parameters
+    ----------
+    encoding : str or None
+        By default a byte order mark decides, then UTF-8, then detection with a warning.
+    on_error : {"raise", "skip"}
+        What to do with a record that cannot be used: raise, or leave it out and count it.
+    empty : {"skip", "keep", "error"}
+        What to do with a text that is empty or only white space.
+    duplicate_ids : {"error", "number", "skip"}
+        What to do with an id seen before: raise, make it ``id#2``, ``id#3``, …, or leave the document out.
+    header : bool
+        Whether the first row of a CSV or TSV file holds column names. Without it columns are named ``"0"``, ``"1"``, ….
+    delimiter : str or None
+        Of a CSV file. None is a tab for TSV; for CSV the comma or, if the first line has none, the most frequent of
+        semicolon, tab and bar in it.
+    pattern : str
+        Names of the files of a folder to read: a shell pattern such as ``"*.txt"``.
+    hidden : bool
+        Whether to read files and folders whose names begin with a dot.
+    follow_symlinks : bool
+        Whether to follow symbolic links in a folder. Each folder is entered once, so loops end.
+    limits : ReadLimits
+        Largest sizes, and most work.
+
+    Examples
+    --------
+    >>> from grampus.text import ReadOptions
+    >>> ReadOptions(empty="keep", encoding="latin1").encoding
+    'iso8859-1'
+    """
+
+    encoding: str | None = None
+    on_error: str = "raise"
+    empty: str = "skip"
+    duplicate_ids: str = "error"
+    header: bool = True
+    delimiter: str | None = None
+    pattern: str = "*"
+    hidden: bool = False
+    follow_symlinks: bool = False
+    limits: ReadLimits = field(default_factory=ReadLimits)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "encoding", check_encoding(self.encoding))
+        _choice("on_error", self.on_error, ("raise", "skip"))
+        _choice("empty", self.empty, ("skip", "keep", "error"))
+        _choice("duplicate_ids", self.duplicate_ids, ("error", "number", "skip"))
+        delimiter = self.delimiter
+        if delimiter is not None and (type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise InputError(f"delimiter must be one character, not a quote or a line end; got {delimiter!r}.")
+        if not isinstance(self.pattern, str):
+            raise InputError(f"pattern must be a shell pattern such as '*.txt'; got {self.pattern!r}.")
+        if not isinstance(self.limits, ReadLimits):
+            raise InputError(f"limits must be a ReadLimits; got {self.limits!r}.")
+
+
+def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")

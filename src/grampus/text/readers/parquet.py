@@ -1,0 +1,43 @@
+"""Parquet: a record per row, a few hundred at a time."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import Any
+
+from ...errors import CorpusError
+from .options import MB
+from .registry import Reader, Source, Table
+from .tables import BATCH, check_names, expansion, first_line, import_extra, read_batches
+
+_BATCH_BYTES = 64 * MB
+_SMALLEST_BATCH = 8
+
+
+def open_parquet(source: Source) -> Table:
+    """Read the wanted columns of a Parquet file."""
+    parquet: Any = import_extra("pyarrow.parquet", "parquet")
+    try:
+        file = source.cleanup.enter_context(closing(parquet.ParquetFile(source.path)))
+        columns = check_names(file.schema_arrow.names, source.name)
+        chosen = [column for column in columns if column in source.wanted]
+        # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
+        groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
+        sizes = [max(group.total_byte_size, 1) for group in groups]  # decompressed, but still encoded
+    except CorpusError:
+        raise
+    except Exception as error:  # pyarrow raises many kinds for damaged files
+        raise CorpusError(f"{source.name} must be a valid Parquet file ({first_line(error)}).") from error
+    expansion(source).add(sum(sizes))
+    # A value may be as large as everything in its row group, and a dictionary may repeat it in every row.
+    rows = min(BATCH, max(_SMALLEST_BATCH, _BATCH_BYTES // max(sizes, default=1)))
+    batches = file.iter_batches(batch_size=rows, columns=chosen, use_threads=False)
+
+    def fetch() -> list[dict[str, Any]] | None:
+        batch = next(batches, None)
+        return None if batch is None else batch.to_pylist()
+
+    return Table("record", columns, read_batches(source, fetch, first_line))
+
+
+FORMATS = (Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),)

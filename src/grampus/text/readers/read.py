@@ -1,0 +1,167 @@
+"""`read_corpus`: documents from a folder, a file, a database or a stream."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from typing import IO, Any
+
+from ..._progress import Progress
+from ...errors import CorpusError, InputError
+from ..corpus import Corpus
+from .assemble import Columns, assemble
+from .json import open_detected
+from .log import Log, quoted
+from .options import ReadOptions
+from .registry import READERS, Reader, Source, find_reader
+from .streams import open_source
+
+
+def read_corpus(
+    source: str | os.PathLike[str] | IO[bytes],
+    *,
+    text: str | Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002
+    label: str | None = None,
+    title: str | None = None,
+    date: str | None = None,
+    query: str | None = None,
+    format: str | Reader | None = None,  # noqa: A002
+    options: ReadOptions | None = None,
+    progress: Progress | None = None,
+) -> Corpus:
+    r"""Read documents from a folder, a file, a database or a stream.
+
+    Sources are read as streams; memory is little more than the size of the texts. Whatever is wrong with the input,
+    the result is a corpus or a `CorpusError` of one line. What was left out is counted by reason in ``skipped``;
+    what was guessed is listed in ``notes`` and raised as a `CorpusWarning`.
+
+    Parameters
+    ----------
+    source : path, "-", "duckdb:" or binary file
+        A folder of text files; a CSV, TSV, JSON, JSONL or plain text file, which may be compressed with gzip,
+        bzip2 or xz; a SQLite, DuckDB or Parquet file; ``"-"`` for standard input; ``"duckdb:"`` for SQL
+        without a database file; an open binary file.
+    text : str or sequence of str, optional
+        Column of the text, ``"text"`` by default. Several are joined with a blank line in between.
+    id : str, optional
+        Column of the id. By default ``"id"`` if there is one, else the record's number, from 1. In a folder,
+        the path below it.
+    label, title, date : str, optional
+        Columns of the label, the title and the date; not read unless named. A folder has the columns
+        ``"folder"`` (the first subfolder), ``"name"``, ``"path"`` and ``"modified"``.
+    query : str, optional
+        One SELECT, for SQLite and DuckDB. A SQLite file with a single table needs none.
+    format : str or Reader, optional
+        ``"folder"``, ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"lines"``, ``"text"`` (the file is one
+        document), ``"sqlite"``, ``"parquet"``, ``"duckdb"``, another registered reader or one of your own. By default
+        found by the first bytes or the name; for standard input and open files, by the first characters.
+    options : ReadOptions, optional
+        Encoding, limits, and rules for bad records, empty texts, repeated ids, links and CSV dialects.
+    progress : callable, optional
+        Called as ``progress("reading", done, total)`` a few times a second and at the end, in bytes of the source or,
+        where it has no size, in documents (then ``total`` is None until the end).
+
+    Returns
+    -------
+    Corpus
+
+    Raises
+    ------
+    CorpusError
+        The source cannot be read.
+    MissingExtraError
+        Parquet or DuckDB is asked for and not installed.
+
+    Examples
+    --------
+    >>> import io
+    >>> from grampus.text import read_corpus
+    >>> stream = io.BytesIO(b'id,body,kind\nw,"whale song",sea\nb,bird song,air\n')
+    >>> corpus = read_corpus(stream, format="csv", text="body", label="kind")
+    >>> [document.text for document in corpus], corpus.labels
+    (['whale song', 'bird song'], ('sea', 'air'))
+    """
+    if query is not None and not isinstance(query, str):
+        raise InputError(f"query must be a string of SQL; got {query!r}.")
+    options = ReadOptions() if options is None else options
+    if not isinstance(options, ReadOptions):
+        raise InputError(f"options must be a ReadOptions; got {options!r}.")
+    reader = _named_reader(format)
+    columns = _columns(text, id=id, label=label, title=title, date=date)
+    log = Log(progress)
+    with ExitStack() as cleanup:
+        given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup}
+        reader, opened = _open(source, reader, {**given, "wanted": (*columns.named(), "id")})
+        if query is not None and not (reader and reader.takes_query):
+            takers = " and ".join(other.name for other in READERS.values() if other.takes_query)
+            raise InputError(f"query must be left out except for {takers}; got {quoted(query)!r} for {opened.name}.")
+        table = reader.open(opened) if reader else open_detected(opened)
+        corpus = assemble(table, columns, opened)
+    log.warn(stacklevel=2)
+    return corpus
+
+
+def _named_reader(name: str | Reader | None) -> Reader | None:
+    if name is None or isinstance(name, Reader):
+        return name
+    if name not in READERS:
+        raise InputError(f"format must be one of {', '.join(READERS)}; got {name!r}.")
+    return READERS[name]
+
+
+def _columns(text: str | Sequence[str] | None, **others: str | None) -> Columns:
+    texts = ("text",) if text is None else (text,) if isinstance(text, str) or not isinstance(text, Iterable) else text
+    texts = tuple(texts)
+    if not texts or not all(isinstance(column, str) for column in texts):
+        raise InputError(f"text must be a column's name or several; got {text!r}.")
+    for name, column in others.items():
+        if column is not None and not isinstance(column, str):
+            raise InputError(f"{name} must be a column's name; got {column!r}.")
+    return Columns(texts, **others)
+
+
+def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Reader | None, Source]:
+    """Find the reader, None for a stream to be recognised by its first characters, and what it is to read."""
+    if hasattr(source, "read"):
+        return _open_stream(source, quoted(getattr(source, "name", "stream")), reader, given)
+    if not isinstance(source, str | os.PathLike) or not isinstance(os.fspath(source), str):
+        raise InputError(f"source must be a path, '-', 'duckdb:' or a binary file; got {type(source).__name__}.")
+    path: str = os.fspath(source)
+    name = quoted(path, 1000)
+    if path == "-":
+        stdin = getattr(sys.stdin, "buffer", None)
+        if stdin is None:
+            raise CorpusError("standard input must be open for bytes; it is closed or replaced.")
+        return _open_stream(stdin, "standard input", reader, given)
+    if path == "duckdb:":
+        return READERS["duckdb"], Source("duckdb", **given)
+    folder = READERS["folder"]
+    if "\0" in path:
+        raise CorpusError(f"source must be a path; {name!r} has a zero byte.")
+    if reader is folder or (reader is None and os.path.isdir(path)):
+        if not os.path.isdir(path):
+            raise CorpusError(f"{name} must be a folder; it is not.")
+        return folder, Source(name, path=path, **given)
+    stream = given["cleanup"].enter_context(open_source(path))
+    reader = reader or find_reader(path, stream)
+    if reader is None:
+        suffixes = ", ".join(suffix for other in READERS.values() for suffix in other.suffixes)
+        raise CorpusError(
+            f"format must be given for {name}, whose name does not tell it "
+            f"(known: {suffixes}, also with .gz, .bz2 or .xz)."
+        )
+    if not reader.needs_path:
+        given["log"].total = os.fstat(stream.fileno()).st_size
+    return reader, Source(name, stream, path, **given)
+
+
+def _open_stream(
+    stream: IO[bytes], name: str, reader: Reader | None, given: dict[str, Any]
+) -> tuple[Reader | None, Source]:
+    if reader is not None and reader.needs_path:
+        names = ", ".join(other.name for other in READERS.values() if not other.needs_path)
+        raise InputError(f"format must be one of {names} for a stream; got {reader.name!r}.")
+    return reader, Source(name, stream, **given)

@@ -1,0 +1,1 @@
+"""Terms: from texts to weighted term counts."""

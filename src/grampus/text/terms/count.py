@@ -1,0 +1,292 @@
+"""Count terms in one pass: text to a sparse matrix of counts.
+
+Each distinct token is processed once. A dictionary numbers raw tokens as they appear (``map`` and ``fromiter`` keep
+that loop in C); length, stop list and stemmer are applied per distinct token and looked up for whole arrays of
+numbers. Tokens and n-grams, called units here, share one numbering.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import count, islice
+
+import numpy as np
+import scipy.sparse as sp
+import Stemmer
+from numpy.typing import NDArray
+
+from ...errors import InputError
+
+WORDS = r"\b\w\w+\b"
+Tokeniser = Callable[[str], list[str]]
+Integers = NDArray[np.int32]
+
+STOPPED, UNKNOWN = -1, -2
+_CHUNK_CHARACTERS = 1 << 22  # bounds the temporary arrays: about two million tokens
+_LEXICON_LIMIT = 1 << 21  # tokens; a fixed vocabulary may meet an endless stream of new words: then start over
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """How a text becomes terms: the checked parameters of `Terms`."""
+
+    tokenise: Tokeniser
+    stops: frozenset[str]
+    stemmer: str | None
+    min_length: int
+    max_length: int | None
+    ngrams: tuple[int, int]
+
+
+def _ascii_table() -> bytes:
+    """Return a table that maps ASCII word characters to lower case and all others to a blank."""
+    return bytes(
+        byte if (chr(byte).isalnum() and chr(byte).islower()) or chr(byte).isdigit() or byte == ord("_")
+        else byte + 32 if chr(byte).isupper() else 32
+        for byte in range(128)
+    ).ljust(256)  # fmt: skip
+
+
+def _lowercase_words() -> Tokeniser:
+    r"""Return the tokeniser for ``\b\w\w+\b`` of the lowercased text.
+
+    ASCII texts go through a byte table and ``split``, which is faster; it keeps single characters, which the length
+    rule then removes.
+    """
+    table, findall = _ascii_table(), re.compile(WORDS).findall
+
+    def tokenise(text: str) -> list[str]:
+        if text.isascii():
+            return text.encode("ascii").translate(table).decode("ascii").split()
+        return findall(text.lower())
+
+    return tokenise
+
+
+def _checked(given: Callable[[str], Iterable[str]], lowercase: bool) -> Tokeniser:
+    """Wrap a user's tokeniser to check that it returns strings."""
+
+    def tokenise(text: str) -> list[str]:
+        tokens = list(given(text.lower() if lowercase else text))
+        for token in tokens:
+            if not isinstance(token, str):
+                raise InputError(f"tokenizer must return strings; got {token!r}.")
+        return tokens
+
+    return tokenise
+
+
+def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) -> Tokeniser:
+    """Return a function from text to tokens for a regular expression or a callable."""
+    if callable(spec):
+        return _checked(spec, lowercase)
+    if not isinstance(spec, str):
+        raise InputError(f"tokenizer must be a regular expression or a callable; got {spec!r}.")
+    try:
+        pattern = re.compile(spec)
+    except re.error as error:
+        raise InputError(f"tokenizer must be a valid regular expression; got {spec!r} ({error}).") from error
+    if pattern.groups > 1:
+        raise InputError(f"tokenizer must have at most one capturing group; got {spec!r} with {pattern.groups}.")
+    if spec == WORDS and lowercase:
+        return _lowercase_words()
+    findall = pattern.findall
+    return (lambda text: findall(text.lower())) if lowercase else findall
+
+
+@dataclass
+class Units:
+    """A numbering of tokens and n-grams; frozen unless `learning`.
+
+    An n-gram is its first n−1 tokens (a unit) and its last token: ``grams`` maps ``prefix << 32 | token``
+    to the n-gram's number, at every order.
+    """
+
+    learning: bool = True
+    tokens: dict[str, int] = field(default_factory=dict)
+    grams: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.learning:  # a missing key takes the next number of a shared count
+            number = count().__next__
+            self.tokens, self.grams = defaultdict(number), defaultdict(number)
+
+    @property
+    def size(self) -> int:
+        """Number of units."""
+        return len(self.tokens) + len(self.grams)
+
+    def of_tokens(self, tokens: Iterable[str]) -> list[int]:
+        """Return the units of tokens, numbering new ones while learning."""
+        known = self.tokens
+        if self.learning:
+            return list(map(known.__getitem__, tokens))
+        return [known.get(token, UNKNOWN) for token in tokens]
+
+    def of_grams(self, prefix: Integers, token: Integers) -> Integers:
+        """Return the units of n-grams given by prefix and last token."""
+        keys, inverse = np.unique((prefix.astype(np.int64) << 32) | token, return_inverse=True)
+        known = self.grams
+        look = known.__getitem__ if self.learning else lambda key: known.get(key, UNKNOWN)
+        units = np.fromiter(map(look, keys.tolist()), np.int32, len(keys))
+        return np.asarray(units[inverse.reshape(-1)])
+
+    def names(self) -> list[str]:
+        """Return the name of every unit; an n-gram's is its tokens joined by blanks."""
+        names = [""] * self.size
+        for token, unit in self.tokens.items():
+            names[unit] = token
+        for key, unit in self.grams.items():  # prefixes have lower numbers than what they begin
+            names[unit] = f"{names[key >> 32]} {names[key & 0xFFFFFFFF]}"
+        return names
+
+    def namesakes(self, names: list[str]) -> Integers | None:
+        """Return, for every unit, the first of the same name; None if all names differ, as without blanks in tokens."""
+        if not self.grams or not any(" " in token for token in self.tokens):
+            return None
+        first: dict[str, int] = {}
+        return np.fromiter((first.setdefault(name, unit) for unit, name in enumerate(names)), np.int32, len(names))
+
+    def keep(self, columns: Integers) -> tuple[Units, Integers]:
+        """Return a frozen numbering of the units with a column, and of their parts, and the column of each or −1."""
+        column = {unit: int(columns[unit]) for unit in np.flatnonzero(columns >= 0).tolist()}
+        parts = {unit: (key >> 32, key & 0xFFFFFFFF) for key, unit in self.grams.items()}
+        needed, stack = set(column), [unit for unit in column if unit in parts]
+        while stack:
+            for part in parts[stack.pop()]:
+                if part not in needed:
+                    needed.add(part)
+                    if part in parts:
+                        stack.append(part)
+        fresh = {unit: number for number, unit in enumerate(sorted(needed))}
+        tokens = {token: fresh[unit] for token, unit in self.tokens.items() if unit in fresh}
+        grams = {
+            (fresh[key >> 32] << 32) | fresh[key & 0xFFFFFFFF]: fresh[unit]
+            for key, unit in self.grams.items()
+            if unit in fresh
+        }
+        kept = np.fromiter((column.get(unit, -1) for unit in fresh), np.int32, len(fresh))
+        return Units(False, tokens, grams), kept
+
+
+def stemming(name: str) -> Callable[[list[str]], list[str]]:
+    """Return a function from words to stems; a word with a lone surrogate, which has no UTF-8 form, is unchanged."""
+    stem = Stemmer.Stemmer(name, 0).stemWords
+
+    def stem_all(words: list[str]) -> list[str]:
+        try:
+            return list(stem(words))
+        except UnicodeEncodeError:
+            return [word if re.search("[\ud800-\udfff]", word) else stem([word])[0] for word in words]
+
+    return stem_all
+
+
+class _Lexicon:
+    """Numbers of raw tokens, and the unit of each number."""
+
+    def __init__(self, analysis: Analysis, units: Units) -> None:
+        self.analysis, self.units = analysis, units
+        self.stem = stemming(analysis.stemmer) if analysis.stemmer else list
+        self.clear()
+
+    def clear(self) -> None:
+        self.raw: defaultdict[str, int] = defaultdict(count().__next__)
+        self.unit = np.empty(1 << 16, np.int32)
+        self.resolved = 0
+
+    def resolve(self) -> Integers:
+        """Find the units of the tokens seen since the last call; return the whole table."""
+        new = list(islice(self.raw, self.resolved, None))
+        low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
+        kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
+        stems = self.stem([token for token, keep in zip(new, kept, strict=True) if keep])
+        found = iter(self.units.of_tokens(stems))
+        end = self.resolved + len(new)
+        if end > len(self.unit):
+            self.unit = np.concatenate([self.unit[: self.resolved], np.empty(2 * end - self.resolved, np.int32)])
+        self.unit[self.resolved : end] = [next(found) if keep else STOPPED for keep in kept]
+        self.resolved = end
+        return self.unit
+
+
+def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers, NDArray[np.intp]]]:
+    """Yield raw token numbers and document lengths, a few megabytes of text at a time."""
+    tokenise = lexicon.analysis.tokenise
+    found: list[Integers] = []
+    lengths: list[int] = []
+    size = 0
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
+        tokens = tokenise(text)
+        found.append(np.fromiter(map(lexicon.raw.__getitem__, tokens), np.int32, len(tokens)))
+        lengths.append(len(tokens))
+        size += len(text) + 64
+        if size > _CHUNK_CHARACTERS:
+            yield np.concatenate(found), np.asarray(lengths, np.intp)
+            found, lengths, size = [], [], 0
+    if lengths:
+        yield np.concatenate(found), np.asarray(lengths, np.intp)
+
+
+def _emit(seq: Integers, row: Integers, units: Units, ngrams: tuple[int, int]) -> tuple[Integers, Integers]:
+    """Return units and rows of all n-grams of a chunk, of the wanted orders."""
+    low, high = ngrams
+    out: list[tuple[Integers, Integers]] = []
+    prefix = seq
+    for order in range(1, high + 1):
+        if order > 1:
+            last = seq[order - 1 :]
+            prefix = prefix[: len(last)].copy()
+            whole = (prefix >= 0) & (last >= 0) & (row[: len(last)] == row[order - 1 :])
+            prefix[~whole] = UNKNOWN
+            prefix[whole] = units.of_grams(prefix[whole], last[whole])
+        if order >= low:
+            known = prefix >= 0
+            out.append((prefix[known], row[: len(prefix)][known]))
+    if len(out) == 1:
+        return out[0]
+    return np.concatenate([unit for unit, _ in out]), np.concatenate([at for _, at in out])
+
+
+def count_units(texts: Iterable[str], analysis: Analysis, units: Units) -> sp.csr_matrix:
+    """Count units per document; return an int32 CSR matrix, documents × ``units.size``, columns unordered."""
+    lexicon = _Lexicon(analysis, units)
+    blocks: list[tuple[Integers, Integers, NDArray[np.intp]]] = []
+    for raw, lengths in _chunks(texts, lexicon):
+        unit = lexicon.resolve()[raw]
+        row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+        wanted = unit != STOPPED
+        unit, row = _emit(unit[wanted], row[wanted], units, analysis.ngrams)
+        blocks.append(_coalesce(unit, row, (len(lengths), units.size)))
+        if not units.learning and len(lexicon.raw) > _LEXICON_LIMIT:
+            lexicon.clear()
+    return _stack(blocks, units.size)
+
+
+def _coalesce(unit: Integers, row: Integers, shape: tuple[int, int]) -> tuple[Integers, Integers, NDArray[np.intp]]:
+    """Sum equal (row, unit) pairs of a chunk."""
+    ones = np.ones(len(unit), np.int32)
+    block = sp.coo_matrix((ones, (row, unit)), shape=shape).tocsr()
+    return block.indices.astype(np.int32, copy=False), block.data, np.diff(block.indptr).astype(np.intp)
+
+
+def _stack(blocks: list[tuple[Integers, Integers, NDArray[np.intp]]], width: int) -> sp.csr_matrix:
+    """Stack chunks vertically, freeing each as it is copied."""
+    lengths = np.concatenate([b[2] for b in blocks]) if blocks else np.empty(0, np.intp)
+    entries = int(lengths.sum())
+    indices, data = np.empty(entries, np.int32), np.empty(entries, np.int32)
+    start = 0
+    blocks.reverse()
+    while blocks:
+        index, value, _ = blocks.pop()
+        indices[start : start + len(index)], data[start : start + len(index)] = index, value
+        start += len(index)
+    wide = np.int64 if entries > np.iinfo(np.int32).max else np.int32
+    indptr = np.zeros(len(lengths) + 1, wide)
+    np.cumsum(lengths, out=indptr[1:])
+    return sp.csr_matrix((data, indices.astype(wide, copy=False), indptr), shape=(len(lengths), width))

@@ -1,0 +1,343 @@
+"""Terms: from texts to a matrix of counts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+import Stemmer
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ...errors import InputError
+from ..corpus import Corpus
+from .count import WORDS, Analysis, Units, count_units, tokeniser
+from .stopwords import StopList, stop_words
+
+
+def stemmers() -> list[str]:
+    """Return the names of the stemmers: ``porter``, ``english`` and the other Snowball languages.
+
+    Examples
+    --------
+    >>> from grampus.text import stemmers
+    >>> {"porter", "english", "german"} <= set(stemmers())
+    True
+    """
+    return sorted(Stemmer.algorithms())
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    r"""How a text is split into tokens.
+
+    Parameters
+    ----------
+    pattern : str or callable, default=r"\b\w\w+\b"
+        A regular expression whose matches (or whose one group) are the tokens, or a function from a string to its
+        tokens.
+    lowercase : bool, default=True
+        Whether to convert the text to lower case first.
+    min_length, max_length : int, int or None, default=1 and None
+        Fewest and most characters of a token, before stemming.
+
+    Examples
+    --------
+    >>> from grampus.text import Terms, Tokenizer
+    >>> long_words = Tokenizer(min_length=5)
+    >>> Terms(tokenizer=long_words, stemmer=None).fit(["The whale sings"]).get_feature_names_out().tolist()
+    ['sings', 'whale']
+    """
+
+    pattern: str | Callable[[str], Iterable[str]] = WORDS
+    lowercase: bool = True
+    min_length: int = 1
+    max_length: int | None = None
+
+
+class Terms(TransformerMixin, BaseEstimator):
+    r"""Turn texts into a sparse matrix of term counts, documents × terms.
+
+    One pass over the texts; each distinct word is stemmed once. The steps, in this order:
+
+    1. lower case;
+    2. tokens, by `tokenizer`, of allowed length;
+    3. tokens in `stop_words` are removed (compared before stemming);
+    4. stemming;
+    5. n-grams of the remaining tokens: a stop word leaves no gap;
+    6. terms in fewer than `min_df` or more than `max_df` documents are removed, then all but the `max_features` most
+       frequent.
+
+    Columns are in alphabetical order, so the matrix of a shuffled corpus is the shuffled matrix. A term is its name:
+    a token with a blank in it, from your own `tokenizer`, and an n-gram spelled the same are one column.
+
+    Parameters
+    ----------
+    tokenizer : str, callable or Tokenizer, default=r"\b\w\w+\b"
+        A regular expression whose matches (or whose one group) are the tokens, a function from a string to its
+        tokens, or a `Tokenizer` with the rules for case and length.
+    stop_words : {"smart", "english"}, path, iterable of str or None, default="smart"
+        See `grampus.text.stop_words`.
+    stemmer : str or None, default="english"
+        ``"porter"`` (the original), ``"english"`` (the later Snowball one), or another of `grampus.text.stemmers`.
+    ngram_range : (int, int), default=(1, 1)
+        Fewest and most tokens in a term.
+    min_df, max_df : int or float, default=1 and 1.0
+        Fewest and most documents a term must be in: a count if an integer, a share of the documents if a float.
+    max_features : int or None, default=None
+        Keep this many terms of the highest total count; ties go to the alphabetically first.
+    dtype : dtype, default=numpy.int32
+        Of the counts.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Term to column.
+    n_documents_ : int
+        Number of fitted documents.
+
+    See Also
+    --------
+    Weighting : from counts to weights.
+    TermVectorizer : both at once.
+
+    Examples
+    --------
+    >>> from grampus.text import Terms
+    >>> terms = Terms(stemmer="porter")
+    >>> counts = terms.fit_transform(["The whale swims.", "Whales are swimming; the whale dives."])
+    >>> terms.get_feature_names_out().tolist()
+    ['dive', 'swim', 'whale']
+    >>> counts.toarray().tolist()
+    [[0, 1, 1], [1, 1, 2]]
+    >>> terms.transform(["A diving whale"]).toarray().tolist()
+    [[1, 0, 1]]
+    """
+
+    def __init__(
+        self,
+        *,
+        tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
+        stop_words: StopList = "smart",
+        stemmer: str | None = "english",
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        dtype: Any = np.int32,
+    ) -> None:
+        self.tokenizer = tokenizer
+        self.stop_words = stop_words
+        self.stemmer = stemmer
+        self.ngram_range = ngram_range
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.dtype = dtype
+
+    def fit(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> Self:
+        """Learn the terms of a collection.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+        y : ignored
+
+        Returns
+        -------
+        self
+        """
+        self.fit_transform(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> sp.csr_matrix:
+        """Learn the terms of a collection and return its matrix, in one pass.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+        """
+        dtype = _number_type(self.dtype)
+        return _as_type(self._learn_counts(raw_documents), dtype)
+
+    def transform(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+        """Return the matrix of texts in the learned terms; other words are ignored.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+            Without rows if there are no texts.
+        """
+        return _as_type(self._counts(raw_documents), _number_type(self.dtype))
+
+    def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
+        """Return the terms in the order of the columns.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str objects
+        """
+        check_is_fitted(self, "vocabulary_")
+        return np.array(list(self.vocabulary_), dtype=object)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+    def _learn_counts(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+        """Learn the terms and return their int32 counts."""
+        analysis = self._analysis()
+        _check_share("min_df", self.min_df)
+        _check_share("max_df", self.max_df)
+        if self.max_features is not None:
+            _check_count("max_features", self.max_features, 1)
+        units = Units()
+        counts = count_units(_texts(raw_documents), analysis, units)
+        if not counts.shape[0]:
+            raise InputError("a collection must have at least one document; got none.")
+        names = units.names()
+        namesake = units.namesakes(names)
+        if namesake is not None:
+            index = namesake[counts.indices].astype(counts.indices.dtype, copy=False)
+            counts = sp.csr_matrix((counts.data, index, counts.indptr), shape=counts.shape)
+            counts.sum_duplicates()
+        chosen = self._choose(counts, names)
+        column = np.full(units.size, -1, np.int32)
+        column[chosen] = np.arange(len(chosen), dtype=np.int32)
+        if namesake is not None:
+            column = column[namesake]
+        self.vocabulary_ = {names[unit]: number for number, unit in enumerate(chosen.tolist())}
+        self.n_documents_ = counts.shape[0]
+        self._units, self._column = units.keep(column)
+        del units, names
+        return _select_columns(counts, column, len(chosen))
+
+    def _counts(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+        """Return the int32 counts of the learned terms."""
+        check_is_fitted(self, "vocabulary_")
+        counts = count_units(_texts(raw_documents), self._analysis(), self._units)
+        return _select_columns(counts, self._column, len(self.vocabulary_))
+
+    def _analysis(self) -> Analysis:
+        """Check the parameters that turn a text into terms."""
+        tokens = self.tokenizer if isinstance(self.tokenizer, Tokenizer) else Tokenizer(self.tokenizer)
+        _check_count("min_length", tokens.min_length, 1)
+        if tokens.max_length is not None:
+            _check_count("max_length", tokens.max_length, tokens.min_length)
+        if self.stemmer is not None and self.stemmer not in Stemmer.algorithms():
+            raise InputError(f"stemmer must be None or one of {', '.join(stemmers())}; got {self.stemmer!r}.")
+        try:
+            low, high = self.ngram_range
+        except (TypeError, ValueError):
+            low, high = 0, 0
+        if not (_is_count(low) and _is_count(high) and 1 <= low <= high):
+            raise InputError(f"ngram_range must be two integers, 1 <= smallest <= largest; got {self.ngram_range!r}.")
+        if isinstance(self.stop_words, Iterator):
+            raise InputError(
+                "stop_words must be words that can be read more than once, such as a list or a set; got "
+                f"{type(self.stop_words).__name__}, which one fit would use up."
+            )
+        stops = stop_words(self.stop_words)
+        if tokens.lowercase:
+            stops = frozenset(word.lower() for word in stops)
+        # The default expression needs two characters; its fast implementation leaves that to the length rule.
+        least = max(tokens.min_length, 2) if tokens.pattern == WORDS else tokens.min_length
+        return Analysis(
+            tokenise=tokeniser(tokens.pattern, lowercase=tokens.lowercase),
+            stops=stops,
+            stemmer=self.stemmer,
+            min_length=least,
+            max_length=tokens.max_length,
+            ngrams=(int(low), int(high)),
+        )
+
+    def _choose(self, counts: sp.csr_matrix, names: list[str]) -> NDArray[np.intp]:
+        """Return the units to keep, in alphabetical order of their names."""
+        n, size = counts.shape
+        frequency = np.bincount(counts.indices, minlength=size)
+        low, high = (df if _is_count(df) else df * n for df in (self.min_df, self.max_df))
+        chosen = np.flatnonzero((frequency >= max(low, 1)) & (frequency <= high))
+        if not len(chosen):
+            raise InputError(
+                f"at least one term must remain; none of {np.count_nonzero(frequency)} is in {low:g} to "
+                f"{high:g} of the {n} documents. Lower min_df, raise max_df, or check stop_words and tokenizer."
+            )
+        order = np.fromiter(sorted(chosen.tolist(), key=names.__getitem__), np.intp, len(chosen))
+        if self.max_features is None or self.max_features >= len(order):
+            return order
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=size)[order]
+        most = np.argsort(-totals, kind="stable")[: self.max_features]
+        return order[np.sort(most)]
+
+
+def _texts(raw: Iterable[str] | Corpus) -> Iterable[str]:
+    if isinstance(raw, Corpus):
+        return raw.texts
+    if isinstance(raw, str | bytes) or not isinstance(raw, Iterable):
+        raise InputError(f"documents must be a Corpus or an iterable of strings; got {type(raw).__name__}.")
+    return raw
+
+
+def _select_columns(counts: sp.csr_matrix, column: NDArray[np.int32], width: int) -> sp.csr_matrix:
+    """Rename and select columns of `counts`, which may be destroyed; columns of one name are summed."""
+    index = column[counts.indices]
+    keep = index >= 0
+    running = np.concatenate([[0], np.cumsum(keep)])
+    indptr = running[counts.indptr].astype(counts.indptr.dtype)
+    del running
+    index = index[keep].astype(counts.indices.dtype, copy=False)
+    chosen = sp.csr_matrix((counts.data[keep], index, indptr), shape=(counts.shape[0], width))
+    chosen.sum_duplicates()
+    return chosen
+
+
+def _as_type(counts: sp.csr_matrix, dtype: np.dtype[Any]) -> sp.csr_matrix:
+    if dtype.kind in "iu" and (most := int(counts.data.max(initial=0))) > np.iinfo(dtype).max:
+        raise InputError(f"dtype must hold the largest count, {most}; {dtype} does not. Use int32.")
+    return counts.astype(dtype, copy=False)
+
+
+def _number_type(dtype: Any) -> np.dtype[Any]:
+    try:
+        given: np.dtype[Any] = np.dtype(dtype)
+    except TypeError:
+        given = np.dtype(object)
+    if given.kind not in "iuf" or given == np.float16:
+        raise InputError(f"dtype must be an integer or float32 or float64 type; got {dtype!r}.")
+    return given
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    if not _is_count(value) or value < least:
+        raise InputError(f"{name} must be an integer, at least {least}; got {value!r}.")
+
+
+def _check_share(name: str, value: Any) -> None:
+    count = _is_count(value) and value >= 1
+    share = isinstance(value, Real) and not isinstance(value, Integral) and 0 <= float(value) <= 1
+    if not (count or share):
+        raise InputError(f"{name} must be an integer, at least 1, or a share from 0.0 to 1.0; got {value!r}.")

@@ -1,0 +1,104 @@
+"""Texts to weighted terms in one step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ..corpus import Corpus
+from .count import WORDS
+from .stopwords import StopList
+from .terms import Terms, Tokenizer
+from .weighting import Weighting
+
+
+class TermVectorizer(Terms):
+    r"""Turn texts into a sparse matrix of weighted terms: `Terms`, then `Weighting`.
+
+    Weights are stored as float32 by default and computed in float64. New documents are weighted with the global
+    weights of the fitted ones.
+
+    Parameters
+    ----------
+    weighting : str, default="lfc"
+        See `Weighting`.
+    tokenizer, stop_words, stemmer, ngram_range, min_df, max_df, max_features
+        See `Terms`.
+    dtype : {float32, float64}, default=numpy.float32
+        Of the weights.
+
+    Attributes
+    ----------
+    vocabulary_ : dict of str to int
+        Term to column.
+    n_documents_ : int
+        Number of fitted documents.
+    weighting_ : Weighting
+        With the global weights.
+
+    Examples
+    --------
+    >>> from grampus.text import TermVectorizer
+    >>> vectorizer = TermVectorizer("txx", min_df=2)
+    >>> vectorizer.fit_transform(["whale song", "whales, whales", "a bird's song"]).toarray().tolist()
+    [[1.0, 1.0], [0.0, 2.0], [1.0, 0.0]]
+    >>> vectorizer.get_feature_names_out().tolist()
+    ['song', 'whale']
+    """
+
+    def __init__(
+        self,
+        weighting: str = "lfc",
+        *,
+        tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
+        stop_words: StopList = "smart",
+        stemmer: str | None = "english",
+        ngram_range: tuple[int, int] = (1, 1),
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        dtype: Any = np.float32,
+    ) -> None:
+        super().__init__(
+            tokenizer=tokenizer, stop_words=stop_words, stemmer=stemmer, ngram_range=ngram_range,
+            min_df=min_df, max_df=max_df, max_features=max_features, dtype=dtype,
+        )  # fmt: skip
+        self.weighting = weighting
+
+    def fit_transform(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> sp.csr_matrix:
+        """Learn the terms and weights of a collection and return its weighted matrix.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+        y : ignored
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+        """
+        weighting = Weighting(self.weighting, dtype=self.dtype)
+        weighting.check_parameters()  # before the expensive work
+        weighted = weighting.fit_transform(self._learn_counts(raw_documents))
+        self.weighting_ = weighting
+        return weighted
+
+    def transform(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+        """Return the weighted matrix of texts in the learned terms.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str or Corpus
+
+        Returns
+        -------
+        scipy.sparse.csr_matrix of shape (n_documents, n_terms)
+            Without rows if there are no texts.
+        """
+        counts = self._counts(raw_documents)
+        if counts.shape[0] == 0:  # refused by Weighting, which follows scikit-learn's convention for matrices
+            return counts.astype(self.dtype)
+        return self.weighting_.transform(counts)

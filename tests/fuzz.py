@@ -1,0 +1,222 @@
+"""Hostile files for the readers: mutated files of every format, and a gzip bomb."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import random
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+import warnings
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from grampus.errors import CorpusError
+from grampus.text import CorpusWarning, ReadOptions, read_corpus
+
+_RECORDS: list[dict[str, Any]] = [
+    {"id": "a", "text": "The whale sang, \"loud\" and low.", "label": "sea", "n": 1},
+    {"id": "b", "text": "Ein Vögelchen – 鳥 – sang,\nzu zweit; à deux", "label": "air", "n": 2.5},
+    {"id": "c", "text": "x", "label": None, "n": None},
+]  # fmt: skip
+_TOKENS = [
+    b"", b"\0", b"\xff", b"\xfe\xff", b"\xef\xbb\xbf", b'"', b"'", b",", b";", b"\t", b"\r", b"\n", b"\r\n", b"{", b"}",
+    b"[", b"]", b"[" * 3000, b":", b"\\", b"\\ud800", b"\\u0000", b"null", b"NaN", b"1e999", b"9" * 5000, b"-", b"true",
+    b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"\xe2\x80\xa8", b"\x1a", b"\x1f\x8b", b"BZh", b"\xfd7zXZ\0", b'{"text":"',
+]  # fmt: skip
+
+
+def mutate(data: bytes, rng: random.Random) -> bytes:
+    """Return `data` with a few bytes flipped, inserted, deleted, copied or cut off."""
+    changed = bytearray(data)
+    for _ in range(rng.choice((1, 1, 1, 2, 3, 8))):
+        at = rng.randrange(len(changed) + 1)
+        to = min(len(changed), at + rng.choice((1, 1, 2, 4, 16, 64)))
+        kind = rng.randrange(6)
+        if kind == 0 and at < len(changed):
+            changed[at] ^= 1 << rng.randrange(8)
+        elif kind == 1 and at < len(changed):
+            changed[at] = rng.randrange(256)
+        elif kind == 2:
+            del changed[at:to]
+        elif kind == 3:
+            changed[at:at] = rng.choice(_TOKENS)
+        elif kind == 4:
+            changed[at:at] = changed[to : to + rng.choice((1, 8, 64))]
+        elif rng.random() < 0.3:
+            del changed[at:]
+    return bytes(changed)
+
+
+def _csv(delimiter: str) -> bytes:
+    import csv
+
+    out = io.StringIO()
+    writer = csv.DictWriter(out, ["id", "text", "label", "n"], delimiter=delimiter)
+    writer.writeheader()
+    writer.writerows(_RECORDS)
+    return out.getvalue().encode()
+
+
+def _jsonl() -> bytes:
+    return "\n".join(json.dumps(record, ensure_ascii=False) for record in _RECORDS).encode()
+
+
+def _sqlite() -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "seed.db"
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA page_size = 512")
+        connection.execute("CREATE TABLE documents (id TEXT, text TEXT, label TEXT, n REAL)")
+        rows = [(f"{r['id']}{n}", r["text"], r["label"], r["n"]) for n in range(8) for r in _RECORDS]
+        connection.executemany("INSERT INTO documents VALUES (?, ?, ?, ?)", rows)
+        connection.commit()
+        connection.close()
+        return path.read_bytes()
+
+
+def _parquet() -> bytes:
+    import pyarrow
+    import pyarrow.parquet
+
+    out = io.BytesIO()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(_RECORDS), out, compression="snappy")
+    return out.getvalue()
+
+
+def _duckdb() -> bytes:
+    import duckdb
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "seed.duckdb"
+        connection = duckdb.connect(str(path))
+        connection.execute("CREATE TABLE documents (id VARCHAR, text VARCHAR, label VARCHAR)")
+        rows = [(r["id"], r["text"], r["label"]) for r in _RECORDS]
+        connection.executemany("INSERT INTO documents VALUES (?, ?, ?)", rows)
+        connection.close()
+        return path.read_bytes()
+
+
+def _packed(name: str, data: bytes) -> bytes:
+    import bz2
+    import lzma
+
+    return {"gz": gzip.compress(data, mtime=0), "bz2": bz2.compress(data), "xz": lzma.compress(data)}[name]
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A reader under fuzz: a valid file, its name, and how it is read."""
+
+    seed: Callable[[], bytes]
+    name: str
+    options: dict[str, Any]
+
+
+READERS: dict[str, Reader] = {
+    "csv": Reader(lambda: _csv(","), "x.csv", {"label": "label"}),
+    "tsv": Reader(lambda: _csv("\t"), "x.tsv", {"label": "label"}),
+    "jsonl": Reader(_jsonl, "x.jsonl", {"label": "label", "title": "n"}),
+    "json": Reader(lambda: json.dumps(_RECORDS, ensure_ascii=False).encode(), "x.json", {"label": "label"}),
+    "json map": Reader(lambda: json.dumps({r["id"]: r for r in _RECORDS}, indent=1).encode(), "y.json", {}),
+    "lines": Reader("One line.\nZwei Läufer, été.\n\nthree\n".encode, "x.txt", {}),
+    "stream": Reader(_jsonl, "", {}),
+    "gzip": Reader(lambda: _packed("gz", _jsonl() * 3), "x.jsonl.gz", {}),
+    "bzip2": Reader(lambda: _packed("bz2", _csv(",")), "x.csv.bz2", {}),
+    "xz": Reader(lambda: _packed("xz", _jsonl()), "x.jsonl.xz", {}),
+    "folder": Reader(lambda: "Grüße aus der Tiefe. Ça va très bien.".encode("cp1252"), "folder/x.txt", {}),
+    "sqlite": Reader(_sqlite, "x.sqlite", {"query": "SELECT id, text, label FROM documents"}),
+    "parquet": Reader(_parquet, "x.parquet", {"label": "label"}),
+    "duckdb": Reader(_duckdb, "x.duckdb", {"query": "SELECT id, text, label FROM documents"}),
+}
+_SMALL = ReadOptions(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
+
+
+class HangError(BaseException):
+    """A reader did not return. Not an `Exception`, so that no reader can catch it."""
+
+
+@contextmanager
+def _no_longer_than(seconds: int) -> Iterator[None]:
+    def stop(_: int, __: FrameType | None) -> None:
+        raise HangError(f"not done after {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file; recreate its folder if something removed it."""
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
+def fuzz_reader(name: str, inputs: int, seed: int = 0) -> dict[str, Any]:
+    """Read mutated files; raise on anything but a corpus or a one-line `CorpusError`."""
+    reader = READERS[name]
+    data, rng = reader.seed(), random.Random(f"{name} {seed}")
+    corpora = errors = 0
+    slowest = 0.0
+    with tempfile.TemporaryDirectory(prefix="grampus-fuzz-", ignore_cleanup_errors=True) as folder:
+        path = Path(folder) / (reader.name or "stream")
+        source = path.parent if name == "folder" else path
+        for _ in range(inputs):
+            mutated = mutate(data, rng)
+            on_error = rng.choice(("raise", "skip"))
+            _write(path, mutated)
+            start = time.perf_counter()
+            with _no_longer_than(30), warnings.catch_warnings():
+                warnings.simplefilter("ignore", CorpusWarning)
+                try:
+                    given: Any = io.BytesIO(mutated) if name == "stream" else source
+                    corpus = read_corpus(given, options=_SMALL, on_error=on_error, **reader.options)
+                except CorpusError as error:
+                    errors += 1
+                    if "\n" in str(error) or len(str(error)) > 1000:
+                        raise AssertionError(f"not one line: {error!r}") from error
+                else:
+                    corpora += 1
+                    if not len(corpus) or len(corpus.ids) != len(corpus) or not corpus.fingerprint:
+                        raise AssertionError(f"not a corpus: {corpus!r}")
+                    if any(not isinstance(document.text, str) for document in corpus):
+                        raise AssertionError("a text is not a string")
+            slowest = max(slowest, time.perf_counter() - start)
+    return {"corpora": corpora, "errors": errors, "slowest_seconds": round(slowest, 3)}
+
+
+def write_bomb(path: Path, expanded: int = 10 * 2**30) -> int:
+    """Write `expanded` zeros as gzip without ever compressing them one by one; return the file's size.
+
+    A block compressed with a full flush can be repeated byte for byte.
+    """
+    block = 16 * 2**20
+    squeeze = zlib.compressobj(9, zlib.DEFLATED, -15)
+    piece = squeeze.compress(b" " * block) + squeeze.flush(zlib.Z_FULL_FLUSH)
+    with path.open("wb") as out:
+        out.write(b"\x1f\x8b\x08\0\0\0\0\0\x02\xff")
+        for _ in range(expanded // block):
+            out.write(piece)
+        out.write(squeeze.flush(zlib.Z_FINISH))
+        out.write(b"\0" * 4 + (expanded % 2**32).to_bytes(4, "little"))
+    return path.stat().st_size
+
+
+if __name__ == "__main__":  # python -m tests.fuzz READER INPUTS
+    print(json.dumps(fuzz_reader(sys.argv[1], int(sys.argv[2]))))

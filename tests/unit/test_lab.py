@@ -1,0 +1,137 @@
+"""The harness of lab: rows run in their own process, conditions decide, staleness follows the named modules."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+from lab import __main__ as command
+from lab.conditions import DECISIONS, Condition, complaints, conditions, recorded
+from lab.found import Cell, Claim, Found, Table
+from lab.harness import ROOT, ROWS, Record, Task, discover, load
+
+discover()
+ANMI = ROWS["promises", "anmi"]  # needs no corpus and takes a second
+
+
+def git_status() -> str:
+    return subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+
+def test_a_row_runs_leaves_the_checkout_clean_and_is_not_run_again(tmp_path, capsys):
+    before, folders = git_status(), {"scratch": tmp_path / "scratch", "results": tmp_path / "kept"}
+    assert command.main(["promises", "--only", "anmi"], **folders) == 0
+    assert git_status() == before
+    assert not folders["results"].exists()
+    record = load(ANMI, folders["scratch"])
+    assert record.status == "done"
+    assert record.measures["difference"] < 1e-12
+    assert {"command", "commit", "cpu", "date", "versions", "seconds"} <= set(record.made)
+    assert "| anmi |" in (folders["scratch"] / "promises.md").read_text(encoding="utf-8")
+    made = (folders["scratch"] / "promises" / "anmi.json").stat().st_mtime_ns
+    assert command.main(["promises", "--only", "anmi"], **folders) == 0
+    assert (folders["scratch"] / "promises" / "anmi.json").stat().st_mtime_ns == made
+    command.main(["promises", "--only", "anmi", "--list"], **folders)
+    assert "current" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_saving_copies_results_and_page(tmp_path):
+    assert command.main(["promises", "--only", "anmi", "--save"], scratch=tmp_path / "a", results=tmp_path / "b") == 0
+    assert load(ANMI, tmp_path / "b").status == "done"
+    assert (tmp_path / "b" / "promises.md").exists()
+
+
+def test_a_row_that_fails_makes_the_command_fail(tmp_path, monkeypatch):
+    strict = Condition("anmi-seconds", "seconds", "below", 0.0)
+    monkeypatch.setattr(command, "conditions", lambda: {**conditions(), "anmi-seconds": strict})
+    assert command.main(["promises", "--only", "anmi"], scratch=tmp_path, results=tmp_path / "kept") == 1
+
+
+@pytest.mark.parametrize(
+    ("record", "verdict"),
+    [
+        (Record("promises", "anmi", "done", measures={"seconds": 1, "difference": 0}), "passed"),
+        (
+            Record("promises", "anmi", "done", measures={"seconds": 3, "difference": 0}),
+            "failed: seconds 3, not below 2",
+        ),
+        (Record("promises", "anmi", "done", measures={"peak_mb": 1}), "failed: seconds was not measured; "),
+        (Record("promises", "anmi", "crashed", detail="boom"), "crashed: boom"),
+        (None, "no result"),
+    ],
+)
+def test_verdicts(record, verdict):
+    assert command.verdict(ANMI, record).startswith(verdict)
+
+
+def test_a_row_without_its_corpora_is_not_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.delenv("GRAMPUS_DATA", raising=False)
+    assert command.main(["promises", "--only", "dominance-ratio"], scratch=tmp_path, results=tmp_path / "kept") == 0
+    assert "not run: set GRAMPUS_DATA" in capsys.readouterr().out
+
+
+def test_staleness_follows_the_named_modules_only(tmp_path):
+    for module in ("metrics/__init__.py", "metrics/deep/x.py", "cluster/__init__.py"):
+        (tmp_path / module).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / module).write_text("x = 1\n")
+    key = ANMI.key(root=tmp_path)
+    (tmp_path / "cluster" / "__init__.py").write_text("x = 2\n")
+    assert ANMI.key(root=tmp_path) == key
+    (tmp_path / "metrics" / "deep" / "x.py").write_text("x = 2\n")
+    assert ANMI.key(root=tmp_path) != key
+    assert ANMI.key(quick=True, root=tmp_path) != ANMI.key(root=tmp_path)
+    with pytest.raises(ValueError, match="no module of Grampus"):
+        replace(ANMI, rests_on=("nowhere",)).key(root=tmp_path)
+
+
+def test_every_row_names_modules_and_conditions_that_exist():
+    known = conditions()
+    for row in ROWS.values():
+        assert row.sources()
+        assert set(row.conditions) <= set(known), row.name
+        assert re.fullmatch(r"[a-z0-9-]+", row.name)
+    assert set(known) == {name for row in ROWS.values() for name in row.conditions}
+
+
+def test_conditions_are_as_recorded_or_explained():
+    assert complaints(conditions(), recorded(), DECISIONS.read_text(encoding="utf-8")) == []
+
+
+def test_a_weakened_condition_without_a_paragraph_is_caught():
+    before = {"speed": Condition("speed", "ratio", "at least", 10), "time": Condition("time", "seconds", "below", 2)}
+    weaker = {"speed": replace(before["speed"], bound=9), "time": replace(before["time"], bound=3)}
+    assert [text.split()[0] for text in complaints(weaker, before, "")] == ["speed", "time"]
+    assert complaints(weaker, before, "Why condition `speed` is 9, and condition `time` is 3: noise.") == []
+    stronger = {"speed": replace(before["speed"], bound=11), "time": replace(before["time"], bound=1)}
+    assert complaints(stronger, before, "") == []
+    assert len(complaints({"speed": before["speed"]}, before, "")) == 1  # one is gone
+    turned = {**before, "time": replace(before["time"], quantity="steps")}
+    assert len(complaints(turned, before, "")) == 1
+    assert complaints({**before, "new": before["time"]}, before, "") == ["new is not in conditions.lock"]
+
+
+def test_steps_are_kept(tmp_path):
+    calls: list[int] = []
+    task = Task(store=tmp_path)
+    assert [task.step("a/b", lambda: calls.append(1) or [1]) for _ in range(2)] == [[1], [1]]
+    assert len(calls) == 1
+    assert Task(seed=1, store=tmp_path).step("a/b", lambda: [2]) == [2]
+
+
+def test_markdown_of_a_result():
+    table = Table("T", ("a|b", "c"), [("x|y", Cell(0.5, 0.55, 0.01)), (None, Cell(0.51, 0.5))])
+    found = Found(tables=[table], claims=[Claim("It holds.", False, "no")], notes=["A note."])
+    text = found.markdown()
+    assert "0.500 ± 0.010 (0.55, -0.050 !)" in text
+    assert "x\\|y" in text
+    assert "**not held**" in text
+    assert found.summary() == "1 of 2 cells within 0.03, 0 of 1 claims held"
+
+
+@pytest.mark.parametrize("words", [["nothing"], ["--only", "nothing"], ["--quick", "--save"]])
+def test_bad_words_are_refused(words, tmp_path):
+    with pytest.raises(SystemExit):
+        command.main(words, scratch=tmp_path, results=tmp_path)
