@@ -79,7 +79,13 @@ def sparse_documents(rows: Any, scale: Any, diagonal: Any, weights: Any) -> Spar
 
 
 def start_run(
-    documents: Documents, labels: Any, k: int, rule: tuple[bool, float, float, bool, float], max_iter: int, cycles: int
+    documents: Documents,
+    labels: Any,
+    k: int,
+    rule: tuple[bool, float, float, bool, float],
+    max_iter: int,
+    cycles: int,
+    bounded: bool = True,
 ) -> Run:
     """Return a run of kernel k-means that begins with these labels; `run_all` takes it to its end.
 
@@ -88,12 +94,14 @@ def start_run(
     rule : adjusted, tolerance, shift, spherical, centroid
     cycles : int
         Consecutive two-cycles that end it.
+    bounded : bool
+        Whether to store bounds, 4 n k bytes, that say which documents cannot have moved.
     """
     labels = np.require(labels, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
     _require(labels.shape == (documents.n,), f"labels must have shape ({documents.n},); got {labels.shape}")
     _require(1 <= k <= _MOST, f"k must be from 1 to {_MOST}; got {k}")
     _require(len(labels) == 0 or (labels.min() >= JOINS and labels.max() < k), f"labels must be from {JOINS} to {k - 1}")
-    return Run(documents, labels, k, *rule, max_iter, cycles)
+    return Run(documents, labels, k, *rule, max_iter, cycles, bounded)
 
 
 def run_all(runs: list[Run]) -> None:

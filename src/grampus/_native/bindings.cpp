@@ -101,9 +101,9 @@ NB_MODULE(_core, m) {
 
     nb::class_<Run>(m, "Run")
         .def("__init__", [](Run* self, const Documents& documents, Vector<int32_t> start, int k, bool adjusted, double tolerance,
-                            double shift, bool spherical, double centroid, int max_iter, int two_cycles) {
+                            double shift, bool spherical, double centroid, int max_iter, int two_cycles, bool bounded) {
             nb::gil_scoped_release free;
-            new (self) Run(documents, start.data(), k, Rule{adjusted, tolerance, shift, spherical, centroid}, max_iter, two_cycles);
+            new (self) Run(documents, start.data(), k, Rule{adjusted, tolerance, shift, spherical, centroid}, max_iter, two_cycles, bounded);
         }, nb::keep_alive<1, 2>())
         .def("follow", &Run::follow, Free())
         .def("measure", &Run::measure, Free())

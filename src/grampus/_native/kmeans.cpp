@@ -20,10 +20,11 @@ int padded(int k) { return (k + LANES - 1) / LANES * LANES; }
 
 // ---------------------------------------------------------------- one start
 
-Run::Run(const Documents& documents, const int32_t* start, int k, const Rule& rule, int max_iter, int two_cycles)
+Run::Run(const Documents& documents, const int32_t* start, int k, const Rule& rule, int max_iter, int two_cycles,
+         bool bounded)
     : labels(start, start + documents.n), documents(documents), k(k), rule(rule), sizes(k), inner(k), squares(k),
       offsets(k), slopes(k), extents(k), reach(documents.n), next(documents.n, OUTSIDE), sums(documents.sums(k)),
-      movers(k), signs(k), before_(documents.n, -3), counts_(k), max_iter_(max_iter), two_cycles_(two_cycles) {
+      movers(k), signs(k), bounded(bounded), before_(documents.n, -3), counts_(k), max_iter_(max_iter), two_cycles_(two_cycles) {
     bool joins = false;
     for (int64_t i = 0; i < documents.n; ++i) {
         const double size = std::fabs(documents.diagonal[i]);
@@ -416,7 +417,7 @@ class Screened : public Sums {
         if (!rough_) return;
         if (table_.empty()) {
             table_.assign(static_cast<size_t>(terms_) * stride_, 0.0f);
-            bounds_.resize(static_cast<size_t>(documents_.n) * stride_);
+            if (run.bounded && !rule.adjusted) bounds_.resize(static_cast<size_t>(documents_.n) * stride_);
             upper_.assign(documents_.n, std::numeric_limits<float>::infinity());
         }
         std::vector<double> along(stride_), moved(stride_);
@@ -456,7 +457,7 @@ class Screened : public Sums {
             const int32_t i = some[r];
             const int own = run.labels[i];
             const double length = lengths_[i];
-            if (!rule.adjusted && own >= 0 && upper_[i] < std::numeric_limits<float>::infinity()) {
+            if (own >= 0 && upper_[i] < std::numeric_limits<float>::infinity()) {
                 const double room = constant_ + 16 * UNIT * length * (steepest_ + far_) + rule.tolerance * (run.reach[i] + wide_);
                 const double mine = upper_[i] + run.offsets[own] + length * drifts_[own] + extra(run, i, own);
                 if (loops().lowest(bounds_.data() + static_cast<size_t>(i) * stride_, rough, static_cast<float>(length)) > mine + room) {
@@ -490,7 +491,7 @@ class Screened : public Sums {
             const bool certain = second - least > room + rule.tolerance * (run.reach[i] + wide_);
             if (certain) run.next[i] = winner;
             else some[doubt++] = i;
-            if (own < 0 || rule.adjusted) continue;
+            if (own < 0 || bounds_.empty()) continue;
             float* bounds = bounds_.data() + static_cast<size_t>(i) * stride_;
             if (certain) {  // what is in doubt is looked at again
                 loops().remember(row, rough, static_cast<float>(lengths_[i]), static_cast<float>(error), bounds);

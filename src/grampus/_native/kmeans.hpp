@@ -68,7 +68,7 @@ class Documents {
 // One start. An iteration is follow – assign – advance; run() below does them in turn, or threads share the first two.
 class Run {
   public:
-    Run(const Documents& documents, const int32_t* start, int k, const Rule& rule, int max_iter, int two_cycles);
+    Run(const Documents& documents, const int32_t* start, int k, const Rule& rule, int max_iter, int two_cycles, bool bounded);
     ~Run();
 
     // Bring the sums up to date with the labels: columns first … last of a stored matrix, or everything.
@@ -97,6 +97,7 @@ class Run {
     std::vector<std::vector<int32_t>> movers;
     std::vector<std::vector<double>> signs;
     bool anew = true;
+    const bool bounded;  // whether bounds are stored that rule documents out
 
     Figures figures() const;
     void compare(const Rule& by);
