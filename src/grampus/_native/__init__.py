@@ -138,12 +138,15 @@ def near_pairs(documents: Sparse, threshold: float) -> _core.Heads:
     return _core.Heads(documents, threshold)
 
 
-def largest(block: Any, p: int, tie: float) -> NDArray[np.int64]:
-    """Return the places of the p largest entries of every row, in rising order; of equals up to `tie`, the first."""
+def largest(block: Any, p: int, tie: float, margin: float = 0.0) -> NDArray[np.int64]:
+    """Return the places of the p largest entries of every row, in rising order.
+
+    Of those that are equal up to `tie` times the p-th largest, plus `margin`, the first are taken.
+    """
     block = np.require(block, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
     _require(block.ndim == 2 and 1 <= p <= block.shape[1] <= _MOST, f"p must be from 1 to {block.shape[-1]}; got {p}")
     places = np.empty((len(block), p), dtype=np.int64)
-    _core.largest(block, tie, places)
+    _core.largest(block, tie, margin, places)
     return places
 
 

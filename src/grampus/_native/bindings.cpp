@@ -152,9 +152,9 @@ NB_MODULE(_core, m) {
             for (const Pair& pair : found) i.push_back(pair.i), j.push_back(pair.j), value.push_back(pair.value);
             return nb::make_tuple(array(i), array(j), array(value));
         });
-    m.def("largest", [](Matrix<double> values, double tie, Out2<int64_t> places) {
+    m.def("largest", [](Matrix<double> values, double tie, double margin, Out2<int64_t> places) {
         const int64_t n = static_cast<int64_t>(values.shape(1)), p = static_cast<int64_t>(places.shape(1));
-        for (size_t r = 0; r < values.shape(0); ++r) largest(values.data() + r * n, n, static_cast<int>(p), tie, places.data() + r * p);
+        for (size_t r = 0; r < values.shape(0); ++r) largest(values.data() + r * n, n, static_cast<int>(p), tie, margin, places.data() + r * p);
     }, Free());
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {
         std::vector<double> scratch((length + 3) * (ys.shape(0) + 1) * 8);

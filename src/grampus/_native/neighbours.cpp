@@ -30,11 +30,11 @@ T rough_limit(const T* values, int64_t n, int p, std::vector<T>& scratch) {
 }
 
 // Keep p of the candidates by the tie rule. IN candidates in rising order with their values, at least p of them.
-void settle(const std::vector<int32_t>& places, const std::vector<double>& values, int p, double tie,
+void settle(const std::vector<int32_t>& places, const std::vector<double>& values, int p, double tie, double margin,
             std::vector<double>& scratch, std::vector<size_t>& kept) {
     scratch = values;
     std::nth_element(scratch.begin(), scratch.begin() + (p - 1), scratch.end(), std::greater<double>());
-    const double limit = scratch[p - 1], room = tie * std::fabs(limit);
+    const double limit = scratch[p - 1], room = tie * std::fabs(limit) + margin;
     int missing = p;
     for (const double v : values) missing -= v > limit + room;
     kept.clear();
@@ -110,7 +110,7 @@ void Postings::nearest(int64_t first, int64_t last, int p, int64_t* columns, dou
         for (int64_t e = begin; e < end; ++e) row[d_.entries[e].term] = 0.0;
         std::fill_n(columns, p, int64_t(-1));
         std::fill_n(values, p, 0.0);
-        if (static_cast<int>(some.size()) > p) settle(some, exacts, p, TIE, scratch, kept);
+        if (static_cast<int>(some.size()) > p) settle(some, exacts, p, TIE, 0.0, scratch, kept);
         else {
             kept.resize(some.size());
             for (size_t r = 0; r < kept.size(); ++r) kept[r] = r;
@@ -156,7 +156,7 @@ std::vector<Pair> Heads::pairs(int64_t first, int64_t last) const {
     std::vector<Pair> found;
     std::vector<int64_t> seen(d_.n, -1);
     std::vector<double> row(d_.terms, 0.0);
-    for (int64_t i = first; i < last; ++i) {
+    for (int64_t i = std::max<int64_t>(first, 0); i < std::min(last, d_.n); ++i) {
         for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) row[d_.entries[e].term] = d_.value(e, i);
         for (int64_t h = row_starts_[i]; h < row_starts_[i + 1]; ++h) {
             const int32_t t = row_terms_[h];
@@ -175,14 +175,14 @@ std::vector<Pair> Heads::pairs(int64_t first, int64_t last) const {
     return found;
 }
 
-void largest(const double* values, int64_t n, int p, double tie, int64_t* places) {
+void largest(const double* values, int64_t n, int p, double tie, double margin, int64_t* places) {
     std::vector<double> scratch, some;
     std::vector<int32_t> where;
     std::vector<size_t> kept;
-    const double limit = rough_limit(values, n, p, scratch), room = 2 * tie * std::fabs(limit);
+    const double limit = rough_limit(values, n, p, scratch), room = 2 * (tie * std::fabs(limit) + margin);
     for (int64_t i = 0; i < n; ++i)
         if (values[i] >= limit - room) where.push_back(static_cast<int32_t>(i)), some.push_back(values[i]);
-    settle(where, some, p, tie, scratch, kept);
+    settle(where, some, p, tie, margin, scratch, kept);
     for (int r = 0; r < p; ++r) places[r] = where[kept[r]];
 }
 

@@ -42,7 +42,8 @@ class Heads {
     std::vector<int32_t> row_terms_, documents_;  // the rare terms of every row; the rows of every rare term
 };
 
-// The p largest of n values, places in rising order; of those equal up to `tie` times the limit, the first. OUT p places.
-void largest(const double* values, int64_t n, int p, double tie, int64_t* places);
+// The p largest of n values, places in rising order; of those equal up to `tie` times the limit
+// plus `margin`, the first. OUT p places.
+void largest(const double* values, int64_t n, int p, double tie, double margin, int64_t* places);
 
 }  // namespace grampus
