@@ -80,7 +80,16 @@ class Cost:
     row : float
         One row of K.
     whole : float
-        The whole matrix.
+        The whole matrix; 0 where it is stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, LinearGram
+    >>> DenseGram(np.eye(100)).cost()
+    Cost(product=10000.0, row=100.0, whole=0.0)
+    >>> LinearGram(np.ones((100, 2))).cost()
+    Cost(product=400.0, row=200.0, whole=40000.0)
     """
 
     product: float
@@ -97,6 +106,14 @@ class Comparison:
         The new documents, as the kernel's ``_collect_new`` returned them.
     features : Features or None
         Their rows in the space of the Gram's ``features()``; None where similarities to all documents are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import parse_kernel
+    >>> gram = parse_kernel("cosine|shift").gram(np.array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> [part.cross.round(2).tolist() for part in gram.compare(np.array([[0.0, 2.0]]))]
+    [[[0.0, 0.8]]]
     """
 
     def __init__(

@@ -339,10 +339,19 @@ def check_gram(gram: Any, name: str = "gram") -> Gram:
 
     Parameters
     ----------
-    gram : Gram
-        Anything else is refused.
+    gram : object
+        Anything but a Gram is refused.
     name : str
-        What the error calls it.
+        Its name in the error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import check_gram
+    >>> check_gram(np.eye(3))
+    Traceback (most recent call last):
+        ...
+    grampus.errors.InputError: gram must be a Gram; got ndarray. Make one with kernel.gram(X), ...
     """
     if not isinstance(gram, Gram):
         raise InputError(

@@ -9,12 +9,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from .. import _native
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
 from .._parallel import blas_threads, in_threads
 from ..errors import InputError
-from .answers import Cost
+from .answers import Cost, Features
 from .base import Gram, check_gram
 from .plan import quick_products
 from .sources import DenseGram, SparseGram
@@ -113,6 +114,8 @@ def nearest_neighbors(
     """Return the nearest other documents of each document, in increasing order, and their nearness, both (n, p).
 
     Reads the Gram once, in tiles; n² is never stored. Of documents equally near up to rounding, the first are taken.
+    Sparse features are compared through an inverted index; where fewer than p similarities are above 0, the rest of the
+    row is −1 and 0.
 
     Parameters
     ----------
@@ -135,6 +138,9 @@ def nearest_neighbors(
     >>> nearest_neighbors(LinearGram(np.array([[1.0], [9.0], [2.0]])), 1, by_distance=True)[0].T
     array([[2, 2, 0]])
     """
+    explicit = gram.features()
+    if not by_distance and explicit is not None and is_sparse(explicit.rows):
+        return _through_postings(explicit, n_neighbors, n_jobs)
     n = len(gram)
     index, values = np.empty((n, n_neighbors), dtype=np.intp), np.empty((n, n_neighbors))
     diagonal = gram.diagonal().astype(np.float64)
@@ -158,19 +164,28 @@ def nearest_neighbors(
     return index, values
 
 
+def _through_postings(features: Features, count: int, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:
+    """Return the nearest documents through an inverted index; similarities of 0 and below give −1 and 0."""
+    rows, n = features.rows, len(features.scale)
+    if not np.isfinite(rows.data).all():
+        raise InputError("The similarities must be finite; some are NaN or infinite.")
+    postings = _native.Postings(_native.sparse_documents(rows, features.scale, np.ones(n), np.ones(n)))
+    index, values = np.empty((n, count), dtype=np.intp), np.empty((n, count))
+
+    def piece(start: int, stop: int) -> None:
+        index[start:stop], values[start:stop] = _native.nearest(postings, count, start, stop)
+
+    in_threads(piece, n, n_jobs, least=256)
+    return index, values
+
+
 def nearest(block: Array, neighbours: int, tie: float | None = None) -> tuple[NDArray[np.intp], Array]:
     """Return the columns and values of the largest entries of every row, columns in increasing order.
 
     Of entries that are equal up to `tie`, by default up to rounding, the first are taken.
     """
-    limit = np.partition(block, block.shape[1] - neighbours, axis=1)[:, [block.shape[1] - neighbours]]
-    margin = _TIE[block.dtype.name] * np.abs(limit) if tie is None else tie
-    above = block > limit + margin
-    level = ~above & (block >= limit - margin)
-    missing = neighbours - above.sum(axis=1)
-    if (level.sum(axis=1) > missing).any():
-        level &= np.cumsum(level, axis=1) <= missing[:, None]
-    columns = np.flatnonzero(above | level).reshape(len(block), neighbours) % block.shape[1]
+    relative, margin = (_TIE[block.dtype.name], 0.0) if tie is None else (0.0, tie)
+    columns = _native.largest(block, neighbours, relative, margin)
     return columns, np.take_along_axis(block, columns, axis=1)
 
 

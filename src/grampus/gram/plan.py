@@ -13,6 +13,13 @@ class Plan(Enum):
 
     ``STORE``: compute the whole matrix once and keep it (a stored Gram is used as it is). ``FEATURES``: pass over the
     explicit features. ``MULTIPLY``: request products and rows from the Gram each time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, Plan, plan
+    >>> plan(DenseGram(np.eye(3)), columns=1) is Plan.STORE
+    True
     """
 
     STORE = "store"
@@ -65,7 +72,16 @@ def quick_products(gram: Gram, count: float) -> Gram:
     ----------
     gram : Gram
     count : float
-        Vectors that will be multiplied, about.
+        Vectors that will be multiplied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import quick_products
+    >>> from grampus.kernels import Gaussian
+    >>> gram = Gaussian(1.0).gram(np.ones((50, 3)))
+    >>> quick_products(gram, 1) is gram, quick_products(gram, 200).cost().whole
+    (True, 0.0)
     """
     return store(gram) if plan(gram, 1, count) is Plan.STORE else gram
 
@@ -77,7 +93,15 @@ def quick_rows(gram: Gram, count: float) -> Gram:
     ----------
     gram : Gram
     count : float
-        Rows that will be read, about.
+        Rows that will be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, empirical_map, quick_rows
+    >>> gram = empirical_map(LinearGram(np.ones((50, 3))))
+    >>> quick_rows(gram, 1) is gram, quick_rows(gram, 500).cost().whole
+    (True, 0.0)
     """
     cost = gram.cost()
     return store(gram) if cost.whole < count * cost.row and fits(gram) else gram

@@ -52,7 +52,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
     Parameters
     ----------
     old, new : Run
-        Documents in only one of them are counted and otherwise ignored.
+        Two clusterings of documents with ids in common.
 
     Examples
     --------

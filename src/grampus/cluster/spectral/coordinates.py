@@ -151,10 +151,10 @@ def embedding_2d(source: Any) -> Array:
     >>> from grampus.cluster import embedding_2d
     >>> from grampus.gram import LinearGram
     >>> embedding_2d(LinearGram(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [0.0, 1.0]]))).round(3)
-    array([[ 2. ,  0.5],
-           [-2. ,  0.5],
-           [-2. , -0.5],
-           [ 2. , -0.5]])
+    array([[-2. , -0.5],
+           [ 2. , -0.5],
+           [ 2. ,  0.5],
+           [-2. ,  0.5]])
     """
     source = getattr(source, "result_", source)
     source = getattr(source, "embedding", source)

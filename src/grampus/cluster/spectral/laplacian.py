@@ -160,9 +160,10 @@ def spectral_embedding(
     >>> import numpy as np
     >>> from grampus.cluster import spectral_embedding
     >>> from grampus.gram import LinearGram
-    >>> found = spectral_embedding(LinearGram(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])), 2)
+    >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    >>> found = spectral_embedding(LinearGram(rows), 2)
     >>> found.n_components, found.coordinates.round(3).tolist()
-    (2, [[0.707, 0.0], [0.707, 0.0], [0.0, 0.5], [0.0, 0.5]])
+    (2, [[0.408, 0.0], [0.408, 0.0], [0.408, 0.0], [0.0, 0.5], [0.0, 0.5]])
     """
     n = len(check_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n - 1, of=" (one less than the documents)")

@@ -45,7 +45,9 @@ class Part:
     def of(cls, gram: Gram) -> Part:
         """Return all documents of a Gram."""
         ordered, order = gram.canonical()
-        rounding = _ROUNDING["float64" if gram.features() is not None else gram.dtype.name]
+        if ordered.features() is not None:  # in float64, which a stored matrix need not be
+            return cls(ordered, order, ordered.documents(), _ROUNDING["float64"])
+        rounding = _ROUNDING[gram.dtype.name]
         return cls(quick_products(ordered, _PRODUCTS), order, ordered.documents(), rounding)
 
     def __len__(self) -> int:

@@ -171,7 +171,7 @@ class Tree(Drawable):
     >>> from grampus.gram import LinearGram
     >>> tree = pddp(LinearGram(np.array([[0.0], [1.0], [9.0], [12.0]])), 3)
     >>> tree.labels.tolist(), tree.cut(2).tolist()
-    ([0, 0, 2, 1], [0, 0, 1, 1])
+    ([0, 0, 1, 2], [0, 0, 1, 1])
     >>> print(tree)
     4 documents, scatter 105, gain 100
     ├── [0] 2 documents, scatter 0.5

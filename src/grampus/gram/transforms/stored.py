@@ -26,7 +26,14 @@ def store(gram: Gram) -> Stored | DenseGram:
     Parameters
     ----------
     gram : Gram
-        Its matrix must fit into the memory budget.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, store
+    >>> store(LinearGram(np.array([[1.0], [2.0]]))).matrix
+    array([[1., 2.],
+           [2., 4.]])
     """
     return gram if isinstance(gram, Stored | DenseGram) else Stored(gram, gram.dense())
 
