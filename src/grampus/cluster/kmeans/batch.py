@@ -1,6 +1,6 @@
 """Many runs of kernel k-means on one Gram: the interface for other layers.
 
-`Batch` hides everything else in this folder: lockstep, compiled loops, and how the sums are computed.
+`Batch` hides everything else in this folder: the backends, and how they are chosen.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Batch:
             raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
         n, k, total = len(gram), round(sum(ks) / len(ks)), runs * len(ks)
         explicit = gram.features()
-        # One pass over the features replaces a product's two, and only the clustered rows are read.
+        # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
         self._plan = plan(gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed)
         self.gram = store(gram) if self._plan is Plan.STORE else gram
@@ -90,7 +90,7 @@ class Batch:
 
     @cached_property
     def _backend(self) -> Backend:
-        """The documents as the loops read them, the same for every k."""
+        """The documents in the form that the loops read; the same for every k."""
         explicit = self.gram.features()
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
@@ -107,10 +107,10 @@ class Batch:
         return max(1, min(settings().memory // 16, 2**28) // self._backend.bytes_per_start(k))
 
     def run(self, k: int, starts: Labels, threads: int | None = None) -> Iterator[Finished]:
-        """Run every start (starts, n) until it stops; yield each as it does.
+        """Run every start (starts, n) until it stops; yield each when it does.
 
-        A label of −1 keeps a document out of the clustering, and it is predicted; documents marked `JOINS` first join
-        the nearest labelled document of their start.
+        A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
+        labelled document of their start.
         """
         return self._backend.run(starts, k, self.rule, self.max_iter, threads)
 

@@ -50,8 +50,8 @@ def kernel_kmeans(
 ) -> Clustering:
     """Cluster the documents of a Gram into k groups; return the best of several starts.
 
-    All starts run in lockstep. On a stored Gram, only documents that move cost anything after the first iteration; on a
-    linear Gram each iteration is one pass over its stored entries. Labels depend on the seed and the documents alone:
+    The loops are compiled. On a stored Gram, starts share each pass, and after the first iteration only documents that
+    move cost anything; on a linear Gram each iteration is at most one pass over its stored entries. Labels depend on the seed and the documents alone:
     not on their order (where their content is known), the threads, the memory budget, or whether the Gram is stored.
 
     Parameters

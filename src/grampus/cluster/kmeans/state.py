@@ -1,4 +1,4 @@
-"""The rules by which documents are assigned, and the records of runs that have stopped."""
+"""The rules of assignment, and the records of finished runs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from ...errors import InputError
 from ..results import History, Outcome, Runs
 
 Labels = NDArray[np.int32]
-# Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
-TIE = 1e-12
+TIE = 1e-12  # of their size: distances that differ by less are a tie
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ def check_rule(name: Any) -> Rule:
 
 @dataclass(frozen=True)
 class Finished:
-    """One restart that has stopped."""
+    """One finished start."""
 
     index: int
     labels: Labels
@@ -74,7 +73,7 @@ class Finished:
 
 
 def gather(finished: list[Finished]) -> Runs:
-    """Put restarts back into the order of their starts."""
+    """Sort finished runs into the order of their starts."""
     ordered = sorted(finished, key=lambda run: run.index)
     return Runs(
         labels=np.array([run.labels for run in ordered], dtype=np.intp),

@@ -21,7 +21,7 @@ from .tree import Tree
 
 @dataclass(frozen=True)
 class Halving:
-    """Division by kernel 2-means, the best of several starts that run in lockstep."""
+    """Division by kernel 2-means, the best of several starts."""
 
     sigma: float
     options: dict[str, Any]
@@ -55,7 +55,7 @@ def bisecting_kernel_kmeans(
     n_clusters : int
         k, from 1 to the number of documents.
     init, n_init, max_iter
-        Parameters of the 2-means at each node; see ``kernel_kmeans``. Starts run in lockstep.
+        Parameters of the 2-means at each node; see ``kernel_kmeans``.
     choose : "scatter", "size" or "gain"
         Which leaf is divided next.
     random_state : int, RandomState or None
@@ -97,7 +97,7 @@ class BisectingKernelKMeans(TreeEstimator):
     init : "random", "k-means++" or "pddp"
         Initial partitions of 2-means.
     n_init : int
-        Starts at each node, in lockstep.
+        Starts at each node.
     max_iter : int
         Maximum number of iterations of a start.
     choose : "scatter", "size" or "gain"
