@@ -51,8 +51,9 @@ def kernel_kmeans(
     """Cluster the documents of a Gram into k groups; return the best of several starts.
 
     The loops are compiled. On a stored Gram, starts share each pass, and after the first iteration only documents that
-    move cost anything; on a linear Gram each iteration is at most one pass over its stored entries. Labels depend on the seed and the documents alone:
-    not on their order (where their content is known), the threads, the memory budget, or whether the Gram is stored.
+    move cost anything; on a linear Gram each iteration is at most one pass over its stored entries. Labels depend on
+    the seed and the documents alone: not on their order (where their content is known), the threads, the memory budget,
+    or whether the Gram is stored.
 
     Parameters
     ----------
