@@ -35,7 +35,7 @@ LAYERS: list[set[str]] = [
     {"_random"},
     {"_check", "_parallel"},
     {"_array", "_files"},
-    {"_config", "_progress"},
+    {"_config", "_progress", "_native"},
     {"errors", "_version", "_draw"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
@@ -49,6 +49,7 @@ SHARES = {
     "gram.transforms.stored": "keeps matrices",
     "gram.transforms.map": "columns of a mapped block at a time, each a product with the base",
     "gram.base": "new documents compared at a time, each a row of similarities",
+    "cluster.kmeans.backends": "bounds that rule documents out",
     "cluster.kmeans.batch": "starts that run together",
 }
 

@@ -27,7 +27,7 @@ def test_mean_nmi_is_near_the_published_one(corpora, monkeypatch):
 
 @pytest.mark.corpus
 def test_a_dominant_diagonal_freezes_plain_starts(corpora, monkeypatch):
-    """20 acq and 20 crude documents: plain starts stop after about 2.9 iterations (750 starts), shifted ones after 12."""
+    """20 acq and 20 crude documents: plain starts stop after about 3 iterations, shifted ones after 12."""
     monkeypatch.setenv("GRAMPUS_DATA", str(corpora))
     words, labels = data.texts("r52_raw_9052", ("acq", "crude"))
     texts = [words[i] for name in ("acq", "crude") for i in np.flatnonzero(labels == name)[:20]]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .command import command
@@ -69,6 +68,8 @@ def checks() -> dict[str, Any]:
 
 
 def _version(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""The only place that weighs cost: store the matrix, use explicit features, or multiply."""
+"""Choose by cost whether to store a matrix, use explicit features, or multiply. No other module weighs cost."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .transforms import fits, store
 
 
 class Plan(Enum):
-    """How a piece of work reads a Gram.
+    """How a computation reads a Gram.
 
     ``STORE``: compute the whole matrix once and keep it (a stored Gram is used as it is). ``FEATURES``: pass over the
     explicit features. ``MULTIPLY``: ask the Gram for products and rows each time.
@@ -30,9 +30,9 @@ class Plan(Enum):
 def plan(
     gram: Gram, columns: float, passes: float = 1.0, *, rows: float | None = None, features_speed: float = 1.0
 ) -> Plan:
-    """Choose the cheapest way to do a piece of work on a Gram, by counting multiplications.
+    """Choose the cheapest way to do a computation on a Gram, by counting multiplications.
 
-    The matrix is stored only where it fits into a quarter of the memory budget *and* storing it is the cheapest: a
+    The matrix is stored only where it fits into a quarter of the memory budget *and* storing it is cheapest, so a
     larger budget never makes anything slower.
 
     Parameters
@@ -41,11 +41,11 @@ def plan(
     columns : float
         Columns of each product.
     passes : float
-        How many times such a product is formed.
+        Number of such products.
     rows : float, optional
-        Rows of a stored matrix that the work reads in all, where this is less than products would read.
+        Total rows of a stored matrix that are read, where that is less than products would read.
     features_speed : float
-        How many times faster a multiplication with the features is than one of the others.
+        Speed of a multiplication with the features, relative to the others.
 
     Examples
     --------

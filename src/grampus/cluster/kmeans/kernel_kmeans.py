@@ -26,10 +26,9 @@ from ..base import KernelEstimator
 from ..results import Clustering, Runs
 from .batch import Batch
 from .centroids import Centroids
-from .lockstep import Finished, gather
 from .polish import polish_labels
 from .seeding import given_starts, start_labels
-from .state import TIE, Labels, check_rule
+from .state import TIE, Finished, Labels, check_rule, gather
 
 logger = logging.getLogger(__name__)
 

@@ -1,4 +1,4 @@
-"""A Gram with its matrix kept in memory."""
+"""A Gram with its matrix in memory."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .base import Transformed
 
 
 def fits(gram: Gram) -> bool:
-    """Return whether the whole matrix may be kept: within a quarter of the memory budget."""
+    """Return whether the whole matrix may be stored: within a quarter of the memory budget."""
     return may_keep(len(gram) ** 2 * gram.dtype.itemsize)
 
 
@@ -39,7 +39,7 @@ def store(gram: Gram) -> Stored | DenseGram:
 
 
 class Stored(Transformed):
-    """A Gram whose matrix was computed once and is read from memory; all else is answered by the base."""
+    """A Gram whose matrix was computed once and is read from memory; the base answers everything else."""
 
     entrywise = True
 
@@ -77,5 +77,5 @@ class Stored(Transformed):
 
     @property
     def magnitude(self) -> float:
-        """Size of the numbers that the entries were computed from."""
+        """Magnitude of the numbers that the entries were computed from."""
         return self.base.magnitude
