@@ -105,7 +105,7 @@ class Comparison:
     documents : object
         The new documents, as the kernel's ``_collect_new`` returned them.
     features : Features or None
-        Their rows beside the Gram's ``features()``, where similarities to all fitted documents need not be formed.
+        Their rows in the space of the Gram's ``features()``; None where similarities to all documents are needed.
 
     Examples
     --------

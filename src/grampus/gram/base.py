@@ -335,14 +335,14 @@ class Taken(Gram):
 
 
 def check_gram(gram: Any, name: str = "gram") -> Gram:
-    """Return a Gram, or raise.
+    """Return a Gram, or raise an error that says how to make one.
 
     Parameters
     ----------
     gram : object
-        What should be a Gram.
+        Anything but a Gram is refused.
     name : str
-        What it is called in the error.
+        Its name in the error.
 
     Examples
     --------

@@ -114,7 +114,8 @@ def nearest_neighbors(
     """Return the nearest other documents of each document, in increasing order, and their nearness, both (n, p).
 
     Reads the Gram once, in tiles; n² is never stored. Of documents equally near up to rounding, the first are taken.
-    Sparse features are compared through an inverted index; −1 and 0 stand where fewer than p similarities are above 0.
+    Sparse features are compared through an inverted index; where fewer than p similarities are above 0, the rest of the
+    row is −1 and 0.
 
     Parameters
     ----------
@@ -164,7 +165,7 @@ def nearest_neighbors(
 
 
 def _through_postings(features: Features, count: int, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:
-    """Do the same through an inverted index; similarities of 0 and below are left out, as −1 and 0."""
+    """Return the nearest documents through an inverted index; similarities of 0 and below give −1 and 0."""
     rows, n = features.rows, len(features.scale)
     if not np.isfinite(rows.data).all():
         raise InputError("The similarities must be finite; some are NaN or infinite.")

@@ -12,7 +12,7 @@ class Plan(Enum):
     """How a computation reads a Gram.
 
     ``STORE``: compute the whole matrix once and keep it (a stored Gram is used as it is). ``FEATURES``: pass over the
-    explicit features. ``MULTIPLY``: ask the Gram for products and rows each time.
+    explicit features. ``MULTIPLY``: request products and rows from the Gram each time.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def plan(
 
 
 def quick_products(gram: Gram, count: float) -> Gram:
-    """Return a Gram whose products are quick, for work that multiplies `count` vectors.
+    """Return a Gram with fast products, stored if that pays off for `count` vectors.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def quick_products(gram: Gram, count: float) -> Gram:
 
 
 def quick_rows(gram: Gram, count: float) -> Gram:
-    """Return a Gram whose rows are quick to read, for work that reads `count` of them one at a time.
+    """Return a Gram with fast rows, stored if that pays off for `count` rows read one at a time.
 
     Parameters
     ----------

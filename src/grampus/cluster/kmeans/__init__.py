@@ -1,6 +1,6 @@
 """Kernel k-means: one batch engine, its starts, its rules, and single moves after convergence.
 
-What other layers use is listed here: `Batch` runs partitions, `RULES` says how documents are assigned.
+Other layers use the names listed here: `Batch` runs partitions, `RULES` defines how documents are assigned.
 """
 
 from .batch import Batch

@@ -1,8 +1,8 @@
-"""What runs partitions of one Gram to their end: compiled loops over stored, sparse or dense rows, or products.
+"""Backends of kernel k-means: compiled loops over stored, sparse or dense rows, or products with a Gram.
 
-Every run is computed by itself, so results have the same bits for any number of threads and whatever runs next to it.
-Runs on features take one thread each, and only documents that may have changed cluster cost anything. Runs on a stored
-matrix go in groups, so that one pass over the matrix serves all of them.
+Every run is independent of the others, so results are the same to the last bit for any number of threads and any batch.
+Runs on features use one thread each, and only documents that may have changed cluster cost anything. Runs on a stored
+matrix are grouped, so that one pass over the matrix serves all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .state import JOINS, TIE, Finished, Labels, Rule
 
 TWO_CYCLES = 5  # consecutive ones end a run (`dominance`, §4)
 _GROUP = 64  # runs on a stored matrix that share its passes
-_SHARED = 256  # documents that repay a thread
+_SHARED = 256  # documents per thread, at least
 
 
 class Backend:
@@ -34,7 +34,7 @@ class Backend:
     ----------
     documents : Documents
     width : int
-        Columns of what is stored for every cluster: n for a stored matrix, m for features.
+        Length of a cluster's sums: n for a stored matrix, m for features.
     group : int
         Runs that share their passes.
     """
@@ -43,14 +43,14 @@ class Backend:
         self.documents, self.width, self.group = documents, width, group
 
     def bytes_per_start(self, k: int) -> int:
-        """Return how much memory one more start takes."""
+        """Return the memory of one start."""
         return 8 * k * self.width if self.group > 1 else 16 * self.documents.n
 
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield them in order.
 
-        A label of −1 keeps a document out of the clustering, and it is predicted; documents marked `JOINS` first join
-        the nearest labelled document of their start.
+        A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
+        labelled document of their start.
         """
         many = thread_count(threads)
         group = max(1, min(self.group, -(-len(starts) // many)))
@@ -76,7 +76,7 @@ class Backend:
             yield from part
 
     def _share(self, run: _native.Run, threads: int | None) -> _native.Run:
-        """Take one run to its end while threads share its documents."""
+        """Complete one run, with threads sharing its documents."""
         while True:
             if self.group > 1:
                 in_threads(run.follow, self.documents.n, threads, least=_SHARED)
@@ -89,14 +89,14 @@ class Backend:
 
 
 class Products(Backend):
-    """Runs on a Gram that is only multiplied: all in lockstep, one product in each iteration."""
+    """Runs on a Gram through products: all in lockstep, one product per iteration."""
 
     def __init__(self, gram: Gram, diagonal: Array, weights: Array) -> None:
         super().__init__(_native.stored_documents(None, diagonal, weights), len(gram), _GROUP)
         self.gram, self.weights = gram, weights
 
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
-        """Run every start; yield each as it stops."""
+        """Run every start; yield each when it stops."""
         starts = np.array([join(self.gram, start) for start in starts])
         fields = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)
         going = [
@@ -116,7 +116,7 @@ class Products(Backend):
                     run.advance()
 
     def _follow(self, runs: list[_native.Run], before: list[Labels], k: int) -> None:
-        """Add the similarities to what moved since `before`, touching only the clusters that changed."""
+        """Update the sums for documents that moved since `before`, for changed clusters only."""
         parts = []
         for run, old in zip(runs, before, strict=True):
             run.follow(0, self.documents.n)
@@ -135,12 +135,12 @@ class Products(Backend):
 
 
 def stored(matrix: Array, diagonal: Array, weights: Array) -> Backend:
-    """Return what runs on an n × n matrix, in float32 or float64."""
+    """Return the backend for an n × n matrix, in float32 or float64."""
     return Backend(_native.stored_documents(matrix, diagonal, weights), len(matrix), _GROUP)
 
 
 def featured(features: Features, diagonal: Array, weights: Array) -> Backend:
-    """Return what runs on rows of features, sparse or dense."""
+    """Return the backend for rows of features, sparse or dense."""
     rows, scale = features.rows, features.scale
     if is_sparse(rows):
         return Backend(_native.sparse_documents(rows, scale, diagonal, weights), rows.shape[1], 1)
@@ -149,7 +149,7 @@ def featured(features: Features, diagonal: Array, weights: Array) -> Backend:
 
 
 def finished(index: int, run: _native.Run) -> Finished:
-    """Return the record of a run that has stopped."""
+    """Return the record of a finished run."""
     if run.outcome == _native.Outcome.NOT_FINITE:
         raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")
     values = run.objectives
@@ -159,7 +159,7 @@ def finished(index: int, run: _native.Run) -> Finished:
 
 
 def join(gram: Gram, start: Labels) -> Labels:
-    """Let every document marked `JOINS` join the nearest labelled one; the lowest label in a tie."""
+    """Assign every document marked `JOINS` to the nearest labelled one; the lowest label in a tie."""
     members, centres = np.flatnonzero(start == JOINS), np.flatnonzero(start >= 0)
     if len(members) == 0:
         return start
@@ -169,7 +169,7 @@ def join(gram: Gram, start: Labels) -> Labels:
 
 
 def nearest_of(gram: Gram, members: NDArray[np.intp], centres: NDArray[np.intp]) -> Labels:
-    """Return which of some documents is the nearest, for every member; the first of them in a tie."""
+    """Return the index of the nearest centre for every member; the first in a tie."""
     diagonal = gram.diagonal().astype(np.float64, copy=False)
     near = diagonal[centres, None] - 2.0 * gram._block(centres, members).astype(np.float64, copy=False)
     least = near.argmin(axis=0)

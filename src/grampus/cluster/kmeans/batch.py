@@ -1,6 +1,6 @@
 """Many runs of kernel k-means on one Gram: the interface for other layers.
 
-Everything else in this folder (lockstep, compiled loops, where the sums come from) is hidden behind `Batch`.
+`Batch` hides everything else in this folder: the backends, and how they are chosen.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _DENSE = 8.0  # how many times less a multiplication with dense features costs
 class Batch:
     """Run partitions of one Gram to convergence, many at a time.
 
-    Where sums of similarities come from is decided once, by counting: a stored matrix costs about 6 n² a run (the first
-    sums, then the documents that move), features cost one pass over their entries for each cluster and iteration.
-    Results do not depend on the choice, nor on which runs share a batch.
+    How sums of similarities are computed is decided once, by counting: a stored matrix costs about 6 n² per run (the
+    first sums, then the documents that move), features cost one pass over their entries per cluster and iteration.
+    Results depend neither on this choice nor on which runs share a batch.
 
     Parameters
     ----------
     gram : Gram
         Without its trailing shift.
     rule : Rule
-        How documents are assigned; holds the shift.
+        How documents are assigned; includes the shift.
     ks : sequence of int
         Values of k that will be run.
     runs : int
@@ -43,16 +43,16 @@ class Batch:
     weights : array of shape (n,), optional
     max_iter : int
     share : float
-        Share of the documents that each run clusters; the others are only predicted.
+        Share of the documents that each run clusters; the others are only assigned.
 
     Attributes
     ----------
     gram : Gram
-        With its matrix in memory if that was worthwhile.
+        With its matrix in memory if that pays off.
     diagonal : array of shape (n,)
         In float64.
     independent : bool
-        Whether each run is computed by itself, so that threads can share anything.
+        Whether each run is computed separately, so that threads can share the runs.
 
     Examples
     --------
@@ -82,7 +82,7 @@ class Batch:
             raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
         n, k, total = len(gram), round(sum(ks) / len(ks)), runs * len(ks)
         explicit = gram.features()
-        # One pass over the features replaces a product's two, and only the clustered rows are read.
+        # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
         self._plan = plan(
             gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed
@@ -92,7 +92,7 @@ class Batch:
 
     @cached_property
     def _backend(self) -> Backend:
-        """The documents as the loops read them, the same for every k."""
+        """The documents in the form that the loops read; the same for every k."""
         explicit = self.gram.features()
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
@@ -105,18 +105,18 @@ class Batch:
         return {name: value for name, value in self.__dict__.items() if name != "_backend"}
 
     def starts_at_once(self, k: int) -> int:
-        """Return how many starts fit together into a part of the memory budget, at least 1."""
+        """Return how many starts fit into a part of the memory budget, at least 1."""
         return max(1, min(settings().memory // 16, 2**28) // self._backend.bytes_per_start(k))
 
     def run(self, k: int, starts: Labels, threads: int | None = None) -> Iterator[Finished]:
-        """Run every start (starts, n) until it stops; yield each as it does.
+        """Run every start (starts, n) until it stops; yield each when it does.
 
-        A label of −1 keeps a document out of the clustering, and it is predicted; documents marked `JOINS` first join
-        the nearest labelled document of their start.
+        A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
+        labelled document of their start.
         """
         return self._backend.run(starts, k, self.rule, self.max_iter, threads)
 
     def best(self, objective: Array) -> NDArray[np.intp]:
-        """Return the position of the smallest objective in each row; the first of equals, so rounding has no say."""
+        """Return the position of the smallest objective in each row; the first of those equal up to rounding."""
         tie = TIE * float(self.weights @ np.abs(self.diagonal))
         return (objective <= objective.min(axis=-1, keepdims=True) + tie).argmax(axis=-1)

@@ -1,4 +1,4 @@
-"""Where kernel k-means starts from: partitions, each from its own generator."""
+"""Initial partitions of kernel k-means, each from its own generator."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .state import Labels
 Reader: TypeAlias = Callable[[Array], Array]  # document numbers → rows of the Gram
 
 STARTS = ("random", "k-means++", "pddp")
-_NOISE = 1e-12  # what rounding may make of equal distances, relative to their size
+_NOISE = 1e-12  # of their size: distances that differ by less are equal
 
 
 def start_labels(
@@ -34,7 +34,7 @@ def start_labels(
     gram : Gram
         Without its trailing shift: seeding needs true distances.
     group : array of shape (n,)
-        Documents with equal values are copies and start together; documents without weight have no say.
+        Documents with equal values are copies and start together; documents without weight are ignored.
     """
     if init not in STARTS:
         raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
@@ -56,7 +56,7 @@ def start_labels(
 
 
 def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
-    """Return labels that were given, one partition or one for each start, shape (partitions, n)."""
+    """Return the given labels, one partition or one for each start, shape (partitions, n)."""
     try:
         given = np.atleast_2d(np.asarray(init))
     except ValueError:
@@ -72,7 +72,7 @@ def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
 
 
 def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
-    """Put every document into a random cluster (the papers' start); no cluster is left empty if n ≥ k."""
+    """Assign every document to a random cluster (as in the papers); no cluster stays empty if n ≥ k."""
     labels = rng.integers(0, k, size=n)
     counts = np.bincount(labels, minlength=k)
     for cluster in np.flatnonzero(counts == 0):
@@ -100,15 +100,15 @@ def plus_plus(
 ) -> Labels:
     """Draw k documents in proportion to their squared distance from those drawn before; join each to its nearest.
 
-    Of 2 + ln k draws for each centre the one that leaves the smallest sum of distances is taken (greedy k-means++).
-    Costs k·(2 + ln k) rows of the Gram.
+    Of 2 + ln k draws for each centre, the one with the smallest remaining sum of distances is taken (greedy
+    k-means++). Costs k·(2 + ln k) rows of the Gram.
 
     Parameters
     ----------
-    candidates : array of document numbers
-        Those that may become centres.
+    candidates : array of int
+        Documents that may become centres.
     mass : array
-        The weight that each of them stands for.
+        The weight of each of them, copies included.
     read : callable, optional
         `row_reader` of the Gram, where there are several starts.
     """
@@ -140,7 +140,7 @@ def _plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, 
 
 
 def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
-    """Draw positions with chances in proportion to `pull`."""
+    """Draw positions with probability proportional to `pull`."""
     total = np.cumsum(pull)
     return np.minimum(np.searchsorted(total, rng.random(count) * total[-1], side="right"), len(pull) - 1)
 

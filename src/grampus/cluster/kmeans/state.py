@@ -1,4 +1,4 @@
-"""The rules by which documents are assigned, and the records of runs that have stopped."""
+"""The rules of assignment, and the records of finished runs."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Rule:
     tolerance : float
         Distances that differ by no more than this share of K_ii + ‖μ_c‖², c the nearest cluster, are a tie. The lowest
         cluster number wins, so that equal documents end up together; with `adjusted`, a document stays unless another
-        cluster gains it something (Eqn 12).
+        cluster is nearer (Eqn 12).
     shift : float
-        The trailing shift σ of the Gram. Sums are those of the Gram below it, which keeps objectives comparable and
-        lets a stored matrix be used as it is; σ enters where distances are made.
+        The trailing shift σ of the Gram. Sums are those of the unshifted Gram, which keeps objectives comparable and
+        allows a stored matrix to be used as it is; σ enters where distances are computed.
     spherical : bool
         Assign to the centroid with the largest cosine, x·μ_c/‖μ_c‖, instead of the nearest one: k-means as
-        `validation` runs it on texts (KM-S, KM-P). Without shift and `adjusted` only.
+        `validation` runs it on texts (KM-S, KM-P). Only without shift and `adjusted`.
     centroid : float
-        How much ‖μ_c‖² counts in a distance, more than 0 and at most 1: 1 as in Eqn 4, ½ when every pair of a cluster
-        counts once.
+        Weight of ‖μ_c‖² in a distance, above 0 and at most 1: 1 as in Eqn 4, ½ when every pair of a cluster counts
+        once.
     """
 
     adjusted: bool = False
@@ -64,7 +64,7 @@ def check_rule(name: Any) -> Rule:
 
 @dataclass(frozen=True)
 class Finished:
-    """One restart that has stopped."""
+    """One finished start."""
 
     index: int
     labels: Labels
@@ -75,7 +75,7 @@ class Finished:
 
 
 def gather(finished: list[Finished]) -> Runs:
-    """Put restarts back into the order of their starts."""
+    """Sort finished runs into the order of their starts."""
     ordered = sorted(finished, key=lambda run: run.index)
     return Runs(
         labels=np.array([run.labels for run in ordered], dtype=np.intp),

@@ -1,4 +1,4 @@
-"""Trees in common formats: SciPy's linkage, Newick, JSON, Graphviz, and text for a terminal.
+"""Writers of trees: SciPy's linkage, Newick, Graphviz, and text for a terminal.
 
 Newick, Graphviz and text are written from `Outline` nodes, which any kind of tree can be turned into.
 """
@@ -17,20 +17,20 @@ from ...errors import InputError
 
 @dataclass(frozen=True)
 class Outline:
-    """A node as the writers see it; a tree is a sequence of them, the root first.
+    """A node in the form the writers take; a tree is a sequence of nodes, the root first.
 
     Attributes
     ----------
     label : str
-        Its name; "" for none.
+        Name of the node; "" for none.
     size : int
-        Documents below it.
+        Number of documents below it.
     height : float
         Branch lengths in Newick are differences of heights, at least 0.
     children : tuple of int
         Positions in the sequence, after the node's own.
     note : str
-        Further words on the node.
+        Text added after the size.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def linkage(leaves: Sequence[Any], splits: Sequence[Any], of: str) -> Array:
     for number, leaf in enumerate(leaves):
         own = [(number, 0.0, 1)] if of == "leaves" else [(int(member), 0.0, 1) for member in leaf.members]
         done[leaf.index] = join(own, 0.0)
-    # Low nodes first; a node is never lower than what it holds, also where a Gram is not positive semi-definite.
+    # Low nodes first; a node is never lower than its children, even if the Gram is not positive semi-definite.
     for node in sorted(splits, key=lambda node: node.order, reverse=True):
         parts = [done[child] for child in node.children]
         done[node.index] = join(parts, max([node.scatter, *(part[1] for part in parts)]))
@@ -88,7 +88,7 @@ def linkage(leaves: Sequence[Any], splits: Sequence[Any], of: str) -> Array:
 
 
 def _in_order(joins: Array, singles: int) -> Array:
-    """Put the rows in rising order of height, as SciPy wants them, and renumber what they join."""
+    """Sort the rows by increasing height, as SciPy requires, and renumber what they join."""
     order = np.argsort(joins[:, 2], kind="stable")
     number = np.arange(singles + len(joins))
     number[singles + order] = singles + np.arange(len(joins))

@@ -21,7 +21,7 @@ def fits(gram: Gram) -> bool:
 
 
 def store(gram: Gram) -> Stored | DenseGram:
-    """Return a Gram with its ``matrix`` in memory; what is stored already is returned as it is.
+    """Return a Gram with its ``matrix`` in memory; a stored one is returned as it is.
 
     Parameters
     ----------
