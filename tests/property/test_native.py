@@ -253,7 +253,8 @@ def test_phases_out_of_order_do_no_harm():
     _native.run_all([one])
     for phase in (one.advance, one.measure, lambda: one.assign(0, 4), lambda: one.follow(0, 4)):
         phase()
+    other = _native.dense_documents(np.eye(4), np.ones(4), np.ones(4))
+    rule = (False, TIE, 0.0, False, 1.0)
+    fresh = [_native.start_run(each, [0, 1, 0, 1], 2, rule, 10, 5) for each in (documents, other)]
     with pytest.raises(ValueError, match="share"):
-        other = _native.dense_documents(np.eye(4), np.ones(4), np.ones(4))
-        fresh = [_native.start_run(d, [0, 1, 0, 1], 2, (False, TIE, 0.0, False, 1.0), 10, 5) for d in (documents, other)]
         _native.run_all(fresh)

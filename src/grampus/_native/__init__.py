@@ -16,11 +16,31 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from . import _core
+from ._core import Documents, Outcome, Postings, Run, Sparse
 
 Array: TypeAlias = NDArray[Any]
-Documents, Postings, Run, Sparse, Outcome = _core.Documents, _core.Postings, _core.Run, _core.Sparse, _core.Outcome
+__all__ = [
+    "JOINS",
+    "LANES",
+    "Documents",
+    "Outcome",
+    "Postings",
+    "Run",
+    "Sparse",
+    "dense_documents",
+    "gram_rows",
+    "largest",
+    "near_pairs",
+    "nearest",
+    "run_all",
+    "sparse_documents",
+    "start_run",
+    "stored_documents",
+    "subsequence",
+]
+
 LANES = 8  # pairs of strings compared together
-OUTSIDE, JOINS = -1, -2  # labels: only predicted; joins the nearest labelled document first
+JOINS = -2  # the label of a document that first joins the nearest labelled one; −1 is only predicted
 _MOST = 2**31 - 1
 
 
@@ -60,7 +80,9 @@ def dense_documents(rows: Any, diagonal: Any, weights: Any) -> _core.Dense:
     """Return documents given by dense features, (n, m)."""
     n = len(diagonal)
     rows = np.require(rows, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-    _require(rows.ndim == 2 and len(rows) == n and rows.shape[1] > 0, f"rows must have shape ({n}, m); got {rows.shape}")
+    _require(
+        rows.ndim == 2 and len(rows) == n and rows.shape[1] > 0, f"rows must have shape ({n}, m); got {rows.shape}"
+    )
     return _core.Dense(rows, _numbers(diagonal, (n,), "diagonal"), _numbers(weights, (n,), "weights"))
 
 
@@ -70,7 +92,7 @@ def sparse_documents(rows: Any, scale: Any, diagonal: Any, weights: Any) -> Spar
     data, indices = _either(rows.data, 1, "data"), np.require(rows.indices, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
     indptr = _numbers(rows.indptr, (n + 1,), "indptr", np.int64)
     _require(max(n, m) <= _MOST, "rows must have fewer than 2³¹ rows and columns")
-    _require(indptr[0] == 0 and (np.diff(indptr) >= 0).all(), "indptr must begin with 0 and not fall")
+    _require(bool(indptr[0] == 0 and (np.diff(indptr) >= 0).all()), "indptr must begin with 0 and not fall")
     _require(len(data) == len(indices) >= indptr[-1], "data and indices must be as long as indptr says")
     used = indices[: indptr[-1]]
     _require(len(used) == 0 or (used.min() >= 0 and used.max() < m), f"indices must be from 0 to {m - 1}")
@@ -100,7 +122,9 @@ def start_run(
     labels = np.require(labels, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
     _require(labels.shape == (documents.n,), f"labels must have shape ({documents.n},); got {labels.shape}")
     _require(1 <= k <= _MOST, f"k must be from 1 to {_MOST}; got {k}")
-    _require(len(labels) == 0 or (labels.min() >= JOINS and labels.max() < k), f"labels must be from {JOINS} to {k - 1}")
+    _require(
+        len(labels) == 0 or (labels.min() >= JOINS and labels.max() < k), f"labels must be from {JOINS} to {k - 1}"
+    )
     return Run(documents, labels, k, *rule, max_iter, cycles, bounded)
 
 

@@ -543,39 +543,36 @@ class SparseSums final : public Screened {
   public:
     SparseSums(const Sparse& d, int k)
         : Screened(d, d.lengths, d.terms, k), d_(d), sums_(static_cast<size_t>(d.terms) * k, 0.0), within_(k, 0.0),
-          touched_(d.terms, 1), cleared_(k, 1) {}
+          touched_(d.terms, 1), changed_(k, 1) {}
 
     void clear() override {
         std::fill(sums_.begin(), sums_.end(), 0.0);
         std::fill(touched_.begin(), touched_.end(), char(1));
-        std::fill(cleared_.begin(), cleared_.end(), char(1));
+        std::fill(changed_.begin(), changed_.end(), char(1));
     }
 
     void add(int64_t i, int c, double w) override {
         double* sums = sums_.data() + c * d_.terms;
-        double within = within_[c];
         for (int64_t e = d_.indptr[i]; e < d_.indptr[i + 1]; ++e) {
             const int32_t t = d_.entries[e].term;
-            const double x = w * d_.value(e, i), sum = sums[t];
-            within += x * (2.0 * sum + x);
-            sums[t] = sum + x;
+            sums[t] += w * d_.value(e, i);
             touched_[t] = 1;
         }
-        within_[c] = within;
+        changed_[c] = 1;
     }
 
     void empty(int c) override {
         std::fill_n(sums_.begin() + c * d_.terms, d_.terms, 0.0);
         std::fill(touched_.begin(), touched_.end(), char(1));
-        cleared_[c] = 1;
+        changed_[c] = 1;
     }
 
     void within(const Run&, double* out) override {
         for (int c = 0; c < k_; ++c) {
-            if (cleared_[c]) {  // summed up at once, without the rounding of the steps
+            if (changed_[c]) {
                 const double* sums = sums_.data() + c * d_.terms;
                 within_[c] = loops().dot(sums, sums, d_.terms);
-                cleared_[c] = 0;
+                changed_[c] = 0;
             }
             out[c] = within_[c];
         }
@@ -614,7 +611,7 @@ class SparseSums final : public Screened {
     const Sparse& d_;
     Numbers<double> sums_;  // (k, terms): the clusters' sums in feature space
     std::vector<double> within_;
-    std::vector<char> touched_, cleared_;
+    std::vector<char> touched_, changed_;
 };
 
 class DenseSums final : public Screened {

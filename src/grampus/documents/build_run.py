@@ -33,10 +33,10 @@ from .tree_labels import branches
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
-READ = 100  # central documents per cluster that are read for the spelling of stems
-PARTS = 4  # of a cluster in the tree, at most
-PREDICTED_AGAIN = 1000  # fitted documents that a kernel without explicit features predicts again, at most
-PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer", "numba")
+READ = 100  # central documents of a cluster that are read for the spelling of stems
+PARTS = 4  # of a cluster in the tree
+PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
+PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
 
 
 def build_run(

@@ -308,7 +308,7 @@ class SparseGram(Source):
 
     def cost(self) -> Cost:
         """Return the cost of passes over the stored entries."""
-        entries = float(self.matrix.nnz)
+        entries = float(self.matrix.nnz + len(self))  # the pointers of the rows are read too
         return Cost(entries, entries / len(self), entries)
 
     def non_negative(self) -> bool:

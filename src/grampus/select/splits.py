@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_integer
-from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition
+from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
 
@@ -100,6 +100,7 @@ class Splits:
         n = len(gram)
         found = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
         rows = iter(found)
+        read = None if self.init in ("random", "documents") else row_reader(gram)
         for number in numbers:
             first = half(n, entropy, number)
             for side, inside in enumerate((first, ~first)):
@@ -112,7 +113,7 @@ class Splits:
                         row[members] = JOINS
                         row[rng.choice(members, k, replace=False)] = np.arange(k)
                     else:
-                        row[members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
+                        row[members] = plus_plus(gram, k, rng, members, np.ones(len(members)), read)[members]
         return found
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, is_sparse
-from ..._config import settings
+from ..._config import may_keep
 from ..._parallel import blas_threads, in_threads, results_in_threads, thread_count
 from ...errors import InputError
 from ...gram import Features, Gram
@@ -54,8 +54,8 @@ class Backend:
         """
         many = thread_count(threads)
         group = max(1, min(self.group, -(-len(starts) // many)))
-        # Bounds for every document and cluster show which cannot move; without room for bounds, all are checked.
-        bounded = 4 * self.documents.n * (k + 8) * many <= settings().memory // 4
+        # Bounds of every document and cluster say who cannot have moved; without room for them all are looked at.
+        bounded = may_keep(4 * self.documents.n * (k + 8) * many)
 
         def begin(p: int) -> _native.Run:
             fields = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)

@@ -84,7 +84,9 @@ class Batch:
         explicit = gram.features()
         # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
-        self._plan = plan(gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed)
+        self._plan = plan(
+            gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed
+        )
         self.gram = store(gram) if self._plan is Plan.STORE else gram
         self.independent = self._plan is Plan.FEATURES
 

@@ -116,9 +116,7 @@ def plus_plus(
         return _plus_plus(gram, k, rng, candidates, mass, read or row_reader(gram))
 
 
-def _plus_plus(
-    gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array, read: Reader
-) -> Labels:
+def _plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array, read: Reader) -> Labels:
     diagonal = gram.diagonal().astype(np.float64)
     size = float(mass @ np.abs(diagonal[candidates]))
     trials = 2 + int(np.log(k))

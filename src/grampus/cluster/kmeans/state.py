@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._native import JOINS as JOINS
+from ... import _native
 from ...errors import InputError
 from ..results import History, Outcome, Runs
 
 Labels = NDArray[np.int32]
-TIE = 1e-12  # of their size: distances that differ by less are a tie
+# Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
+TIE = 1e-12
+JOINS = _native.JOINS  # the label of a document that is to join the nearest of those that have one
 
 
 @dataclass(frozen=True)
