@@ -92,7 +92,7 @@ def sparse_documents(rows: Any, scale: Any, diagonal: Any, weights: Any) -> Spar
     data, indices = _either(rows.data, 1, "data"), np.require(rows.indices, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
     indptr = _numbers(rows.indptr, (n + 1,), "indptr", np.int64)
     _require(max(n, m) <= _MOST, "rows must have fewer than 2³¹ rows and columns")
-    _require(indptr[0] == 0 and (np.diff(indptr) >= 0).all(), "indptr must begin with 0 and not fall")
+    _require(bool(indptr[0] == 0 and (np.diff(indptr) >= 0).all()), "indptr must begin with 0 and not fall")
     _require(len(data) == len(indices) >= indptr[-1], "data and indices must be as long as indptr says")
     used = indices[: indptr[-1]]
     _require(len(used) == 0 or (used.min() >= 0 and used.max() < m), f"indices must be from 0 to {m - 1}")
