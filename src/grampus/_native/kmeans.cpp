@@ -12,6 +12,7 @@ namespace {
 constexpr double INFINITE = std::numeric_limits<double>::infinity();
 constexpr double UNIT = 1.0 / (1 << 24);  // the rounding of single precision
 constexpr double RANGE = 1e12;  // lengths beyond this, or below its inverse, are not for single precision
+constexpr int AHEAD = 4;        // documents whose bounds are fetched ahead
 constexpr int DOUBT = 8;        // with more than one in so many left in doubt, single precision does not pay
 
 int padded(int k) { return (k + LANES - 1) / LANES * LANES; }
@@ -453,20 +454,20 @@ class Screened : public Sums {
         const Rough rough{stride_, offsets_.data(), slopes_.data(), drift_.data()};
         const Rule& rule = run.rule;
         int left = 0, doubt = 0;
-        for (int r = 0; r < count; ++r) {  // those that cannot have moved
-            const int32_t i = some[r];
-            const int own = run.labels[i];
-            const double length = lengths_[i];
-            if (own >= 0 && upper_[i] < std::numeric_limits<float>::infinity()) {
+        if (bounds_.empty()) left = count;
+        else
+            for (int r = 0; r < count; ++r) {  // keep those that may have moved; without branches, which are not foreseen
+                const int32_t i = some[r];
+                const int own = run.labels[i], c = own < 0 ? 0 : own;
+                const double length = lengths_[i];
+                if (r + AHEAD < count) __builtin_prefetch(bounds_.data() + static_cast<size_t>(some[r + AHEAD]) * stride_);
                 const double room = constant_ + 16 * UNIT * length * (steepest_ + far_) + rule.tolerance * (run.reach[i] + wide_);
-                const double mine = upper_[i] + run.offsets[own] + length * drifts_[own] + extra(run, i, own);
-                if (loops().lowest(bounds_.data() + static_cast<size_t>(i) * stride_, rough, static_cast<float>(length)) > mine + room) {
-                    run.next[i] = own;
-                    continue;
-                }
+                const double mine = upper_[i] + run.offsets[c] + length * drifts_[c] + extra(run, i, c) + room;
+                const double others = loops().lowest(bounds_.data() + static_cast<size_t>(i) * stride_, rough, static_cast<float>(length));
+                run.next[i] = own;
+                some[left] = i;
+                left += !(own >= 0 && others > mine);
             }
-            some[left++] = i;
-        }
         if (left == 0) return 0;
         rough_sums(table_.data(), stride_, some, left, sums.data());
         for (int r = 0; r < left; ++r) {

@@ -100,11 +100,13 @@ class Splits:
         n = len(gram)
         found = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
         rows = iter(found)
-        read = None if self.init in ("random", "documents") else row_reader(gram)
+        seeded = self.init not in ("random", "documents")
+        reader, diagonal = (row_reader(gram), gram.diagonal().astype(np.float64)) if seeded else (None, np.empty(0))
         for number in numbers:
             first = half(n, entropy, number)
             for side, inside in enumerate((first, ~first)):
                 members = np.flatnonzero(inside)
+                read = reader(members) if reader is not None else None
                 for start in range(self.n_init):
                     row, rng = next(rows), generator(entropy, _START, number, k, side, start)
                     if self.init == "random" or (self.init == "auto" and start == 0):
@@ -112,8 +114,8 @@ class Splits:
                     elif self.init == "documents":
                         row[members] = JOINS
                         row[rng.choice(members, k, replace=False)] = np.arange(k)
-                    else:
-                        row[members] = plus_plus(gram, k, rng, members, np.ones(len(members)), read)[members]
+                    elif read is not None:
+                        row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
         return found
 
 

@@ -1,4 +1,4 @@
-"""Initial partitions of kernel k-means, each from its own generator."""
+"""Where kernel k-means starts from: partitions, each from its own generator."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ...gram import Gram
 from ..trees.grow import start_partition
 from .state import Labels
 
-Reader: TypeAlias = Callable[[Array], Array]  # document numbers → rows of the Gram
+Reader: TypeAlias = Callable[[Array], Array]  # positions of documents → their similarities to all
 
 STARTS = ("random", "k-means++", "pddp")
 _NOISE = 1e-12  # of their size: distances that differ by less are equal
@@ -34,7 +34,7 @@ def start_labels(
     gram : Gram
         Without its trailing shift: seeding needs true distances.
     group : array of shape (n,)
-        Documents with equal values are copies and start together; documents without weight are ignored.
+        Documents with equal values are copies and start together; documents without weight have no say.
     """
     if init not in STARTS:
         raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
@@ -46,17 +46,18 @@ def start_labels(
     if init == "random":
         starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, copy_of]
         return starts
-    centres, mass, read = heavy[first], np.bincount(copy_of, weights=weights[heavy]), row_reader(gram)
+    mass, read = np.bincount(copy_of, weights=weights[heavy]), row_reader(gram)(heavy[first])
+    diagonal = gram.diagonal().astype(np.float64)[heavy[first]]
 
     def draw(p: int) -> None:
-        starts[p] = plus_plus(gram, k, rngs[p], centres, mass, read)
+        starts[p, heavy] = plus_plus(read, diagonal, k, rngs[p], mass)[copy_of]
 
     list(results_in_threads(draw, len(rngs)))
     return starts
 
 
 def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
-    """Return the given labels, one partition or one for each start, shape (partitions, n)."""
+    """Return labels that were given, one partition or one for each start, shape (partitions, n)."""
     try:
         given = np.atleast_2d(np.asarray(init))
     except ValueError:
@@ -72,7 +73,7 @@ def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
 
 
 def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
-    """Assign every document to a random cluster (as in the papers); no cluster stays empty if n ≥ k."""
+    """Put every document into a random cluster (the papers' start); no cluster is left empty if n ≥ k."""
     labels = rng.integers(0, k, size=n)
     counts = np.bincount(labels, minlength=k)
     for cluster in np.flatnonzero(counts == 0):
@@ -86,50 +87,54 @@ def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
     return labels.astype(np.int32)
 
 
-def row_reader(gram: Gram) -> Reader:
-    """Return what reads rows of a Gram: through an inverted index where its features are sparse."""
+def row_reader(gram: Gram) -> Callable[[NDArray[np.intp]], Reader]:
+    """Return what reads similarities among any of the documents: of some of these to all of these.
+
+    Sparse features are read through an inverted index, which is built once.
+    """
     explicit, n = gram.features(), len(gram)
-    if explicit is None or not is_sparse(explicit.rows):
-        return lambda centres: gram._block(centres, slice(0, n)).astype(np.float64, copy=False)
-    postings = _native.Postings(_native.sparse_documents(explicit.rows, explicit.scale, np.ones(n), np.ones(n)))
-    return lambda centres: _native.gram_rows(postings, centres)
+    if explicit is None:
+        return lambda among: lambda centres: gram._block(among[centres], among).astype(np.float64, copy=False)
+    if is_sparse(explicit.rows):
+        postings = _native.Postings(_native.sparse_documents(explicit.rows, explicit.scale, np.ones(n), np.ones(n)))
+        return lambda among: lambda centres: _native.gram_rows(postings, among[centres])[:, among]
+
+    def dense(among: NDArray[np.intp]) -> Reader:
+        rows = explicit.rows[among] * explicit.scale[among, None]
+        return lambda centres: rows[centres] @ rows.T
+
+    return dense
 
 
-def plus_plus(
-    gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array, read: Reader | None = None
-) -> Labels:
+def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
     """Draw k documents in proportion to their squared distance from those drawn before; join each to its nearest.
 
-    Of 2 + ln k draws for each centre, the one with the smallest remaining sum of distances is taken (greedy
-    k-means++). Costs k·(2 + ln k) rows of the Gram.
+    Of 2 + ln k draws for each centre the one that leaves the smallest sum of distances is taken (greedy k-means++).
+    Costs k·(2 + ln k) rows of the Gram.
 
     Parameters
     ----------
-    candidates : array of int
-        Documents that may become centres.
-    mass : array
-        The weight of each of them, copies included.
-    read : callable, optional
-        `row_reader` of the Gram, where there are several starts.
+    read : callable
+        `row_reader` of the documents, given their positions.
+    diagonal, mass : array
+        Self-similarity of each document, and the weight that it stands for.
     """
     with blas_threads():
-        return _plus_plus(gram, k, rng, candidates, mass, read or row_reader(gram))
+        return _plus_plus(read, diagonal, k, rng, mass)
 
 
-def _plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array, read: Reader) -> Labels:
-    diagonal = gram.diagonal().astype(np.float64)
-    size = float(mass @ np.abs(diagonal[candidates]))
+def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
+    size = float(mass @ np.abs(diagonal))
     trials = 2 + int(np.log(k))
-    drawn = _draw(mass, 1, rng)
-    nearest = _distances(read, diagonal, candidates[drawn])[0]
-    labels = np.zeros(len(gram), dtype=np.int32)
+    nearest = _distances(read, diagonal, _draw(mass, 1, rng))[0]
+    labels = np.zeros(len(diagonal), dtype=np.int32)
     for cluster in range(1, k):
-        pull = mass * nearest[candidates]
+        pull = mass * nearest
         if not pull.sum() > 0:
             break  # every document equals a centre
-        centres = candidates[_draw(pull, trials, rng)]
+        centres = _draw(pull, trials, rng)
         distances = _distances(read, diagonal, centres)
-        left = np.minimum(distances, nearest)[:, candidates] @ mass
+        left = np.minimum(distances, nearest) @ mass
         best = int((left <= left.min() + _NOISE * size).argmax())  # the first of equals
         closer = distances[best] < nearest - _NOISE * (diagonal + diagonal[centres[best]])
         closer[centres[best]] = True
@@ -140,7 +145,7 @@ def _plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, 
 
 
 def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
-    """Draw positions with probability proportional to `pull`."""
+    """Draw positions with chances in proportion to `pull`."""
     total = np.cumsum(pull)
     return np.minimum(np.searchsorted(total, rng.random(count) * total[-1], side="right"), len(pull) - 1)
 
