@@ -21,7 +21,7 @@ class Effort:
     scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
     n_splits : int
-        Number of splits of the documents, for choosing k and for stability.
+        Number of splits of the documents, for choosing k; for stability, the first 20 of them at most.
     null : bool
         Whether to test for groups at all when k is chosen; if there are none, all documents form one cluster. Costs
         several times as much as the choice itself.

@@ -18,6 +18,7 @@ from .inputs import Inputs
 from .partition import Partition
 
 LARGEST_K = 10  # tried by default
+STABILITY_SPLITS = 20  # at most, for stability; more of them change it less than another seed does
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,9 @@ def stability(found: Partition, n_splits: int, progress: Progress) -> Stability 
     progress("measuring stability", 0, 1)
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
-        measured = select.stability(gram, labels, splits=select.Splits(n_splits), random_state=found.seed)
+        measured = select.stability(
+            gram, labels, splits=select.Splits(min(n_splits, STABILITY_SPLITS)), random_state=found.seed
+        )
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
         return None
