@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any
 
 from grampus.errors import CorpusError
-from grampus.text import CorpusWarning, ReadOptions, read_corpus
+from grampus.text import CorpusWarning, ReadLimits, ReadOptions, read_corpus
 
 _RECORDS: list[dict[str, Any]] = [
     {"id": "a", "text": "The whale sang, \"loud\" and low.", "label": "sea", "n": 1},
@@ -138,7 +138,7 @@ READERS: dict[str, Reader] = {
     "parquet": Reader(_parquet, "x.parquet", {"label": "label"}),
     "duckdb": Reader(_duckdb, "x.duckdb", {"query": "SELECT id, text, label FROM documents"}),
 }
-_SMALL = ReadOptions(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
+_SMALL = ReadLimits(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
 
 
 class HangError(BaseException):
@@ -186,7 +186,8 @@ def fuzz_reader(name: str, inputs: int, seed: int = 0) -> dict[str, Any]:
                 warnings.simplefilter("ignore", CorpusWarning)
                 try:
                     given: Any = io.BytesIO(mutated) if name == "stream" else source
-                    corpus = read_corpus(given, options=_SMALL, on_error=on_error, **reader.options)
+                    options = ReadOptions(limits=_SMALL, on_error=on_error)
+                    corpus = read_corpus(given, options=options, **reader.options)
                 except CorpusError as error:
                     errors += 1
                     if "\n" in str(error) or len(str(error)) > 1000:

@@ -131,7 +131,7 @@ calls: list = []
         (Reader("x", careless), "must raise a CorpusError; got AssertionError"),
         (Reader("x", chatty), "errors must be one line"),
         (Reader("x", raw), "compressed, the texts must be"),
-        (Reader("x", shouts, one_document=True), "in a folder"),
+        (Reader("x", shouts, in_folder=True), "in a folder"),
     ],
 )
 def test_planted_faults_are_found(reader, message):
@@ -160,7 +160,7 @@ def headed():
             return Table("file", ("text",), iter([BadRecord(1, "no head", "has no head")]))
         return Table("file", ("text",), iter([Record(1, {"text": data[5:].decode("utf-8", "replace")})]))
 
-    reader = Reader("headed", open_headed, (".head",), (0, b"\0HEAD"), one_document=True)
+    reader = Reader("headed", open_headed, (".head",), (0, b"\0HEAD"), in_folder=True)
     register_reader(reader)
     yield reader
     del READERS["headed"]

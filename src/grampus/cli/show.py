@@ -29,6 +29,9 @@ LINE = 2000
 PHRASES = (
     ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
     ("on_error='skip'", "--skip-errors"),
+    ("split= to change", "--split to change"),
+    ("text= to change", "--text to change"),
+    ("id= names", "--id names"),
     ("pass encoding=", "use --encoding"),
     (" (follow_symlinks is off)", ""),
     (" (max_document_bytes)", ""),

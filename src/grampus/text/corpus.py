@@ -33,6 +33,25 @@ class Document(NamedTuple):
     date: str | None = None
 
 
+class FileRecord(NamedTuple):
+    """What became of one file of a folder or archive.
+
+    ``reader`` is the format it was read as, ``documents`` how many it gave, ``reason`` why it, or a part of it, was
+    left out; empty if nothing was.
+
+    Examples
+    --------
+    >>> from grampus.text import FileRecord
+    >>> FileRecord("scan.pdf", "pdf", 0, "a scan without text").documents
+    0
+    """
+
+    path: str
+    reader: str
+    documents: int
+    reason: str = ""
+
+
 @dataclass(frozen=True, init=False, repr=False)
 class Corpus:
     """Documents with their ids and, optionally, labels, titles and dates.
@@ -53,6 +72,8 @@ class Corpus:
         Number of files or records left out, by reason.
     notes : tuple of str
         Guessed encodings, replaced characters, a script without spaces.
+    files : tuple of FileRecord
+        For a folder or an archive, what became of each of its files.
 
     Attributes
     ----------
@@ -81,6 +102,7 @@ class Corpus:
     source: str = "memory"
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    files: tuple[FileRecord, ...] = ()
 
     def __init__(
         self,
@@ -92,6 +114,7 @@ class Corpus:
         source: str = "memory",
         skipped: Mapping[str, int] | None = None,
         notes: Sequence[str] = (),
+        files: Sequence[FileRecord] = (),
     ) -> None:
         stored = _stored("texts", texts)
         values = {
@@ -103,6 +126,7 @@ class Corpus:
             "source": source,
             "skipped": dict(skipped or {}),
             "notes": tuple(notes),
+            "files": tuple(files),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

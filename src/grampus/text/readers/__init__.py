@@ -1,9 +1,9 @@
 """Readers: from files, folders, databases and streams to a corpus."""
 
-from . import csv, duckdb, folder, json, lines, parquet, sqlite
+from . import csv, duckdb, folder, html, json, lines, mail, markup, parquet, sqlite
 from .registry import READERS, register_reader
 
-for _module in (folder, csv, json, lines, sqlite, parquet, duckdb):
+for _module in (folder, csv, json, lines, markup, html, mail, sqlite, parquet, duckdb):
     for _reader in _module.FORMATS:
         register_reader(_reader)
 

@@ -20,7 +20,7 @@ def open_parquet(source: Source) -> Table:
     try:
         file = source.cleanup.enter_context(closing(parquet.ParquetFile(source.path)))
         columns = check_names(file.schema_arrow.names, source.name)
-        chosen = [column for column in columns if column in source.wanted]
+        chosen = _chosen(file.schema_arrow, columns, source.wanted)
         # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         sizes = [max(group.total_byte_size, 1) for group in groups]  # decompressed, but still encoded
@@ -38,6 +38,14 @@ def open_parquet(source: Source) -> Table:
         return None if batch is None else batch.to_pylist()
 
     return Table("record", columns, read_batches(source, fetch, first_line))
+
+
+def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | None) -> list[str]:
+    """Return the columns to read: those wanted, in any case, or all that are no lists and no structures."""
+    if wanted is None:
+        return [name for name in columns if not schema.field(columns.index(name)).type.num_fields]
+    folded = {name.casefold() for name in wanted}
+    return [column for column in columns if column.casefold() in folded]
 
 
 FORMATS = (Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
@@ -11,12 +12,16 @@ from typing import IO, Any
 from ..._progress import Progress
 from ...errors import CorpusError, InputError
 from ..corpus import Corpus
-from .assemble import Columns, assemble
+from .assemble import assemble
+from .decode import looks_binary
+from .guess import DATES, TITLES, Columns
 from .json import open_detected
 from .log import Log, quoted
 from .options import ReadOptions
-from .registry import READERS, Reader, Source, find_reader
+from .registry import READERS, Reader, Source, find_reader, read_head
 from .streams import open_source
+
+_MBOX = re.compile(rb"From \S+[^\n]*\d{4}\r?\n(?:>?[\w-]+:[^\n]*\n)")
 
 
 def read_corpus(
@@ -93,8 +98,11 @@ def read_corpus(
     columns = _columns(text, id=id, label=label, title=title, date=date)
     log = Log(progress)
     with ExitStack() as cleanup:
-        given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup}
-        reader, opened = _open(source, reader, {**given, "wanted": (*columns.named(), "id")})
+        shared: dict[str, Any] = {}
+        cleanup.callback(_close, shared)
+        given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
+        wanted = (*columns.named(), "id", *TITLES, *DATES) if columns.text else None
+        reader, opened = _open(source, reader, {**given, "wanted": wanted})
         if query is not None and not (reader and reader.takes_query):
             takers = " and ".join(other.name for other in READERS.values() if other.takes_query)
             raise InputError(f"query must be left out except for {takers}; got {quoted(query)!r} for {opened.name}.")
@@ -102,6 +110,12 @@ def read_corpus(
         corpus = assemble(table, columns, opened)
     log.warn(stacklevel=2)
     return corpus
+
+
+def _close(shared: dict[str, Any]) -> None:
+    for helper in shared.values():
+        if hasattr(helper, "close"):
+            helper.close()
 
 
 def _named_reader(name: str | Reader | None) -> Reader | None:
@@ -113,9 +127,9 @@ def _named_reader(name: str | Reader | None) -> Reader | None:
 
 
 def _columns(text: str | Sequence[str] | None, **others: str | None) -> Columns:
-    texts = ("text",) if text is None else (text,) if isinstance(text, str) or not isinstance(text, Iterable) else text
+    texts = () if text is None else (text,) if isinstance(text, str) or not isinstance(text, Iterable) else text
     texts = tuple(texts)
-    if not texts or not all(isinstance(column, str) for column in texts):
+    if (text is not None and not texts) or not all(isinstance(column, str) for column in texts):
         raise InputError(f"text must be a column's name or several; got {text!r}.")
     for name, column in others.items():
         if column is not None and not isinstance(column, str):
@@ -146,14 +160,15 @@ def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Re
             raise CorpusError(f"{name} must be a folder; it is not.")
         return folder, Source(name, path=path, **given)
     stream = given["cleanup"].enter_context(open_source(path))
-    reader = reader or find_reader(path, stream)
+    reader = reader or find_reader(path, read_head(stream))
     if reader is None:
-        suffixes = ", ".join(suffix for other in READERS.values() for suffix in other.suffixes)
-        raise CorpusError(
-            f"format must be given for {name}, whose name does not tell it "
-            f"(known: {suffixes}, also with .gz, .bz2 or .xz)."
-        )
-    if not reader.needs_path:
+        head = stream.read(8192)
+        stream.seek(0)
+        if what := looks_binary(head):
+            suffixes = ", ".join(suffix for other in READERS.values() for suffix in other.suffixes)
+            raise CorpusError(f"{name} must be a file of a known kind ({suffixes}); it looks like {what}.")
+        reader = READERS["mbox"] if _MBOX.match(head) else None
+    if reader is None or not reader.needs_path:
         given["log"].total = os.fstat(stream.fileno()).st_size
     return reader, Source(name, stream, path, **given)
 
