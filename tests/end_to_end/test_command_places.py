@@ -235,7 +235,7 @@ def test_options_without_effect_are_refused(capsys, saved, words, named):
 
 def test_errors_speak_of_options(capsys):
     Path("twice.csv").write_text("id,text\n" + "".join(f"{i % 5},{text}\n" for i, text in enumerate(LINES)))
-    status, _, error = here(capsys, "tree", "twice.csv")
+    status, _, error = here(capsys, "tree", "twice.csv", "--id", "id")
     assert status == 1
     assert "--id, or --duplicate-ids number or skip." in error
     status, out, _ = here(capsys, "cluster", "twice.csv", *FAST, "--duplicate-ids", "number", "--json")

@@ -10,7 +10,8 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .corpus import Corpus, Document, FileRecord
+    from .corpus import Corpus, Document
+    from .files import FileRecord
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
     from .readers.read import read_corpus
@@ -28,7 +29,8 @@ __all__ = [
 ]  # fmt: skip
 
 _MODULES = {
-    "corpus": ("Corpus", "Document", "FileRecord"),
+    "corpus": ("Corpus", "Document"),
+    "files": ("FileRecord",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
     "readers.read": ("read_corpus",),

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import CorpusError
+from .files import FileRecord
 from .store import Texts
 
 
@@ -31,25 +32,6 @@ class Document(NamedTuple):
     label: str | None = None
     title: str | None = None
     date: str | None = None
-
-
-class FileRecord(NamedTuple):
-    """What became of one file of a folder or archive.
-
-    ``reader`` is the format it was read as, ``documents`` how many it gave, ``reason`` why it, or a part of it, was
-    left out; empty if nothing was.
-
-    Examples
-    --------
-    >>> from grampus.text import FileRecord
-    >>> FileRecord("scan.pdf", "pdf", 0, "a scan without text").documents
-    0
-    """
-
-    path: str
-    reader: str
-    documents: int
-    reason: str = ""
 
 
 @dataclass(frozen=True, init=False, repr=False)

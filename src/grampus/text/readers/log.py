@@ -6,7 +6,7 @@ import warnings
 from collections import Counter
 
 from ..._progress import Progress, as_progress, throttle
-from ..corpus import FileRecord
+from ..files import FileRecord
 
 _LONGEST = 120
 _NAMED = 3  # places that a note names

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from typing import IO
 
 from ...errors import CorpusError, MissingExtraError
-from ..corpus import FileRecord
+from ..files import FileRecord
 from .log import Log, quoted
 from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_reader, read_head
 
