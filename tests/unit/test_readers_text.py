@@ -114,9 +114,9 @@ def test_restructured_text():
 
 def test_latex():
     found = read_latex("\\documentclass{article}\n\\title{On \\emph{whales}}\n\\begin{document}\n\\section{Song}\n"
-                       "Sing $x$ low~notes \\cite{a}. % no\n\\begin{align}a\\end{align}\n\nBye.")  # fmt: skip
+                       "Sing $x$ low~\\$5 notes \\cite{a}. % no\n\\begin{align}a\\end{align}\n\nBye.")  # fmt: skip
     assert found.title == "On whales"
-    assert found.pages[0] == "Song\nSing low notes .\n\nBye."
+    assert found.pages[0] == "Song\nSing low $5 notes .\n\nBye."
 
 
 def test_subtitles():

@@ -17,7 +17,7 @@ _MD_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(.+?)[ \t#]*\n+", re.MULTILINE)
 _MD_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\n]*)\)")
 _MD_REFERENCE = re.compile(r"^[ ]{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _MD_MARKS = re.compile(
-    r"^[ \t]*(?:[>*+-]|\d{1,9}[.)])[ \t]+|^[ \t]*(?:```|~~~).*$|^[ \t]*(?:[*_-][ \t]*){3,}$", re.MULTILINE
+    r"^[ \t]*(?:[>*+-]|\d{1,3}[.)])[ \t]+|^[ \t]*(?:```|~~~).*$|^[ \t]*(?:[*_-][ \t]*){3,}$", re.MULTILINE
 )
 _MD_EMPHASIS = re.compile(r"(?<!\w)([*_`]{1,3})(?=\S)([^*_`\n]+)\1(?!\w)")
 _HTML_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>|<!--.{0,2000}?-->", re.DOTALL)
@@ -34,7 +34,7 @@ _TEX_BODY = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.D
 _TEX_TITLE = re.compile(r"\\title(?:\[[^\]]*\])?\{((?:[^{}]|\{[^{}]*\})*)\}")
 _TEX_DROPPED = re.compile(
     r"\\begin\{(equation|align|displaymath|eqnarray|gather|multline|tabular|tikzpicture|verbatim|lstlisting)\*?\}"
-    r".*?\\end\{\1\*?\}|\$\$.*?\$\$|\\\[.*?\\\]|\$[^$\n]{0,500}\$",
+    r".*?\\end\{\1\*?\}|(?<!\\)\$\$.*?\$\$|\\\[.*?\\\]|(?<!\\)\$[^$\n]{0,500}(?<!\\)\$",
     re.DOTALL,
 )
 _TEX_SILENT = re.compile(
@@ -43,6 +43,7 @@ _TEX_SILENT = re.compile(
 )
 _TEX_SECTION = re.compile(r"\\(?:part|chapter|section|subsection|subsubsection|paragraph)\*?\{([^{}]*)\}[ \t]*\n*")
 _TEX_COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]\n]*\])?|\\.|[{}~]")
+_TEX_ESCAPED = re.compile(r"\\([$%&#_])")
 _TIMING = re.compile(r"^(?:\d+[ \t]*\n)?[ \t]*(?:\d+:)?\d+:\d+[.,]\d+[ \t]*-->.*$", re.MULTILINE)
 _CUE_MARK = re.compile(r"</?[a-zA-Z][^<>\n]*>|\{\\[^{}\n]*\}|^(?:WEBVTT|NOTE|STYLE|REGION)\b.*$", re.MULTILINE)
 
@@ -80,7 +81,7 @@ def read_latex(text: str) -> Extract:
     text = _TEX_DROPPED.sub(" ", body[1] if body else text)
     text = _TEX_SILENT.sub("", _TEX_TITLE.sub("", text))
     section = _TEX_SECTION.search(text)
-    text = _TEX_COMMAND.sub(" ", _TEX_SECTION.sub(r"\1\n", text))
+    text = _TEX_COMMAND.sub(" ", _TEX_ESCAPED.sub(r"\1", _TEX_SECTION.sub(r"\1\n", text)))
     text = text.replace("``", "“").replace("''", "”").replace("---", "—").replace("--", "–")
     name = title[1] if title else section[1] if section else ""
     return Extract((tidy(text),), one_line(_TEX_COMMAND.sub(" ", name)))
