@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import index as as_index
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import CorpusError
+from ..errors import CorpusError, MissingExtraError
 from .files import FileRecord
 from .store import Texts
 
@@ -147,6 +147,21 @@ class Corpus:
     def fingerprint(self) -> str:
         """Digest of the texts as a collection, independent of their order."""
         return self.texts.fingerprint()
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row per document, indexed by id: text, and label, title and date if known.
+
+        Needs ``pip install 'grampus[frames]'``.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("pandas must be installed for this; run: pip install 'grampus[frames]'") from error
+        columns: dict[str, Any] = {"text": list(self.texts)}
+        for name, values in (("label", self.labels), ("title", self.titles), ("date", self.dates)):
+            if values is not None:
+                columns[name] = list(values)
+        return pandas.DataFrame(columns, index=pandas.Index(list(self.ids), name="id"))
 
     def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
         """Return the documents at the given positions, in that order.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from itertools import chain
 
-from ...errors import CorpusError
+from ...errors import CorpusError, InputError
 from .log import quoted
 from .options import MB
 from .registry import BadRecord, Record, Source, Table
@@ -35,6 +35,18 @@ class Columns:
     def named(self) -> list[str]:
         """Return every column that was asked for."""
         return [*self.text, *(column for column in (self.id, *self.optional()) if column is not None)]
+
+
+def named_columns(text: str | Sequence[str] | None, **others: str | None) -> Columns:
+    """Check the names of columns that a caller gives."""
+    texts = () if text is None else (text,) if isinstance(text, str) or not isinstance(text, Iterable) else text
+    texts = tuple(texts)
+    if (text is not None and not texts) or not all(isinstance(column, str) for column in texts):
+        raise InputError(f"text must be a column's name or several; got {text!r}.")
+    for name, column in others.items():
+        if column is not None and not isinstance(column, str):
+            raise InputError(f"{name} must be a column's name; got {column!r}.")
+    return Columns(texts, **others)
 
 
 def suggest(name: str, columns: Iterable[object]) -> str:
