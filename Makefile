@@ -17,11 +17,11 @@ help:  ## list the targets
 
 setup: $(STAMP)  ## create .venv with the pinned development tools and Grampus itself
 
-$(STAMP): requirements/dev.lock pyproject.toml
-	@echo "Setting up $(VENV) with the pinned tools; the first time this takes a minute or two."
+$(STAMP): requirements/dev.lock pyproject.toml native/CMakeLists.txt $(wildcard src/grampus/_native/*.?pp)
+	@echo "Setting up $(VENV) with the pinned tools and compiling the loops; the first time this takes two or three minutes."
 	$(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install --quiet --require-hashes -r requirements/dev.lock
-	$(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
+	CXX=$$(sh native/compiler.sh $(PY)) PATH="$(abspath $(BIN)):$$PATH" $(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
 demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
@@ -51,7 +51,7 @@ format: $(STAMP)  ## rewrite the sources in the project's format
 test-lowest:  ## the tests against the lowest supported versions of the dependencies
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet -r requirements/lowest.txt
-	.venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation -e .
+	PATH="$(CURDIR)/.venv-lowest/bin:$$PATH" .venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation .
 	.venv-lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) tests/unit tests/contract tests/property src/grampus
 
 wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, run its demo
@@ -76,7 +76,8 @@ pictures: $(STAMP)  ## draw the pictures of the guide anew
 
 lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --extra fast --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
+	  --no-header --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* .axe dist docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe dist build docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf native/CMake[CFI][ai]* native/build.ninja native/*.cmake native/*.a native/.[a-z]* src/grampus/_native/*.so

@@ -1,9 +1,9 @@
-"""Follow docs/quickstart.md word for word, and compare what comes with what the page shows.
+"""Follow a page word for word, and compare what comes with what it shows: docs/quickstart.md, or another one.
 
-``python -m docs.follow`` builds the wheel of this checkout, makes an empty folder and runs every command of the page
-there, in one shell, in the order of the page. ``pip install grampus`` becomes ``pip install WHEEL``; nothing else is
-changed. ``--here`` leaves the installing out and uses the present environment. ``--write`` puts what came into the
-page.
+``python -m docs.follow [PAGE]`` runs every command of the page in one shell, in an empty folder, in the order of the
+page. Where the page installs Grampus, the wheel of this checkout is built first and ``pip install grampus`` becomes
+``pip install WHEEL``; nothing else is changed. ``--here`` uses the present environment instead, as pages without an
+installation do. ``--write`` puts the output into the page.
 """
 
 from __future__ import annotations
@@ -178,13 +178,14 @@ def written(page: str, followed: Followed) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m docs.follow", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("page", nargs="?", type=Path, default=PAGE, help="the page (docs/quickstart.md)")
     parser.add_argument("--here", action="store_true", help="in the present environment, without installing")
-    parser.add_argument("--write", action="store_true", help="put what came into the page")
+    parser.add_argument("--write", action="store_true", help="put the output into the page")
     options = parser.parse_args(arguments)
-    page = PAGE.read_text(encoding="utf-8")
-    followed = follow(page, here=options.here)
+    page = options.page.read_text(encoding="utf-8")
+    followed = follow(page, here=options.here or INSTALL not in page)
     if options.write and not followed.failed:
-        PAGE.write_text(written(page, followed), encoding="utf-8")
+        options.page.write_text(written(page, followed), encoding="utf-8")
     print(summary(followed))
     wrong = followed.failed if options.write else followed.failed + followed.other
     if wrong:

@@ -27,7 +27,7 @@ SOURCES = ROOT / "src" / "grampus"
 RESULTS = ROOT / "lab" / "results"  # written with --save only
 SCRATCH = ROOT / ".lab"  # ignored by git
 SECTIONS = ("promises", "speed", "quality", "papers")
-VERSIONS = ("numpy", "scipy", "scikit-learn", "numba")
+VERSIONS = ("numpy", "scipy", "scikit-learn")
 Function = Callable[["Task"], Found]
 
 

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from docs.follow import follow, summary
 from lab import Found, Task, Unavailable
 from lab.harness import ROOT
 from lab.promises import promise
@@ -35,6 +36,13 @@ next();
 </script>"""
 
 
+def followed(page: str, here: bool) -> Found:
+    """Do what a page says."""
+    found = follow((ROOT / "docs" / page).read_text(encoding="utf-8"), here=here)
+    wrong = [*found.failed, *found.other]
+    return Found(summary(found), {"failed": len(wrong), "seconds": found.seconds}, notes=wrong)
+
+
 @promise(
     "quickstart",
     "The quickstart followed word for word in an empty environment, without a network after the installation.",
@@ -42,11 +50,7 @@ next();
     conditions=("nothing-fails", "quickstart-seconds"),
 )
 def quickstart(task: Task) -> Found:
-    from docs.follow import PAGE, follow, summary
-
-    followed = follow(PAGE.read_text(encoding="utf-8"), here=task.quick)
-    wrong = [*followed.failed, *followed.other]
-    return Found(summary(followed), {"failed": len(wrong), "seconds": followed.seconds}, notes=wrong)
+    return followed("quickstart.md", here=task.quick)
 
 
 @promise(
@@ -56,10 +60,7 @@ def quickstart(task: Task) -> Found:
     conditions=("nothing-fails",),
 )
 def first_session(task: Task) -> Found:
-    from docs.record import PAGE, SESSION, steady, transcript
-
-    same = steady(transcript()) == steady(PAGE.read_text(encoding="utf-8"))
-    return Found(f"{len(SESSION)} commands, the record {'agrees' if same else 'differs'}", {"failed": int(not same)})
+    return followed("guide/newcomer.md", here=True)
 
 
 @promise(

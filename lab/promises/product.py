@@ -1,4 +1,4 @@
-"""The product: label hashes, new documents, killed processes, changed bytes, starting times."""
+"""The product: label hashes, killed processes, changed bytes, starting times."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ import numpy as np
 from grampus import load
 from grampus.datasets import scipy_docstrings
 from grampus.errors import RunError
-from grampus.kernels import parse_kernel
 from grampus.persist import Run
 from lab import Found, Task
 from lab.clusterer import document_clusterer
@@ -59,23 +58,6 @@ def same_labels(task: Task) -> Found:
     hashes |= {label_hash(loaded.labels_), label_hash(loaded.predict(corpus))}
     text = f"{len(hashes)} hash over {runs} fits, a saved run and its own predictions"
     return Found(text, {"hashes": len(hashes)})
-
-
-@promise(
-    "assigned-again",
-    "Training texts given as new ones: the share that keeps its label, the lowest among kernels without the map.",
-    rests_on=("documents", "cluster"),
-    conditions=("assigned-again",),
-)
-def assign(task: Task) -> Found:
-    corpus = scipy_docstrings()
-    texts, least = [], 1.0
-    for kernel in ("cosine|principal(30)|normalise", "cosine|shift", "cosine", "gaussian(1)", "cosine|shift|map"):
-        model = document_clusterer(11, kernel=kernel).fit(corpus)
-        share = float((model.predict(corpus) == model.labels_).mean())
-        least = least if "map" in str(parse_kernel(kernel)) else min(least, share)
-        texts.append(f"{kernel}: {share:.4f}")
-    return Found("; ".join(texts), {"share": least})
 
 
 @promise(

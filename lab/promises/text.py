@@ -21,10 +21,10 @@ SETUP = """
     from grampus.errors import CorpusError
     from grampus.text import read_corpus
     input_bytes = {size}
-    began = time.perf_counter()
 """
 READ = "print('documents', len(read_corpus({path!r})))"
 REFUSED = """
+    began = time.perf_counter()
     try:
         read_corpus({path!r})
     except CorpusError as error:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -169,9 +167,3 @@ def tile_rows(row_bytes: int) -> int:
     now = settings()
     require_memory(row_bytes, "One row of a tile", "Use fewer documents or columns")
     return max(1, min(now.tile, now.memory // 4) // max(row_bytes, 1))
-
-
-@lru_cache(maxsize=1)
-def has_numba() -> bool:
-    """Return whether numba is installed."""
-    return importlib.util.find_spec("numba") is not None

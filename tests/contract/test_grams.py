@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from grampus.gram import DenseGram, FunctionGram, Gram, LinearGram
+from grampus.gram import Collection, Cost, DenseGram, Features, FunctionGram, LinearGram, SparseGram, store
+from grampus.gram.graph import GraphOperator
 from grampus.kernels import parse_kernel
 from grampus.testing import check_gram
 from tests.reference import naive
@@ -79,9 +82,18 @@ def twin_of(spelling: str, fitted: np.ndarray, new: np.ndarray) -> tuple[naive.T
     return plain, twin
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("layout", ["dense", "sparse"])
-@pytest.mark.parametrize("spelling", CHAINS)
+# Sources and transforms of features in every layout and type; other chains in two of them.
+FORMS = [("dense", np.float64), ("sparse", np.float32), ("sparse", np.float64), ("dense", np.float32)]
+
+
+def full(spelling: str) -> bool:
+    return "|" not in spelling or (spelling.count("|") == 1 and spelling.startswith("linear"))
+
+
+CASES = [(spelling, *form) for spelling in CHAINS for form in FORMS[: 4 if full(spelling) else 2]]
+
+
+@pytest.mark.parametrize(("spelling", "layout", "dtype"), CASES)
 def test_chain_conforms(spelling, layout, dtype):
     fitted, new = collection(N, 0), collection(NEW, 1)
     fitted, new = fitted.astype(dtype), new.astype(dtype)
@@ -90,7 +102,8 @@ def test_chain_conforms(spelling, layout, dtype):
     gram = parse_kernel(spelling).gram(x)
     assert gram.dtype == dtype
     # single precision and tiny entries: what is near 0 is relative to the largest entry
-    check_gram(gram, twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)))
+    shown = sp.csr_array(new) if layout == "sparse" else new
+    check_gram(gram, twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)), new=shown)
 
 
 @pytest.mark.parametrize("spelling", CHAINS)
@@ -117,7 +130,8 @@ def test_dense_gram_conforms(layout, transform):
         "strided": np.repeat(np.repeat(plain.K, 2, axis=0), 2, axis=1)[::2, ::2],
     }[layout]
     kernel = parse_kernel(f"precomputed|{transform}")
-    check_gram(kernel.gram(matrix), twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)))
+    extension = ((plain.C, plain.d), (twin.C, twin.d))
+    check_gram(kernel.gram(matrix), twin.K, extension=extension, new=(plain.C, plain.d))
 
 
 @pytest.mark.parametrize("transforms", ["", "|shift", "|normalise|centre|map"])
@@ -129,7 +143,7 @@ def test_selftuning_conforms(neighbours, transforms):
     for transform in filter(None, transforms.split("|")):
         twin = TRANSFORMS[transform](twin)
     kernel = parse_kernel(f"selftuning({neighbours}){transforms}")
-    check_gram(kernel.gram(fitted), twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)))
+    check_gram(kernel.gram(fitted), twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)), new=new)
 
 
 NYSTROM = [
@@ -151,8 +165,7 @@ NYSTROM = [
 ]
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("layout", ["dense", "sparse"])
+@pytest.mark.parametrize(("layout", "dtype"), FORMS[:2])
 @pytest.mark.parametrize("spelling", NYSTROM)
 def test_nystrom_conforms(spelling, layout, dtype):
     fitted, new = collection(N, 9).astype(dtype), collection(NEW, 10).astype(dtype)
@@ -166,8 +179,9 @@ def test_nystrom_conforms(spelling, layout, dtype):
     twin = naive.nystrom(twin, gram.source.landmarks, rank, 1e-11 if dtype == np.float64 else 1e-5)
     for transform in after:
         twin = TRANSFORMS[transform](twin)
-    check_gram(gram, twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)))
-    cross, own = parse_kernel(spelling).extend(sp.csr_array(new) if layout == "sparse" else new, gram)
+    shown = sp.csr_array(new) if layout == "sparse" else new
+    check_gram(gram, twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)), new=shown)
+    cross, own = parse_kernel(spelling).extend(shown, gram)
     tolerance = (1e-9 if dtype == np.float64 else 1e-4) * np.abs(twin.K).max()
     np.testing.assert_allclose(cross, twin.C, atol=tolerance)
     np.testing.assert_allclose(own, twin.d, atol=tolerance)
@@ -185,7 +199,24 @@ def test_function_gram_conforms_over_a_list():
     check_gram(gram, [[len(set(s) & set(t)) for t in words] for s in words])
 
 
-class Forgetful(DenseGram):
+@pytest.mark.parametrize("spelling", ["linear", "linear|centre", "linear|map", "linear|principal(3)", "cosine|shift"])
+def test_stored_grams_and_parts_conform(spelling):
+    x = collection(N, 11)
+    gram = parse_kernel(spelling).gram(x)
+    check_gram(store(gram), gram.dense())
+    index = np.random.default_rng(0).permutation(N)[:9]
+    check_gram(gram.take(index), gram.dense()[np.ix_(index, index)])
+
+
+def test_sparse_and_graph_grams_conform():
+    x = np.maximum(collection(N, 12) @ collection(N, 12).T - 0.5, 0.0)
+    check_gram(SparseGram(sp.csr_array(x)), x)
+    scale, added, known = np.linspace(1, 2, N), np.linspace(-1, 1, N), np.linalg.qr(np.ones((N, 1)))[0]
+    operator = GraphOperator(DenseGram(x), scale, added, known, 3.0)
+    check_gram(operator, scale[:, None] * x * scale + np.diag(added) - 3.0 * known @ known.T)
+
+
+class Faulty(LinearGram):
     """A Gram with a fault that can be chosen: the suite must see each of them."""
 
     fault = ""
@@ -205,23 +236,75 @@ class Forgetful(DenseGram):
             v *= 1.0 + 1e-9
         return out + 1e-6 * (self.fault == "matmul")
 
+    def _sum_by(self, labels, k, weights):
+        if self.fault == "sum_by of nobody":  # −1 read as the last group
+            labels = labels % k
+        if self.fault == "sum_by of weights":
+            weights = np.ones(len(self))
+        out = super()._sum_by(labels, k, weights)
+        return out.astype(np.float32) if self.fault == "sum_by in float32" else out
+
     def _take(self, index):
-        return (
-            DenseGram(self.matrix[np.ix_(np.sort(index), np.sort(index))])
-            if self.fault == "take"
-            else Gram._take(self, index)
-        )
+        if self.fault == "take":
+            index = np.sort(index)
+        part = Faulty(self.rows[index])._part_of(self, index)
+        return part.named(Collection.unknown(len(index))) if self.fault == "documents of a part" else part
 
     def _extend(self, cross, diagonal):
         return (cross + 1e-6, diagonal) if self.fault == "extend" else (cross, diagonal)
 
+    def _new_features(self, new):
+        return Features(2.0 * new, np.ones(len(new))) if self.fault == "compare" else super()._new_features(new)
 
-@pytest.mark.parametrize("fault", ["block", "diagonal", "matmul", "sparse", "argument", "take", "extend"])
+    def features(self):
+        found = super().features()
+        return Features(found.rows, 1.001 * found.scale) if self.fault == "features" else found
+
+    def split_shift(self):
+        return (self, 0.5) if self.fault == "split_shift" else (self, 0.0)
+
+    def cost(self):
+        wrong = {"cost": Cost(np.nan, 1.0, 1.0), "nothing": Cost(0.0, 1.0, 1.0), "whole": Cost(1.0, 1.0, 0.0)}
+        return wrong.get(self.fault, super().cost())
+
+    def documents(self):
+        found = super().documents()
+        wrong = {
+            "documents": found.take(np.arange(len(self) - 1)),
+            "copies": Collection(np.zeros(len(self)), len(self)),
+        }
+        return wrong.get(self.fault, found)
+
+    def canonical(self):
+        ordered, order = super().canonical()
+        if self.fault == "canonical":
+            return ordered, order[::-1]
+        return (ordered, np.zeros_like(order)) if self.fault == "permutation" else (ordered, order)
+
+    def non_negative(self):
+        return {"True": True, "False": False}.get(self.fault)
+
+
+FAULTS = [
+    "block", "diagonal", "matmul", "sparse", "argument", "sum_by of nobody", "sum_by of weights", "sum_by in float32",
+    "take", "documents of a part", "extend", "compare", "features", "split_shift", "cost", "nothing", "whole",
+    "documents", "copies", "canonical", "permutation", "True",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "False"])
 def test_the_suite_sees_faults(fault):
-    x = collection(N, 8)
-    gram = Forgetful(x @ x.T)
-    extension = ((x[:2] @ x.T, np.ones(2)), (x[:2] @ x.T, np.ones(2)))
-    check_gram(gram, x @ x.T, extension=extension)
+    x, new = collection(N, 8, signed=fault != "False"), collection(NEW, 9)
+    gram = Faulty(x)
+    gram.kernel = parse_kernel("linear")
+    expected = (new @ x.T, (new**2).sum(axis=1))
+    check_gram(gram, x @ x.T, extension=(expected, expected), new=new)
     gram.fault = fault
-    with pytest.raises(AssertionError, match=r"differs|changed"):
-        check_gram(gram, x @ x.T, extension=extension)
+    with pytest.raises(AssertionError):
+        check_gram(gram, x @ x.T, extension=(expected, expected), new=new)
+
+
+def test_the_suite_sees_another_array_library():
+    x = collection(N, 8)
+    with pytest.raises(AssertionError, match="namespace is numpy, must be math"):
+        check_gram(LinearGram(x), x @ x.T, namespace=math)

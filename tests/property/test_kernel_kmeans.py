@@ -13,21 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import fast, narrow
 from grampus.cluster.kmeans.state import RULES, Rule
 from grampus.gram import DenseGram, FunctionGram, LinearGram, normalise, objective, shift
 from tests.reference import naive_kmeans
-
-
-@pytest.fixture(autouse=True, params=["plain", "compiled"])
-def loops(request, monkeypatch):
-    """Run every test with the NumPy loops and with the compiled ones."""
-    if request.param == "plain":
-        monkeypatch.setattr(fast, "available", lambda: False)
-    else:
-        for module in (fast, narrow):
-            monkeypatch.setattr(module, "WORTH_IT", 0.0)
-    return request.param
 
 
 def points(seed, n, m=3, groups=2):

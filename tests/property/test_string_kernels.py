@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from grampus.kernels import parse_kernel
 from grampus.kernels.string import matching, suffix
-from grampus.kernels.string import subsequence_dp as dynamic
 from grampus.kernels.string import suffix_tree as tree
 from grampus.kernels.string.features import Lengths, build_index
 from grampus.kernels.string.strings import read_strings
@@ -68,26 +67,20 @@ def test_substring_kernels_equal_their_definition(spelling, fitted, new):
     close(diagonal, [twin(x, x) for x in new])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(("length", "decay"), [(1, 0.5), (2, 0.5), (3, 0.9), (4, 1.1), (2, 1)])
 @settings(max_examples=15)
 @example(fitted=["", "a"], new=["", "aa"])
 @given(fitted=string_lists(most=5, size=8), new=string_lists(low=0, most=4, size=8))
-def test_subsequence_equals_its_definition(length, decay, compiled, fitted, new):
-    if compiled:
-        pytest.importorskip("numba")
-
+def test_subsequence_equals_its_definition(length, decay, fitted, new):
     def twin(x, y):
         return naive.subsequence_kernel(x, y, length, decay)
 
     kernel = parse_kernel(f"subsequence({length}, decay={decay})")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dynamic, "has_numba", lambda: compiled)
-        gram = kernel.gram(fitted)
-        close(gram.dense(), naive.matrix(fitted, fitted, twin))
-        cross, diagonal = kernel.extend(new, gram)
-        close(cross, naive.matrix(new, fitted, twin))
-        close(diagonal, [twin(x, x) for x in new])
+    gram = kernel.gram(fitted)
+    close(gram.dense(), naive.matrix(fitted, fitted, twin))
+    cross, diagonal = kernel.extend(new, gram)
+    close(cross, naive.matrix(new, fitted, twin))
+    close(diagonal, [twin(x, x) for x in new])
 
 
 @settings(max_examples=60)

@@ -136,14 +136,13 @@ def workers(monkeypatch):
     from grampus.kernels.string import subsequence_dp
 
     found = set()
-    plain = subsequence_dp.with_numpy
+    plain = subsequence_dp.subsequence
 
     def noted(*arguments):
         found.add(threading.current_thread().name)
         return plain(*arguments)
 
-    monkeypatch.setattr(subsequence_dp, "has_numba", lambda: False)
-    monkeypatch.setattr(subsequence_dp, "with_numpy", noted)
+    monkeypatch.setattr(subsequence_dp, "subsequence", noted)
     monkeypatch.setattr(_parallel, "core_count", lambda: 4)
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     return found

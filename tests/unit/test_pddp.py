@@ -202,6 +202,15 @@ def test_directions_without_positive_variance_are_left_out():
     assert len(tree.root.children) == 2
 
 
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array])
+def test_features_in_single_precision_are_added_in_double(form):
+    """Also where the documents are so few that their matrix would be quicker to read than their terms."""
+    x = np.random.default_rng(0).random((6, 200)).astype(np.float32)
+    tree = pddp(LinearGram(form(x)), 6)
+    assert [leaf.scatter for leaf in tree.leaves] == pytest.approx([0.0] * 6, abs=1e-13)
+    assert tree.root.scatter == pytest.approx(((x - x.mean(axis=0, dtype=float)) ** 2).sum(), rel=1e-12)
+
+
 def test_far_from_the_origin():
     x = np.random.default_rng(0).standard_normal((200, 5))
     near, far = pddp(LinearGram(x), 6), pddp(LinearGram(x + 1e5), 6)
@@ -247,7 +256,7 @@ def test_kernel_and_linear_trees_are_the_same():
             expected = pddp(LinearGram(X), 8, cut=cut, n_components=n_components)
             for gram in (LinearGram(dense), DenseGram(dense @ dense.T), function):
                 assert sets(pddp(gram, 8, cut=cut, n_components=n_components)) == sets(expected)
-            with grampus.config(memory="1MB", tile=2000):  # nothing fits: products alone
+            with grampus.config(memory="1MB", tile=20_000):  # nothing fits: products alone
                 assert sets(pddp(function, 8, cut=cut, n_components=n_components)) == sets(expected)
 
 

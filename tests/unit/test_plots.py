@@ -142,11 +142,11 @@ def test_the_dendrogram_puts_every_node_at_its_scatter(gram):
 
 def test_a_tree_of_one_leaf_and_a_split_into_many(gram):
     assert len(plots.dendrogram(pddp(gram, 1)).get_yticklabels()) == 1
-    many = pddp(gram, 4, directions=2)
+    many = pddp(gram, 4, n_components=2)
     assert len(plots.dendrogram(many).get_yticklabels()) == len(many.leaves)
 
 
-@pytest.mark.parametrize("options", [{}, {"cut": "projection"}, {"cut": "full"}, {"refine": True}, {"directions": 2}])
+@pytest.mark.parametrize("options", [{}, {"cut": "projection"}, {"cut": "full"}, {"refine": True}, {"n_components": 2}])
 def test_projections_fall_on_the_side_of_the_cut_that_their_document_went_to(gram, options):
     tree = pddp(gram, 4, **options)
     for node in tree.splits:

@@ -8,6 +8,7 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.cluster.kmeans import polish
 from grampus.cluster.kmeans.polish import MOST, polish_labels
+from grampus.documents import Effort
 from grampus.gram import DenseGram, LinearGram, objective
 
 
@@ -28,7 +29,9 @@ def moves(monkeypatch):
 
 def test_a_high_power_of_a_cosine_ends(moves):
     lines = [f"{'bird nest egg' if i % 2 else 'whale sea song'} {i}" for i in range(12)]
-    model = DocumentClusterer(2, kernel="cosine|power(1000000)", stability=False, random_state=0).fit(lines)
+    model = DocumentClusterer(2, kernel="cosine|power(1000000)", effort=Effort(stability=False), random_state=0).fit(
+        lines
+    )
     assert len(np.unique(model.labels_)) == 2
 
 
@@ -37,7 +40,7 @@ def test_near_copies_in_float32_end(moves):
     rng.random((200, 5)), rng.standard_normal((100, 5))
     x = rng.random((60, 300)).astype("float32")
     x[30:] = x[:30] + np.float64(1e-7) * rng.standard_normal((30, 300)).astype("float32")
-    model = DocumentClusterer(5, kernel="cosine|power(50)", stability=False, random_state=0).fit(x)
+    model = DocumentClusterer(5, kernel="cosine|power(50)", effort=Effort(stability=False), random_state=0).fit(x)
     assert len(np.unique(model.labels_)) == 5
 
 

@@ -6,48 +6,80 @@ import importlib
 
 import pytest
 
-MODULES = [
-    "grampus",
-    "grampus.cluster",
-    "grampus.describe",
-    "grampus.documents",
-    "grampus.errors",
-    "grampus.gram",
-    "grampus.kernels",
-    "grampus.metrics",
-    "grampus.persist",
-    "grampus.plots",
-    "grampus.report",
-    "grampus.select",
-    "grampus.testing",
-    "grampus.text",
-]
 PUBLIC = {
-    "grampus": {
-        "PDDP",
-        "BisectingKernelKMeans",
-        "DocumentClusterer",
-        "KernelKMeans",
-        "KernelPCAKMeans",
-        "SpectralKMeans",
-        "__version__",
-        "choose_k",
-        "config",
-        "load",
-        "parse_kernel",
-    },
+    "grampus": """
+        BisectingKernelKMeans Corpus DocumentClusterer KernelKMeans KernelPCAKMeans PDDP SpectralKMeans
+        TermVectorizer __version__ choose_k config load parse_kernel read_corpus
+    """,
+    "grampus.cluster": """
+        BisectingKernelKMeans Clustering EmbeddedClustering History KernelEmbedding KernelKMeans
+        KernelPCAKMeans Node Outcome PDDP Runs SpectralEmbedding SpectralKMeans Split Tree
+        bisecting_kernel_kmeans embedding_2d kernel_embedding kernel_kmeans kernel_pca_kmeans nested_tree
+        pddp spectral_embedding spectral_kmeans
+    """,
+    "grampus.describe": """
+        Cluster Evidence Term describe describing_terms distinguishing_terms evidence keywords
+        near_duplicates phrases short_label spellings
+    """,
+    "grampus.documents": """
+        BisectingMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
+        PDDPMethod Prediction SpectralMethod default_terms load
+    """,
+    "grampus.errors": """
+        ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError
+        MissingExtraError RunError
+    """,
+    "grampus.gram": """
+        Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
+        NystromGram Plan PrincipalGram SparseGram Transformed centre check_gram dominance_ratio eigenpairs
+        eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal
+        quick_products quick_rows relative_error self_tune shift store
+    """,
+    "grampus.kernels": """
+        BoundRange Centre Constant Cosine DistinctiveSubstring Exponential FullString Gaussian Kernel Linear
+        Map Normalise Nystrom Piped Polynomial Power Precomputed Principal SelfTuning Shift Spectrum String
+        Subsequence Transform distinctive_substrings known_names parse_kernel register
+    """,
+    "grampus.metrics": """
+        ContingencyTable accuracy anmi ari cluster_entropy contingency_table error_rate match_clusters nmi
+        pairwise_nmi precision purity recall variation_of_information
+    """,
+    "grampus.persist": """
+        Branch Choice Comparison Documents Layout Provenance Run RunEvidence compare_runs
+    """,
+    "grampus.plots": """
+        dendrogram eigenvalues heatmap k_chart normalised_curves projections reassignments
+    """,
+    "grampus.report": """
+        Edits read_edits report_html write_report
+    """,
+    "grampus.select": """
+        Contest Indices NullTest Reduction Score Selection Splits Stability chance_strength choose_k
+        explain_choice growing_rate nearest_centroid other_indices prediction_strength reduce_gram
+        score_chart score_rows silhouette stability
+    """,
+    "grampus.testing": """
+        check_gram check_reader
+    """,
+    "grampus.text": """
+        BadRecord Corpus CorpusWarning Document ReadLimits ReadOptions Reader Record Source Table
+        TermVectorizer Terms Texts Tokenizer Weighting read_corpus register_reader stemmers stop_words
+    """,
 }
+MODULES = list(PUBLIC)
+# What a clustering method of one's own is given and returns: shown in one example, that of the protocol's guide.
+WITHOUT_EXAMPLE = {("grampus.documents", name) for name in ("Found", "Job", "Method", "default_terms")}
 
 
 @pytest.mark.parametrize("name", PUBLIC)
 def test_public_names(name):
-    assert set(importlib.import_module(name).__all__) == PUBLIC[name]
+    assert list(importlib.import_module(name).__all__) == PUBLIC[name].split()
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_all_names_exist_and_are_sorted(name):
     module = importlib.import_module(name)
-    assert list(module.__all__) == sorted(module.__all__)
+    assert list(module.__all__) == sorted(module.__all__)  # plainly, capitals first
     for public in module.__all__:
         assert hasattr(module, public)
 
@@ -58,7 +90,7 @@ def test_all_names_exist_and_are_sorted(name):
         (module, name)
         for module in MODULES
         for name in importlib.import_module(module).__all__
-        if not name.startswith("__") and module != "grampus.errors"
+        if not name.startswith("__") and module != "grampus.errors" and (module, name) not in WITHOUT_EXAMPLE
     ],
 )
 def test_every_public_name_has_a_docstring_with_an_example(module, name):

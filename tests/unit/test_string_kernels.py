@@ -16,7 +16,6 @@ from grampus.errors import InputError, KernelSpellingError, MemoryBudgetError
 from grampus.gram import LinearGram
 from grampus.kernels import BoundRange, FullString, Spectrum, String, Subsequence, distinctive_substrings, parse_kernel
 from grampus.kernels.string import matching
-from grampus.kernels.string import subsequence_dp as dynamic
 from grampus.text import Corpus
 from tests import memory
 from tests.reference import naive_strings as naive
@@ -240,17 +239,6 @@ def test_one_long_document_has_only_private_mass():
 def _windows(text, size):
     codes = np.array([ord(c) % 32 for c in text], dtype=np.int64)
     return sum(codes[i : len(codes) - size + 1 + i] << (5 * i) for i in range(size))
-
-
-def test_without_numba_the_subsequence_kernel_is_the_same(monkeypatch):
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(0)
-    strings = ["".join(rng.choice(list("abcde"), size=size)) for size in (40, 0, 1, 75, 60, 33)]
-    kernel = parse_kernel("subsequence(4, decay=0.8)")
-    fast = kernel.gram(strings).dense()
-    monkeypatch.setattr(dynamic, "has_numba", lambda: False)
-    np.testing.assert_allclose(kernel.gram(strings).dense(), fast, rtol=1e-12)
-    assert fast[0, 3] > 0
 
 
 def test_the_subsequence_kernel_equals_the_plain_programme():

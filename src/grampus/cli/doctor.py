@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import sys
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .command import command
@@ -13,7 +12,7 @@ from .options import OutputOptions
 from .show import console, print_json, say
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
-EXTRAS = {"numba": "fast", "pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots"}
+EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,6 +68,8 @@ def checks() -> dict[str, Any]:
 
 
 def _version(name: str) -> str | None:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(name)
     except PackageNotFoundError:

@@ -103,7 +103,6 @@ def _of_run(place: str, shape: str) -> str:
 def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[str]]:
     """Grow a PDDP tree from documents; return it and the remarks. Leaves are named by their words."""
     from ..cluster import PDDP
-    from ..cluster.trees.formats import outline
     from ..describe import keywords
     from ..errors import InputError
     from ..kernels import parse_kernel
@@ -131,4 +130,4 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
     if takes != "strings":
         words = keywords(rows, grown.labels, vectorizer.get_feature_names_out().tolist(), 3)
         names = [f"{number}: {clean(', '.join(some))}" for number, some in enumerate(words)]
-    return _written(outline(grown, names), shape), remarks
+    return _written(grown.outline(names), shape), remarks

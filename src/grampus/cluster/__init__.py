@@ -1,4 +1,4 @@
-"""Clustering: functions on a Gram that return frozen results, and thin estimators over them."""
+"""Clustering: functions on a Gram that return frozen results, and estimators over them."""
 
 from .kmeans.kernel_kmeans import KernelKMeans, kernel_kmeans
 from .results import Clustering, History, Outcome, Runs

@@ -1,4 +1,4 @@
-"""scikit-learn's callbacks (1.9 and later), or nothing where they are not there yet."""
+"""scikit-learn's callbacks (1.9 and later), or no-ops for older versions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ except ImportError:  # scikit-learn below 1.9
         """An estimator without callbacks."""
 
     def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 

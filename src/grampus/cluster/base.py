@@ -1,4 +1,4 @@
-"""What every estimator over a kernel shares, in scikit-learn's conventions."""
+"""The base class of all estimators over a kernel, following scikit-learn's conventions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..kernels import Kernel, parse_kernel
 
 
 class KernelEstimator(ClusterMixin, BaseEstimator):
-    """Base of the estimators over a kernel: the parameter ``kernel``, and how it meets the data."""
+    """Base of the estimators over a kernel: parses ``kernel`` and fits it to the data."""
 
     kernel: str | Kernel
 
     def _gram(self, X: Any) -> Gram:
-        """Read the kernel, check the data in scikit-learn's way, and return the fitted Gram."""
+        """Parse the kernel, validate the data as scikit-learn does, and return the fitted Gram."""
         self.kernel_ = parse_kernel(self.kernel)
         if self.kernel_.source.takes != "strings":
             X = self._validated(X, reset=True)
@@ -39,7 +39,7 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
         try:
             takes = parse_kernel(self.kernel).source.takes
         except InputError:
-            takes = "vectors"  # a misspelt kernel is an error of fit, not of asking for tags
+            takes = "vectors"  # a misspelt kernel is reported by fit, not here
         tags.input_tags.sparse = takes != "strings"
         tags.input_tags.pairwise = takes == "gram"
         tags.input_tags.string = takes == "strings"

@@ -1,4 +1,4 @@
-"""Immutable results that record how a clustering went."""
+"""Immutable results of kernel k-means, with a record of how each run went."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Outcome(StrEnum):
     CONVERGED = "converged"
     """No document moved."""
     OSCILLATED = "oscillated"
-    """Five times in a row the labels were those of two iterations ago."""
+    """Five times in a row, the labels equalled those of two iterations before."""
     MAX_ITER = "max_iter"
-    """The iterations ran out."""
+    """The maximum number of iterations was reached."""
 
 
 @dataclass(frozen=True)
 class History(Drawable):
-    """What each iteration did (`dominance`, Fig. 3).
+    """Moves and objective of each iteration (`dominance`, Fig. 3).
 
     Attributes
     ----------
     moves : array of shape (iterations,)
-        How many documents changed cluster.
+        Number of documents that changed cluster.
     objective : array of shape (iterations,)
-        The unshifted objective of the partition that the iteration started from.
+        The unshifted objective of the partition at the start of the iteration.
 
     Examples
     --------
@@ -52,12 +52,12 @@ class History(Drawable):
 
 @dataclass(frozen=True)
 class Runs(Shown):
-    """Every restart of one call.
+    """All starts of one call.
 
     Attributes
     ----------
     labels : array of shape (runs, n)
-        −1 marks nothing: every document has a cluster in every run.
+        Every document has a cluster in every run: there is no −1.
     objective : array of shape (runs,)
         Unshifted.
     n_iter : array of shape (runs,)
@@ -86,7 +86,7 @@ class Runs(Shown):
 
 @dataclass(frozen=True)
 class Clustering(Drawable):
-    """The best of several runs of kernel k-means, and all of them.
+    """The best of several runs of kernel k-means, with all of them in ``runs``.
 
     Attributes
     ----------
@@ -101,11 +101,11 @@ class Clustering(Drawable):
     history : History
         Its moves and objective, iteration by iteration.
     n_clusters : int
-        The number of clusters asked for.
+        The requested number of clusters.
     polish_gain : float
-        By how much single moves after convergence lowered the objective; 0 without ``polish``.
+        Decrease of the objective by single moves after convergence; 0 without ``polish``.
     runs : Runs
-        Every restart, before polishing.
+        All starts, before polishing.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""From documents to explained clusters: the clusterer, its methods and its effort."""
+"""From documents to explained clusters: the clusterer, its methods and the effort they may spend."""
 
 from .clusterer import DocumentClusterer, load
 from .effort import Effort

@@ -1,4 +1,4 @@
-"""From a partition to a Run: everything that is reported about it."""
+"""Build a Run from a partition: everything that is reported about it."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ SAMPLE = 200  # documents of the heatmap
 READ = 100  # central documents of a cluster that are read for the spelling of stems
 PARTS = 4  # of a cluster in the tree
 PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
-PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer", "numba")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
 
 
 def build_run(
     found: Partition, steady: Stability | None, parameters: dict[str, Any], command: str, progress: Progress
 ) -> Run:
-    """Look at a partition from every side and put that into a Run."""
+    """Describe a partition completely and return it as a Run."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
@@ -106,7 +106,7 @@ def build_run(
 
 
 def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
-    """Return the word that each stem stands for most often in the central documents of the clusters."""
+    """Return the most frequent word of each stem in the central documents of the clusters."""
     words, texts = inputs.words, inputs.texts()
     if words is None or not words.stemmer or texts is None:
         return {}
@@ -117,7 +117,7 @@ def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
 def _clusters(
     found: Partition, seen: Evidence, spelling: dict[str, str], steady: Stability | None
 ) -> tuple[Cluster, ...]:
-    """Describe the clusters; documents are named by their place in the whole collection, copies counted."""
+    """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
     inputs, vectorizer = found.inputs, found.inputs.words
     described = describe(
         found.gram,
@@ -161,7 +161,7 @@ def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
 
 
 def _self_prediction_rate(found: Partition) -> float:
-    """Return the share of the documents that would get their own label if they were shown as new."""
+    """Return the share of the documents that would get their own label if they were new."""
     inputs, labels = found.inputs, found.labels
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
@@ -175,17 +175,17 @@ def _self_prediction_rate(found: Partition) -> float:
 
 
 def _model(found: Partition) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Return how the vectorizer was set, and the arrays that place new documents; none if a file cannot hold them."""
+    """Return the vectorizer's parameters and the arrays for prediction; none if they cannot be saved."""
     vectorizer = found.inputs.vectorizer
     try:
         return (None if vectorizer is None else plain_parameters(vectorizer)), found.predictor.arrays()
     except InputError as error:
-        found.notes.append(f"A saved run cannot place new documents: {error}")
+        found.notes.append(f"A saved run cannot assign new documents: {error}")
         return None, {}
 
 
 def _remarks(found: Partition, agreement: float) -> None:
-    """Note in plain words what a reader of the result should know."""
+    """Add notes for the reader of the result."""
     empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
     if empty:
         without = "without any known term" if found.inputs.holds_terms else "with nothing but zeros"
@@ -203,21 +203,21 @@ def _documents(count: int) -> str:
 
 
 def _excerpts(inputs: Inputs) -> Texts | None:
-    """Return the first characters of every document, white space folded."""
+    """Return the first characters of every document, with white space collapsed."""
     if not inputs.has_texts:
         return None
     return Texts(" ".join(text[: 8 * EXCERPT].split())[:EXCERPT] for text in inputs.corpus.texts)
 
 
 def _fingerprint(inputs: Inputs) -> str:
-    """Digest the rows of a matrix, whatever their order."""
+    """Digest the rows of a matrix, independent of their order."""
     rows = inputs.features
     names = np.sort(content_names(rows)[inputs.group])
     return hashlib.sha256(names.tobytes()).hexdigest()
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of what took part."""
+    """Return the versions of Python, Grampus and its dependencies."""
     found = {"grampus": __version__, "python": platform.python_version()}
     for name in PACKAGES:
         try:

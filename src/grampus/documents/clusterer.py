@@ -1,4 +1,4 @@
-"""DocumentClusterer: texts in, labelled and explained clusters out."""
+"""DocumentClusterer: from texts to labelled and explained clusters."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ from .validation import choose, stability
 class DocumentClusterer(ClusterMixin, BaseEstimator):
     """Cluster documents; describe the clusters, how they nest, and how far to trust them.
 
-    Documents that hardly belong have a high ``oddness_`` and a low ``margin_``. Documents are
-    brought into an order that their content decides, and equal ones are clustered once with their number as weight:
-    shuffling the rows changes nothing, nor do threads or the memory budget.
+    Weakly assigned documents have a high ``oddness_`` and a low ``margin_``. Documents are sorted by content, and equal
+    ones are clustered once with their number as weight: shuffling the rows changes nothing, nor do threads or the
+    memory budget.
 
     Parameters
     ----------
     n_clusters : int or "auto"
-        k, or let ``choose_k`` choose it.
+        k; "auto" chooses it by ``choose_k``.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
-        weighted terms, brought to its leading 30 components (latent semantic analysis): see the guide for the
+        weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
         measurements.
     method : str or Method
-        What finds the clusters: "kernel-kmeans", "pddp", "bisecting", "spectral" or "kernel-pca", or an object with
-        options of its own, such as ``SpectralMethod(n_neighbors=10)``.
+        How the clusters are found: "kernel-kmeans", "pddp", "bisecting", "spectral" or "kernel-pca", or an object with
+        options, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
-        How texts become weighted terms. By default lec weights of stems, without stop words and terms in fewer than
-        three documents (fewer than two below 200 documents, none below 100).
+        How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
+        than three documents (two below 200 documents, one below 100).
     effort : Effort, optional
-        How k is chosen, how often clustering starts, and what is measured afterwards.
+        How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
         Seed of every random step.
 
@@ -64,17 +64,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     labels_ : array of shape (n,)
         Cluster of every document; 0 is the largest cluster, −1 a document that belongs to none.
     n_clusters_ : int
-        How many there are.
+        Number of clusters.
     clusters_ : tuple of Cluster
-        What each is about: label, terms, phrases, documents to look at, cohesion, separation, stability.
+        Description of each: label, terms, phrases, documents to read, cohesion, separation, stability.
     choice_ : Choice or None
-        How k was chosen.
+        How k was chosen; None if it was given.
     branches_ : tuple of Branch
-        How clusters merge, and their parts.
+        The tree: how clusters merge, and their parts.
     margin_, oddness_, stability_ : arrays of shape (n,)
         How clearly, how typically and how steadily each document is in its cluster.
     duplicates_ : array of shape (p, 2)
-        Pairs of documents that are nearly the same.
+        Pairs of near-duplicate documents.
     result_ : object
         What the method returned for the distinct documents; None after loading.
     run_ : Run
@@ -121,9 +121,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             Texts, or rows of numbers such as your own embeddings.
         y : ignored
         corpus : Corpus, optional
-            The texts, ids and titles of the rows of a matrix, to describe the clusters by.
+            The texts, ids and titles of the rows of a matrix, for describing the clusters.
         progress : callable, optional
-            Called with the name of a step, how many parts of it are done, and of how many.
+            Called as ``progress(step, done, total)``.
         """
         began, progress = time.perf_counter(), progress or (lambda *_: None)
         kernel, method, effort, seed = self._check()
@@ -150,7 +150,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         return self
 
     def choose(self, X: Any, *, progress: Progress | None = None) -> Choice:
-        """Choose k and do nothing else.
+        """Choose k without clustering.
 
         Parameters
         ----------
@@ -181,7 +181,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
     def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
-        """Return the parameters as values that JSON knows; the vectorizer is kept with the run."""
+        """Return the parameters as JSON values; the vectorizer is saved with the model."""
         k = self.n_clusters
         return {
             "n_clusters": k.item() if isinstance(k, np.generic) else k,
@@ -194,7 +194,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         }
 
     def assign(self, X: Any) -> Prediction:
-        """Return where new documents belong: nearest cluster, second choice, margin, and whether anything is known.
+        """Assign new documents: nearest cluster, second choice, margin, and whether anything in them is known.
 
         Parameters
         ----------
@@ -204,7 +204,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "run_")
         if self.predictor_ is None:
             raise RunError(
-                "This run cannot assign new documents: what that needs was left out (the texts of a string kernel, "
+                "This run cannot assign new documents: the data for it was not saved (the texts of a string kernel, "
                 "or a precomputed Gram). Recreate it with texts."
             )
         return self.predictor_.predict(X)
@@ -222,26 +222,26 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         return self.assign(X).labels
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
-        """Write the run into a folder, whole or not at all; see ``Run.save``.
+        """Save the run in a folder, completely or not at all; see ``Run.save``.
 
         Parameters
         ----------
         path : path
             The folder to write; an older run in it is replaced.
         texts : bool
-            Whether the texts are kept.
+            Whether to save the texts.
         """
         check_is_fitted(self, "run_")
         self.run_.save(path, texts=texts)
 
     def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
-        """Write the page of the run: one HTML file to look at, explore and correct; see `grampus.report`.
+        """Write the page of the run: one HTML file to read, explore and correct; see `grampus.report`.
 
         Parameters
         ----------
         path : path
         texts : "excerpts", "full" or "none"
-            How much of each document to put in.
+            How much of each document to include.
         edits : Edits, optional
             Names and merges from an earlier page, read by ``grampus.report.read_edits``.
 
@@ -327,14 +327,14 @@ def load(path: str | PathLike[str]) -> DocumentClusterer:
 
 
 def _seed(random_state: Any) -> int:
-    """Return a seed that can be written down."""
+    """Return a seed that can be saved with the run."""
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return check_integer(random_state, "random_state", low=0, high=2**32 - 1)
     return seed_words(random_state, 1)[0]
 
 
 def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:
-    """Run the method; what it warns of becomes notes."""
+    """Run the method; its warnings become notes."""
     job = replace(job, progress=progress)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -349,7 +349,7 @@ def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: P
 
 
 def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
-    """Return how the vectorizer of a run was set, whether its partition was polished, and the other parameters."""
+    """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
     given = dict(run.provenance.parameters)
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
@@ -360,7 +360,7 @@ def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
     """Renumber clusters: most documents first, then the one with the earliest document; −1 stays."""
     found, first, group = np.unique(labels, return_index=True, return_inverse=True)
     sizes = np.bincount(group.reshape(-1), weights=weights, minlength=len(found))
-    sizes[found < 0] = -1.0  # last, and taken off below
+    sizes[found < 0] = -1.0  # sorted last, and reset below
     rank = np.empty(len(found), dtype=np.intp)
     rank[np.lexsort((first, -sizes))] = np.arange(len(found))
     rank[found < 0] = -1

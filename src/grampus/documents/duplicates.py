@@ -1,4 +1,4 @@
-"""Pairs of documents that are nearly the same."""
+"""Near-duplicate documents."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from ..describe import near_duplicates
 from ..gram import Gram
 from .inputs import Inputs
 
-SIMILAR = 0.9  # cosine from which two documents count as nearly the same
+SIMILAR = 0.9  # smallest cosine of near-duplicates
 MOST_PAIRS = 10_000
-LARGEST = 20_000  # documents without sparse features that are compared with each other
+LARGEST = 20_000  # documents without sparse features, at most, whose pairs are compared
 
 
 def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Array]:
-    """Return pairs of documents that are nearly the same; copies are paired with the first of them."""
+    """Return pairs of near-duplicates and their similarities; copies are paired with the first of them."""
     base, _ = gram.split_shift()
     first = inputs.first
     order = np.argsort(inputs.group, kind="stable")
     copies = order[~np.isin(order, first)]
-    copies = copies[inputs.weights[inputs.group[copies]] > 0]  # those without terms are not alike
+    copies = copies[inputs.weights[inputs.group[copies]] > 0]  # empty documents are not duplicates of each other
     copies = copies[:MOST_PAIRS]
     pairs = np.stack([first[inputs.group[copies]], copies], axis=1)
     near, similarity = np.empty((0, 2), dtype=np.intp), np.empty(0)

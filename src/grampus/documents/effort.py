@@ -1,4 +1,4 @@
-"""How much work a clustering may take: what is tried, tested and measured."""
+"""Effort: how much work a clustering may spend on choosing k, starts and measurements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..select.splits import check_ks
 
 @dataclass(frozen=True)
 class Effort:
-    """Options of how k is chosen, how often clustering starts, and what is measured afterwards.
+    """Options for choosing k, for starts, and for what is measured afterwards.
 
     Parameters
     ----------
@@ -21,16 +21,16 @@ class Effort:
     scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
     n_splits : int
-        Splits of the documents for choosing k and for stability.
+        Number of splits of the documents, for choosing k; for stability, the first 20 of them at most.
     null : bool
-        Whether to test for groups at all when k is chosen; where there are none, all documents are one cluster. Costs
+        Whether to test for groups at all when k is chosen; if there are none, all documents form one cluster. Costs
         several times as much as the choice itself.
     stability : bool
-        Whether to measure how stable clusters and documents are.
+        Whether to measure the stability of clusters and documents.
     n_init : int
-        Starts of a clustering, the best of which is kept.
+        Number of starts; the best is kept.
     polish : bool
-        Whether kernel k-means is followed by single moves, while they lower the objective.
+        Whether kernel k-means is followed by single moves that lower the objective.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What comes in, whatever it is: distinct documents in canonical order."""
+"""Convert input of any kind to distinct documents in canonical order."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Inputs:
     Attributes
     ----------
     corpus : Corpus
-        Ids and whatever else is known; texts are "" where the documents are not texts.
+        Ids and other data; texts are "" if the documents are not texts.
     has_texts : bool
     features : sparse or dense array of shape (m, …), or list of m strings
-        The distinct documents as the kernel takes them, in the order of their content.
+        The distinct documents in the form the kernel takes, in canonical order.
     group : array of shape (n,)
-        Which of them each document is.
+        Index of each document among the distinct ones.
     first : array of shape (m,)
-        The first document that is each of them.
+        The first document with each distinct content.
     weights : array of shape (m,)
-        How many documents each stands for; 0 where there is nothing to compare, see ``is_empty``.
+        Number of copies; 0 where there is nothing to compare, see ``is_empty``.
     vectorizer : TermVectorizer or None
-        What made the features from texts.
+        Makes the features from texts.
     words : TermVectorizer or None
-        What made the terms that clusters are described by.
+        Makes the terms that describe the clusters.
     described : sparse array of shape (m, terms) or None
-        Weighted terms of the distinct documents, to describe clusters by.
+        Weighted terms of the distinct documents, for describing clusters.
     names : list of str or None
         The terms.
     collection : Collection
@@ -61,12 +61,12 @@ class Inputs:
 
     @property
     def n(self) -> int:
-        """All documents."""
+        """Number of documents, with copies."""
         return len(self.group)
 
     @property
     def empty(self) -> int:
-        """Documents in which there is nothing to compare."""
+        """Number of documents with nothing to compare."""
         return int(np.isin(self.group, np.flatnonzero(self.weights == 0)).sum())
 
     @property
@@ -75,27 +75,27 @@ class Inputs:
         return self.vectorizer is not None or is_sparse(self.features)
 
     def texts(self) -> list[str] | None:
-        """Return the distinct documents as texts, if they are."""
+        """Return the distinct documents as texts, or None if they are not texts."""
         return [self.corpus.texts[int(i)] for i in self.first] if self.has_texts else None
 
 
 def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus | None = None) -> Inputs:
-    """Check what came and bring it into the form that the kernel takes.
+    """Check the input and convert it to the form that the kernel takes.
 
     Parameters
     ----------
     X : Corpus, sequence of str, or array or sparse array of shape (n, m)
     kernel : Kernel
     terms : TermVectorizer or None
-        How texts become weighted terms; the default by their number if None.
+        How texts become weighted terms; if None, the default for their number.
     corpus : Corpus, optional
-        What is known about the rows of a matrix.
+        Texts, ids and titles of the rows of a matrix.
     """
     takes = kernel.source.takes
     texts = as_corpus(X)
     if texts is not None:
         if corpus is not None:
-            raise InputError("corpus describes the rows of a matrix; X holds texts already.")
+            raise InputError("corpus describes the rows of a matrix; X contains texts already.")
         if takes == "gram":
             raise InputError(
                 "kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'."
@@ -137,7 +137,7 @@ def _distinct(
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
     empty = is_empty(features, kernel, from_texts=own is not None)
-    if not empty.all():  # where nothing can be told from anything, all are equal
+    if not empty.all():  # if all are empty, they are all equal
         weights[empty] = 0.0
     names = None
     if described is not None:
@@ -148,10 +148,10 @@ def _distinct(
 
 
 def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:
-    """Return which documents have nothing to compare: rows of zeros, where zeros mean that.
+    """Return which documents have nothing to compare: rows of zeros, if zeros mean that.
 
-    They do in terms of texts, and under a kernel that asks for the direction of a row (``cosine``). Elsewhere, as in
-    embeddings under ``gaussian`` or ``linear``, the origin is a place like any other.
+    They do for terms of texts, and under a kernel that compares directions (``cosine``). Elsewhere, as for embeddings
+    under ``gaussian`` or ``linear``, the origin is a point like any other.
     """
     count = features.shape[0] if hasattr(features, "shape") else len(features)
     none = np.zeros(count, dtype=bool)
@@ -162,19 +162,19 @@ def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.b
 
 
 def _divides_by_zero(kernel: Kernel, row: Any) -> bool:
-    """Return whether the kernel brings rows to unit length at a point where this row of zeros has none: K(x, x) = 0."""
+    """Return whether the kernel normalises rows at a point where this row of zeros has K(x, x) = 0."""
     if kernel.source.diagonal(row)[0] != 0:
         return False
     for transform in kernel.transforms:
         if isinstance(transform, Normalise | Map):
             return True
-        if not isinstance(transform, Power | Principal | Nystrom):  # which leave 0 where it is
+        if not isinstance(transform, Power | Principal | Nystrom):  # which leave 0 unchanged
             return False
     return False
 
 
 def as_corpus(X: Any) -> Corpus | None:
-    """Return texts as a Corpus; None if X is something else, to be read as a matrix."""
+    """Return texts as a Corpus; None if X is to be read as a matrix."""
     if isinstance(X, Corpus):
         return X
     if isinstance(X, str | bytes):
@@ -188,14 +188,24 @@ def as_corpus(X: Any) -> Corpus | None:
     values = list(X) if isinstance(X, Iterable) else None
     if values is None or (values and not any(isinstance(value, str) for value in values)):
         return None
-    return Corpus(values)  # says which one is no string
+    return Corpus(values)  # reports the first value that is not a string
 
 
 def default_terms(n: int) -> TermVectorizer:
-    """Return how n texts become weighted terms: chosen by measurement, see the guide.
+    """Return the default vectorizer for n texts, chosen by measurement; see the guide.
 
-    Terms in fewer than 3 documents are left out; fewer than 2 below 200 documents, none below 100. Weights are
-    float64, so that the last move of a document is never decided by rounding.
+    Terms in fewer than 3 documents are left out (2 below 200 documents, 1 below 100). Weights are float64, so that
+    rounding never decides the last move of a document.
+
+    Parameters
+    ----------
+    n : int
+        Number of texts.
+
+    Parameters
+    ----------
+    n : int
+        Number of texts.
     """
     return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
 

@@ -1,7 +1,7 @@
-"""The map: clusters as discs, alike ones near each other; inside a disc, documents by whom they resemble.
+"""The map: clusters as discs, similar ones near each other; inside a disc, documents by their similarities.
 
-Two principal components show two directions out of as many as there are clusters, and the other clusters on top of each
-other. With three clusters or more this map shows every one, at the price that distances across it say little.
+Two principal components show only two directions, with the other clusters on top of each other. With three clusters or
+more this map shows every one, at the price that distances across it mean little.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from ..errors import ConvergenceError, InputError
 from ..gram import Gram
 from ..gram.lapack import symmetric_eigh, thin_svd
 
-FEWEST = 3  # clusters; with fewer the principal components show all there is
+FEWEST = 3  # clusters; with fewer, the principal components show everything
 ROUNDS = 300
 GAP = 1.1  # of the radii, between neighbouring discs
-PULL = 0.35  # of the radius: how far a document on the border leans to the other cluster
+PULL = 0.35  # of the radius: how far a document on the border leans towards the other cluster
 
 
 def coordinates(gram: Gram, seen: Evidence) -> Array:
-    """Return two coordinates for every document, for pictures; a trailing shift is left out.
+    """Return two coordinates for every document, for plots; a trailing shift is ignored.
 
-    The mean similarities to each cluster say where in its disc a document lies. With one or
-    two clusters these are the principal components of the centred Gram, and 0 where documents cannot be told apart.
+    The mean similarities to each cluster determine where in its disc a document lies. With one or two clusters the
+    coordinates are the principal components of the centred Gram, and 0 if the documents do not differ.
     """
     base, _ = gram.split_shift()
     if len(seen.between) < FEWEST:
@@ -39,7 +39,7 @@ def coordinates(gram: Gram, seen: Evidence) -> Array:
 
 def _principal(base: Gram) -> Array:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of an indefinite kernel two components are enough
+        warnings.simplefilter("ignore")  # two components of an indefinite kernel are enough
         try:
             return embedding_2d(base)
         except (InputError, ConvergenceError):
@@ -54,7 +54,7 @@ def layout(seen: Evidence, profiles: Array) -> Array:
     seen : Evidence
         Of the partition: similarities between clusters, each document's second choice and margin.
     profiles : array of shape (n, l)
-        What is known of every document; each cluster spreads its own along two principal components of them.
+        Features of every document; each cluster spreads its documents along two principal components of them.
 
     Returns
     -------
@@ -89,10 +89,10 @@ def layout(seen: Evidence, profiles: Array) -> Array:
 
 
 def arrange(between: Array, radii: Array) -> Array:
-    """Return the middles of discs with these radii, so that they do not overlap and similar clusters are near.
+    """Return centres of discs with these radii, so that they do not overlap and similar clusters are near.
 
     Distances are fitted by stress majorisation (de Leeuw 1977, the Guttman transform) from a start by classical
-    scaling; then discs that overlap are pushed apart while all are drawn to the middle.
+    scaling; then overlapping discs are pushed apart while all are drawn to the middle.
     """
     k = len(between)
     if k == 1:
@@ -113,7 +113,7 @@ def arrange(between: Array, radii: Array) -> Array:
 
 
 def _scaled(wanted: Array) -> Array:
-    """Classical scaling: two coordinates whose distances come near the wanted ones; signs by the largest entry."""
+    """Return two coordinates by classical scaling; the largest entry of each is positive."""
     k = len(wanted)
     middle = np.eye(k) - 1.0 / k
     values, vectors = symmetric_eigh(-0.5 * middle @ (wanted**2) @ middle)
@@ -125,7 +125,7 @@ def _scaled(wanted: Array) -> Array:
 
 
 def _apart(places: Array, radii: Array) -> Array:
-    """Push every pair of overlapping discs apart by half of what is missing."""
+    """Push every pair of overlapping discs apart by half of their overlap."""
     between = places[:, None] - places[None]
     apart = np.linalg.norm(between, axis=2)
     missing = np.maximum((radii[:, None] + radii[None]) * GAP - apart, 0.0)
@@ -135,9 +135,9 @@ def _apart(places: Array, radii: Array) -> Array:
 
 
 def disc(profiles: Array, lean: Array) -> Array:
-    """Spread documents over the unit disc by two principal components of their own, turned so that they lean right.
+    """Spread documents over the unit disc by their two principal components, rotated to match `lean`.
 
-    Directions are kept and distances from the middle are replaced by their ranks, so that the disc is filled evenly.
+    Directions are kept, and distances from the centre are replaced by their ranks, so that the disc is filled evenly.
     """
     centred = profiles - profiles.mean(axis=0)
     left, values, _ = thin_svd(centred)

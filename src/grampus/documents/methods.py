@@ -1,15 +1,14 @@
 """The methods that cluster documents: one row each, with its own options.
 
-A method gets the Gram of the distinct documents and returns labels. Whatever finds the clusters, what is said about
-them afterwards (names, evidence, stability, where new documents belong) is computed the same way.
+A method receives the Gram of the distinct documents and returns labels. Everything after that (names, evidence,
+stability, assignment of new documents) is computed the same way for all methods.
 """
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,26 +23,26 @@ from ..gram import Gram, SparseGram, centre, neighbour_graph
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
-LESS = 1 / 3  # of the other's cut: so small must a cut be to win
+LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept
 FEWEST, MOST = 5 * NEIGHBOURS, 50_000  # documents: a graph of fewer is nearly complete, and of more costs its n²
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a method is asked to do.
+    """The task of a method.
 
     Attributes
     ----------
     k : int
         Number of clusters.
     weights : array of shape (n,)
-        How many documents each row stands for; 0 where there is nothing to compare.
+        Number of copies of each row; 0 where there is nothing to compare.
     n_init : int
-        Starts, where the method has some.
+        Number of starts, for methods that have them.
     polish : bool
         Whether kernel k-means is followed by single moves.
     seed : int
-        Seed of everything random.
+        Seed of all random steps.
     progress : callable, optional
         Called as ``progress("clustering", done, total)``, in starts.
     """
@@ -58,18 +57,18 @@ class Job:
 
 @dataclass(frozen=True)
 class Found:
-    """What a method found.
+    """The result of a method.
 
     Attributes
     ----------
     labels : array of shape (n,)
         Cluster of every row; −1 for a document that belongs to none.
     outcome : str
-        How the method ended, such as "converged".
+        How the method stopped, such as "converged".
     polished : bool
         Whether single moves followed.
     result : object
-        What the function of ``grampus.cluster`` returned, if one was called.
+        The result of the function of ``grampus.cluster``, if one was called.
     """
 
     labels: NDArray[np.intp]
@@ -79,7 +78,7 @@ class Found:
 
 
 class Method(ABC):
-    """A way to cluster; a subclass is a frozen dataclass with a ``name``, its options, and ``cluster``."""
+    """A clustering method; a subclass is a frozen dataclass with a ``name``, its options, and ``cluster``."""
 
     name: ClassVar[str]
 
@@ -88,9 +87,8 @@ class Method(ABC):
         """Cluster the documents of a Gram."""
 
     def options(self) -> dict[str, Any]:
-        """Return the name and the options as plain values."""
-        own = fields(self)  # type: ignore[arg-type]
-        return {"name": self.name} | {field.name: getattr(self, field.name) for field in own}
+        """Return the name and the options as a dict."""
+        return {"name": self.name, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -99,13 +97,13 @@ class KernelKMeansMethod(Method):
 
     k-means favours clusters of similar size. ``init="auto"`` runs it from random partitions and once more from a cut of
     the graph of the nearest neighbours, and keeps the latter if its normalised cut is less than a third of the
-    former's: then k-means has torn a large group apart next to a small one. ``"spectral"`` takes the cut whenever there
-    is one. With fewer than 100 documents or more than 50,000, and where the graph falls apart, both are ``"random"``.
+    former's: then k-means has split a large group next to a small one. ``"spectral"`` uses the cut whenever there is
+    one. With fewer than 100 documents, more than 50,000, or a graph in more than k pieces, both equal ``"random"``.
 
     Parameters
     ----------
     init : "auto", "spectral", "random", "k-means++" or "pddp"
-        Where to start.
+        Initial partitions.
     rule : "plain", "adjusted" or "cosine"
         How documents are assigned; see ``kernel_kmeans``.
 
@@ -132,7 +130,7 @@ class KernelKMeansMethod(Method):
             )
 
     def cluster(self, gram: Gram, job: Job) -> Found:
-        """Run kernel k-means from where ``init`` says."""
+        """Run kernel k-means from the initial partitions of ``init``."""
         if self.init not in ("auto", "spectral"):
             return self._run(gram, job, self.init, job.n_init)
         graph = neighbours_of(gram, job.weights) if job.k > 1 else None
@@ -160,8 +158,27 @@ class KernelKMeansMethod(Method):
         return Found(found.labels, str(found.outcome), polish, found)
 
 
+class Unweighted(Method):
+    """A method without weights: a subclass defines ``run``, which receives the documents of positive weight."""
+
+    @abstractmethod
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Return a result with ``labels``, such as a Tree or an EmbeddedClustering."""
+
+    def cluster(self, gram: Gram, job: Job) -> Found:
+        """Run on the documents of positive weight; the others join the nearest centroid."""
+        heavy = np.flatnonzero(job.weights > 0)
+        result = self.run(gram if len(heavy) == len(gram) else gram.take(heavy), job)
+        labels = np.full(len(gram), -1, dtype=np.intp)
+        labels[heavy] = result.labels
+        if len(heavy) < len(gram):
+            nearest = Centroids.of(gram, labels, int(labels.max()) + 1, job.weights).fitted().argmin(axis=1)
+            labels = np.where(labels >= 0, labels, nearest)
+        return Found(labels, str(getattr(result, "outcome", "converged")), result=result)
+
+
 @dataclass(frozen=True)
-class PDDPMethod(Method):
+class PDDPMethod(Unweighted):
     """The leaves of a PDDP tree; its options are those of ``PDDP``.
 
     Examples
@@ -177,20 +194,14 @@ class PDDPMethod(Method):
     refine: bool = False
     choose: str = "scatter"
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Grow the tree of the documents that have weight."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: pddp(
-                part, job.k, n_components=self.n_components, cut=self.cut, refine=self.refine, choose=self.choose
-            ),
-        )
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Grow the tree."""
+        return pddp(gram, job.k, **vars(self))
 
 
 @dataclass(frozen=True)
-class BisectingMethod(Method):
-    """The leaves of a tree whose every split is a kernel 2-means.
+class BisectingMethod(Unweighted):
+    """The leaves of a tree whose splits are kernel 2-means.
 
     Examples
     --------
@@ -203,19 +214,13 @@ class BisectingMethod(Method):
     init: str = "random"
     choose: str = "scatter"
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Grow the tree of the documents that have weight."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: bisecting_kernel_kmeans(
-                part, job.k, init=self.init, n_init=job.n_init, choose=self.choose, random_state=job.seed
-            ),
-        )
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Grow the tree."""
+        return bisecting_kernel_kmeans(gram, job.k, n_init=job.n_init, random_state=job.seed, **vars(self))
 
 
 @dataclass(frozen=True)
-class SpectralMethod(Method):
+class SpectralMethod(Unweighted):
     """Spectral clustering; its options are those of ``SpectralKMeans``.
 
     Examples
@@ -230,25 +235,13 @@ class SpectralMethod(Method):
     n_neighbors: int | None = None
     loops: bool = False
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Cluster the documents that have weight by eigenvectors of a Laplacian."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: spectral_kmeans(
-                part,
-                job.k,
-                laplacian=self.laplacian,
-                n_neighbors=self.n_neighbors,
-                loops=self.loops,
-                n_init=job.n_init,
-                random_state=job.seed,
-            ),
-        )
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Cluster by eigenvectors of a Laplacian."""
+        return spectral_kmeans(gram, job.k, n_init=job.n_init, random_state=job.seed, **vars(self))
 
 
 @dataclass(frozen=True)
-class KernelPCAMethod(Method):
+class KernelPCAMethod(Unweighted):
     """k-means on the leading components of the Gram; its options are those of ``KernelPCAKMeans``.
 
     Examples
@@ -262,18 +255,11 @@ class KernelPCAMethod(Method):
     n_components: int | None = None
     centre: bool = False
 
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Cluster the documents that have weight by their coordinates."""
-        return _unweighted(
-            gram,
-            job,
-            lambda part: kernel_pca_kmeans(
-                centre(part) if self.centre else part,
-                job.k,
-                n_components=self.n_components,
-                n_init=job.n_init,
-                random_state=job.seed,
-            ),
+    def run(self, gram: Gram, job: Job) -> Any:
+        """Cluster by coordinates."""
+        options: dict[str, Any] = {"n_init": job.n_init, "random_state": job.seed}
+        return kernel_pca_kmeans(
+            centre(gram) if self.centre else gram, job.k, n_components=self.n_components, **options
         )
 
 
@@ -283,7 +269,7 @@ METHODS: dict[str, type[Method]] = {
 
 
 def check_method(method: Any) -> Method:
-    """Return a method: one of the table by its name, or an object with options of its own."""
+    """Return a method, given by its name in the table or as an object."""
     if isinstance(method, Method):
         return method
     if isinstance(method, str) and method in METHODS:
@@ -292,33 +278,20 @@ def check_method(method: Any) -> Method:
 
 
 def restore_method(options: dict[str, Any]) -> Method:
-    """Return the method that ``options()`` described."""
+    """Return the method with these ``options()``."""
     own = dict(options)
     return type(check_method(own.pop("name")))(**own)
 
 
-def _unweighted(gram: Gram, job: Job, run: Callable[[Gram], Any]) -> Found:
-    """Run a method that knows no weights on the documents that have some; the others join the nearest centroid."""
-    heavy = np.flatnonzero(job.weights > 0)
-    if len(heavy) == len(gram):
-        result = run(gram)
-        return Found(result.labels, str(getattr(result, "outcome", "converged")), result=result)
-    result = run(gram.take(heavy))
-    labels = np.full(len(gram), -1, dtype=np.intp)
-    labels[heavy] = result.labels
-    nearest = Centroids.of(gram, labels, int(labels.max()) + 1, job.weights).fitted().argmin(axis=1)
-    labels = np.where(labels >= 0, labels, nearest)
-    return Found(labels, str(getattr(result, "outcome", "converged")), result=result)
-
-
 @dataclass(frozen=True)
 class Graph:
-    """The neighbour graph of the documents that have weight.
+    """The neighbour graph of the documents of positive weight.
 
     Attributes
     ----------
     links : SparseGram
-    documents : array of the numbers of its documents
+    documents : array of int
+        Indices of its documents.
     """
 
     links: SparseGram
@@ -336,7 +309,7 @@ class Graph:
 
 
 def neighbours_of(gram: Gram, weights: Array) -> Graph | None:
-    """Return the neighbour graph; None for too few or too many documents."""
+    """Return the neighbour graph; None if there are too few or too many documents."""
     heavy = np.flatnonzero(weights > 0)
     if not FEWEST <= len(heavy) <= MOST:
         return None
@@ -353,11 +326,11 @@ def neighbours_of(gram: Gram, weights: Array) -> Graph | None:
 def spectral_start(graph: Graph, k: int, n: int, n_init: int, seed: int) -> NDArray[np.intp] | None:
     """Return a partition of n documents by the graph's leading eigenvectors (Ng, Jordan & Weiss 2001).
 
-    None where there is nothing to cut: no links, or more pieces than k already.
+    None if there is nothing to cut: no links, or more than k pieces already.
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of pieces, which are counted below
+            warnings.simplefilter("ignore")  # about components, which are counted below
             found = spectral_kmeans(graph.links, k, laplacian="symmetric", n_init=n_init, random_state=seed)
     except InputError:
         return None

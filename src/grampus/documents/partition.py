@@ -1,4 +1,4 @@
-"""A partition of the distinct documents, with what it came from."""
+"""A partition of the distinct documents, with its inputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .predict import Predictor
 
 @dataclass(frozen=True)
 class Partition:
-    """Distinct documents and their clusters; `notes` grows as something is noticed.
+    """Distinct documents and their clusters; `notes` collects remarks for the reader.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class Partition:
     labels : array of shape (m,)
         Clusters of the distinct documents, the largest first; −1 for none.
     found : Found
-        What the method returned.
+        The result of the method.
     predictor : Predictor
     choice : Choice or None
     seed : int

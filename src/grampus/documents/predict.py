@@ -1,4 +1,4 @@
-"""Assigning new documents: what a fitted clustering must keep, in memory and in a folder."""
+"""Assign new documents: the fitted model, in memory and in a folder."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .inputs import as_corpus, is_empty
 
 @dataclass(frozen=True)
 class Prediction:
-    """Where new documents belong.
+    """The clusters of new documents.
 
     Attributes
     ----------
@@ -31,10 +31,10 @@ class Prediction:
     second : array of shape (m,)
         The next nearest; −1 if there is only one cluster.
     margin : array of shape (m,)
-        1 − d₁²/d₂² within 0 and 1: 0 on the border, 1 on the centroid. NaN for a precomputed kernel without
+        1 − d₁²/d₂², clipped to [0, 1]: 0 on the border, 1 on the centroid. NaN for a precomputed kernel without
         self-similarities.
     known : array of shape (m,)
-        False where nothing in the document is known to the model: it is assigned, but without any known term.
+        False if nothing in the document is known to the model: it is assigned, but without any known term.
 
     Examples
     --------
@@ -52,11 +52,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictor:
-    """Centroids in feature space, and how new documents come to be compared with them.
+    """Centroids in feature space, and everything needed to compare new documents with them.
 
     A polished partition is a local optimum of the objective without the shift, so new documents go to the nearest
-    centroid without it; others go by the distances that fitting saw. Either way a document that is given again gets its
-    own label when fitting has converged and no transform makes a fitted document differ from a new one (``map``).
+    centroid without it; otherwise the distances are those of fitting. Either way a fitted document given again gets its
+    own label if fitting has converged and no transform makes a fitted document differ from a new one (``map``).
     """
 
     kernel: Kernel
@@ -85,12 +85,12 @@ class Predictor:
         return float(self.weights[inside] @ (base.diagonal()[inside].astype(np.float64) - own))
 
     def predict(self, X: Any) -> Prediction:
-        """Return where documents belong, given as they were to ``fit``."""
+        """Assign documents given in the form that ``fit`` takes."""
         new = self._features(X)
         return self.predict_features(new)
 
     def predict_features(self, new: Any) -> Prediction:
-        """Return where documents belong that are in the kernel's form already."""
+        """Assign documents given in the form that the kernel takes."""
         parts = list(self.centroids.new(new, unknown="left out"))
         k = len(self.centroids.norms)
         squared = np.concatenate(parts) if parts else np.empty((0, k))
@@ -122,7 +122,7 @@ class Predictor:
     # -- to a folder and back
 
     def arrays(self) -> dict[str, Any]:
-        """Return what must be kept, as arrays and Texts; nothing for a precomputed kernel."""
+        """Return the model as arrays and Texts; nothing for a precomputed kernel."""
         takes = self.kernel.source.takes
         if takes == "gram":
             return {}
@@ -140,7 +140,7 @@ class Predictor:
 
     @classmethod
     def restore(cls, kernel: Kernel, arrays: Any, parameters: dict[str, Any] | None, polished: bool) -> Predictor:
-        """Return the predictor whose arrays were kept."""
+        """Return the predictor of saved arrays."""
         try:
             labels, weights = np.asarray(arrays["labels"], dtype=np.intp), np.asarray(arrays["weights"])
             if "texts" in arrays:

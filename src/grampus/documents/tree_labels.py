@@ -1,4 +1,4 @@
-"""The tree of a run: records with names."""
+"""The tree of a run: named records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def branches(
 
 
 def _unions(tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int]) -> dict[int, str]:
-    """Name the clusters, and what lies above them by their heads, the largest first."""
+    """Name the clusters, and unions by the first words of their clusters, the largest first."""
     below = {index: [cluster] for index, cluster in whole.items()}
     for node in reversed(tree.nodes):
         found = [cluster for child in node.children for cluster in below.get(child, ())]
@@ -56,7 +56,7 @@ def _unions(tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int]) ->
 
 
 def _parts(tree: Tree, named: dict[int, str], inputs: Inputs, spelling: Mapping[str, str]) -> None:
-    """Name the parts of clusters by the terms that tell them from each other."""
+    """Name the parts of clusters by the terms that distinguish them."""
     for node in tree.nodes:
         children = [child for child in node.children if child not in named]
         if not children:

@@ -1,4 +1,4 @@
-"""How far the answer can be trusted: the choice of k, and stability."""
+"""Validation of the answer: the choice of k, and stability."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ from .inputs import Inputs
 from .partition import Partition
 
 LARGEST_K = 10  # tried by default
+STABILITY_SPLITS = 20  # at most, for stability; more of them change it less than another seed does
 
 
 @dataclass(frozen=True)
 class Stability:
-    """How often the companions of documents stay with them when only half of the collection is clustered.
+    """How often companions stay together when only half of the collection is clustered.
 
     Attributes
     ----------
     clusters : tuple of float or None
     documents : array of shape (m,)
-        NaN where it cannot be measured.
+        NaN where stability cannot be measured.
     """
 
     clusters: tuple[float | None, ...]
@@ -75,7 +76,7 @@ def _number(value: float) -> float | None:
 
 
 def stability(found: Partition, n_splits: int, progress: Progress) -> Stability | None:
-    """Measure how stable clusters and documents are; None where halves would be too small."""
+    """Measure the stability of clusters and documents; None if halves would be too small."""
     heavy = np.flatnonzero((found.inputs.weights > 0) & (found.labels >= 0))
     labels = found.labels[heavy]
     k = int(found.labels.max()) + 1
@@ -84,7 +85,9 @@ def stability(found: Partition, n_splits: int, progress: Progress) -> Stability 
     progress("measuring stability", 0, 1)
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
-        measured = select.stability(gram, labels, splits=select.Splits(n_splits), random_state=found.seed)
+        measured = select.stability(
+            gram, labels, splits=select.Splits(min(n_splits, STABILITY_SPLITS)), random_state=found.seed
+        )
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
         return None

@@ -1,9 +1,10 @@
-"""Gram matrices as operators: sources, transforms, and what can be read off them.
+"""Gram matrices as operators: sources, transforms, low rank, eigenpairs and diagnostics.
 
-A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) holds or computes similarities; a transform (`shift`,
-`normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` and `principal` make one
-of low rank. All answer ``block``, ``diagonal``, ``@``, ``sum_by``, ``take``, ``extend``, ``compare``, ``features``,
-``split_shift``, ``cost`` and ``documents``, and pass ``grampus.testing.check_gram``.
+A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) stores or computes similarities; a transform
+(`shift`, `normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` and
+`principal` return one of low rank. All have the methods ``block``, ``diagonal``, ``@``, ``sum_by``, ``take``,
+``extend``, ``compare``, ``features``, ``split_shift``, ``cost`` and ``documents``, and pass
+``grampus.testing.check_gram``.
 """
 
 from .answers import Comparison, Cost, Features

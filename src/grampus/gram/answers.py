@@ -1,4 +1,4 @@
-"""What a Gram answers with: explicit features, costs, and comparisons with new documents."""
+"""The types that a Gram answers with: explicit features, costs, and comparisons with new documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 class Features:
     """Explicit rows of documents in feature space: document i is ``scale[i] * rows[i]``.
 
-    For the documents of a Gram, K = diag(scale) X Xᵀ diag(scale); nothing is copied.
+    For the documents of a Gram, K = diag(scale) X Xᵀ diag(scale). The rows are not copied.
 
     Attributes
     ----------
@@ -64,14 +64,14 @@ class Features:
         return dot(self.rows, directions) * self.scale[:, None]
 
     def non_negative(self) -> bool:
-        """Return whether no feature is negative."""
+        """Return whether all features are at least 0."""
         values = self.rows.data if is_sparse(self.rows) else self.rows
         return values.size == 0 or bool(values.min() >= 0)
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What reading a Gram costs, in multiplications.
+    """The cost of reading a Gram, in multiplications.
 
     Attributes
     ----------
@@ -80,7 +80,16 @@ class Cost:
     row : float
         One row of K.
     whole : float
-        The whole matrix.
+        The whole matrix; 0 where it is stored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, LinearGram
+    >>> DenseGram(np.eye(100)).cost()
+    Cost(product=10000.0, row=100.0, whole=0.0)
+    >>> LinearGram(np.ones((100, 2))).cost()
+    Cost(product=400.0, row=200.0, whole=40000.0)
     """
 
     product: float
@@ -89,14 +98,22 @@ class Cost:
 
 
 class Comparison:
-    """Some new documents, compared with those of a Gram through every transform.
+    """New documents, compared with those of a Gram through every transform.
 
     Attributes
     ----------
     documents : object
-        The new documents, in the form that the kernel collects them.
+        The new documents, as the kernel's ``_collect_new`` returned them.
     features : Features or None
-        Their rows beside the Gram's ``features()``, where similarities to all fitted documents need not be formed.
+        Their rows in the space of the Gram's ``features()``; None where similarities to all documents are needed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import parse_kernel
+    >>> gram = parse_kernel("cosine|shift").gram(np.array([[1.0, 0.0], [3.0, 4.0]]))
+    >>> [part.cross.round(2).tolist() for part in gram.compare(np.array([[0.0, 2.0]]))]
+    [[[0.0, 0.8]]]
     """
 
     def __init__(
@@ -113,12 +130,12 @@ class Comparison:
 
     @property
     def cross(self) -> Array:
-        """Similarities to the fitted documents, (m, n); computed when first asked for."""
+        """Similarities to the fitted documents, (m, n); computed on first access."""
         return self._compared[0]
 
     @property
     def diagonal(self) -> Array | None:
-        """Self-similarities of the new documents without a trailing shift, (m,), or None where they are unknown."""
+        """Self-similarities of the new documents without a trailing shift, (m,); None where they are unknown."""
         return self._compared[1] if self.features is None else self.features.squares()
 
     def sums(self, coefficients: Any, directions: Array | None) -> Array:

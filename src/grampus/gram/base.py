@@ -1,4 +1,4 @@
-"""Gram: the matrix of similarities of one fitted collection, as an operator that need not be stored."""
+"""Gram: the matrix of similarities of one fitted collection, as an operator that is not necessarily stored."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ..errors import InputError
 from .answers import Comparison, Cost, Features
 from .collection import Collection
 
-_NEW_TILE = 16  # tiles' worth of similarities between new and fitted documents that are kept at a time
+_NEW_TILE = 16  # tiles of similarities between new and fitted documents in memory at a time
 
 
 class Gram(ABC):
     """A symmetric operator on n documents.
 
-    A subclass gives two methods, ``_block`` and ``_diagonal``; everything else is derived from them, tile by tile
-    within the memory budget, and may be overridden where the structure allows better. What had to be learned from the
-    collection (a shift, widths, norms) is fixed when the Gram is made.
+    A subclass defines two methods, ``_block`` and ``_diagonal``. Everything else is derived from them, tile by tile
+    within the memory budget, and can be overridden where the structure allows better. What must be learned from the
+    collection (a shift, widths, norms) is fixed when the Gram is constructed.
 
     Parameters
     ----------
@@ -49,8 +49,8 @@ class Gram(ABC):
     array([1., 1.])
     """
 
-    namespace: ModuleType = np  # the array library that holds the entries
-    vocabulary: Any = None  # what names the columns of the features, where the kernel knows
+    namespace: ModuleType = np  # the array library of the entries
+    vocabulary: Any = None  # names of the feature columns, where the kernel knows them
 
     def __init__(self, n: int, dtype: Any) -> None:
         self.shape = (n, n)
@@ -75,7 +75,7 @@ class Gram(ABC):
     # -- derived; override where the structure allows better
 
     def _matmul(self, v: Any) -> Array:
-        """Return K v for v (n, c), dense or CSR; columns of K whose row of v is empty are never computed."""
+        """Return K v for v (n, c), dense or CSR; columns of K that meet an empty row of v are never computed."""
         n = len(self)
         cols: Index = slice(0, n)
         if is_sparse(v):
@@ -100,15 +100,15 @@ class Gram(ABC):
         return Taken(self, index)
 
     def _extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
-        """Carry the new-by-fitted block and the new self-similarities through this Gram's own transform."""
+        """Transform the new-by-fitted block and the new self-similarities as this Gram transforms its own entries."""
         return cross, diagonal
 
     def _new_features(self, new: Any) -> Features | None:
-        """Return new documents, as the kernel collected them, beside ``features()``; None where that is no shorter."""
+        """Return collected new documents in the space of ``features()``; None where similarities are as short."""
         return None
 
     def _compared_with(self) -> int:
-        """Return how many fitted documents a new one must be compared with: none where it has features at once."""
+        """Return how many fitted documents a new one is compared with; 0 where its features are known directly."""
         return len(self)
 
     def _weighted_squares(self, weights: Array) -> Array:
@@ -127,31 +127,31 @@ class Gram(ABC):
         return self, 0.0
 
     def cost(self) -> Cost:
-        """Return what a product, a row and the whole matrix cost, in multiplications."""
+        """Return the cost of a product, a row and the whole matrix, in multiplications."""
         n = float(len(self))
         return Cost(20.0 * n * n, 20.0 * n, 20.0 * n * n)
 
     def documents(self) -> Collection:
-        """Return which documents these are, by content where it is known."""
+        """Return the names of the documents, by content where that is known."""
         return Collection.unknown(len(self))
 
     def non_negative(self) -> bool | None:
-        """Return whether no similarity of two different documents is negative; None where that is not known."""
+        """Return whether all similarities of different documents are at least 0; None where that is unknown."""
         return None
 
     @property
     def pairwise(self) -> bool:
-        """Whether a new document's similarity to one fitted document needs no other fitted document."""
+        """Whether the similarity of a new and a fitted document depends on these two alone."""
         return False
 
     @property
     def approximate(self) -> bool:
-        """Whether negative entries may be what an approximation left of small ones."""
+        """Whether negative entries may be approximation errors of small ones."""
         return False
 
     @property
     def magnitude(self) -> float:
-        """Size of the numbers that the entries were computed from: rounding is relative to it."""
+        """Magnitude of the numbers that the entries were computed from; rounding is relative to it."""
         return float(np.abs(self._diagonal()).max(initial=0.0))
 
     @property
@@ -165,7 +165,7 @@ class Gram(ABC):
         """Return the dense entries K[rows, cols]; either may be a slice, integers, a mask or None for all."""
         row_index, col_index = (check_index(index, len(self)) for index in (rows, cols))
         size = index_length(row_index) * index_length(col_index) * self.dtype.itemsize
-        require_memory(size, f"A block of {index_length(row_index)} × {index_length(col_index)}", "Ask for fewer rows")
+        require_memory(size, f"A block of {index_length(row_index)} × {index_length(col_index)}", "Request fewer rows")
         with blas_threads():
             return self._block(row_index, col_index)
 
@@ -226,7 +226,7 @@ class Gram(ABC):
     def canonical(self) -> tuple[Gram, NDArray[np.intp]]:
         """Return the Gram with its documents in canonical order, and that order.
 
-        What is computed on it depends on the documents alone, not on their order, down to the last bit.
+        Results computed on it depend on the documents alone, not on their order, to the last bit.
         """
         found = self.documents()
         if found.is_canonical:
@@ -241,16 +241,16 @@ class Gram(ABC):
         cross : array of shape (m, n)
             Similarities of m new documents to the n fitted ones (or the landmarks of a low-rank Gram), plain kernel.
         diagonal : array of shape (m,), optional
-            Self-similarities of the new documents under the plain kernel; only some transforms need them.
+            Self-similarities of the new documents under the plain kernel; needed by some transforms only.
 
-        Returns both, transformed; the diagonal is None if it was not given and did not become known.
+        Returns both, transformed; the diagonal is None if it was not given and cannot be derived.
         """
         whole = len(self.source) == len(self)  # a part of a Gram raises its own error
         widths = getattr(self.source, "widths", (len(self),)) if whole else (len(self),)
         return self._extend(*check_extension(cross, diagonal, widths))
 
     def compare(self, new: Any) -> Iterator[Comparison]:
-        """Compare new documents with the fitted ones, some of them at a time.
+        """Compare new documents with the fitted ones, a batch at a time.
 
         Parameters
         ----------
@@ -282,14 +282,14 @@ class Gram(ABC):
 
 
 class Taken(Gram):
-    """Some documents of a Gram whose transform does not commute with taking them (``centre``, ``map``)."""
+    """Some documents of a Gram whose transform does not commute with selecting documents (``centre``, ``map``)."""
 
     def __init__(self, base: Gram, index: NDArray[np.intp]) -> None:
         super().__init__(len(index), base.dtype)
         self.base, self.index = base, index
 
     def _spread(self, values: Array, fill: float = 0.0) -> Array:
-        """Return values of the documents of this part as values of all documents of the base."""
+        """Scatter values of the documents of this part to all documents of the base."""
         out = np.full((len(self.base), *values.shape[1:]), fill, dtype=values.dtype)
         out[self.index] = values
         return out
@@ -321,12 +321,12 @@ class Taken(Gram):
         return Cost(below.product, below.row * share, below.whole * share**2)
 
     def documents(self) -> Collection:
-        """Return which documents of the base these are."""
+        """Return the names of the selected documents."""
         return self.base.documents().take(self.index)
 
     def non_negative(self) -> bool | None:
-        """Return what is known of the base."""
-        return self.base.non_negative()
+        """Return True where it is known of the base; a negative similarity there need not be one of these."""
+        return self.base.non_negative() or None
 
     @property
     def source(self) -> Gram:
@@ -335,7 +335,24 @@ class Taken(Gram):
 
 
 def check_gram(gram: Any, name: str = "gram") -> Gram:
-    """Return a Gram, or raise."""
+    """Return a Gram, or raise an error that says how to make one.
+
+    Parameters
+    ----------
+    gram : object
+        Anything but a Gram is refused.
+    name : str
+        Its name in the error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import check_gram
+    >>> check_gram(np.eye(3))
+    Traceback (most recent call last):
+        ...
+    grampus.errors.InputError: gram must be a Gram; got ndarray. Make one with kernel.gram(X), ...
+    """
     if not isinstance(gram, Gram):
         raise InputError(
             f"{name} must be a Gram; got {type(gram).__name__}. Make one with kernel.gram(X), or from a matrix with "

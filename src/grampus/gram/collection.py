@@ -1,7 +1,7 @@
 """The documents behind a Gram: names by content, canonical order, copies.
 
 Everything that must not depend on the order of documents (random starts, ties, eigenvectors of multiple eigenvalues,
-landmarks) is computed in the one canonical order defined here, and carried back.
+landmarks) is computed in the canonical order defined here, and the result is put back into the order of the rows.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ _NAME = "S32"  # a digest in hexadecimal, one byte a character
 
 @dataclass(frozen=True)
 class Collection:
-    """Which documents a Gram is made of, as far as that is known.
+    """The documents behind a Gram, named by content where that is known.
 
     Attributes
     ----------
     names : array of shape (n,) or None
         A digest of every document; equal exactly for equal content. None where the content is unknown (a given
-        matrix of similarities): each document is then its own position.
+        matrix of similarities): each document is then identified by its position.
     n : int
 
     Examples
     --------
     >>> from grampus.gram import Collection
     >>> found = Collection.of(["whale", "bird", "whale"])
-    >>> found.group[0] == found.group[2], found.copies.tolist() in ([1, 2], [2, 1])
-    (True, True)
+    >>> bool(found.group[0] == found.group[2]), sorted(found.copies.tolist())
+    (True, [1, 2])
     """
 
     names: Array | None
@@ -51,7 +51,7 @@ class Collection:
 
     @classmethod
     def unknown(cls, n: int) -> Collection:
-        """Return a collection whose documents are their positions."""
+        """Return a collection whose documents are identified by position."""
         return cls(None, n)
 
     @cached_property
@@ -96,13 +96,13 @@ class Collection:
 
 
 def content_names(documents: Any) -> Array:
-    """Return a digest of every row or string, whatever its position, layout or float type."""
+    """Return a digest of every row or string, independent of position, layout and float type."""
     if is_sparse(documents):
         rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
-        return np.array([_digest(index, values) for index, values in rows], dtype=_NAME)
+        return np.fromiter((_digest(index, values) for index, values in rows), _NAME, documents.shape[0])
     if isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS":
         parts = tiles(len(documents), 16 * documents.shape[1])
-        return np.array([name for part in parts for name in _dense(documents[part])], dtype=_NAME)
+        return np.fromiter((name for part in parts for name in _dense(documents[part])), _NAME, len(documents))
     return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents], dtype=_NAME)
 
 

@@ -1,4 +1,4 @@
-"""Figures of a Gram: dominance of its diagonal, the objective of a partition, the distance to another Gram."""
+"""Diagnostics of a Gram: diagonal dominance, the objective of a partition, the distance to another Gram."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from .base import Gram, check_gram
 def dominance_ratio(gram: Gram) -> float:
     """Return the mean self-similarity over the mean similarity of two different documents (`dominance`, §2).
 
-    Large values (above 10 or so) mean that documents resemble hardly anything but themselves, and that kernel k-means
-    will hardly move from its start: see ``shift``. Costs one product. It is infinite when the others sum to 0.
+    Large values (above 10 or so) mean that documents are similar to little but themselves and that kernel k-means will
+    hardly move from its start: see ``shift``. Costs one product. Infinite where the other similarities sum to 0.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def objective(gram: Gram, labels: Any) -> float:
     ----------
     gram : Gram
     labels : array of shape (n,)
-        Any labels; equal labels make a cluster.
+        Any labels; equal labels form a cluster.
 
     Examples
     --------
@@ -70,13 +70,13 @@ def objective(gram: Gram, labels: Any) -> float:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure from a sample.
+    """An estimate from a sample.
 
     Attributes
     ----------
     value : float
     standard_error : float
-        0 where nothing was left to chance.
+        0 where the value is exact.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def relative_error(
 ) -> Estimate:
     """Estimate ‖K − K̃‖ / ‖K‖ in the Frobenius norm.
 
-    Self-similarities are compared all; those of different documents in `blocks` random blocks of `size` × `size`. A
-    collection of at most `size` documents is compared whole.
+    All self-similarities are compared, and those of different documents in `blocks` random blocks of `size` × `size`. A
+    collection of at most `size` documents is compared entirely.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def relative_error(
     Returns
     -------
     Estimate
-        With the standard error from the spread between blocks.
+        The standard error comes from the spread between blocks.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""A few eigenpairs of a Gram or of any symmetric operator: dense, by products, or by passes over blocks."""
+"""Compute a few eigenpairs of a Gram or any symmetric operator: dense, by products, or by passes over blocks."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
 from .sources import DenseGram, SparseGram
 
 METHODS = ("lapack", "lanczos", "randomised")
-_SMALL = 64  # documents, or so many for each pair: up to here LAPACK on the whole matrix is quicker, and exact
+_SMALL = 64  # documents; up to here, or up to _SMALL_PER_PAIR for each pair, LAPACK is faster, and exact
 _SMALL_PER_PAIR = 20
 _ACCEPTED = 1e-9  # of ‖K‖: the largest residual of an answer
 _ORTHONORMAL = 1e-9  # the largest error of a product of two vectors
-_SINGLE = 1e5  # times as much where the similarities are float32
-_ANGLE = 1e-7  # wanted between the found and the true subspace, where the gap allows it
+_SINGLE = 1e5  # factor on these tolerances where the similarities are float32
+_ANGLE = 1e-7  # target between the found and the true subspace, where the gap allows it
 _SIGN_TIE = 1e-6
-_EXTRA = 8  # columns of the randomised block beyond those asked for
+_EXTRA = 8  # columns of the randomised block beyond those requested
 _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
 
@@ -40,18 +40,18 @@ class Eigenpairs:
     Attributes
     ----------
     values : array of shape (l,)
-        Largest first; smallest first where the smallest were asked for.
+        Largest first; smallest first where the smallest were requested.
     vectors : array of shape (n, l)
-        Of unit length and orthogonal. In each, the entry of largest modulus is positive; of entries that are equally
-        large to 10⁻⁶, the first.
+        Orthonormal. In each, the entry of largest modulus is positive; among entries equal to within 10⁻⁶, the
+        first.
     method : str
         ``"lapack"`` (the whole matrix), ``"lanczos"`` (products with one vector) or ``"randomised"`` (with a block).
     residual : float
         The largest ‖Kv − λv‖, relative to the largest modulus among the eigenvalues found.
     products : int
-        How many vectors were multiplied with the Gram; 0 for ``"lapack"``.
+        Number of vectors multiplied with the Gram; 0 for ``"lapack"``.
     following : float
-        The next eigenvalue, as far as the search has seen it; infinite where there is none.
+        Estimate of the next eigenvalue; infinite where there is none.
 
     Examples
     --------
@@ -93,23 +93,23 @@ def eigenpairs(
     which : "largest" or "smallest"
         Which end of the spectrum.
     method : "lapack", "lanczos" or "randomised", optional
-        Chosen by cost if left out: LAPACK up to 64 documents, 20 for each pair wanted; Lanczos iteration where products
+        Chosen by cost if omitted: LAPACK up to 64 documents, or 20 per requested pair; Lanczos iteration where products
         are cheap (features, a stored matrix, or one that fits in a quarter of the memory budget); the randomised block
-        method where each product is a pass over n² similarities that must be computed anew, because a pass serves a
-        whole block. Where the choice does not converge, LAPACK if the matrix fits; also where there are too few
-        documents for the basis of an iteration.
+        method where each product recomputes n² similarities, because one pass serves a whole block. LAPACK is also the
+        fallback where the chosen method does not converge and the matrix fits, or where there are too few documents
+        for the basis of an iteration.
     seed : int
-        Of the random vectors of the iterations.
+        Seed of the random vectors of the iterations.
     start : array of shape (n,), optional
-        Where an iteration starts; K times a random vector by default.
+        Start vector of an iteration; K times a random vector by default.
     tolerance : float, optional
-        Of the residuals, relative to the largest modulus of an eigenvalue; 10⁻¹² by default. The block method stops
-        earlier, at 10⁻¹¹, where that determines the subspace to 10⁻⁷.
+        Tolerance of the residuals, relative to the largest modulus of an eigenvalue; 10⁻¹² by default. The block
+        method stops at 10⁻¹¹ where that determines the subspace to 10⁻⁷.
     floor : float
-        Eigenvalues up to here are left out of the answer, and no products are spent on them. Only for the largest.
+        Omit eigenvalues up to this value, and spend no products on them. Only for the largest.
     probe : bool
-        Look for further copies of multiple eigenvalues. Without it, Lanczos iteration may miss them; with it, it
-        needs about a quarter more products.
+        Search for further copies of multiple eigenvalues, which Lanczos iteration may otherwise miss. Costs about a
+        quarter more products.
 
     Returns
     -------
@@ -122,9 +122,9 @@ def eigenpairs(
 
     Notes
     -----
-    One vector sees one copy of a multiple eigenvalue. Once Lanczos iteration has its answer, it goes on from a random
-    vector orthogonal to it, again and again until that finds nothing larger. The block method is block Krylov iteration
-    with Rayleigh-Ritz and restarts (Musco & Musco 2015).
+    One start vector finds one copy of a multiple eigenvalue. After convergence, Lanczos iteration therefore continues
+    from random vectors orthogonal to its answer until these find nothing larger. The block method is block Krylov
+    iteration with Rayleigh-Ritz and restarts (Musco & Musco 2015).
 
     Examples
     --------
@@ -162,7 +162,7 @@ def eigenpairs(
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What is searched for, and how."""
+    """The parameters of one search."""
 
     count: int
     rng: np.random.Generator
@@ -180,7 +180,7 @@ class _Search:
     products : int
         Columns multiplied so far.
     size : float
-        The largest modulus of an eigenvalue seen so far.
+        Largest modulus of an eigenvalue found so far.
     single : bool
         Whether the similarities are float32, so that Kᵀ may differ from K by their rounding.
     """
@@ -199,7 +199,7 @@ class _Search:
         return out if self.sign > 0 else -out
 
     def prepare(self) -> None:
-        """Make repeated products quick: with features in float64, or with the matrix where that fits."""
+        """Make repeated products fast: use features in float64, or the matrix where it fits."""
         cheap = _cheap(self.gram)
         explicit = self.gram.features() if cheap else None
         if explicit is not None:
@@ -212,7 +212,7 @@ class _Search:
             self.matrix()
 
     def matrix(self) -> Array:
-        """Return K in float64, symmetric to the last bit, and multiply with it from now on."""
+        """Return K in float64, exactly symmetric, and use it for all further products."""
         n = len(self.gram)
         require_memory(16 * n * n, f"The full {n} × {n} matrix in float64", "Use method='lanczos' or 'randomised'")
         matrix = self.gram.dense().astype(np.float64, copy=False)
@@ -226,7 +226,7 @@ class _Search:
 
 
 def _as_gram(given: Any) -> Gram:
-    """Return a Gram as it is; make one of a SciPy LinearOperator or a symmetric (sparse) array."""
+    """Return a Gram unchanged; wrap a SciPy LinearOperator or a symmetric (sparse) array."""
     if isinstance(given, Gram):
         return given
     if is_sparse(given):
@@ -237,7 +237,7 @@ def _as_gram(given: Any) -> Gram:
 
 
 class _LinearOperatorGram(Gram):
-    """A SciPy LinearOperator; two products with random vectors tell whether it can be symmetric."""
+    """A SciPy LinearOperator; two products with random vectors test its symmetry."""
 
     def __init__(self, linear: Any) -> None:
         n, m = linear.shape
@@ -263,7 +263,7 @@ class _LinearOperatorGram(Gram):
         return self._block(slice(None), slice(None)).diagonal()
 
     def cost(self) -> Cost:
-        """Return what is known: products are what the operator is for."""
+        """Return the cost, with cheap products: that is what an operator is for."""
         n = float(len(self))
         return Cost(n, n, n * n)
 
@@ -282,12 +282,12 @@ def _cheap(gram: Gram) -> bool:
 
 
 def _fits(gram: Gram) -> bool:
-    """Return whether the matrix may be kept in float64."""
+    """Return whether the matrix may be stored in float64."""
     return may_keep(8 * len(gram) ** 2)
 
 
 def _solved(search: _Search, wanted: _Wanted, method: str) -> Eigenpairs:
-    """Solve, fix the signs, and let no answer out that is none."""
+    """Solve, fix the signs, and check the answer."""
     n, count = len(search.gram), wanted.count
     values, vectors = _SOLVERS[method](search, wanted)
     products = 0 if method == "lapack" else search.products
@@ -310,7 +310,7 @@ def _solved(search: _Search, wanted: _Wanted, method: str) -> Eigenpairs:
 
 
 def _longest(columns: Array) -> float:
-    """Return the largest norm of a column, by BLAS, whose norm neither overflows nor underflows."""
+    """Return the largest norm of a column; BLAS computes norms without overflow or underflow."""
     return max((float(norm(column, check_finite=False)) for column in columns.T), default=0.0)
 
 
@@ -321,7 +321,7 @@ def fixed_signs(vectors: Array) -> Array:
     return vectors * np.where(vectors[first, np.arange(vectors.shape[1])] < 0, -1.0, 1.0)
 
 
-# -- the methods: each returns values, largest first, of which more than were asked for tell what follows, and vectors
+# -- the methods: each returns values, largest first, with further ones as estimates of what follows, and vectors
 
 
 def _lapack(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
@@ -332,7 +332,7 @@ def _lapack(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
 
 
 def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
-    """Find the pairs from one start, then look for what it missed until there is nothing."""
+    """Find the pairs from one start vector, then search for copies that it missed."""
     search.prepare()
     start = wanted.start
     if start is None:  # in the range of K, where copies of a document have equal entries
@@ -387,7 +387,7 @@ def _ritz_pairs(basis: Array, images: Array, count: int) -> tuple[Array, Array, 
 
 def _not_converged(search: _Search, count: int, what: str) -> ConvergenceError:
     return ConvergenceError(
-        f"The {count} wanted eigenpairs of {search.gram!r} were not all found: {what}. Ask for fewer, choose a kernel "
+        f"The {count} wanted eigenpairs of {search.gram!r} were not all found: {what}. Request fewer, choose a kernel "
         "with a clearer structure, or use method='lapack' if the whole matrix fits in memory."
     )
 
@@ -405,8 +405,8 @@ def eigenvalues(gram: Gram, count: int | None = None) -> Array:
     ----------
     gram : Gram
     count : int, optional
-        Only the `count` largest, found with products alone, without storing the Gram. All of them by default, which
-        needs the whole matrix (in float64) within the memory budget.
+        Only the `count` largest, from products alone, without storing the Gram. All of them by default, which needs
+        the whole matrix (in float64) within the memory budget.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Similarities as a graph: edges, neighbours, degrees, components, and the operators whose eigenvectors describe it."""
+"""Similarities as a graph: edges, neighbours, degrees, components, and the operators of its Laplacians."""
 
 from __future__ import annotations
 
@@ -9,24 +9,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components
 
+from .. import _native
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
 from .._parallel import blas_threads, in_threads
 from ..errors import InputError
-from .answers import Cost
+from .answers import Cost, Features
 from .base import Gram, check_gram
 from .plan import quick_products
 from .sources import DenseGram, SparseGram
 from .transforms import Transformed, fits
 
-_NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: below it a similarity is 0
-_TIE = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less are equal
+_NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: smaller ones count as 0
+_TIE = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal
 _PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about
 
 
 class GraphOperator(Transformed):
-    """diag(s) K diag(s) + diag(a) − c U Uᵀ: what the Laplacians of a graph come to, and the known part taken out.
+    """diag(s) K diag(s) + diag(a) − c U Uᵀ: the Laplacians of a graph, with known eigenvectors deflated.
 
     Parameters
     ----------
@@ -34,9 +35,9 @@ class GraphOperator(Transformed):
     scale, added : array of shape (n,)
         s and a.
     known : array of shape (n, l)
-        U, eigenvectors that are known beforehand.
+        U, the known eigenvectors.
     lowered : float
-        c: by how much their eigenvalues are lowered.
+        c, by which their eigenvalues are lowered.
     """
 
     def __init__(self, base: Gram, scale: Array, added: Array, known: Array, lowered: float) -> None:
@@ -72,20 +73,20 @@ class GraphOperator(Transformed):
 
 
 def neighbour_graph(gram: Gram, n_neighbors: int) -> SparseGram:
-    """Keep the similarities of each document to its nearest neighbours, and no others.
+    """Keep only the similarities of each document to its nearest neighbours.
 
     Parameters
     ----------
     gram : Gram
     n_neighbors : int
-        p, from 1 to n − 1. Two documents stay linked, by their similarity, if either is among the p most similar of
-        the other; of those equally similar up to rounding, the first come first. A document is no neighbour of its
-        own, and similarities of 0 and below are no links.
+        p, from 1 to n − 1. Two documents stay linked if either is among the p most similar to the other; of those
+        equally similar up to rounding, the first are taken. A document is not its own neighbour, and similarities of
+        0 and below are not links.
 
     Returns
     -------
     SparseGram
-        With at most 2 n p entries. It is made tile by tile, so n² is never stored.
+        With at most 2 n p entries; computed tile by tile, so n² is never stored.
 
     Examples
     --------
@@ -110,9 +111,11 @@ def neighbour_graph(gram: Gram, n_neighbors: int) -> SparseGram:
 def nearest_neighbors(
     gram: Gram, n_neighbors: int, *, by_distance: bool = False, n_jobs: int | None = None
 ) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest other documents of each document, columns rising, and how near they are, (n, p) both.
+    """Return the nearest other documents of each document, in increasing order, and their nearness, both (n, p).
 
     Reads the Gram once, in tiles; n² is never stored. Of documents equally near up to rounding, the first are taken.
+    Sparse features are compared through an inverted index; where fewer than p similarities are above 0, the rest of the
+    row is −1 and 0.
 
     Parameters
     ----------
@@ -121,7 +124,7 @@ def nearest_neighbors(
         p, from 1 to n − 1.
     by_distance : bool
         Nearness is −d²(i, j) + K_ii, in feature space, instead of the similarity; documents without self-similarity
-        (empty ones) are then as far away as can be.
+        (empty ones) are then infinitely far away.
     n_jobs : int, optional
         Threads. The result does not depend on it.
 
@@ -135,6 +138,9 @@ def nearest_neighbors(
     >>> nearest_neighbors(LinearGram(np.array([[1.0], [9.0], [2.0]])), 1, by_distance=True)[0].T
     array([[2, 2, 0]])
     """
+    explicit = gram.features()
+    if not by_distance and explicit is not None and is_sparse(explicit.rows):
+        return _through_postings(explicit, n_neighbors, n_jobs)
     n = len(gram)
     index, values = np.empty((n, n_neighbors), dtype=np.intp), np.empty((n, n_neighbors))
     diagonal = gram.diagonal().astype(np.float64)
@@ -152,33 +158,42 @@ def nearest_neighbors(
             block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
             index[rows], values[rows] = nearest(block, n_neighbors, tie)
 
-    gram._block(slice(0, 1), slice(0, n))  # what a block prepares once, before threads ask for it
+    gram._block(slice(0, 1), slice(0, n))  # let a block prepare what threads will share
     with blas_threads():
         in_threads(piece, n, n_jobs, least=256)
     return index, values
 
 
+def _through_postings(features: Features, count: int, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:
+    """Return the nearest documents through an inverted index; similarities of 0 and below give −1 and 0."""
+    rows, n = features.rows, len(features.scale)
+    if not np.isfinite(rows.data).all():
+        raise InputError("The similarities must be finite; some are NaN or infinite.")
+    postings = _native.Postings(_native.sparse_documents(rows, features.scale, np.ones(n), np.ones(n)))
+    index, values = np.empty((n, count), dtype=np.intp), np.empty((n, count))
+
+    def piece(start: int, stop: int) -> None:
+        index[start:stop], values[start:stop] = _native.nearest(postings, count, start, stop)
+
+    in_threads(piece, n, n_jobs, least=256)
+    return index, values
+
+
 def nearest(block: Array, neighbours: int, tie: float | None = None) -> tuple[NDArray[np.intp], Array]:
-    """Return the columns and values of the largest entries of every row, columns in rising order.
+    """Return the columns and values of the largest entries of every row, columns in increasing order.
 
     Of entries that are equal up to `tie`, by default up to rounding, the first are taken.
     """
-    limit = np.partition(block, block.shape[1] - neighbours, axis=1)[:, [block.shape[1] - neighbours]]
-    margin = _TIE[block.dtype.name] * np.abs(limit) if tie is None else tie
-    above = block > limit + margin
-    level = ~above & (block >= limit - margin)
-    missing = neighbours - above.sum(axis=1)
-    if (level.sum(axis=1) > missing).any():
-        level &= np.cumsum(level, axis=1) <= missing[:, None]
-    columns = np.flatnonzero(above | level).reshape(len(block), neighbours) % block.shape[1]
+    relative, margin = (_TIE[block.dtype.name], 0.0) if tie is None else (0.0, tie)
+    columns = _native.largest(block, neighbours, relative, margin)
     return columns, np.take_along_axis(block, columns, axis=1)
 
 
 def positive_part(gram: Gram) -> tuple[Gram, float]:
     """Return the similarities with negative ones set to 0, and the share of those.
 
-    Nothing is read where no similarity can be negative. Otherwise all are, and where one is negative beyond rounding
-    the matrix must fit into the memory budget. Those of an approximation of low rank stay as they are.
+    Nothing is read where no similarity can be negative. Otherwise all are read, and where one is negative beyond
+    rounding the matrix must fit into the memory budget. Those of a low-rank approximation stay as they are.
     """
     n = len(gram)
     if isinstance(gram, SparseGram):
@@ -210,7 +225,7 @@ def _negatives(gram: Gram) -> tuple[int, float]:
     with blas_threads():
         for rows in tiles(n, 16 * n):
             block = gram._block(rows, slice(0, n))
-            block[np.arange(len(block)), everyone[rows]] = 0.0  # self-similarities are no links
+            block[np.arange(len(block)), everyone[rows]] = 0.0  # self-similarities are not links
             if not np.isfinite(block).all():
                 raise InputError("The similarities must be finite; some are NaN or infinite.")
             largest = max(largest, float(np.abs(block).max()))
@@ -219,10 +234,10 @@ def _negatives(gram: Gram) -> tuple[int, float]:
 
 
 def degrees(gram: Gram, *, loops: bool = False, among: Array | None = None) -> Array:
-    """Return the row sums in float64, without the self-similarities unless they count as loops: one product.
+    """Return the row sums in float64, without self-similarities unless they count as loops. Costs one product.
 
-    Only documents for which `among` is 1 are summed over; all of them by default. A sum that is only what rounding
-    left of a self-similarity is 0.
+    Only documents for which `among` is 1 are summed over; all of them by default. A sum that is only the rounding of a
+    self-similarity is 0.
 
     Examples
     --------
@@ -246,10 +261,10 @@ def degrees(gram: Gram, *, loops: bool = False, among: Array | None = None) -> A
 
 
 def components(gram: Gram) -> NDArray[np.intp]:
-    """Return the connected component of every document, 0 … c−1 by size (the first document decides between equals).
+    """Return the connected component of every document, 0 … c−1 by size; the first document breaks ties.
 
-    Two documents are linked when their similarity is positive. Features that are nowhere negative are not multiplied:
-    documents are linked through their terms, in time O(entries). Otherwise rows are read until all are reached.
+    Two documents are linked when their similarity is positive. Non-negative features are not multiplied: documents
+    are linked through their terms, in O(entries). Otherwise rows are read until all documents are reached.
     """
     base, _ = gram.split_shift()
     explicit = base.features()
@@ -269,7 +284,7 @@ def _through_terms(features: Any, scale: Array) -> NDArray[np.intp]:
     n, m = features.shape
     reached = np.zeros(n)
     reached[:1] = 1.0
-    for _ in range(8):  # documents are mostly all linked, which a few products tell sooner than a search does
+    for _ in range(8):  # mostly all documents are linked, which a few products show sooner than a search
         further = (features @ (features.T @ (scale * reached)) * scale > 0).astype(np.float64)
         if further.all():
             return np.zeros(n, dtype=np.intp)
@@ -283,7 +298,7 @@ def _through_terms(features: Any, scale: Array) -> NDArray[np.intp]:
 
 
 def _by_rows(gram: Gram) -> NDArray[np.intp]:
-    """Walk through the graph, some rows at a time; in a dense graph the first rows reach everything."""
+    """Search the graph, some rows at a time; in a dense graph the first rows reach everything."""
     n = len(gram)
     found, label = np.full(n, -1, dtype=np.intp), 0
     while (found < 0).any():

@@ -1,7 +1,7 @@
-"""Leading eigenpairs of a symmetric operator from products with one vector: Lanczos with thick restarts.
+"""Lanczos iteration with thick restarts: leading eigenpairs of a symmetric operator from products with one vector.
 
-Every new vector is made orthogonal to all before it, and a restart keeps the leading Ritz vectors, so nothing that was
-found is thrown away.
+Every new vector is orthogonalised against all previous ones, and a restart keeps the leading Ritz vectors, so that no
+progress is lost.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from .lapack import symmetric_eigh
 TOLERANCE = 1e-12  # of the residual ‖Kv − λv‖, relative to ‖K‖
 MOST_PRODUCTS = 3000
 _BASIS = 64
-_CHECK = 4  # products between two looks at the residual, at least
-_BREAKDOWN = 1e-13  # of the projected matrix; a next vector this short is rounding
-_COPY = 1e-9  # of ‖K‖: a probe that raises no eigenvalue by more has found nothing new
+_CHECK = 4  # minimum number of products between two checks of the residual
+_BREAKDOWN = 1e-13  # of the projected matrix; a shorter next vector is rounding
+_COPY = 1e-9  # of ‖K‖: a probe that raises no eigenvalue by more than this has found nothing new
 
 
 def lanczos(
@@ -33,9 +33,9 @@ def lanczos(
     probe: bool = True,
     rng: np.random.Generator,
 ) -> tuple[Array, Array, float]:
-    """Return the `count` largest eigenvalues and the next, as far as it was seen; vectors of the former; and ‖K‖.
+    """Return the `count` largest eigenvalues and an estimate of the next, the vectors of the former, and ‖K‖.
 
-    The norm is the largest modulus of an eigenvalue that was seen.
+    The norm is the largest modulus of an eigenvalue found.
 
     Parameters
     ----------
@@ -44,16 +44,16 @@ def lanczos(
     count : int
         l, less than n.
     start : array of shape (n,)
-        Where the iteration starts: anything not orthogonal to the eigenvectors.
+        Start vector: anything not orthogonal to the eigenvectors.
     tolerance : float
-        Of the residuals, relative to ‖K‖.
+        Tolerance of the residuals, relative to ‖K‖.
     floor : float
-        Eigenvalues up to here are not wanted, and need not be exact.
+        Eigenvalues up to this value are not needed and may be inexact.
     probe : bool
-        Search again from a random vector until that finds nothing new: one start sees one copy of a multiple
-        eigenvalue. Costs about half as many products again.
+        Repeat the search from a random vector until it finds nothing new: one start vector finds one copy of a
+        multiple eigenvalue. Costs up to half as many products again.
     rng : Generator
-        Of the random vectors.
+        Generator of the random vectors.
 
     Raises
     ------
@@ -87,7 +87,7 @@ class _Lanczos:
         self.basis[0] = start / length if length > 0 else self._fresh()
 
     def run(self, most: int, probe: bool) -> tuple[Array, Array]:
-        """Return Ritz values, largest first, and the vectors of those that were asked for."""
+        """Return Ritz values, largest first, and the vectors of the requested ones."""
         coupling, known, looked, step = np.empty(0), None, 0, max(2 * _CHECK, self.count)
         for _ in range(most):
             following, beta = self._step(coupling)
@@ -98,7 +98,7 @@ class _Lanczos:
                 if following is None or self._converged(values, beta * vectors[-1], known is not None):
                     new = known is None or (values[: self.count] > known[: self.count] + _COPY * self.scale).any()
                     if following is None or not (probe and new):
-                        if known is not None:  # the start may have known better what follows
+                        if known is not None:  # the first search may have a better estimate of what follows
                             values = np.append(values[: self.count], np.maximum(values[self.count :], known[-1]))
                         return values, (vectors[:, : self.count].T @ self.basis[: self.used]).T
                     known = values[: self.count + 1].copy()
@@ -111,12 +111,12 @@ class _Lanczos:
     def _step(self, coupling: Array) -> tuple[Array | None, float]:
         """Extend T by one row; return the next unit vector and its coupling β, or None when nothing is left.
 
-        `coupling` holds K's entries between the newest vector and those just before it: one number in the middle of a
-        run, as many as were kept after a restart.
+        `coupling` is the entries of K between the newest vector and those before it: one number in the middle of a run,
+        one for each kept vector after a restart.
         """
         j, basis = self.used, self.basis
         rest = self.product(basis[j])
-        self.unit = self.unit or float(norm(rest, check_finite=False)) or 1.0  # squares of 1e±200 are no numbers
+        self.unit = self.unit or float(norm(rest, check_finite=False)) or 1.0  # squares of 1e±200 overflow or vanish
         rest = rest / self.unit
         first = j - len(coupling)
         rest -= coupling @ basis[first:j]
@@ -124,14 +124,14 @@ class _Lanczos:
         self.small[j, j] = alpha = rest @ basis[j]
         rest -= alpha * basis[j]
         before, beta = np.inf, float(np.sqrt(rest @ rest))
-        while beta < 0.7 * before:  # against rounding: once is enough, except near the end of what there is
+        while beta < 0.7 * before:  # reorthogonalise: once is enough, except near breakdown
             rest -= (basis[: j + 1] @ rest) @ basis[: j + 1]
             before, beta = beta, float(np.sqrt(rest @ rest))
         self.used = j + 1
         self.scale = max(self.scale, abs(alpha), beta)
         if beta > max(_BREAKDOWN * self.scale, 1e-3 * self.floor / self.unit):
             return rest / beta, beta
-        # The start has no more to give. What it did not contain, such as a multiple eigenvalue, a new one finds.
+        # The Krylov space is exhausted. A new vector finds what it did not contain, such as a multiple eigenvalue.
         self.fresh += 1
         return (self._fresh() if self.fresh <= self.count + 1 and self.used < self.size else None), 0.0
 
@@ -143,9 +143,9 @@ class _Lanczos:
         return vector / np.sqrt(vector @ vector)
 
     def _converged(self, values: Array, residuals: Array, probing: bool) -> bool:
-        """Return whether the leading pairs are found; those that will be left out need not be exact.
+        """Return whether the leading pairs have converged; those below the floor may be inexact.
 
-        While probing, the next pair must be known well enough to tell it from the last of them.
+        While probing, the next pair must be accurate enough to distinguish it from the last of them.
         """
         if len(values) <= self.count:
             return False
@@ -160,7 +160,7 @@ class _Lanczos:
         return not probing or bool(exact[-1] or residuals[-1] <= apart)
 
     def _keep(self, kept: int, values: Array, vectors: Array, beta: float) -> Array:
-        """Go on with the leading Ritz vectors alone; return their couplings to the next vector."""
+        """Keep only the leading Ritz vectors; return their couplings to the next vector."""
         self.basis[:kept] = vectors[:, :kept].T @ self.basis[: self.used]
         self.small[:] = 0.0
         self.small[np.arange(kept), np.arange(kept)] = values[:kept]

@@ -16,25 +16,25 @@ from .base import Gram
 from .lapack import symmetric_eigh, symmetric_eigvalsh
 
 Documents = NDArray[np.intp]
-_NOISE = 1e-12  # what rounding may make of a distance of 0, relative to the self-similarities
+_NOISE = 1e-12  # of the self-similarities: distances below this are rounding
 
 
 def check_choice(choose: Any) -> str:
-    """Return the name of a way to choose landmarks, or raise."""
+    """Return the name of a selection method, or raise."""
     if not isinstance(choose, str) or choose not in CHOICES:
         raise InputError(f"choose must be one of {', '.join(map(repr, CHOICES))}; got {choose!r}.")
     return choose
 
 
 def finite(block: Array) -> Array:
-    """Return similarities, or raise if some are no numbers."""
+    """Return similarities, or raise if some are not finite."""
     if not np.isfinite(block).all():
         raise InputError("The similarities to the landmarks must be finite; some are NaN or infinite.")
     return block
 
 
 def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> Documents:
-    """Return the numbers of at most `count` distinct documents, rising."""
+    """Return the indices of at most `count` distinct documents, in increasing order."""
     rng = generator(random_state)
     found = gram.documents()
     if count >= len(found.first):
@@ -43,14 +43,14 @@ def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> 
 
 
 def uniform(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
-    """Draw distinct documents with equal chances."""
+    """Draw distinct documents with equal probability."""
     return distinct[rng.choice(len(distinct), count, replace=False)]
 
 
 def spread(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
     """Draw in proportion to the squared distance from the nearest landmark so far (k-means++ in feature space).
 
-    Oglic & Gärtner (2017), Nyström method with kernel k-means++ samples as landmarks. Copies count as documents.
+    Oglic & Gärtner (2017), Nyström method with kernel k-means++ samples as landmarks. Every copy counts.
     """
     diagonal = gram._diagonal().astype(np.float64)
     nearest, pull = np.full(len(gram), np.inf), copies
@@ -68,16 +68,16 @@ def spread(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.r
 
 
 def _similarities(gram: Gram, document: int) -> Array:
-    """Return one column of the Gram, as a product: a linear Gram needs one pass over its entries."""
+    """Return one column of the Gram as a product, which costs a linear Gram one pass over its entries."""
     one = csr_array((np.ones(1), (np.array([document]), np.zeros(1, dtype=np.intp))), shape=(len(gram), 1))
     return gram._matmul(one)[:, 0]
 
 
 def by_leverage(gram: Gram, count: int, distinct: Documents, copies: Array, rng: np.random.Generator) -> Documents:
-    """Draw without replacement, with chances in proportion to approximate ridge leverage scores.
+    """Draw without replacement, with probability proportional to approximate ridge leverage scores.
 
-    The scores come from a first uniform sample of the same size; the ridge is the mean eigenvalue that the leading half
-    of its spectrum leaves over, scaled to n documents (Musco & Musco 2017, eqn 4 and theorem 3, one level deep).
+    The scores come from a first uniform sample of the same size; the ridge is the mean of the eigenvalues beyond the
+    leading half of its spectrum, scaled to n documents (Musco & Musco 2017, eqn 4 and theorem 3, one level deep).
     """
     pilot = uniform(gram, count, distinct, copies, rng)
     values = symmetric_eigvalsh(finite(gram._block(pilot, pilot).astype(np.float64)))[::-1]
@@ -98,7 +98,7 @@ def leverage_scores(gram: Gram, pilot: Documents, ridge: float) -> Array:
     """
     values, vectors = symmetric_eigh(gram._block(pilot, pilot).astype(np.float64))
     values = values + ridge * len(pilot) / len(gram)
-    values += max(0.0, -2.0 * float(values[0]))  # an indefinite block is lifted until it is not
+    values += max(0.0, -2.0 * float(values[0]))  # make an indefinite block positive definite
     solve = vectors / np.sqrt(values)
     scores = gram._diagonal().astype(np.float64)
     for rows in tiles(len(gram), 24 * len(pilot)):

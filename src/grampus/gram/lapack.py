@@ -1,6 +1,6 @@
-"""Dense decompositions, checked: LAPACK's answers differ between builds, and some of them are short or wrong.
+"""Checked dense decompositions: LAPACK's answers differ between builds, and some are incomplete or wrong.
 
-On ARM, ``syevr`` returns no vector at all when one copy of a multiple eigenvalue is asked for. Every answer is
+On ARM, ``syevr`` returns no vector at all when one copy of a multiple eigenvalue is requested. Every answer is
 therefore compared with its matrix, and the next driver is tried where it does not fit.
 """
 
@@ -21,8 +21,8 @@ _ACCEPTED = 1e-10  # of the largest modulus of an entry or eigenvalue; LAPACK it
 def symmetric_eigh(matrix: Array, count: int | None = None) -> tuple[Array, Array]:
     """Return the `count` largest eigenvalues of a symmetric matrix, smallest first, and their eigenvectors.
 
-    All of them by default, as ``numpy.linalg.eigh`` does. A matrix that differs from its transpose by rounding is
-    replaced by the mean of both. The answer is checked: so many pairs, finite, orthonormal, each with a small residual.
+    All of them by default, as in ``numpy.linalg.eigh``. A matrix that differs from its transpose by rounding is
+    symmetrised. The answer is checked: complete, finite, orthonormal, each pair with a small residual.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def thin_svd(matrix: Array) -> tuple[Array, Array, Array]:
 
 
 def are_orthonormal(vectors: Array, near: float = _ACCEPTED) -> bool:
-    """Return whether the columns have unit length and are orthogonal; NaN are not."""
+    """Return whether the columns are orthonormal; False where there are NaN."""
     return bool(_largest(vectors.T @ vectors - np.eye(vectors.shape[1])) <= near)
 
 
@@ -112,7 +112,7 @@ def _largest(entries: Array) -> float:
 
 
 def _first(attempts: Any, fits: Callable[[Any], Any], matrix: Array, what: str) -> Any:
-    """Return the first answer that fits the matrix."""
+    """Return the answer of the first attempt that fits the matrix."""
     if not np.isfinite(matrix).all():
         raise InputError("The similarities must be finite; some are NaN or infinite.")
     for attempt in attempts:
@@ -123,6 +123,6 @@ def _first(attempts: Any, fits: Callable[[Any], Any], matrix: Array, what: str) 
         if answer is not None:
             return answer
     raise ConvergenceError(
-        f"LAPACK found no {what} of a {matrix.shape[0]} × {matrix.shape[1]} matrix that fit it. Scale the "
+        f"LAPACK found no {what} of a {matrix.shape[0]} × {matrix.shape[1]} matrix that satisfy it. Scale the "
         "similarities to the order of 1; if that does not help, reinstall NumPy and SciPy."
     )

@@ -1,4 +1,4 @@
-"""Nyström: a Gram of low rank from the similarities to some documents, the landmarks.
+"""Nyström approximation: a Gram of low rank from the similarities to some documents, the landmarks.
 
 With C the similarities of all documents to the landmarks and W those among the landmarks, K ≈ C W⁺ Cᵀ = F Fᵀ with
 F = C U Λ^(−1/2), W = U Λ Uᵀ (Williams & Seeger 2001, eqn 8). Memory is n × landmarks; the n × n matrix is never formed.
@@ -26,24 +26,24 @@ from .landmarks import check_choice, choose_landmarks, finite
 from .lapack import symmetric_eigh
 from .sources import LinearGram
 
-# Eigenvalues of W below this share of the largest are 0: their directions are rounding, and 1/λ would blow them up.
+# Eigenvalues of W below this share of the largest count as 0: their directions are rounding, which 1/λ would amplify.
 _ROUNDING = {"float64": 1e-11, "float32": 1e-5}
-_INDEFINITE = 100.0  # times the rounding: an eigenvalue more negative than this is one, not rounding
+_INDEFINITE = 100.0  # times the rounding: eigenvalues more negative than this are real
 
 
 class NystromGram(LinearGram):
-    """F Fᵀ, F the features that the similarities to the landmarks give; made by ``nystrom``.
+    """F Fᵀ, with F the features from the similarities to the landmarks; made by ``nystrom``.
 
-    New documents are compared with the landmarks alone, where a similarity under the Gram below depends on its two
-    documents only (plain kernels, ``normalise``, ``power``); otherwise with all documents (``centre``, ``map``,
-    ``selftuning``). Taking some of the documents leaves the landmarks as they are.
+    New documents are compared with the landmarks alone where a similarity under the base depends on its two documents
+    only (plain kernels, ``normalise``, ``power``), otherwise with all documents (``centre``, ``map``,
+    ``selftuning``). Selecting documents leaves the landmarks as they are.
 
     Attributes
     ----------
     rows : array of shape (n, rank)
         F.
     landmarks : array of int
-        Their numbers in the fitted collection, rising.
+        Their indices in the fitted collection, in increasing order.
     negative : array
         The negative eigenvalues of W that were dropped; empty for a positive semi-definite Gram.
 
@@ -76,7 +76,7 @@ class NystromGram(LinearGram):
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many similarities may describe a new document: to the landmarks, or to all fitted documents."""
+        """Accepted numbers of similarities of a new document: to the landmarks, or to all fitted documents."""
         return self.new.widths
 
     def embed(self, cross: Array, diagonal: Array | None = None) -> Array:
@@ -97,7 +97,7 @@ class NystromGram(LinearGram):
         return True
 
     def _contents(self) -> None:
-        return None  # the Gram keeps its landmarks alone
+        return None  # only the landmarks are stored
 
     def _new_features(self, new: Any) -> Features:
         compared = self.kernel._cross(new, self.collection), self.kernel._diagonal(new)
@@ -109,18 +109,18 @@ class NystromGram(LinearGram):
 
 
 class OutOfSample:
-    """How new documents come to a low-rank Gram.
+    """Map new documents to the features of a low-rank Gram.
 
     Parameters
     ----------
     below : Gram
-        What new documents are carried through: the landmarks' part of the Gram below, or all of it.
+        Transforms new documents: the landmarks' part of the base Gram, or all of it.
     columns : array of int, optional
-        Where the landmarks are in what comes out; all of it by default.
+        Columns of the landmarks in the result; all of them by default.
     project : array of shape (landmarks, rank)
         U Λ^(−1/2): from similarities to features.
     chosen : array of int, optional
-        Which of the fitted documents `below` compares with, so that similarities to all of them can be given too.
+        The fitted documents that `below` compares with, so that similarities to all documents are accepted too.
     n : int
         The number of fitted documents.
     """
@@ -130,7 +130,7 @@ class OutOfSample:
 
     @classmethod
     def to(cls, gram: Gram, landmarks: NDArray[np.intp], project: Array) -> OutOfSample:
-        """Return the shortest way to the features: through the landmarks alone, where the transforms below allow it."""
+        """Return the cheapest map: through the landmarks alone, where the transforms below allow it."""
         if not gram.pairwise:
             return cls(gram, landmarks, project, None, len(gram))
         inner = gram.source
@@ -143,11 +143,11 @@ class OutOfSample:
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many similarities may describe a new document."""
+        """Accepted numbers of similarities of a new document."""
         return self._inner if self.chosen is None else (self.n, *self._inner)
 
     def closed(self) -> OutOfSample:
-        """Return the way for a part of the documents: similarities to those of the part do not lead in."""
+        """Return the map for a part of the documents, which does not accept similarities to the part alone."""
         return OutOfSample(self.below, self.columns, self.project, None, self.n)
 
     def features(self, cross: Array, diagonal: Array | None) -> Array:
@@ -168,8 +168,8 @@ def nystrom(
 ) -> NystromGram:
     """Approximate a Gram by one of low rank, from the similarities to some landmark documents.
 
-    Costs n × landmarks similarities, as many again if they are not chosen uniformly, and again with `rank`; memory is
-    n × landmarks numbers. Exact, for a positive semi-definite Gram, when the landmarks span all documents: with as many
+    Costs n × landmarks similarities, twice that if they are not chosen uniformly, and once more with `rank`; memory is
+    n × landmarks numbers. Exact for a positive semi-definite Gram when the landmarks span all documents: with as many
     landmarks as distinct documents, or as many as a linear kernel has features.
 
     Parameters
@@ -178,15 +178,15 @@ def nystrom(
         Any Gram but a shifted one. Where it is indefinite, the negative eigenvalues of the landmarks' block are
         dropped, with a warning.
     landmarks : int or array of int
-        How many documents to choose, all distinct ones at most; or the documents themselves.
+        How many documents to choose, at most all distinct ones; or the indices of the documents.
     rank : int, optional
         Keep only the best approximation of this rank (to the Nyström Gram, not to its landmark block): memory n × rank.
     choose : "uniform", "kmeans++" or "leverage"
-        Distinct documents with equal chances; in proportion to the squared distance from those chosen before (Oglic &
-        Gärtner 2017); in proportion to approximate ridge leverage scores (Musco & Musco 2017).
+        Distinct documents with equal probability; in proportion to the squared distance from those chosen before
+        (Oglic & Gärtner 2017); in proportion to approximate ridge leverage scores (Musco & Musco 2017).
     random_state : int, RandomState or None
-        Seed of the choice. Documents are told apart by their content where the Gram keeps it: their order does not
-        matter, and copies are chosen once.
+        Seed of the choice. Documents are identified by content where that is known: their order does not matter, and
+        copies are chosen once.
 
     Returns
     -------
@@ -250,7 +250,7 @@ def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
         )
     kept = np.flatnonzero(values > limit)[::-1]
     if len(kept) == 0:
-        return np.zeros((len(landmarks), 1)), negative  # every similarity is 0, and so is the one feature
+        return np.zeros((len(landmarks), 1)), negative  # every similarity is 0: one feature, all zeros
     return fixed_signs(vectors[:, kept]) / np.sqrt(values[kept]), negative
 
 
@@ -264,7 +264,7 @@ def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) ->
 
 
 def _feature_tiles(gram: Gram, landmarks: NDArray[np.intp], project: Array) -> Iterator[tuple[slice, Array]]:
-    """Yield F in float64, some documents at a time."""
+    """Yield F in float64, a tile of documents at a time."""
     count, rank = project.shape
     for rows in tiles(len(gram), 8 * (2 * count + rank)):
         yield rows, finite(gram._block(rows, landmarks)).astype(np.float64, copy=False) @ project

@@ -1,4 +1,4 @@
-"""The only place that weighs cost: store the matrix, use explicit features, or multiply."""
+"""Choose by cost whether to store a matrix, use explicit features, or multiply. No other module weighs cost."""
 
 from __future__ import annotations
 
@@ -9,10 +9,17 @@ from .transforms import fits, store
 
 
 class Plan(Enum):
-    """How a piece of work reads a Gram.
+    """How a computation reads a Gram.
 
     ``STORE``: compute the whole matrix once and keep it (a stored Gram is used as it is). ``FEATURES``: pass over the
-    explicit features. ``MULTIPLY``: ask the Gram for products and rows each time.
+    explicit features. ``MULTIPLY``: request products and rows from the Gram each time.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import DenseGram, Plan, plan
+    >>> plan(DenseGram(np.eye(3)), columns=1) is Plan.STORE
+    True
     """
 
     STORE = "store"
@@ -23,9 +30,9 @@ class Plan(Enum):
 def plan(
     gram: Gram, columns: float, passes: float = 1.0, *, rows: float | None = None, features_speed: float = 1.0
 ) -> Plan:
-    """Choose the cheapest way to do a piece of work on a Gram, by counting multiplications.
+    """Choose the cheapest way to do a computation on a Gram, by counting multiplications.
 
-    The matrix is stored only where it fits into a quarter of the memory budget *and* storing it is the cheapest: a
+    The matrix is stored only where it fits into a quarter of the memory budget *and* storing it is cheapest, so a
     larger budget never makes anything slower.
 
     Parameters
@@ -34,11 +41,11 @@ def plan(
     columns : float
         Columns of each product.
     passes : float
-        How many times such a product is formed.
+        Number of such products.
     rows : float, optional
-        Rows of a stored matrix that the work reads in all, where this is less than products would read.
+        Total rows of a stored matrix that are read, where that is less than products would read.
     features_speed : float
-        How many times faster a multiplication with the features is than one of the others.
+        Speed of a multiplication with the features, relative to the others.
 
     Examples
     --------
@@ -59,11 +66,42 @@ def plan(
 
 
 def quick_products(gram: Gram, count: float) -> Gram:
-    """Return a Gram whose products are quick, for work that multiplies `count` vectors."""
+    """Return a Gram with fast products, stored if that pays off for `count` vectors.
+
+    Parameters
+    ----------
+    gram : Gram
+    count : float
+        Vectors that will be multiplied.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import quick_products
+    >>> from grampus.kernels import Gaussian
+    >>> gram = Gaussian(1.0).gram(np.ones((50, 3)))
+    >>> quick_products(gram, 1) is gram, quick_products(gram, 200).cost().whole
+    (True, 0.0)
+    """
     return store(gram) if plan(gram, 1, count) is Plan.STORE else gram
 
 
 def quick_rows(gram: Gram, count: float) -> Gram:
-    """Return a Gram whose rows are quick to read, for work that reads `count` of them one at a time."""
+    """Return a Gram with fast rows, stored if that pays off for `count` rows read one at a time.
+
+    Parameters
+    ----------
+    gram : Gram
+    count : float
+        Rows that will be read.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, empirical_map, quick_rows
+    >>> gram = empirical_map(LinearGram(np.ones((50, 3))))
+    >>> quick_rows(gram, 1) is gram, quick_rows(gram, 500).cost().whole
+    (True, 0.0)
+    """
     cost = gram.cost()
     return store(gram) if cost.whole < count * cost.row and fits(gram) else gram

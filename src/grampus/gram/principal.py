@@ -1,4 +1,4 @@
-"""Principal part: the best approximation of a Gram by one of low rank."""
+"""Principal components: the best approximation of a Gram by one of low rank."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from .collection import Collection
 from .eigen import eigenpairs
 from .sources import LinearGram
 
-_ROUNDING = {"float64": 1e-12, "float32": 1e-6}  # of the largest eigenvalue: those below are 0
-_NOTHING = 1e-20  # of the largest squared length: rows below are 0
+_ROUNDING = {"float64": 1e-12, "float32": 1e-6}  # of the largest eigenvalue: smaller ones count as 0
+_NOTHING = 1e-20  # of the largest squared length: shorter rows count as 0
 
 
 class PrincipalGram(LinearGram):
@@ -28,7 +28,7 @@ class PrincipalGram(LinearGram):
     rows : array of shape (n, rank)
         F.
     base : Gram
-        What it approximates.
+        The Gram that is approximated.
     project : array of shape (n, rank)
         V Λ^(−1/2): from similarities under `base` to features.
 
@@ -50,7 +50,7 @@ class PrincipalGram(LinearGram):
         self._directions: Array | None = None
 
     def documents(self) -> Collection:
-        """Return the documents of the base, or the part of them that was taken."""
+        """Return the documents of the base, or the selected part of them."""
         whole = self.base.documents()
         return whole if self.part is None else whole.take(self.part)
 
@@ -101,15 +101,15 @@ class PrincipalGram(LinearGram):
 def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
     """Keep the leading `rank` components of a Gram: latent semantic analysis, for any kernel.
 
-    V_r Λ_r V_rᵀ is the best approximation of that rank (Eckart & Young 1936). What many documents share stays, what
-    tells single documents apart goes; of the cosine of weighted terms it is LSA (Deerwester et al. 1990). Costs some
-    hundreds of products and n × rank numbers; n × n is never formed where products do not need it. A fitted document
-    that is shown as new gets its own features again.
+    V_r Λ_r V_rᵀ is the best approximation of that rank (Eckart & Young 1936). It keeps what many documents share and
+    drops what is particular to single documents; for the cosine of weighted terms it is LSA (Deerwester et al. 1990).
+    Costs some hundreds of products and n × rank numbers; n × n is never formed where products do not need it. A fitted
+    document given as new gets its own features again.
 
     Parameters
     ----------
     gram : Gram
-        Any but a shifted one. Negative eigenvalues are left out.
+        Any but a shifted one. Negative eigenvalues are dropped.
     rank : int
         r; fewer where the Gram has no more positive eigenvalues.
 
@@ -148,6 +148,6 @@ def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
 
 
 def _settled(features: Array, size: float) -> Array:
-    """Set rows to 0 that are nothing but rounding, so that no ``normalise`` makes something of them."""
+    """Set rows that are only rounding to 0, so that ``normalise`` does not inflate them."""
     features[row_squares(features) <= _NOTHING * size] = 0.0
     return features

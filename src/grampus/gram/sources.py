@@ -30,12 +30,12 @@ from .collection import Collection
 
 
 class Source(Gram):
-    """A Gram at the bottom of a chain; it keeps the collection it was fitted to.
+    """A Gram at the bottom of a chain of transforms; it stores the collection it was fitted to.
 
     Attributes
     ----------
     collection : object
-        What the kernel needs of the fitted documents to compare new ones with them; None for a given matrix.
+        The fitted documents in the form in which the kernel compares them; None for a given matrix.
     kernel : Kernel
         The plain kernel that made the Gram, for comparing new documents; None for a Gram made by hand.
     """
@@ -45,7 +45,7 @@ class Source(Gram):
     _documents: Collection | None = None
 
     def documents(self) -> Collection:
-        """Return the documents, named by content; made once, and carried along by ``take``."""
+        """Return the documents, named by content; computed once and carried along by ``take``."""
         if self._documents is None:
             known = self._contents()
             found = Collection.of(known) if _nameable(known) else None
@@ -53,16 +53,16 @@ class Source(Gram):
         return self._documents
 
     def named(self, documents: Collection) -> Source:
-        """Take these as the documents, where the Gram itself does not know their content."""
+        """Set the names of the documents, where the Gram itself does not know their content."""
         self._documents = documents
         return self
 
     def _contents(self) -> Any:
-        """Return what tells documents apart, one entry each, or None where it is not known."""
+        """Return the content of the documents, one entry each; None where it is unknown."""
         return self.collection
 
     def _part_of(self, whole: Source, index: NDArray[np.intp]) -> Source:
-        """Carry over what a part shares with the whole."""
+        """Copy the kernel and the names of the documents from the whole."""
         self.kernel = whole.kernel
         if whole._documents is not None:
             self._documents = whole._documents.take(index)
@@ -75,7 +75,7 @@ class Source(Gram):
 
     @property
     def widths(self) -> tuple[int, ...]:
-        """How many similarities to fitted documents may describe a new one: n, one for each."""
+        """Accepted numbers of similarities of a new document: n, one for each fitted document."""
         return (len(self),)
 
 
@@ -85,7 +85,7 @@ class DenseGram(Source):
     Parameters
     ----------
     matrix : array of shape (n, n)
-        Symmetric and finite; float32 and float64 are kept, the data is not copied.
+        Symmetric and finite; float32 and float64 are kept, and the data is not copied.
 
     Examples
     --------
@@ -117,7 +117,7 @@ class DenseGram(Source):
     def _matmul(self, v: Any) -> Array:
         if not is_sparse(v) and v.dtype == self.dtype:
             return self.matrix @ v
-        return super()._matmul(v)  # tiles bound the copy that a change of type needs
+        return super()._matmul(v)  # tiles bound the copy made by a type conversion
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         return DenseGram.trusted(self.matrix[np.ix_(index, index)])._part_of(self, index)
@@ -126,26 +126,26 @@ class DenseGram(Source):
         return None
 
     def cost(self) -> Cost:
-        """Return what reading a stored matrix costs."""
+        """Return the cost of reading a stored matrix."""
         n = float(len(self))
         return Cost(n * n, n, 0.0)
 
     def non_negative(self) -> bool:
-        """Return whether no entry is negative."""
+        """Return whether all entries are at least 0."""
         return bool(self.matrix.min(initial=0.0) >= 0)
 
 
 class LinearGram(Source):
     """X Xᵀ for explicit features X, never formed: products cost O(stored entries of X).
 
-    Sums over documents run in float64 whatever the type of X.
+    Sums over documents are computed in float64 for every type of X.
 
     Parameters
     ----------
     features : array or sparse array of shape (n, m)
-        One row a document. Sparse input is held as CSR; the data is not copied.
+        One row per document. Sparse input is stored as CSR; the data is not copied.
     collection : object, optional
-        What the kernel keeps to compare new documents; the features themselves by default.
+        What the kernel compares new documents with; the features themselves by default.
 
     Examples
     --------
@@ -162,7 +162,7 @@ class LinearGram(Source):
         super().__init__(self.rows.shape[0], self.rows.dtype)
 
     def _columns(self, cols: Index) -> Any:
-        """Return the features of some documents as columns; those of all are kept in row order once made."""
+        """Return the features of some documents as columns; the transpose of all is cached in row order."""
         if not is_sparse(self.rows):
             return self.rows[cols].T
         if isinstance(cols, slice) and cols == slice(0, len(self)):
@@ -175,12 +175,12 @@ class LinearGram(Source):
         return dot(self.rows[rows], self._columns(cols))
 
     def _diagonal(self) -> Array:
-        return row_squares(self.rows)  # float64: squares of small float32 numbers would vanish
+        return row_squares(self.rows)  # float64: squares of small float32 numbers would underflow
 
     def _matmul(self, v: Any) -> Array:
         x, columns = self.rows, v.shape[1]
         out = np.empty((len(self), columns), dtype=np.result_type(self.dtype, v.dtype))
-        # The sums need (features, columns) floats twice: a few columns at a time keep them below the input's size.
+        # The sums need (features, columns) floats twice: few columns at a time keep them below the input's size.
         stored = mean_row_size(x) * len(self) * 8
         width = max(1, max(settings().tile // 2, stored // 8) // (8 * x.shape[1]))
         for start in range(0, columns, width):
@@ -189,12 +189,12 @@ class LinearGram(Source):
         return out
 
     def _product(self, v: Any, out: Array) -> None:
-        """Write X (Xᵀ v) into `out`, row tile by row tile to bound the copies that a change of type makes."""
+        """Write X (Xᵀ v) into `out`, in tiles of rows to bound the copies made by a type conversion."""
         x = self.rows
-        if x.dtype == v.dtype == np.float64 and not is_sparse(v):  # no change of type, no copies: no tiles
+        if x.dtype == v.dtype == np.float64 and not is_sparse(v):  # no conversion, no copies: no tiles
             out[:] = x @ (x.T @ v)
             return
-        sums = np.zeros((x.shape[1], v.shape[1]))  # long sums over documents, so float64
+        sums = np.zeros((x.shape[1], v.shape[1]))  # float64, because the sums over documents are long
         row_bytes = 16 * (mean_row_size(x) + v.shape[1])
         for rows in tiles(len(self), row_bytes):
             part = v[rows]
@@ -227,7 +227,7 @@ class LinearGram(Source):
         return 0 if self.collection is self.rows else len(self)
 
     def cost(self) -> Cost:
-        """Return what passes over the stored entries cost."""
+        """Return the cost of passes over the stored entries."""
         entries = float(self.features().entries)
         return Cost(2.0 * entries, entries, 2.0 * entries * len(self))
 
@@ -239,7 +239,7 @@ class LinearGram(Source):
         if not is_sparse(self.rows):
             return self._dense_squares(weights)
         out = np.empty(len(self))
-        everything = self.rows.T.tocsr()  # not kept: it is as large as the input
+        everything = self.rows.T.tocsr()  # not cached: it is as large as the input
         for rows in tiles(len(self), 24 * len(self)):
             product = self.rows[rows] @ everything
             product.data = np.square(product.data, dtype=np.float64)
@@ -247,7 +247,7 @@ class LinearGram(Source):
         return out
 
     def _dense_squares(self, weights: Array) -> Array:
-        """Return x_iᵀ (Xᵀ diag(w) X) x_i, or read the Gram where that is less work."""
+        """Return x_iᵀ (Xᵀ diag(w) X) x_i, or read the Gram where that is cheaper."""
         x, m = self.rows, self.rows.shape[1]
         if m * 2 > len(self):
             return super()._weighted_squares(weights)
@@ -263,7 +263,7 @@ class LinearGram(Source):
 
 
 class SparseGram(Source):
-    """A symmetric sparse matrix: the similarities that are kept, all others 0.
+    """A symmetric sparse matrix of similarities; those not stored are 0.
 
     Parameters
     ----------
@@ -307,17 +307,17 @@ class SparseGram(Source):
         return SparseGram(self.matrix[index][:, index])._part_of(self, index)
 
     def cost(self) -> Cost:
-        """Return what passes over the stored entries cost."""
-        entries = float(self.matrix.nnz)
+        """Return the cost of passes over the stored entries."""
+        entries = float(self.matrix.nnz + len(self))  # the pointers of the rows are read too
         return Cost(entries, entries / len(self), entries)
 
     def non_negative(self) -> bool:
-        """Return whether no entry is negative."""
+        """Return whether all entries are at least 0."""
         return self.matrix.nnz == 0 or bool(self.matrix.data.min() >= 0)
 
 
 class FunctionGram(Source):
-    """A kernel function, evaluated tile by tile when entries are asked for.
+    """A kernel function, evaluated tile by tile on demand.
 
     Parameters
     ----------
@@ -361,7 +361,7 @@ class FunctionGram(Source):
                 f"function must return shape {(index_length(rows), index_length(cols))}, a row for each document of "
                 f"its first argument and a column for each of its second; got {block.shape}."
             )
-        # A document meets itself here: rounding inside the function must not make it differ from the diagonal.
+        # Entries on the diagonal: rounding inside the function must not make them differ from the self-similarities.
         i, j = matches(rows, cols)
         block[i, j] = self._self[rows][i]
         return block
@@ -374,7 +374,7 @@ class FunctionGram(Source):
         return part._part_of(self, index)
 
     def cost(self) -> Cost:
-        """Return what evaluating the function costs, taken as its arguments' size and some more."""
+        """Return the cost of evaluating the function, estimated from the size of its arguments."""
         n, each = float(len(self)), 20.0
         if is_sparse(self.collection) or isinstance(self.collection, np.ndarray):
             each += mean_row_size(self.collection)
@@ -382,7 +382,7 @@ class FunctionGram(Source):
 
 
 def _nameable(documents: Any) -> bool:
-    """Return whether documents have content that can be digested: rows of numbers, or strings."""
+    """Return whether the documents can be named by content: rows of numbers, or strings."""
     if is_sparse(documents) or isinstance(documents, np.ndarray):
         return True
     if isinstance(documents, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Kernel and Transform: parameters without data. ``str()`` spells them, ``gram`` fits them to a collection."""
+"""Kernel and Transform: parameters without data. ``str()`` returns the spelling, ``gram`` fits to a collection."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from ..gram.sources import Source
 
 
 class Spelled:
-    """Something with a name and parameters that is written ``name(parameters)``; subclasses are frozen dataclasses."""
+    """Base of everything spelled ``name(parameters)``; subclasses are frozen dataclasses."""
 
     name: ClassVar[str]
     words: ClassVar[str] = ""
-    """What it does, in one line, for ``grampus describe-kernel``; where it is empty, the docstring's first line."""
+    """One-line description for ``grampus describe-kernel``; if empty, the docstring's first line is used."""
     formula: ClassVar[str] = ""
-    """The same as a formula."""
+    """The formula for ``grampus describe-kernel``."""
 
     def __str__(self) -> str:
         written = []
-        positional = True  # until a parameter is left out, the next one can stand without its name
+        positional = True  # until a parameter is omitted, the next one needs no name
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.default is not MISSING and value == field.default:
@@ -51,12 +51,12 @@ def _spell(value: Any) -> str:
 
 
 class Transform(Spelled, ABC):
-    """A change of a Gram, such as ``shift``. Calling it with a Gram fits it and returns the new Gram.
+    """A transform of a Gram, such as ``shift``. Calling it with a Gram fits it and returns the new Gram.
 
     Attributes
     ----------
     learns : bool
-        Whether it learns something from the collection, so that a document's own similarity depends on the others.
+        Whether it learns from the collection, so that a document's self-similarity depends on the others.
 
     Examples
     --------
@@ -78,8 +78,8 @@ class Transform(Spelled, ABC):
 class Kernel(Spelled, ABC):
     """Parameters and a function of two collections.
 
-    A kernel of your own is a frozen dataclass with a ``name``, ``_cross`` and ``_diagonal``; decorate it with
-    ``register`` and it can be spelled like the others. ``kernel | transform`` composes.
+    Your own kernel is a frozen dataclass with a ``name``, ``_cross`` and ``_diagonal``; decorated with ``register``,
+    it can be spelled like the others. ``kernel | transform`` composes.
 
     Examples
     --------
@@ -94,7 +94,7 @@ class Kernel(Spelled, ABC):
     """
 
     takes: ClassVar[str] = "vectors"
-    """What a collection is made of: ``"vectors"``, ``"strings"``, or ``"gram"`` for a given matrix."""
+    """Type of the collection: ``"vectors"``, ``"strings"``, or ``"gram"`` for a given matrix."""
 
     # -- required of a plain kernel
 
@@ -109,11 +109,11 @@ class Kernel(Spelled, ABC):
     # -- derived; override where a kernel has structure
 
     def _collect(self, documents: Any) -> Any:
-        """Check a collection and bring it into the form that ``_cross`` works with: here, a float matrix."""
+        """Check a collection and convert it to the form that ``_cross`` takes: here, a float matrix."""
         return check_matrix(documents)
 
     def _gram(self, fitted: Any) -> Source:
-        """Return the Gram of what ``_collect`` returned; its source keeps that as ``collection``."""
+        """Return the Gram of what ``_collect`` returned; its source stores that as ``collection``."""
         return FunctionGram(self._cross, fitted, self._diagonal)
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:
@@ -127,7 +127,7 @@ class Kernel(Spelled, ABC):
         return new
 
     def _parts(self, new: Any, rows: int) -> Iterator[Any]:
-        """Cut what ``_collect_new`` returned into pieces of so many documents."""
+        """Split what ``_collect_new`` returned into pieces of `rows` documents."""
         count = new.shape[0] if hasattr(new, "shape") else len(new)
         for start in range(0, count, rows):
             yield take_rows(new, slice(start, min(start + rows, count)))
@@ -157,7 +157,7 @@ class Kernel(Spelled, ABC):
         documents : array, sparse matrix or list of str
             The collection.
         collection : Collection, optional
-            The names of the documents, where they are known already; found by their content otherwise.
+            The names of the documents, if they are already known; otherwise computed from their content.
         """
         gram: Any = self.source._gram(self.source._collect(documents))
         gram.kernel = self.source
@@ -188,7 +188,7 @@ class Kernel(Spelled, ABC):
         return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
 
     def cross(self, new: Any, documents: Any) -> Array:
-        """Return the similarities of new documents to others, shape (m, n); the others teach what is learned.
+        """Return the similarities of new documents to a collection, shape (m, n), after fitting to the collection.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class Kernel(Spelled, ABC):
         return self.extend(new, self.gram(documents))[0]
 
     def diagonal(self, new: Any) -> Array:
-        """Return the self-similarities of documents, if they do not depend on a collection.
+        """Return the self-similarities of documents, for kernels that learn nothing from a collection.
 
         Parameters
         ----------
@@ -257,5 +257,5 @@ class Piped(Kernel):
 
 
 def ones(documents: Any) -> Array:
-    """Return 1 for every row: the self-similarities of a kernel of distances."""
+    """Return 1 for every row: the self-similarities of a kernel that depends on distances."""
     return np.ones(documents.shape[0], dtype=documents.dtype)

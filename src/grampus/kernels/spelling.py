@@ -1,4 +1,4 @@
-"""The kernel language: a registry of names and a parser. Nothing is ever evaluated.
+"""The kernel language: a registry of names and a parser. Nothing is evaluated.
 
 ::
 
@@ -30,7 +30,7 @@ _Class = TypeVar("_Class", bound=type[Spelled])
 
 
 def register(cls: _Class) -> _Class:
-    """Make a kernel or transform known to the kernel language under its ``name``; a class decorator.
+    """Register a kernel or transform under its ``name``; a class decorator.
 
     Parameters
     ----------
@@ -78,19 +78,19 @@ def known_names() -> dict[str, type[Spelled]]:
 
 
 def parse_kernel(spelling: str | Kernel) -> Kernel:
-    """Read a kernel from its spelling, such as ``"cosine|shift"``; a Kernel is returned as it is.
+    """Parse the spelling of a kernel, such as ``"cosine|shift"``; a Kernel is returned unchanged.
 
     ``str(kernel)`` is the inverse: ``parse_kernel(str(kernel)) == kernel``.
 
     Parameters
     ----------
     spelling : str or Kernel
-        Such as ``"cosine|shift"``; a kernel is returned as it is.
+        Such as ``"cosine|shift"``.
 
     Raises
     ------
     KernelSpellingError
-        With the position of the offending character and the nearest known name.
+        With the position of the error and the nearest known name.
 
     Examples
     --------
@@ -121,7 +121,7 @@ class _Token:
 
 
 class _Parser:
-    """Recursive descent over the tokens of one spelling."""
+    """A recursive-descent parser for one spelling."""
 
     def __init__(self, spelling: str) -> None:
         self.spelling = " ".join(spelling.split()) if re.search(r"[^\S ]", spelling) else spelling

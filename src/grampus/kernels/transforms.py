@@ -1,4 +1,4 @@
-"""The transforms of the kernel language: parameters, checked when they are written."""
+"""The transforms of the kernel language: parameters, checked at construction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .spelling import register
 @register
 @dataclass(frozen=True)
 class Shift(Transform):
-    """K + σI. Alone, the shift that brings the trace to 0; ``shift(psd)`` repairs an indefinite Gram.
+    """K + σI. By default the shift that brings the trace to 0; ``shift(psd)`` makes an indefinite Gram semi-definite.
 
     Examples
     --------
@@ -66,7 +66,7 @@ class Normalise(Transform):
 @register
 @dataclass(frozen=True)
 class Power(Transform):
-    """K(x, y)^p for similarities that are not negative.
+    """K(x, y)^p for non-negative similarities.
 
     Examples
     --------
@@ -91,7 +91,7 @@ class Power(Transform):
 @register
 @dataclass(frozen=True)
 class Centre(Transform):
-    """The collection's mean moved to the origin of feature space.
+    """Centring: the mean of the collection becomes the origin of feature space.
 
     Examples
     --------
@@ -136,13 +136,13 @@ class Nystrom(Transform):
     Parameters
     ----------
     landmarks : int, default=500
-        How many documents to choose; all distinct ones at most.
+        How many documents to choose, at most all distinct ones.
     rank : int, optional
         Keep only the best approximation of this rank.
     choose : "uniform", "kmeans++" or "leverage"
         How landmarks are chosen; see ``grampus.gram.nystrom``.
     seed : int, default=0
-        Seed of the choice: part of the kernel, so that a spelling means one Gram.
+        Seed of the choice. It is part of the kernel, so that a spelling determines the Gram.
 
     Examples
     --------

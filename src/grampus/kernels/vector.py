@@ -1,4 +1,4 @@
-"""Kernels of vectors: dense or sparse rows of numbers, and matrices that are Grams already."""
+"""Kernels of vectors (dense or sparse rows of numbers), and of given Gram matrices."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .transforms import Normalise
 @register
 @dataclass(frozen=True)
 class Linear(Kernel):
-    """x·y. Its Gram is matrix-free: memory and time in the stored entries of X.
+    """x·y. Its Gram is matrix-free: memory and time are proportional to the stored entries of X.
 
     Examples
     --------
@@ -106,7 +106,7 @@ _ROUNDING = 1e-14
 
 
 def squared_distances(new: Any, fitted: Any) -> Array:
-    """Return ‖x − y‖² = ‖x‖² − 2 x·y + ‖y‖² for every pair of rows, in float64; what may be rounding becomes 0."""
+    """Return ‖x − y‖² = ‖x‖² − 2 x·y + ‖y‖² for every pair of rows, in float64; rounding noise becomes 0."""
     double = np.float64
     distances = dot(new.astype(double, copy=False), fitted.astype(double, copy=False).T)
     distances *= -2.0
@@ -121,7 +121,7 @@ def squared_distances(new: Any, fitted: Any) -> Array:
 @register
 @dataclass(frozen=True)
 class Gaussian(Kernel):
-    """exp(−‖x − y‖² / …), in the convention that is named.
+    """exp(−‖x − y‖² / …), in one of three conventions.
 
     ``gaussian(w)`` is exp(−d²/w²) as in `pddp`; ``gaussian(sigma=s)`` is exp(−d²/(2s²)) as in `normalised`;
     ``gaussian(gamma=g)`` is exp(−g d²) as in scikit-learn. Exactly one of the three must be given.
@@ -155,7 +155,7 @@ class Gaussian(Kernel):
 
     @property
     def rate(self) -> float:
-        """The factor of d² in the exponent, whichever convention was used."""
+        """The factor of d² in the exponent, in every convention."""
         if self.gamma is not None:
             return self.gamma
         one, divisor = (1.0, self.width) if self.width is not None else (0.5, self.sigma)
@@ -173,7 +173,7 @@ class Gaussian(Kernel):
 
 @dataclass(frozen=True)
 class _SquaredDistance(Kernel):
-    """‖x − y‖²: what the self-tuning kernel is made from; not a kernel by itself."""
+    """‖x − y‖², the basis of the self-tuning kernel; not a kernel itself."""
 
     name: ClassVar[str] = "squared distance"
 
@@ -200,7 +200,7 @@ class _Tuning(Transform):
 class SelfTuning(Kernel):
     """exp(−‖x − y‖² / (σ_x σ_y)), σ_x the distance to the p-th nearest document (`normalised`: p = 7).
 
-    Not positive semi-definite in general. New documents get their width from the fitted ones.
+    Not positive semi-definite in general. The width of a new document comes from its distances to the fitted ones.
 
     Examples
     --------
@@ -239,9 +239,10 @@ class SelfTuning(Kernel):
 @register
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """X is the Gram matrix itself; new documents come as their similarities to the fitted ones.
+    """X is the Gram matrix itself; new documents are given by their similarities to the fitted ones.
 
-    For transforms that need it (``normalise``), give new documents as the pair (similarities, self-similarities).
+    For transforms that need self-similarities (``normalise``), give new documents as the pair (similarities,
+    self-similarities).
 
     Examples
     --------

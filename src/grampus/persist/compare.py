@@ -49,6 +49,11 @@ class Comparison:
 def compare_runs(old: Run, new: Run) -> Comparison:
     """Match documents by id and clusters one to one, so that as many documents as possible stay.
 
+    Parameters
+    ----------
+    old, new : Run
+        Two clusterings of documents with ids in common.
+
     Examples
     --------
     >>> from grampus import DocumentClusterer

@@ -1,6 +1,6 @@
-"""How many clusters: prediction strength, its null, the prototypes that make it quick, and stability.
+"""How many clusters: prediction strength, its null test, prototypes for large collections, and stability.
 
-The guide to choosing k says how to read the results.
+The guide to choosing k explains how to read the results.
 """
 
 from .choose_k import choose_k

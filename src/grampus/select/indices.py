@@ -66,7 +66,7 @@ def silhouette(gram: Gram, labels: Any) -> Array:
     Parameters
     ----------
     gram : Gram
-        A trailing shift is looked through: distances are those of the plain kernel.
+        A trailing shift is ignored: distances are those of the plain kernel.
     labels : array of shape (n,)
 
     Examples

@@ -79,7 +79,7 @@ class Documents:
 
 
 class Scores(NamedTuple):
-    """What is known of one k, or of some of its splits: the arrays of `Selection` without the axis of k."""
+    """Scores of one k, or of some of its splits: the arrays of `Selection` without the axis of k."""
 
     scores: Array
     strength: Array
@@ -121,7 +121,7 @@ class Job:
         n_jobs: int | None,
         report: Progress,
     ) -> Job:
-        """Check what was asked for, and make the prototypes if the scheme has any."""
+        """Check the arguments, and make the prototypes if the scheme has any."""
         thread_count(n_jobs)
         n, splits = len(documents.gram), check_splits(splits)
         row = scheme_for(check_scheme(scheme), n, reduced=splits.reduced)

@@ -77,7 +77,7 @@ def null_test(
 
     Documents, not prototypes: averages of neighbours form lumps also where the documents have none. Every set gets, at
     each k, the mean adjusted Rand index of clusterings and predictions; prediction strength would not do, as it rewards
-    a large cluster beside a few odd documents, which sparse texts have and the reference has not. Scores are taken as
+    a large cluster with a few outliers, which sparse texts have and the reference has not. Scores are transformed to
     −log(1 − score + 1/n), put in standard deviations from the mean over all sets, the documents among them, and the
     largest over k is a set's statistic; its rank is the test. Under the null all sets are alike, so the level is exact
     but for the spectrum, which is estimated.

@@ -35,7 +35,7 @@ class Reduction:
     gram : DenseGram
         K′, the similarities of the prototypes (Eqn 4), not shifted.
     seeds : array of shape (n′,)
-        The document at the heart of each prototype, the most compact first.
+        The document at the centre of each prototype, the most compact first.
     members : array of shape (n′, p + 1)
         The documents that each prototype is the mean of: its seed, then the seed's neighbours.
     compactness : array of shape (n′,)
@@ -111,20 +111,20 @@ def reduce_gram(
     """Replace the documents by prototypes, each the mean of a document and its nearest neighbours.
 
     Every document with its p nearest ones is a candidate; candidates are ranked by compactness and every ρ-th is taken,
-    so that dense and thin regions keep their shares. Deterministic. Reads the Gram once, a tile at a time, O(n²); K′ is
+    so that dense and sparse regions keep their shares. Deterministic. Reads the Gram once, in tiles, O(n²); K′ is
     the only matrix that is stored.
 
     Parameters
     ----------
     gram : Gram
-        The plain kernel. A trailing shift is looked through: it would change K′ off its diagonal.
+        The plain kernel. A trailing shift is ignored: it would change K′ off its diagonal.
     rate : int, optional
         ρ, documents for one prototype: ⌊n/ρ⌋ are made. By default 4, and more for more than 10,000 documents, so that
         there are at most 2,500 prototypes.
     n_neighbors : int
-        p. Nearest in feature space; documents without self-similarity (empty ones) are nobody's neighbours.
+        p. Nearest in feature space; documents without self-similarity (empty ones) are never neighbours.
     seeds : "compactness" or "random"
-        How seeds are taken: every ρ-th by compactness, or at random (BTS, Hamamoto et al. 1997), the paper's baseline.
+        How seeds are chosen: every ρ-th by compactness, or at random (BTS, Hamamoto et al. 1997), the paper's baseline.
     random_state : int, RandomState or None
         For random seeds.
 

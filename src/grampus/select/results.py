@@ -1,4 +1,4 @@
-"""What choosing k returns: scores, what they rest on, and how far to trust them."""
+"""Results of choosing k: scores, what they rest on, and how far to trust them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Contest:
     wins : float
         Share of the splits on which the winner scores higher; ties count half.
     p_value : float
-        One-sided, of the paired t-test over the splits. It speaks of other splits of this collection, not of other
+        One-sided, of the paired t-test over the splits. It holds for other splits of this collection, not for other
         collections: splits overlap (Nadeau & Bengio 2003).
 
     Examples
@@ -258,7 +258,7 @@ class Selection(Drawable):
     degenerate : array of shape (ks,)
         In how many of the 2 · splits runs a cluster had fewer than two documents.
     null : NullTest or None
-        The comparison with a single cloud; None if it was not asked for.
+        The comparison with a single cloud; None with ``null=False``.
     scheme, kernel : str
         The scheme that ran ("auto" is never one), and the kernel it ran on.
     reduction : Reduction or None
@@ -319,12 +319,12 @@ class Selection(Drawable):
 
     @property
     def structure(self) -> bool | None:
-        """Whether there is any; None if the null was not asked for."""
+        """Whether there are any groups; None with ``null=False``."""
         return None if self.null is None else self.null.structure
 
     @property
     def best(self) -> int:
-        """The chosen k: the first of the ranking, or 1 if nothing speaks against a single cloud."""
+        """The chosen k: the first of the ranking, or 1 if a single cloud was not rejected."""
         return 1 if self.structure is False else self.ranking[0]
 
     def contest(self, k: int) -> Contest:

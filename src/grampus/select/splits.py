@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_integer
-from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition
+from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
 
@@ -100,10 +100,13 @@ class Splits:
         n = len(gram)
         found = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
         rows = iter(found)
+        seeded = self.init not in ("random", "documents")
+        reader, diagonal = (row_reader(gram), gram.diagonal().astype(np.float64)) if seeded else (None, np.empty(0))
         for number in numbers:
             first = half(n, entropy, number)
             for side, inside in enumerate((first, ~first)):
                 members = np.flatnonzero(inside)
+                read = reader(members) if reader is not None else None
                 for start in range(self.n_init):
                     row, rng = next(rows), generator(entropy, _START, number, k, side, start)
                     if self.init == "random" or (self.init == "auto" and start == 0):
@@ -111,8 +114,8 @@ class Splits:
                     elif self.init == "documents":
                         row[members] = JOINS
                         row[rng.choice(members, k, replace=False)] = np.arange(k)
-                    else:
-                        row[members] = plus_plus(gram, k, rng, members, np.ones(len(members)))[members]
+                    elif read is not None:
+                        row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
         return found
 
 

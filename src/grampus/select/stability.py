@@ -1,4 +1,4 @@
-"""How stable the clusters of a final clustering are, and which of their documents."""
+"""Stability of the clusters and documents of a final clustering."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Stability:
     ----------
     documents : array of shape (n,)
         For each document, the mean share of its companions (the others of its cluster) that are in the same cluster
-        as it is, over the clusterings of all halves extended to everyone. NaN for a document without companions.
+        as it is, over the clusterings of all halves, extended to all documents. NaN for a document without companions.
     clusters : array of shape (k,)
         The mean over the cluster's documents; NaN for a cluster of one. Clusters are in the order of their labels.
     expected : array of shape (k,)

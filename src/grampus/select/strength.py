@@ -95,8 +95,8 @@ def partition_similarity(counts: NDArray[np.int64]) -> Scored:
 def adjusted_rand(counts: NDArray[np.int64]) -> Array:
     """Return the adjusted Rand index of every table (Hubert & Arabie 1985), shape (runs,); 0 where it is undefined.
 
-    Chance is corrected for with the sizes of the clusters as they are, so that one large cluster beside a few odd
-    documents earns nothing.
+    Chance is corrected for with the sizes of the clusters as they are, so that one large cluster with a few
+    outliers earns nothing.
     """
     counts = counts.astype(np.float64)
 

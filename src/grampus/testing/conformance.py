@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._config import config
-from ..gram import Gram
+from ..gram import Collection, Gram
 
 # One row at a time, a few rows, the default.
 _TILES: tuple[int | None, ...] = (1, 1000, None)
@@ -21,14 +22,17 @@ def check_gram(
     dense: Any,
     *,
     extension: tuple[tuple[Any, Any], tuple[Any, Any]] | None = None,
+    new: Any = None,
+    namespace: ModuleType = np,
     tolerance: float | None = None,
     random_state: int = 0,
 ) -> None:
     """Check that a Gram does everything a Gram must, against its matrix computed in some plain way.
 
-    Compares ``block``, ``diagonal``, ``@``, ``take`` (and what was taken), ``dense``, ``trace``,
-    ``to_linear_operator`` and ``extend`` over index forms, types, memory layouts, tile sizes and sparse right-hand
-    sides.
+    Compares entries (``block``, ``diagonal``, ``dense``, ``trace``), products (``@``, ``sum_by``,
+    ``to_linear_operator``) and what the Gram says about itself (``features``, ``split_shift``, ``cost``,
+    ``documents``, ``canonical``, ``non_negative``), all of it for parts too, and new documents (``extend``,
+    ``compare``); over index forms, types, memory layouts, tile sizes and sparse right-hand sides.
 
     Parameters
     ----------
@@ -39,6 +43,10 @@ def check_gram(
     extension : ((cross, diagonal), (expected_cross, expected_diagonal)), optional
         New documents under the plain kernel, and what ``gram.extend`` must make of them. An expected diagonal of None
         is not compared.
+    new : collection, optional
+        The documents of `extension` as the kernel takes them, for ``gram.compare``.
+    namespace : module
+        The array library in which the Gram must answer.
     tolerance : float, optional
         Allowed difference relative to the largest entry; 1e-9 for float64 and 1e-4 for float32 by default.
     random_state : int
@@ -62,28 +70,36 @@ def check_gram(
     assert gram.dtype in (np.float32, np.float64), f"dtype must be float32 or float64; it is {gram.dtype}"
     if tolerance is None:
         tolerance = 1e-9 if gram.dtype == np.float64 else 1e-4
-    suite = _Suite(dense, tolerance, random_state)
+    assert gram.namespace is namespace, f"namespace is {gram.namespace.__name__}, must be {namespace.__name__}"
+    suite = _Suite(dense, tolerance, random_state, namespace)
     for tile in _TILES:
         with config(tile=tile):
             suite.entries(gram, dense)
-            suite.products(gram, dense)
+            suite.sums(gram, dense)
+            if tile != 1:  # products over uneven tiles
+                suite.products(gram, dense)
+    suite.answers(gram, dense)
     suite.parts(gram)
     suite.operator(gram)
     if extension is not None:
         suite.extension(gram, *extension)
+        if new is not None:
+            suite.comparison(gram, new, extension[1])
 
 
 class _Suite:
     """The checks, with what they compare against."""
 
-    def __init__(self, dense: Array, tolerance: float, seed: int) -> None:
-        self.dense, self.tolerance = dense, tolerance
+    def __init__(self, dense: Array, tolerance: float, seed: int, namespace: ModuleType) -> None:
+        self.dense, self.tolerance, self.namespace = dense, tolerance, namespace
         self.peak = max(float(np.abs(dense).max()), 1e-300)
         self.rng = np.random.default_rng(seed)
 
     def same(self, got: Any, wanted: Array, what: str, *, scale: float = 1.0, single: bool = False) -> None:
         """Compare relative to the largest entry times `scale`; `single` allows for float32 arithmetic."""
-        assert isinstance(got, np.ndarray), f"{what}: must be a NumPy array; got {type(got).__name__}"
+        wanted_type = self.namespace.ndarray
+        assert isinstance(got, wanted_type), f"{what}: must be {wanted_type.__name__}; got {type(got).__name__}"
+        got = got if self.namespace is np else got.get()
         assert got.shape == wanted.shape, f"{what}: shape is {got.shape}, must be {wanted.shape}"
         assert np.isfinite(got).all(), f"{what}: not finite"
         allowed = (max(self.tolerance, 1e-5) if single else self.tolerance) * self.peak * scale
@@ -150,6 +166,87 @@ class _Suite:
             after = v.toarray() if sp.issparse(v) else v
             assert np.array_equal(before, after), f"@ {form}: changed its right-hand side"
 
+    def sums(self, gram: Gram, dense: Array) -> None:
+        """Compare ``sum_by`` with the product by the weighted indicator matrix."""
+        n = len(dense)
+        weights = self.rng.choice([0.0, 0.5, 1.0, 3.0], n)
+        some = np.where(self.rng.random(n) < 0.3, -1, np.arange(n) % 3)
+        forms: dict[str, tuple[Any, int | None, Any]] = {
+            "all": (np.arange(n) % 3, None, None),
+            "some": (some, 3, None),
+            "weights": (some, 3, weights),
+            "empty groups": (np.arange(n) % 2, 5, weights),
+            "list": ([0] * n, 1, [1] * n),
+            "nobody": (np.full(n, -1), 2, None),
+        }
+        for form, (labels, k, given) in forms.items():
+            numbers = np.array(labels)
+            before = numbers.copy()
+            count = int(numbers.max(initial=-1)) + 1 if k is None else k
+            spread = (numbers[:, None] == np.arange(count)) * np.asarray(np.ones(n) if given is None else given)[
+                :, None
+            ]
+            found = gram.sum_by(labels, k, given)
+            self.same(found, dense @ spread, f"sum_by, {form}", scale=3.0 * n, single=gram.dtype == np.float32)
+            assert found.dtype == np.float64, f"sum_by, {form}: dtype is {found.dtype}, must be float64"
+            assert np.array_equal(np.asarray(labels), before), f"sum_by, {form}: changed its labels"
+
+    def answers(self, gram: Gram, dense: Array) -> None:
+        """Check what the Gram says about itself."""
+        n = len(dense)
+        self.explicit(gram, dense)
+        base, sigma = gram.split_shift()
+        self.same(base.dense() + sigma * np.eye(n), dense, "split_shift")
+        below, rest = base.split_shift()
+        assert below is base, "split_shift: what is left differs by a shift still"
+        assert rest == 0, "split_shift: what is left differs by a shift still"
+        cost = gram.cost()
+        for name in ("product", "row", "whole"):
+            value = getattr(cost, name)
+            assert np.isfinite(value), f"cost: {name} differs from a number: {value}"
+            assert value > 0 or name == "whole", f"cost: {name} is {value}, must be positive"
+        assert cost.whole > 0 or hasattr(gram, "matrix"), "cost: whole is 0, but no matrix is stored"
+        assert np.isfinite(gram.magnitude), "magnitude: not finite"
+        signs = gram.non_negative()
+        low = float(dense.min(initial=0.0))
+        others = float((dense - np.diag(dense.diagonal())).min(initial=0.0))
+        assert signs is not True or others >= -self.tolerance * self.peak, f"non_negative is True; one is {others:.3g}"
+        assert signs is not False or low < 0, "non_negative is False; no similarity is"
+        self.names(gram, dense)
+
+    def explicit(self, gram: Gram, dense: Array) -> None:
+        """Check the features, where there are some."""
+        features = gram.features()
+        if features is None:
+            return
+        rows = features.rows.toarray() if sp.issparse(features.rows) else np.asarray(features.rows)
+        rows = rows.astype(np.float64) * features.scale[:, None]
+        self.same(rows @ rows.T, dense, "features")
+        self.same(features.squares(), dense.diagonal(), "features: squares", single=gram.dtype == np.float32)
+        some = np.array([len(dense) - 1, 0])
+        part = features.take(some)
+        self.same(part.onto(rows.T), dense[some], "features: onto", single=gram.dtype == np.float32)
+
+    def names(self, gram: Gram, dense: Array) -> None:
+        """Check the documents, the canonical order, and that both go along with a part."""
+        n, found = len(dense), gram.documents()
+        assert isinstance(found, Collection), f"documents: must be a Collection; got {type(found).__name__}"
+        assert found.n == n, f"documents: there are {found.n}, must be {n}"
+        for i, j in zip(found.first[found.group], range(n), strict=True):  # copies resemble the others alike
+            if i != j and not gram.source.approximate:  # landmarks differ from their copies after a shift
+                others = np.setdiff1d(np.arange(n), [i, j])
+                self.same(dense[j, others], dense[i, others], f"documents: {j} is no copy of {i}: a row")
+        ordered, order = gram.canonical()
+        assert np.array_equal(np.sort(order), np.arange(n)), "canonical: the order differs from a permutation"
+        self.same(ordered.dense(), dense[np.ix_(order, order)], "canonical")
+        assert ordered.documents().is_canonical, "canonical: the order of the documents differs"
+        index = self.rng.permutation(n)[: max(1, n // 2)]
+        carried = gram.take(index).documents()
+        assert carried.n == len(index), f"take: there are {carried.n} documents, must be {len(index)}"
+        if found.names is not None:
+            assert carried.names is not None, "take: the documents lost their names: that differs"
+            assert np.array_equal(carried.names, found.names[index]), "take: the names of the documents differ"
+
     def parts(self, gram: Gram) -> None:
         n = len(gram)
         for index in (self.rng.permutation(n), self.rng.permutation(n)[: max(1, n // 2)], np.array([n - 1])):
@@ -157,6 +254,8 @@ class _Suite:
             assert part.dtype == gram.dtype, f"take: dtype is {part.dtype}, must be {gram.dtype}"
             self.entries(part, dense)
             self.products(part, dense)
+            self.sums(part, dense)
+            self.answers(part, dense)
             inner = self.rng.permutation(len(index))[: max(1, len(index) // 2)]
             self.same(part.take(inner).dense(), dense[np.ix_(inner, inner)], "take of take")
 
@@ -181,3 +280,23 @@ class _Suite:
             self.same(new, np.asarray(wanted[0])[rows], f"extend, {name} of the new documents")
             if wanted[1] is not None:
                 self.same(own, np.asarray(wanted[1])[rows], f"extend, self-similarity of {name}")
+
+    def comparison(self, gram: Gram, new: Any, wanted: tuple[Any, Any]) -> None:
+        """Compare new documents as the kernel takes them: similarities, sums by group, self-similarities."""
+        cross, n = np.asarray(wanted[0]), len(gram)
+        labels, weights = np.arange(n) % 3 - 1, self.rng.random(n)
+        spread = (labels[:, None] == np.arange(2)) * weights[:, None]
+        base, sigma = gram.split_shift()
+        explicit = base.features()
+        directions = None if explicit is None else explicit.sum_by(labels, 2, weights)
+        start, single = 0, gram.dtype == np.float32
+        for part in gram.compare(new):
+            rows = slice(start, start + len(part))
+            start = rows.stop
+            self.same(part.cross, cross[rows], "compare: similarities")
+            found = part.sum_by(labels, 2, weights, directions)
+            self.same(found, cross[rows] @ spread, "compare: sum_by", scale=n, single=single)
+            if wanted[1] is not None and part.diagonal is not None:
+                own = np.asarray(wanted[1])[rows] - sigma
+                self.same(part.diagonal, own, "compare: self-similarities", single=single)
+        assert start == len(cross), f"compare: {start} of {len(cross)} new documents came back"

@@ -17,7 +17,7 @@ _ROUNDING = 1e-14
 
 
 class Margins(NamedTuple):
-    """The cluster of each document, the nearest other one (−1 if there is none), and the margin between them."""
+    """The cluster of each document, the nearest other cluster (−1 if there is none), and the margin."""
 
     nearest: NDArray[np.intp]
     second: NDArray[np.intp]
@@ -27,7 +27,7 @@ class Margins(NamedTuple):
 def margins(squared: Array, own: NDArray[np.intp] | None = None) -> Margins:
     """Compare the squared distances of documents to their own cluster and to the nearest other one.
 
-    The margin is 1 − d²(own) / d²(second), within 0 and 1: 0 on the border, 1 on the centroid or with a single cluster.
+    The margin is 1 − d²(own) / d²(second), clipped to [0, 1]: 0 on the border, 1 on the centroid or for one cluster.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Centroids:
     norms : array of shape (k,)
         ‖μ_c‖² in the fitted Gram, its shift included; infinite for an empty cluster.
     similarities : array of shape (n, k)
-        φ(x_i)·μ_c of the fitted documents, without the shift: the one product K Z that everything else is read from.
+        φ(x_i)·μ_c of the fitted documents, without the shift: the one product K Z that everything else is derived from.
     """
 
     gram: Gram
@@ -94,10 +94,10 @@ class Centroids:
         return self._squared(self.similarities, self.gram.split_shift()[0].diagonal())
 
     def new(self, documents: Any, *, unknown: str = "refused") -> Iterator[Array]:
-        """Yield the squared distances of new documents to every centroid, some rows at a time.
+        """Yield the squared distances of new documents to every centroid, a batch of rows at a time.
 
-        A self-similarity that is not known is "refused"; or "left out", so that every distance of the document lacks
-        the same number; or "relative", the number that puts the nearest centroid at 0.
+        An unknown self-similarity is "refused"; or "left out", so that all distances of the document lack the same
+        number; or "relative", which puts the nearest centroid at 0.
         """
         explicit = self.gram.split_shift()[0].features()
         directions = None if explicit is None else explicit.sum_by(self.labels, len(self.norms), self.shares)

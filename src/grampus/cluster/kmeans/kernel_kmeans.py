@@ -1,4 +1,4 @@
-"""Kernel k-means (`dominance`, §2.1): a function on a Gram that returns a frozen result, and its estimator."""
+"""Kernel k-means (`dominance`, §2.1): a function on a Gram with a frozen result, and its estimator."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ from ..base import KernelEstimator
 from ..results import Clustering, Runs
 from .batch import Batch
 from .centroids import Centroids
-from .lockstep import Finished, gather
 from .polish import polish_labels
 from .seeding import given_starts, start_labels
-from .state import TIE, Labels, check_rule
+from .state import TIE, Finished, Labels, check_rule, gather
 
 logger = logging.getLogger(__name__)
 
@@ -49,11 +48,12 @@ def kernel_kmeans(
     random_state: Any = None,
     progress: Progress | None = None,
 ) -> Clustering:
-    """Cluster the documents of a Gram into k groups; the best of several starts.
+    """Cluster the documents of a Gram into k groups; return the best of several starts.
 
-    All starts run in lockstep. On a stored Gram, after the first iteration only the documents that move cost; on a
-    linear Gram each iteration is one pass over its stored entries. Labels depend on the seed and the documents alone:
-    not on their order (where their content is known), the threads, the memory budget, or whether the Gram is stored.
+    The loops are compiled. On a stored Gram, starts share each pass, and after the first iteration only documents that
+    move cost anything; on a linear Gram each iteration is at most one pass over its stored entries. Labels depend on
+    the seed and the documents alone: not on their order (where their content is known), the threads, the memory budget,
+    or whether the Gram is stored.
 
     Parameters
     ----------
@@ -63,19 +63,19 @@ def kernel_kmeans(
         k, from 1 to the number of documents.
     rule : "plain", "adjusted" or "cosine"
         How documents are assigned: to the nearest centroid; by leave-one-out distances, so that self-similarity does
-        not hold documents where they are (AA; `dominance`, Eqn 12); or to the centroid with the largest cosine
+        not keep documents where they are (AA; `dominance`, Eqn 12); or to the centroid with the largest cosine
         (`validation`, §4).
     polish : bool
-        After convergence, move single documents, also in chains, while that lowers the objective.
+        After convergence, move single documents and chains of them while that lowers the objective.
     init : "random", "k-means++", "pddp", or array of shape (n,) or (n_init, n)
-        Random partitions (the papers'), greedy k-means++ in feature space, the leaves of a PDDP tree (one start,
-        always the same), or given labels.
+        Random partitions (as in the papers), greedy k-means++ in feature space, the leaves of a PDDP tree (one
+        deterministic start), or given labels.
     n_init : int
         Number of starts; the one with the smallest unshifted objective is returned.
     max_iter : int
-        Iterations a start may take.
+        Maximum number of iterations of a start.
     sample_weight : array of shape (n,), optional
-        How much each document counts; at least 0.
+        Weight of each document; at least 0.
     random_state : int, RandomState or None
         Seed of the starts.
     progress : callable, optional
@@ -88,7 +88,7 @@ def kernel_kmeans(
     Notes
     -----
     A cluster that becomes empty gets the document farthest from its centroid, so there are k clusters whenever there
-    are k distinct documents; with fewer, a warning says how many were found.
+    are k distinct documents; with fewer, a warning states how many were found.
 
     Examples
     --------
@@ -105,7 +105,7 @@ def kernel_kmeans(
     max_iter = check_integer(max_iter, "max_iter", low=1)
     chosen, polish = check_rule(rule), check_flag(polish, "polish")
     if polish and (chosen.spherical or chosen.centroid != 1.0):
-        raise InputError(f"polish lowers the k-means objective, which rule={rule!r} does not follow. Leave one out.")
+        raise InputError(f"polish lowers the k-means objective, which rule={rule!r} does not follow. Drop one of them.")
     weights = check_weights(sample_weight, n)
     rngs = generators(random_state, n_init)
     if isinstance(init, str) and init == "pddp":
@@ -150,7 +150,7 @@ def _run_all(
     total: int,
     report: Progress,
 ) -> Runs:
-    """Run every start, as many together as fit into a part of the memory budget."""
+    """Run every start, in batches that fit into a part of the memory budget."""
     step = batch.starts_at_once(k)
     finished: list[Finished] = []
     for first in range(0, total, step):
@@ -163,20 +163,20 @@ def _run_all(
 
 
 def _polished(gram: Gram, batch: Batch, k: int, labels: NDArray[np.intp]) -> tuple[NDArray[np.intp], float]:
-    """Return the labels after single moves, and by how much these lowered the unshifted objective."""
+    """Return the labels after single moves, and the decrease of the unshifted objective."""
     base, weights, diagonal = gram.split_shift()[0], batch.weights, batch.diagonal
-    # A gain below what rounding makes of one document's distances may be undone by the next: that would never end.
+    # A gain below the rounding of one document's distances may be undone by the next move, without end.
     sizes = weights * np.abs(diagonal)
     least = max(TIE * float(sizes.sum()), _ROUNDING[base.dtype.name] * float(sizes.max()))
     labels, gain = polish_labels(quick_rows(base, len(base) / 4), diagonal, labels, k, weights, least)
-    if gain and weights.min() == 0:  # those without weight follow the centroids
+    if gain and weights.min() == 0:  # reassign documents without weight to the new centroids
         nearest = Centroids.of(gram, labels, k, weights).fitted().argmin(axis=1)
         labels = np.where(weights > 0, labels, nearest)
     return labels, gain
 
 
 def _complete(run: Finished, start: int) -> Finished:
-    """Give every document its cluster, those without weight too, and the run its number among all."""
+    """Assign documents without weight, and give the run its index among all starts."""
     labels = np.where(run.labels >= 0, run.labels, run.predicted).astype(np.int32)
     return replace(run, index=start + run.index, labels=labels)
 
@@ -201,24 +201,24 @@ def check_weights(sample_weight: Any, n: int) -> Array:
 
 
 class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
-    """Kernel k-means, with the remedies for a dominant diagonal.
+    """Kernel k-means, with remedies for a dominant diagonal.
 
     Parameters
     ----------
     n_clusters : int
         k.
     kernel : str or Kernel
-        A spelling such as ``"cosine|shift"``, or ``"precomputed"`` for a Gram matrix in place of X.
+        A spelling such as ``"cosine|shift"``, or ``"precomputed"`` if X is a Gram matrix.
     rule : "plain", "adjusted" or "cosine"
         How documents are assigned; ``"adjusted"`` compares leave-one-out distances (AA; `dominance`, Eqn 12).
     polish : bool
         Single moves after convergence, while they lower the objective.
     init : "random", "k-means++", "pddp" or array of labels
-        Where to start; "pddp" is one start, always the same.
+        Initial partitions; "pddp" is one deterministic start.
     n_init : int
         Number of starts; the best by the unshifted objective is kept.
     max_iter : int
-        Iterations a start may take.
+        Maximum number of iterations of a start.
     random_state : int, RandomState or None
         Seed of the starts.
     n_jobs : int, optional
@@ -237,14 +237,14 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
     gram_ : Gram
         The fitted Gram.
     kernel_ : Kernel
-        The kernel that was read.
+        The parsed kernel.
 
     Notes
     -----
-    With scikit-learn 1.9, ``set_callbacks(sklearn.callback.ProgressBar())`` shows a bar of the starts.
+    With scikit-learn 1.9, ``set_callbacks(sklearn.callback.ProgressBar())`` shows the progress of the starts.
 
-    A fitted document shown again as new may get another cluster under ``shift``, ``map`` or ``rule="adjusted"``: its
-    self-similarity is among the similarities of a new document, but was changed or left out in fitting.
+    A fitted document given again as new may get another cluster under ``shift``, ``map`` or ``rule="adjusted"``: its
+    self-similarity counts for a new document, but was changed or left out in fitting.
 
     Examples
     --------
@@ -291,7 +291,7 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         X : array or sparse array of shape (n, m), or list of n strings
         y : ignored
         sample_weight : array of shape (n,), optional
-            How much each document counts.
+            Weight of each document.
         """
         gram = self._gram(X)
         progress, finish = start_reporter(self, X, self.n_init)
@@ -352,15 +352,15 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
     def score(self, X: Any, y: Any = None) -> float:
         """Return the negated sum of squared distances of documents to their nearest centroid.
 
-        From precomputed similarities alone it lacks the sum of the self-similarities: good to compare models on the
-        same documents, not an objective.
+        From precomputed similarities alone it lacks the sum of the self-similarities: use it to compare models on the
+        same documents, not as an objective.
 
         Parameters
         ----------
         X : as in predict
             Documents.
         y : ignored
-            There for scikit-learn.
+            Present for scikit-learn.
         """
         nearest = self._squared(X, "left out").min(axis=1)
         known = self.kernel_.source.takes != "gram" or isinstance(X, tuple)

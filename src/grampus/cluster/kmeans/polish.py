@@ -1,4 +1,4 @@
-"""Single moves after convergence: the answer becomes a local optimum of the unshifted objective."""
+"""Single moves after convergence, to a local optimum of the unshifted objective."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from numpy.typing import NDArray
 from ..._array import Array
 from ...gram import Gram
 
-CHAIN = 20  # moves a chain may take before it must have paid
-TURNS = 3  # moves of one document before the sums are computed afresh
-MOST = 100  # moves for each document, all in all
+CHAIN = 20  # moves of a chain, at most
+TURNS = 3  # moves of one document before the sums are recomputed
+MOST = 100  # moves per document, in total
 
 
 def polish_labels(
     gram: Gram, diagonal: Array, labels: NDArray[np.intp], k: int, weights: Array, tolerance: float
 ) -> tuple[NDArray[np.intp], float]:
-    """Move one document at a time while that lowers the objective; return the labels and what was gained.
+    """Move one document at a time while that lowers the objective; return the labels and the gain.
 
     Moving i from a to b lowers the objective by w_i n_a/(n_a − w_i) d(i, a) − w_i n_b/(n_b + w_i) d(i, b) (first
-    variation). When no single move pays, chains of up to `CHAIN` best moves, each document at most once, are tried
+    variation). When no single move helps, chains of up to `CHAIN` best moves, each document at most once, are tried
     and kept up to their best point (Dhillon, Guan & Kogan 2002). Documents alone in their cluster stay.
 
-    Where entries, products and diagonal of a Gram differ by rounding, two moves may pay in turn for ever. The sums are
-    therefore computed afresh after n moves, or when a document has moved `TURNS` times, and what was done since is
-    taken back if it did not lower the objective by `tolerance`. `MOST` × n moves are the limit in any case.
+    Where entries, products and diagonal of a Gram differ by rounding, two moves may seem to help in turn, without end.
+    The sums are therefore recomputed after n moves, or when a document has moved `TURNS` times, and the moves since
+    then are undone if they did not lower the objective by `tolerance`. `MOST` × n moves are the limit in any case.
     """
     walk = _Walk(gram, diagonal, labels.astype(np.intp), k, weights)
     first = lowest = walk.objective()
@@ -59,7 +59,7 @@ class _Walk:
         return float(self.weights @ self.diagonal - mean.sum())
 
     def descend(self, tolerance: float) -> tuple[int, bool]:
-        """Move while that pays; return how many moves were made, and whether more may pay.
+        """Move while that helps; return the number of moves, and whether more may help.
 
         Stops early after n moves, or when a document has moved `TURNS` times.
         """
@@ -102,7 +102,7 @@ class _Walk:
         self.labels[document] = cluster
 
     def best(self, tolerance: float) -> list[int]:
-        """Make the best single move if it pays; return the document moved."""
+        """Make the best single move if it lowers the objective; return the moved document."""
         document, cluster, gain = self.gains(np.zeros(len(self.labels), dtype=bool))
         if not gain > tolerance:
             return []
@@ -110,7 +110,7 @@ class _Walk:
         return [document]
 
     def chain(self, tolerance: float) -> list[int]:
-        """Try a chain of best moves, good or bad; keep it up to its best point and return the documents moved."""
+        """Try a chain of best moves, good or bad; keep it up to its best point and return the moved documents."""
         locked = np.zeros(len(self.labels), dtype=bool)
         made: list[tuple[int, int]] = []
         total, best, kept = 0.0, tolerance, 0

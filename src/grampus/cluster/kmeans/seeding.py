@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array
+from ... import _native
+from ..._array import Array, is_sparse
 from ..._check import check_labels
-from ..._parallel import blas_threads
+from ..._parallel import blas_threads, results_in_threads
 from ...errors import InputError
 from ...gram import Gram
 from ..trees.grow import start_partition
 from .state import Labels
 
+Reader: TypeAlias = Callable[[Array], Array]  # positions of documents → their similarities to all
+
 STARTS = ("random", "k-means++", "pddp")
-_NOISE = 1e-12  # what rounding may make of equal distances, relative to their size
+_NOISE = 1e-12  # of their size: distances that differ by less are equal
 
 
 def start_labels(
@@ -42,9 +46,13 @@ def start_labels(
     if init == "random":
         starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, copy_of]
         return starts
-    centres, mass = heavy[first], np.bincount(copy_of, weights=weights[heavy])
-    for start, rng in zip(starts, rngs, strict=True):
-        start[:] = plus_plus(gram, k, rng, centres, mass)
+    mass, read = np.bincount(copy_of, weights=weights[heavy]), row_reader(gram)(heavy[first])
+    diagonal = gram.diagonal().astype(np.float64)[heavy[first]]
+
+    def draw(p: int) -> None:
+        starts[p, heavy] = plus_plus(read, diagonal, k, rngs[p], mass)[copy_of]
+
+    list(results_in_threads(draw, len(rngs)))
     return starts
 
 
@@ -79,7 +87,26 @@ def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
     return labels.astype(np.int32)
 
 
-def plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array) -> Labels:
+def row_reader(gram: Gram) -> Callable[[NDArray[np.intp]], Reader]:
+    """Return what reads similarities among any of the documents: of some of these to all of these.
+
+    Sparse features are read through an inverted index, which is built once.
+    """
+    explicit, n = gram.features(), len(gram)
+    if explicit is None:
+        return lambda among: lambda centres: gram._block(among[centres], among).astype(np.float64, copy=False)
+    if is_sparse(explicit.rows):
+        postings = _native.Postings(_native.sparse_documents(explicit.rows, explicit.scale, np.ones(n), np.ones(n)))
+        return lambda among: lambda centres: _native.gram_rows(postings, among[centres])[:, among]
+
+    def dense(among: NDArray[np.intp]) -> Reader:
+        rows = explicit.rows[among] * explicit.scale[among, None]
+        return lambda centres: rows[centres] @ rows.T
+
+    return dense
+
+
+def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
     """Draw k documents in proportion to their squared distance from those drawn before; join each to its nearest.
 
     Of 2 + ln k draws for each centre the one that leaves the smallest sum of distances is taken (greedy k-means++).
@@ -87,29 +114,27 @@ def plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, m
 
     Parameters
     ----------
-    candidates : array of document numbers
-        Those that may become centres.
-    mass : array
-        The weight that each of them stands for.
+    read : callable
+        `row_reader` of the documents, given their positions.
+    diagonal, mass : array
+        Self-similarity of each document, and the weight that it stands for.
     """
     with blas_threads():
-        return _plus_plus(gram, k, rng, candidates, mass)
+        return _plus_plus(read, diagonal, k, rng, mass)
 
 
-def _plus_plus(gram: Gram, k: int, rng: np.random.Generator, candidates: Array, mass: Array) -> Labels:
-    diagonal = gram.diagonal().astype(np.float64)
-    size = float(mass @ np.abs(diagonal[candidates]))
+def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
+    size = float(mass @ np.abs(diagonal))
     trials = 2 + int(np.log(k))
-    drawn = _draw(mass, 1, rng)
-    nearest = _distances(gram, diagonal, candidates[drawn])[0]
-    labels = np.zeros(len(gram), dtype=np.int32)
+    nearest = _distances(read, diagonal, _draw(mass, 1, rng))[0]
+    labels = np.zeros(len(diagonal), dtype=np.int32)
     for cluster in range(1, k):
-        pull = mass * nearest[candidates]
+        pull = mass * nearest
         if not pull.sum() > 0:
             break  # every document equals a centre
-        centres = candidates[_draw(pull, trials, rng)]
-        distances = _distances(gram, diagonal, centres)
-        left = np.minimum(distances, nearest)[:, candidates] @ mass
+        centres = _draw(pull, trials, rng)
+        distances = _distances(read, diagonal, centres)
+        left = np.minimum(distances, nearest) @ mass
         best = int((left <= left.min() + _NOISE * size).argmax())  # the first of equals
         closer = distances[best] < nearest - _NOISE * (diagonal + diagonal[centres[best]])
         closer[centres[best]] = True
@@ -125,9 +150,9 @@ def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
     return np.minimum(np.searchsorted(total, rng.random(count) * total[-1], side="right"), len(pull) - 1)
 
 
-def _distances(gram: Gram, diagonal: Array, centres: Array) -> Array:
+def _distances(read: Reader, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
-    block = gram._block(centres, slice(0, len(gram))).astype(np.float64, copy=False)
+    block = read(centres)
     size = diagonal[centres][:, None] + diagonal
     squared = size - 2.0 * block
     return np.where(squared > _NOISE * np.abs(size), squared, 0.0)

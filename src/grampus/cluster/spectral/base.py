@@ -1,4 +1,4 @@
-"""k-means on embedded documents: the result, and what the estimators share."""
+"""k-means on embedded documents: the result, and the base class of the estimators."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .laplacian import SpectralEmbedding
 
 @dataclass(frozen=True)
 class EmbeddedClustering(Shown):
-    """Documents placed by eigenvectors and grouped there by k-means.
+    """Documents embedded by eigenvectors and clustered by k-means.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class EmbeddedClustering(Shown):
     centres : array of shape (k, l)
         Mean coordinates of every cluster; infinite for an empty one.
     embedding : SpectralEmbedding or KernelEmbedding
-        The coordinates, the eigenvalues, and how they were found.
+        The coordinates, the eigenvalues, and how they were computed.
     kmeans : Clustering
         The runs of k-means.
 
@@ -89,7 +89,7 @@ class EmbeddedClustering(Shown):
 def check_fewer(n_clusters: Any, n: int) -> int:
     """Return k, which must be less than the number of documents."""
     if n < 2:
-        raise InputError(f"There must be at least two documents to place by eigenvectors; got {n} sample(s).")
+        raise InputError(f"There must be at least two documents to embed by eigenvectors; got {n} sample(s).")
     return check_integer(n_clusters, "n_clusters", low=1, high=n - 1, of=f" (fewer than the {n} sample(s))")
 
 
@@ -100,7 +100,7 @@ def cluster_embedded(
     weights: Array | None,
     **options: Any,
 ) -> EmbeddedClustering:
-    """Group the coordinates by k-means; documents of weight 0 join the cluster nearest to them."""
+    """Cluster the coordinates by k-means; documents of weight 0 join the nearest cluster."""
     coordinates = embedding.coordinates
     found = kernel_kmeans(LinearGram(coordinates).named(documents), k, sample_weight=weights, **options)
     mass = np.ones(len(coordinates)) if weights is None else weights
@@ -112,9 +112,9 @@ def cluster_embedded(
 
 
 def new_sums(gram: Gram, documents: Any, matrix: Array, edit: Callable[[Array], Array] | None = None) -> Array:
-    """Return C M for the similarities C of new documents to the fitted ones, after `edit` if there is one.
+    """Return C M for the similarities C of new documents to the fitted ones, edited by `edit` if given.
 
-    Where the Gram has explicit features and nothing is edited, C is not formed.
+    Where the Gram has explicit features and there is no `edit`, C is not formed.
     """
     explicit = None if edit is not None else gram.split_shift()[0].features()
     directions = None if explicit is None else explicit.project(matrix)
@@ -128,7 +128,7 @@ def new_sums(gram: Gram, documents: Any, matrix: Array, edit: Callable[[Array], 
 
 
 class EmbeddedEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
-    """What the estimators over an embedding share."""
+    """Base of the estimators over an embedding."""
 
     result_: EmbeddedClustering
 
@@ -150,14 +150,14 @@ class EmbeddedEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Kerne
     def transform(self, X: Any) -> Array:
         """Return the coordinates of documents, (m, l), from their similarities to the fitted ones.
 
-        For ``precomputed``, X holds these similarities, or is the pair (similarities, self-similarities) where a
+        For ``precomputed``, X contains these similarities, or is the pair (similarities, self-similarities) where a
         transform needs the latter.
         """
         return self._coordinates(X)
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the cluster whose centre is nearest to a document's coordinates; the lowest number in a tie."""
-        coordinates = self._coordinates(X)  # not transform's, which set_output may turn into a frame
+        coordinates = self._coordinates(X)  # not transform, whose output set_output may turn into a frame
         return self.result_.assign(coordinates)
 
     def _coordinates(self, X: Any) -> Array:

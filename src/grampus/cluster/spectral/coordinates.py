@@ -1,4 +1,4 @@
-"""Documents as points: the leading components of the Gram itself, and two coordinates for pictures."""
+"""Embedding by the leading components of the Gram itself, and two coordinates for plots."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from ...errors import InputError
 from ...gram import Eigenpairs, Gram, centre, check_gram, eigenpairs
 from .laplacian import PLANE, SpectralEmbedding
 
-_ROUNDING = {"float64": 1e-12, "float32": 1e-5}  # of the largest eigenvalue; below it an eigenvalue is 0
+_ROUNDING = {"float64": 1e-12, "float32": 1e-5}  # of the largest eigenvalue: smaller ones count as 0
 
 
 @dataclass(frozen=True)
 class KernelEmbedding:
-    """Documents placed on the leading components of their Gram: rows (√λ₁ v₁, …, √λ_l v_l).
+    """Documents embedded by the leading components of their Gram: rows (√λ₁ v₁, …, √λ_l v_l).
 
     Attributes
     ----------
@@ -28,13 +28,13 @@ class KernelEmbedding:
     eigenvalues : array of shape (l,)
         Largest first, all positive.
     plane : array of shape (n, 2)
-        The first two coordinates, for pictures; 0 where there are fewer.
+        The first two coordinates, for plots; 0 where there are fewer.
     method : str
-        How the eigenvectors were found; see ``grampus.gram.eigenpairs``.
+        How the eigenvectors were computed; see ``grampus.gram.eigenpairs``.
     dropped : array
-        The eigenvalues among those asked for that are negative or 0 and so carry no coordinate.
+        The requested eigenvalues that are negative or 0 and give no coordinate.
     coefficients : array of shape (n, l)
-        v_j/√λ_j: what the similarities of a new document are multiplied with.
+        v_j/√λ_j, the factors of a new document's similarities.
 
     Examples
     --------
@@ -64,12 +64,12 @@ class KernelEmbedding:
 
 
 def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
-    """Place documents on the leading components of a Gram, not centred (`normalised`, §4.1); ``centre`` it if wanted.
+    """Embed documents by the leading components of a Gram (`normalised`, §4.1); use ``centre`` for kernel PCA proper.
 
     Parameters
     ----------
     gram : Gram
-        May be indefinite; negative eigenvalues have no coordinate and are dropped, with a warning.
+        May be indefinite; negative eigenvalues give no coordinate and are dropped, with a warning.
     n_components : int
         l, from 1 to n.
 
@@ -94,7 +94,7 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
     positive = pairs.values > limit
     if not positive.any():
         raise InputError(
-            "The Gram has no positive eigenvalue: no component carries a coordinate. Check that the similarities are "
+            "The Gram has no positive eigenvalue: no component gives a coordinate. Check that the similarities are "
             "not all 0 (centred: not all equal), and put shift last."
         )
     asked = pairs.values[:count]
@@ -119,13 +119,13 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
 
 
 def _leading(gram: Gram, count: int) -> tuple[Eigenpairs, float]:
-    """Return the leading eigenpairs, two at least if there are two, and what an eigenvalue must exceed not to be 0."""
+    """Return the leading eigenpairs, at least two if there are two, and the value up to which they count as 0."""
     pairs = eigenpairs(gram, min(max(count, PLANE), len(gram)))
     return pairs, _ROUNDING[gram.dtype.name] * max(float(np.abs(pairs.values).max()), gram.magnitude)
 
 
 def _plane(pairs: Eigenpairs, limit: float) -> Array:
-    """Return the first two coordinates, 0 where there are none."""
+    """Return the first two coordinates; 0 where there are none."""
     plane = np.zeros((len(pairs.vectors), PLANE))
     shown = np.flatnonzero(pairs.values[:PLANE] > limit)
     plane[:, shown] = pairs.vectors[:, shown] * np.sqrt(pairs.values[shown])
@@ -133,13 +133,13 @@ def _plane(pairs: Eigenpairs, limit: float) -> Array:
 
 
 def embedding_2d(source: Any) -> Array:
-    """Return two coordinates a document, for pictures; the same every time.
+    """Return two coordinates per document, for plots; deterministic.
 
     Parameters
     ----------
     source : Gram, SpectralEmbedding, KernelEmbedding, EmbeddedClustering or fitted estimator
-        From an embedding or its clustering, the first two of the eigenvectors it has (after the constant one of a
-        Laplacian). From a Gram, its two principal components, centred.
+        From an embedding or its clustering, the first two of its eigenvectors (after the constant one of a
+        Laplacian). From a Gram, the two principal components of the centred Gram.
 
     Returns
     -------
@@ -151,10 +151,10 @@ def embedding_2d(source: Any) -> Array:
     >>> from grampus.cluster import embedding_2d
     >>> from grampus.gram import LinearGram
     >>> embedding_2d(LinearGram(np.array([[0.0, 0.0], [4.0, 0.0], [4.0, 1.0], [0.0, 1.0]]))).round(3)
-    array([[ 2. ,  0.5],
-           [-2. ,  0.5],
-           [-2. , -0.5],
-           [ 2. , -0.5]])
+    array([[-2. , -0.5],
+           [ 2. , -0.5],
+           [ 2. ,  0.5],
+           [-2. ,  0.5]])
     """
     source = getattr(source, "result_", source)
     source = getattr(source, "embedding", source)

@@ -26,18 +26,18 @@ def kernel_pca_kmeans(
     max_iter: int = 300,
     random_state: Any = None,
 ) -> EmbeddedClustering:
-    """Group the documents of a Gram by k-means on its leading components.
+    """Cluster the documents of a Gram by k-means on its leading components.
 
     Parameters
     ----------
     gram : Gram
-        Taken as it is: ``centre`` it first for principal components about the mean.
+        Used as it is: ``centre`` it first for principal components about the mean.
     n_clusters : int
         k, fewer than the documents.
     n_components : int, optional
-        How many components; k − 1 by default, at least 1, as in `normalised`.
+        Number of components; k − 1 by default, at least 1, as in `normalised`.
     init, n_init, max_iter, random_state
-        Of k-means on the coordinates; see ``kernel_kmeans``.
+        Parameters of k-means on the coordinates; see ``kernel_kmeans``.
 
     Returns
     -------
@@ -83,11 +83,11 @@ class KernelPCAKMeans(EmbeddedEstimator):
     n_components : int, optional
         l; k − 1 by default, at least 1. Components with negative eigenvalues are dropped, with a warning.
     centre : bool
-        Centre the Gram first, as kernel PCA proper does; `normalised` does not.
+        Centre the Gram first, as in kernel PCA proper; `normalised` does not.
     n_init : int
         Starts of k-means (greedy k-means++).
     max_iter : int
-        Iterations a start may take.
+        Maximum number of iterations of a start.
     random_state : int, RandomState or None
         Seed of the starts. The eigenvectors do not depend on it.
     n_jobs : int, optional
@@ -102,7 +102,7 @@ class KernelPCAKMeans(EmbeddedEstimator):
     eigenvalues_ : array of shape (l,)
         Largest first, all positive.
     dropped_ : array
-        Eigenvalues among those asked for that are negative or 0 and carry no coordinate.
+        Requested eigenvalues that are negative or 0 and give no coordinate.
     cluster_centers_ : array of shape (k, l)
         Mean coordinates of every cluster.
     objective_ : float
@@ -112,13 +112,13 @@ class KernelPCAKMeans(EmbeddedEstimator):
     result_ : EmbeddedClustering
         Everything else.
     gram_, kernel_
-        The fitted Gram, centred if asked for, and the kernel that was read.
+        The fitted Gram (centred if ``centre``) and the parsed kernel.
 
     Notes
     -----
-    ``transform`` gives Σ_i K(x, x_i) v_ij / √λ_j: the projection of a document on component j, and so for a fitted
-    document its own coordinate √λ_j v_ij, unless the kernel has ``selftuning``, ``shift`` or ``map``, which treat a
-    document's similarity to itself in a way of their own.
+    ``transform`` returns Σ_i K(x, x_i) v_ij / √λ_j, the projection of a document on component j. For a fitted document
+    this is its own coordinate √λ_j v_ij, unless the kernel contains ``selftuning``, ``shift`` or ``map``, which treat
+    self-similarities differently.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Documents as points: the smallest eigenvectors of a graph Laplacian of their similarities."""
+"""Embedding by the smallest eigenvectors of a graph Laplacian of the similarities."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from ...gram import Gram, SparseGram, check_gram, eigenpairs, neighbour_graph
 from ...gram.graph import GraphOperator, components, degrees, nearest, positive_part
 
 LAPLACIANS = ("random-walk", "symmetric", "unnormalised")
-PLANE = 2  # coordinates of a picture
+PLANE = 2  # coordinates of a plot
 
 
 @dataclass(frozen=True)
 class SpectralEmbedding:
-    """Documents placed by the smallest eigenvectors of a graph Laplacian.
+    """Documents embedded by the smallest eigenvectors of a graph Laplacian.
 
     Attributes
     ----------
     coordinates : array of shape (n, l)
-        One row a document; 0 for those that are linked to nothing.
+        One row per document; 0 for those without links.
     eigenvalues : array of shape (l,)
         Of the Laplacian, smallest first.
     plane : array of shape (n, 2)
-        The first two coordinates after the constant one, for pictures.
+        The first two coordinates after the constant one, for plots.
     laplacian : str
         ``"random-walk"``, ``"symmetric"`` or ``"unnormalised"``.
     method : str
-        How the eigenvectors were found; see ``grampus.gram.eigenpairs``. ``"known"`` if all of them were.
+        How the eigenvectors were computed; see ``grampus.gram.eigenpairs``. ``"known"`` if all were known.
     degrees : array of shape (n,)
         Row sums of the graph.
     components : array of shape (n,)
         Connected component of every document, by size.
-    isolated : array of documents
-        Those linked to no other.
+    isolated : array of int
+        Documents without links.
     negative : float
-        The share of similarities that were negative and count as 0.
+        Share of similarities that were negative and count as 0.
     n_neighbors : int or None
-        How many neighbours were kept.
+        Number of neighbours that were kept.
     coefficients : array of shape (n, l)
-        What the similarities of a new document are multiplied with.
+        Factors of a new document's similarities.
 
     Examples
     --------
@@ -72,7 +72,7 @@ class SpectralEmbedding:
 
     @property
     def n_components(self) -> int:
-        """The number of connected components, isolated documents not counted."""
+        """Number of connected components, without isolated documents."""
         return len(np.unique(self.components[self.degrees > 0]))
 
     def take(self, index: NDArray[np.intp]) -> SpectralEmbedding:
@@ -88,7 +88,7 @@ class SpectralEmbedding:
         )
 
     def edit(self, cross: Array) -> Array:
-        """Return the links of new documents: negative similarities are 0, and only the nearest count."""
+        """Return the links of new documents: negative similarities become 0, and only the nearest count."""
         links = np.maximum(cross, 0.0)
         if self.n_neighbors is None or self.n_neighbors >= links.shape[1]:
             return links
@@ -103,7 +103,7 @@ class SpectralEmbedding:
         Parameters
         ----------
         sums : array of shape (m, l + 1)
-            Their links, multiplied with the coefficients and with a last column, 1 for documents that have links.
+            Their links times the coefficients, and times a last column that is 1 for documents with links.
         """
         sums, degree = sums[:, :-1], sums[:, -1]
         linked = degree > 0
@@ -127,24 +127,24 @@ def spectral_embedding(
     n_neighbors: int | None = None,
     loops: bool = False,
 ) -> SpectralEmbedding:
-    """Place documents by the smallest eigenvectors of a graph Laplacian (`strings`, "Spectral clustering").
+    """Embed documents by the smallest eigenvectors of a graph Laplacian (`strings`, "Spectral clustering").
 
-    With explicit features that are nowhere negative (terms) nothing of size n × n is formed.
+    With explicit non-negative features (terms), nothing of size n × n is formed.
 
     Parameters
     ----------
     gram : Gram
-        Similarities W. Negative ones count as 0, which needs the matrix, or neighbours; those of a low-rank Gram
-        (``nystrom``) stay, so that nothing of size n × n is needed.
+        Similarities W. Negative ones count as 0, which requires the matrix, or neighbours; those of a low-rank Gram
+        (``nystrom``) are kept, so that nothing of size n × n is needed.
     n_components : int
         l, the number of eigenvectors, fewer than the documents.
     laplacian : "random-walk", "symmetric" or "unnormalised"
-        D⁻¹L, D^−½ L D^−½ with rows brought to unit length, or L = D − W.
+        D⁻¹L, D^−½ L D^−½ with rows normalised to unit length, or L = D − W.
     n_neighbors : int, optional
-        Keep only so many nearest neighbours of each document (``grampus.gram.neighbour_graph``).
+        Keep only this many nearest neighbours of each document (``grampus.gram.neighbour_graph``).
     loops : bool
-        Let self-similarities count as links of a document to itself. Left out by default, as is usual for graphs: a
-        dominant diagonal then does no harm.
+        Whether self-similarities count as links of a document to itself. False by default, as usual for graphs, so that
+        a dominant diagonal does no harm.
 
     Returns
     -------
@@ -153,16 +153,17 @@ def spectral_embedding(
     Notes
     -----
     Eigenvectors of eigenvalue 0 are known: one for each connected component. With more components than `n_components`
-    only the largest get a coordinate, documents of the others lie at 0, and a warning says so.
+    only the largest get a coordinate, documents of the others lie at 0, and a warning is issued.
 
     Examples
     --------
     >>> import numpy as np
     >>> from grampus.cluster import spectral_embedding
     >>> from grampus.gram import LinearGram
-    >>> found = spectral_embedding(LinearGram(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])), 2)
+    >>> rows = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])
+    >>> found = spectral_embedding(LinearGram(rows), 2)
     >>> found.n_components, found.coordinates.round(3).tolist()
-    (2, [[0.707, 0.0], [0.707, 0.0], [0.0, 0.5], [0.0, 0.5]])
+    (2, [[0.408, 0.0], [0.408, 0.0], [0.408, 0.0], [0.0, 0.5], [0.0, 0.5]])
     """
     n = len(check_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n - 1, of=" (one less than the documents)")
@@ -194,7 +195,7 @@ def _embedding(gram: Gram, count: int, laplacian: str, n_neighbors: int | None, 
     known = _known(parts, weight, wanted)
     _warn_components(np.bincount(parts[linked]), count)
     values, vectors, method = _eigenvectors(graph, degree, known, wanted, laplacian, loops)
-    vectors[~linked] = 0.0  # not what rounding left there
+    vectors[~linked] = 0.0  # exactly, without rounding
     scale = inverse_root(degree)
     placed = vectors if laplacian == "unnormalised" else scale_rows(scale, vectors)
     plane = np.zeros((n, PLANE))
@@ -217,11 +218,11 @@ def _embedding(gram: Gram, count: int, laplacian: str, n_neighbors: int | None, 
 
 
 def _warn_components(sizes: NDArray[np.intp], count: int) -> None:
-    """Warn where the graph has more components than coordinates."""
+    """Warn if the graph has more components than coordinates."""
     found = int((sizes > 0).sum())
     if found > count:
         warnings.warn(
-            f"The graph has {found} components where at most {count} can be told apart; only the largest "
+            f"The graph has {found} components where at most {count} can be distinguished; only the largest "
             f"({', '.join(map(str, sizes[:count][:5]))}{', …' if count > 5 else ''} documents) get coordinates of "
             "their own. Use a larger n_neighbors, or a kernel that links more documents.",
             stacklevel=5,
@@ -241,16 +242,16 @@ def _links(gram: Gram, n_neighbors: int | None, loops: bool) -> tuple[Gram, floa
     if share > 0:
         warnings.warn(
             f"{share:.1%} of the similarities are negative; they count as 0, as no link. Use a kernel without negative "
-            "values if that is not meant.",
+            "values if that is not intended.",
             stacklevel=4,
         )
     return positive, share
 
 
 def _positive_degrees(graph: Gram, loops: bool) -> Array:
-    """Return the degrees, 0 for documents whose links sum to less than 0, and to which nothing is linked then.
+    """Return the degrees; documents whose links sum to less than 0 get degree 0 and lose all links.
 
-    Only what a low-rank Gram leaves of small similarities, and loops of a matrix-free one after a shift, are negative.
+    Links can be negative only as approximation errors of a low-rank Gram, or as loops of a shifted matrix-free one.
     """
     linked = np.ones(len(graph))
     while ((degree := linked * degrees(graph, loops=loops, among=linked)) < 0).any():
@@ -292,19 +293,19 @@ def _eigenvectors(
         low, top = 3.0, 1.0
         scale = inverse_root(degree)
         added = -(scale**2) * own
-    added[degree <= 0] = -low  # documents without links lie below everything else
+    added[degree <= 0] = -low  # documents without links come after everything else
     pairs = eigenpairs(GraphOperator(graph, scale, added, known, low), more)
     if pairs.values[0] > top + 1e-6 * low:
         raise InputError(
-            "Negative similarities outweigh the others: the Laplacian has a negative eigenvalue, and no cut to show. "
+            "Negative similarities outweigh the others: the Laplacian has a negative eigenvalue, and there is no cut. "
             "Use more landmarks, n_neighbors=…, or a kernel without negative values."
         )
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
-    others = pairs.vectors * (degree > 0)[:, None]  # documents without links have none, also not by rounding
+    others = pairs.vectors * (degree > 0)[:, None]  # exactly 0 for documents without links
     return values, np.concatenate([known, others], axis=1), pairs.method
 
 
 def unit_rows(rows: Array) -> Array:
-    """Return rows of unit length; a row of zeros stays one."""
+    """Return rows of unit length; rows of zeros stay zero."""
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return rows / np.where(length > 0, length, 1.0)[:, None]

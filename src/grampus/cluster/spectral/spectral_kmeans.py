@@ -40,7 +40,7 @@ def spectral_kmeans(
     laplacian, n_neighbors, loops
         See ``spectral_embedding``.
     init, n_init, max_iter, random_state
-        Of k-means on the coordinates; see ``kernel_kmeans``.
+        Parameters of k-means on the coordinates; see ``kernel_kmeans``.
 
     Returns
     -------
@@ -48,9 +48,9 @@ def spectral_kmeans(
 
     Notes
     -----
-    Documents linked to no other have no coordinates: they lie at 0, have no say in k-means, and join the cluster
-    nearest to 0. Eigenvectors that only set copies against each other have coordinates 0, except with ``neighbours``:
-    copies stay together, and where k exceeds the distinct documents a warning says how many clusters there are.
+    Documents without links have no coordinates: they lie at 0, do not influence k-means, and join the cluster nearest
+    to 0. Eigenvectors that only separate copies get coordinates 0, except with ``n_neighbors``: copies stay together,
+    and where k exceeds the number of distinct documents a warning states how many clusters there are.
 
     Examples
     --------
@@ -79,11 +79,11 @@ def spectral_kmeans(
 
 
 def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> SpectralEmbedding:
-    """Return the embedding with coordinates 0 for eigenvectors that are combinations of documents equal to nothing.
+    """Set the coordinates of eigenvectors that only separate copies to 0.
 
-    Such an f has Σ f_i φ(x_i) = 0, so Σ f_i K(x, x_i) = 0 for any x: shown as new, every document, a fitted one too,
-    lies at 0 there. It sets copies against each other. For its length, fᵀKf = fᵀWf + Σ f_i² K_ii where W is without
-    loops, and fᵀWf = (1 − λ) fᵀDf, or fᵀDf − λ fᵀf for the Laplacian that is not normalised.
+    Such an f has Σ f_i φ(x_i) = 0, so Σ f_i K(x, x_i) = 0 for any x: every document given as new, even a fitted one,
+    lies at 0 there. Its length follows from fᵀKf = fᵀWf + Σ f_i² K_ii where W has no loops, and
+    fᵀWf = (1 − λ) fᵀDf, or fᵀDf − λ fᵀf for the unnormalised Laplacian.
     """
     if placed.n_neighbors is not None:  # the graph is not the Gram
         return placed
@@ -100,10 +100,10 @@ def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> Spectr
 
 
 class SpectralKMeans(EmbeddedEstimator):
-    """Spectral clustering that also places new documents.
+    """Spectral clustering that can also predict new documents.
 
-    On terms (features that are nowhere negative, kernels ``linear`` and ``cosine``) nothing of size n × n is formed:
-    the degrees are one product, and so is each step of the eigenvalue solver.
+    On terms (non-negative features, kernels ``linear`` and ``cosine``) nothing of size n × n is formed: the degrees
+    cost one product, and so does each step of the eigenvalue solver.
 
     Parameters
     ----------
@@ -112,15 +112,15 @@ class SpectralKMeans(EmbeddedEstimator):
     kernel : str or Kernel
         Similarities: a spelling such as ``"cosine"``, or ``"precomputed"``. Negative ones count as 0.
     laplacian : "random-walk", "symmetric" or "unnormalised"
-        D⁻¹L, D^−½ L D^−½ with rows brought to unit length, or L = D − W.
+        D⁻¹L, D^−½ L D^−½ with rows normalised to unit length, or L = D − W.
     n_neighbors : int, optional
         Keep the similarities of each document to its nearest neighbours only.
     loops : bool
-        Let self-similarities count as links of a document to itself.
+        Whether self-similarities count as links of a document to itself.
     n_init : int
         Starts of k-means (greedy k-means++).
     max_iter : int
-        Iterations a start may take.
+        Maximum number of iterations of a start.
     random_state : int, RandomState or None
         Seed of the starts. The eigenvectors do not depend on it.
     n_jobs : int, optional
@@ -141,17 +141,17 @@ class SpectralKMeans(EmbeddedEstimator):
     n_iter_ : int
         Iterations of the best start of k-means.
     result_ : EmbeddedClustering
-        Everything else: ``result_.embedding`` knows degrees, components, isolated documents and the method.
+        Everything else: ``result_.embedding`` has degrees, components, isolated documents and the method.
     gram_, kernel_
-        The fitted Gram, and the kernel that was read.
+        The fitted Gram and the parsed kernel.
 
     Notes
     -----
     ``transform`` is the Nyström extension: with similarities w_i of a new document to the fitted ones that have links
     and d = Σ w_i, the coordinate of eigenvector v_j with eigenvalue λ_j is Σ w_i v_ij / (d (1 − λ_j)) for
     ``random-walk``, and Σ w_i v_ij / (d − λ_j) for ``unnormalised``, or the plain mean where d ≤ λ_j. A fitted document
-    shown as new gets its own coordinates back if its similarity to itself is part of the graph (``loops=True``) or is
-    given as 0; not with ``neighbours``, nor under ``selftuning``, ``shift`` or ``map``.
+    given as new gets its own coordinates back if its self-similarity is part of the graph (``loops=True``) or is given
+    as 0; not with ``n_neighbors``, nor under ``selftuning``, ``shift`` or ``map``.
 
     Examples
     --------
@@ -214,9 +214,9 @@ class SpectralKMeans(EmbeddedEstimator):
     def _place(self, X: Any) -> Array:
         placed = self.result_.embedding
         assert isinstance(placed, SpectralEmbedding)
-        linked = (placed.degrees > 0).astype(np.float64)  # documents without links have no say here either
+        linked = (placed.degrees > 0).astype(np.float64)  # documents without links do not count
         matrix = np.concatenate([placed.coefficients, linked[:, None]], axis=1)
-        # Where no similarity can be negative, or negative ones stay, sums over all of them need no block.
+        # If no similarity can be negative, or negative ones are kept, the sums need no block of similarities.
         plain = self.gram_.approximate or (bool(self.gram_.non_negative()) and _no_negatives(X))
         plain = plain and placed.n_neighbors is None
         return placed.place(new_sums(self.gram_, X, matrix, None if plain else placed.edit))

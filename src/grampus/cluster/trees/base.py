@@ -1,4 +1,4 @@
-"""What the estimators that grow a tree share."""
+"""The base class of the estimators that grow a tree."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .tree import Tree
 
 
 def warn_if_incomplete(tree: Tree) -> Tree:
-    """Warn where a tree stopped early, and return it."""
+    """Warn if a tree stopped early, and return it."""
     if not tree.complete:
         warnings.warn(
-            f"Only {len(tree.leaves)} of {tree.n_clusters} clusters: no leaf holds documents that can be told apart.",
+            f"Only {len(tree.leaves)} of {tree.n_clusters} clusters: no leaf contains documents that differ.",
             stacklevel=3,
         )
     return tree
@@ -34,7 +34,7 @@ class TreeEstimator(KernelEstimator):
     tree_: Tree
 
     def _set_fitted(self, gram: Gram, inputs: InputCentred | None = None) -> None:
-        """Read labels and objective off the fitted tree, and prepare to route new documents."""
+        """Set labels and objective from the fitted tree, and prepare to route new documents."""
         self.labels_ = self.tree_.labels
         self.objective_ = self.inertia_ = self.tree_.objective
         self.n_iter_ = max(1, len(self.tree_.splits))
@@ -43,19 +43,19 @@ class TreeEstimator(KernelEstimator):
     def direction(self, node: int = 0) -> Array:
         """Return what divides a node as vectors over the columns of X, (m, c); for linear and cosine kernels.
 
-        Principal directions of unit length where the node was cut, centroids where it was divided by 2-means. Large
-        entries name the terms that tell the parts apart.
+        Principal directions of unit length if the node was cut, centroids if it was divided by 2-means. Large entries
+        belong to the terms that distinguish the parts.
 
         Parameters
         ----------
         node : int
-            Its place in ``tree_.nodes``; the root by default.
+            Its index in ``tree_.nodes``; the root by default.
         """
         check_is_fitted(self)
         return self.router_.direction(self.tree_.nodes[check_integer(node, "node", low=0, high=len(self.tree_) - 1)])
 
     def predict(self, X: Any, n_clusters: int | None = None) -> NDArray[np.intp]:
-        """Return the leaf that new documents come to, going down the tree.
+        """Return the leaf that new documents reach, going down the tree.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Bisecting kernel k-means: the same grower, each node divided by 2-means from several random starts."""
+"""Bisecting kernel k-means: a tree whose nodes are divided by 2-means from several random starts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .tree import Tree
 
 @dataclass(frozen=True)
 class Halving:
-    """Division by kernel 2-means, the best of several starts that run in lockstep."""
+    """Division by kernel 2-means, the best of several starts."""
 
     sigma: float
     options: dict[str, Any]
@@ -47,7 +47,7 @@ def bisecting_kernel_kmeans(
     choose: str = "scatter",
     random_state: Any = None,
 ) -> Tree:
-    """Divide the documents of a Gram by kernel 2-means, again and again (`pddp`, §4).
+    """Divide the documents of a Gram repeatedly by kernel 2-means (`pddp`, §4).
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def bisecting_kernel_kmeans(
     n_clusters : int
         k, from 1 to the number of documents.
     init, n_init, max_iter
-        Of the 2-means at each node; see ``kernel_kmeans``. Its starts run in lockstep.
+        Parameters of the 2-means at each node; see ``kernel_kmeans``.
     choose : "scatter", "size" or "gain"
         Which leaf is divided next.
     random_state : int, RandomState or None
@@ -95,11 +95,11 @@ class BisectingKernelKMeans(TreeEstimator):
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"``, or ``"precomputed"``.
     init : "random", "k-means++" or "pddp"
-        Where 2-means starts.
+        Initial partitions of 2-means.
     n_init : int
-        Starts at each node, in lockstep.
+        Starts at each node.
     max_iter : int
-        Iterations a start may take.
+        Maximum number of iterations of a start.
     choose : "scatter", "size" or "gain"
         Which leaf is divided next.
     random_state : int, RandomState or None
@@ -110,7 +110,7 @@ class BisectingKernelKMeans(TreeEstimator):
     Attributes
     ----------
     tree_, labels_, objective_, n_iter_, gram_, kernel_
-        As of ``PDDP``.
+        As in ``PDDP``.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""Where a principal component is cut: at zero, where the projections fall apart best, or where the documents do.
+"""Thresholds of a cut along a principal component: zero, or optimal for the projections or for the documents.
 
-Every cut is a threshold: documents whose projection is at most that go left. Projections that differ by rounding are
-never separated.
+Documents whose projection is at most the threshold go left. Projections that differ by rounding are never separated.
 """
 
 from __future__ import annotations
@@ -13,12 +12,12 @@ import numpy as np
 from ..._array import Array
 from .node import Part
 
-TIE = 1e-9  # of the largest modulus of a component's projections; closer values are equal
-_BEST = 1e-12  # of the objective's range; among cuts this close the first is taken
+TIE = 1e-9  # of the largest modulus of a component's projections: closer values are equal
+_BEST = 1e-12  # of the objective's range: among cuts this close, the first is taken
 
 
 def snapped(projections: Array, tie: Array | float) -> Array:
-    """Return the projections, those within `tie` of zero set to zero."""
+    """Return the projections, with those within `tie` of zero set to zero."""
     return np.where(np.abs(projections) <= tie, 0.0, projections)
 
 
@@ -55,12 +54,12 @@ CUTS: dict[str, Callable[[Array, Part], float]] = {
 
 
 def _best(values: Array, first: Array, second: Array) -> float:
-    """Return the threshold between two neighbours that maximises ‖s₁‖²/l + ‖s₂‖²/(n−l), i.e. minimises the objective.
+    """Return the threshold between neighbours that maximises ‖s₁‖²/l + ‖s₂‖²/(n−l), which minimises the objective.
 
     Parameters
     ----------
     values : array of shape (n,)
-        Projections in rising order.
+        Projections in increasing order.
     first, second : array of shape (n,)
         Squared lengths of the sums of the first l documents and of the others, l = 1 … n.
     """

@@ -1,40 +1,36 @@
-"""Trees in common formats: SciPy's linkage, Newick, JSON, Graphviz, and text for a terminal.
+"""Writers of trees: SciPy's linkage, Newick, Graphviz, and text for a terminal.
 
 Newick, Graphviz and text are written from `Outline` nodes, which any kind of tree can be turned into.
 """
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..._array import Array
 from ...errors import InputError
 
-if TYPE_CHECKING:
-    from .tree import Node, Tree
-
 
 @dataclass(frozen=True)
 class Outline:
-    """A node as the writers see it; a tree is a sequence of them, the root first.
+    """A node in the form the writers take; a tree is a sequence of nodes, the root first.
 
     Attributes
     ----------
     label : str
-        Its name; "" for none.
+        Name of the node; "" for none.
     size : int
-        Documents below it.
+        Number of documents below it.
     height : float
         Branch lengths in Newick are differences of heights, at least 0.
     children : tuple of int
         Positions in the sequence, after the node's own.
     note : str
-        Further words on the node.
+        Text added after the size.
 
     Examples
     --------
@@ -58,33 +54,18 @@ class Outline:
         return f"{self.size} document{'s' if self.size != 1 else ''}{self.note}"
 
 
-def outline(tree: Tree, names: Sequence[str] | None = None) -> list[Outline]:
-    """Return the nodes of a tree for the writers; leaves are named by their labels unless `names` are given."""
-    leaves = tree.leaves
-    given = [str(number) for number in range(len(leaves))] if names is None else [str(name) for name in names]
-    if len(given) != len(leaves):
-        raise InputError(f"names must hold one name for each of the {len(leaves)} leaves; got {len(given)}.")
-    named = {leaf.index: name for leaf, name in zip(leaves, given, strict=True)}
-    return [
-        Outline(named.get(node.index, ""), node.size, node.scatter, tuple(node.children), _note(node))
-        for node in tree.nodes
-    ]
+def linkage(leaves: Sequence[Any], splits: Sequence[Any], of: str) -> Array:
+    """Return SciPy's linkage matrix: rows (a, b, height, observations below).
 
-
-def _note(node: Node) -> str:
-    gain = "" if node.is_leaf else f", gain {_number(node.gain)}"
-    return f", scatter {_number(node.scatter)}{gain}"
-
-
-def _number(value: float) -> str:
-    return f"{0.0 if abs(value) < 1e-12 else value:.3g}"
-
-
-def linkage(tree: Tree, of: str) -> Array:
-    """Return SciPy's linkage matrix: rows (a, b, height, observations below)."""
+    Parameters
+    ----------
+    leaves, splits : sequence of Node
+        From left to right; in the order of the splits.
+    of : "leaves" or "documents"
+    """
     if of not in ("leaves", "documents"):
         raise InputError(f"of must be 'leaves' or 'documents'; got {of!r}.")
-    singles = len(tree.leaves) if of == "leaves" else tree.root.size
+    singles = len(leaves) if of == "leaves" else sum(leaf.size for leaf in leaves)
     joins: list[tuple[float, float, float, float]] = []
     # (number, height, observations) of what has been joined below each node
     done: dict[int, tuple[int, float, int]] = {}
@@ -96,51 +77,24 @@ def linkage(tree: Tree, of: str) -> Array:
             total = (singles + len(joins) - 1, height, total[2] + part[2])
         return total[0], height, total[2]
 
-    for number, leaf in enumerate(tree.leaves):
+    for number, leaf in enumerate(leaves):
         own = [(number, 0.0, 1)] if of == "leaves" else [(int(member), 0.0, 1) for member in leaf.members]
         done[leaf.index] = join(own, 0.0)
-    # Low nodes first; a node is never lower than what it holds, also where a Gram is not positive semi-definite.
-    for node in sorted(tree.splits, key=lambda node: node.order, reverse=True):
+    # Low nodes first; a node is never lower than its children, even if the Gram is not positive semi-definite.
+    for node in sorted(splits, key=lambda node: node.order, reverse=True):
         parts = [done[child] for child in node.children]
         done[node.index] = join(parts, max([node.scatter, *(part[1] for part in parts)]))
     return _in_order(np.array(joins, dtype=np.float64).reshape(-1, 4), singles)
 
 
 def _in_order(joins: Array, singles: int) -> Array:
-    """Put the rows in rising order of height, as SciPy wants them, and renumber what they join."""
+    """Sort the rows by increasing height, as SciPy requires, and renumber what they join."""
     order = np.argsort(joins[:, 2], kind="stable")
     number = np.arange(singles + len(joins))
     number[singles + order] = singles + np.arange(len(joins))
     joins = joins[order]
     joins[:, :2] = np.sort(number[joins[:, :2].astype(np.intp)], axis=1)
     return joins
-
-
-def to_dict(tree: Tree, members: bool) -> dict[str, Any]:
-    """Return nested plain values."""
-    number = {leaf.index: label for label, leaf in enumerate(tree.leaves)}
-    made: dict[int, dict[str, Any]] = {}
-    for node in reversed(tree.nodes):
-        entry: dict[str, Any] = {"node": node.index, "size": node.size, "scatter": node.scatter}
-        if node.split is not None:
-            entry |= {
-                "order": node.order,
-                "gain": node.gain,
-                "eigengap": None if np.isnan(node.eigengap) else node.eigengap,
-                "thresholds": node.split.thresholds.tolist(),
-                "children": [made[child] for child in node.children],
-            }
-        else:
-            entry["label"] = number[node.index]
-            if members:
-                entry["members"] = node.members.tolist()
-        made[node.index] = entry
-    return made[0]
-
-
-def json_text(tree: Tree, members: bool, indent: int | None) -> str:
-    """Return JSON."""
-    return json.dumps(to_dict(tree, members), indent=indent, allow_nan=False)
 
 
 def newick(nodes: Sequence[Outline]) -> str:

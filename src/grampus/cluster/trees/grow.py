@@ -1,4 +1,4 @@
-"""Growing a tree: split the leaf with the largest score, repeat."""
+"""Grow a tree: repeatedly split the leaf with the largest score."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOLERANCE = 1e-10  # of the components' residuals
 
 @dataclass(frozen=True)
 class Proposal:
-    """A way to divide a node: the part of each of its documents, 0 … p−1, and how it came about."""
+    """A proposed division of a node: the part of each of its documents, 0 … p−1, and the split."""
 
     parts: NDArray[np.intp]
     split: Split
@@ -37,7 +37,7 @@ Divide = Callable[[Part, int], Proposal | None]
 
 @dataclass(eq=False)
 class _Leaf:
-    """A node that is still whole."""
+    """A node that has not been split."""
 
     index: int
     part: Part
@@ -51,9 +51,9 @@ class _Leaf:
 def grow(root: Part, n_clusters: int, divide: Divide, choose: str = "scatter", n_components: int = 1) -> Tree:
     """Divide leaves until there are at least `n_clusters` of them, or none can be divided.
 
-    With l n_components there are ⌈(k−1)/(2^l−1)⌉ splits (`pddp`, Table 1). Where empty sign patterns have left them
-    short of k leaves, more splits follow, with as few n_components as are needed: there are never more leaves than
-    ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1.
+    With l components there are ⌈(k−1)/(2^l−1)⌉ splits (`pddp`, Table 1). If empty sign patterns leave fewer than k
+    leaves, more splits follow, with as few components as needed: there are never more than ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1
+    leaves.
 
     Parameters
     ----------
@@ -62,10 +62,10 @@ def grow(root: Part, n_clusters: int, divide: Divide, choose: str = "scatter", n
     n_clusters : int
         k.
     divide : callable
-        Proposes how to divide a node along so many n_components, or returns None if its documents cannot be told apart.
+        Proposes how to divide a node along a number of components, or returns None if its documents do not differ.
     choose : "scatter", "size" or "gain"
-        Which leaf is next: the one with the largest scatter (the paper's), with most documents, or whose division
-        gains most (every leaf is divided in advance: about twice the work).
+        Which leaf is next: the one with the largest scatter (as in the paper), with most documents, or with the
+        largest gain (every leaf is divided in advance: about twice the work).
     n_components : int
         l.
     """
@@ -85,14 +85,14 @@ def grow(root: Part, n_clusters: int, divide: Divide, choose: str = "scatter", n
             nodes.extend(_split(leaf, nodes, order))
             place = leaves.index(leaf)
             leaves[place : place + 1] = leaf.children
-            leaf.children = ()  # their parts are theirs alone
+            leaf.children = ()  # release the parts
             order += 1
     logger.debug("tree: %d splits, %d leaves", order, len(leaves))
     return Tree(tuple(nodes), n_clusters, len(leaves) >= n_clusters)
 
 
 def _next(leaves: list[_Leaf], divide: Divide, choose: str, n_components: int) -> _Leaf | None:
-    """Return the leaf to divide, with its proposal; None when no leaf can be divided."""
+    """Return the leaf to divide, with its proposal; None if no leaf can be divided."""
     while True:
         if choose == "gain":
             for leaf in leaves:
@@ -113,7 +113,7 @@ def _merit(leaf: _Leaf, choose: str) -> float:
 
 
 def _try(leaf: _Leaf, divide: Divide, n_components: int) -> None:
-    """Fill in a leaf's proposal and the parts it would have."""
+    """Compute a leaf's proposal and the parts it would have."""
     if leaf.hopeless or (leaf.proposal is not None and leaf.n_components == n_components):
         return
     able = len(leaf.part) > 1 and leaf.scatter > leaf.part.floor
@@ -168,7 +168,7 @@ class Cutting:
             start=seen.start,
             tolerance=_TOLERANCE,
             floor=seen.floor,
-            probe=seen.rows is None,  # of a matrix, mirror images must be seen: documents may be known by position only
+            probe=seen.rows is None,  # for a matrix, find mirror images: documents may be identified by position only
         )
         count = len(found.values)
         if count == 0:
@@ -198,7 +198,7 @@ def _gap(found: Eigenpairs) -> float:
 
 
 def by_centroids(node: Part, parts: NDArray[np.intp], found: Split | None) -> Split:
-    """Return a split by the nearest centroid of its parts, keeping the eigenvalues of the cut it began with."""
+    """Return a split by the nearest centroid of its parts, with the eigenvalues of the initial cut."""
     count = int(parts.max()) + 1
     coefficients = np.zeros((len(node), count))
     coefficients[np.arange(len(node)), parts] = 1.0 / np.bincount(parts)[parts]
@@ -217,7 +217,7 @@ def by_centroids(node: Part, parts: NDArray[np.intp], found: Split | None) -> Sp
 
 
 def start_partition(gram: Gram, n_clusters: int, documents: Array) -> NDArray[np.intp]:
-    """Return k parts of some documents by plain PDDP, as a start for kernel k-means; the others are in part 0."""
+    """Return k parts of some documents by plain PDDP, as a start for kernel k-means; the others get part 0."""
     labels = np.zeros(len(gram), dtype=np.intp)
     part = gram if len(documents) == len(gram) else gram.take(documents)
     labels[documents] = grow(Part.of(part.split_shift()[0]), n_clusters, Cutting("zero")).labels

@@ -1,4 +1,4 @@
-"""A tree around a flat clustering: how its clusters merge above, and what parts they have below."""
+"""A tree around a flat clustering: how its clusters merge, and which parts they have."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ SMALLEST = 10  # documents a part of a cluster should have on average
 
 
 def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
-    """Put the clusters of a partition into a tree: ``tree.cut(k)`` is the partition.
+    """Build a tree around the clusters of a partition: ``tree.cut(k)`` is the partition.
 
-    Above the clusters, the two whose union costs the objective least are merged, again and again: Ward's rule in
-    feature space, n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖². Below, each cluster is divided along its principal direction
+    Above the clusters, the two whose union raises the objective least are merged repeatedly: Ward's rule in feature
+    space, n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖². Below, each cluster is divided along its principal direction
     where that lowers the objective of the projections most (PDDP_OCPC, `pddp`), into at most `parts` parts of 10
     documents or more on average. Splits are numbered from the top: merges first, then the parts by what they gain.
     Costs one product and the splits; deterministic.
@@ -31,16 +31,16 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     Parameters
     ----------
     gram : Gram
-        A trailing shift is left out.
+        A trailing shift is ignored.
     labels : array of shape (n,)
-        Equal labels make a cluster; documents labelled −1 are left out.
+        Equal labels form a cluster; documents labelled −1 are left out.
     parts : int
-        How many parts a cluster may have; 1 for none.
+        Maximum number of parts of a cluster; 1 for none.
 
     Returns
     -------
     Tree
-        Leaves below one cluster are next to each other.
+        Leaves of one cluster are next to each other.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[t
     sizes = np.bincount(clusters, minlength=k).astype(np.float64)
     scatter = (trace - np.diag(total) / sizes).tolist()
     alive, joins = list(range(k)), []
-    number = list(range(k))  # the node that stands at each place
+    number = list(range(k))  # the node at each position
     while len(alive) > 1:
         cost = _costs(total[np.ix_(alive, alive)], sizes[alive])
         a, b = divmod(int(cost.argmin()), len(alive))
@@ -91,7 +91,7 @@ def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[t
 
 
 def _costs(total: Array, sizes: Array) -> Array:
-    """Return what joining each two costs the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
+    """Return by how much each merge raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
     mean = total / np.outer(sizes, sizes)
     own = np.diag(mean)
     squared = own[:, None] + own - 2.0 * mean
@@ -113,7 +113,7 @@ def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:
 def _assemble(
     clusters: NDArray[np.intp], scatter: list[float], joins: list[tuple[int, int]], subtrees: list[Tree]
 ) -> Tree:
-    """Give numbers to the nodes from the root down and the splits in the order in which they divide."""
+    """Assign indices to the nodes from the root down and to the splits in order."""
     k = len(subtrees)
     below: list[list[int]] = [[c] for c in range(k)]
     for a, b in joins:
@@ -132,7 +132,7 @@ def _assemble(
         top = place[k + step]
         gain = scatter[k + step] - scatter[a] - scatter[b]
         nodes[top] = replace(nodes[top], order=len(joins) - 1 - step, split=_split(gain))
-        # The larger one first, and the one with the earlier document where they are equal.
+        # The larger one first; of equal ones, the one with the earlier document.
         for child in sorted((a, b), key=lambda part: (-len(everyone[part]), everyone[part][0])):
             place[child] = add(top, nodes[top].depth + 1, everyone[child], scatter[child])
     _divide(nodes, [place[c] for c in range(k)], subtrees, len(joins), add)
@@ -141,7 +141,7 @@ def _assemble(
 
 
 def _divide(nodes: list[Node], tops: list[int], subtrees: list[Tree], order: int, add: Any) -> None:
-    """Hang the parts of the clusters below them, those that gain most first."""
+    """Add the parts below their clusters, those with the largest gain first."""
     open_: list[tuple[int, Tree, Node]] = [
         (top, tree, tree.root) for top, tree in zip(tops, subtrees, strict=True) if not tree.root.is_leaf
     ]
@@ -156,6 +156,6 @@ def _divide(nodes: list[Node], tops: list[int], subtrees: list[Tree], order: int
 
 
 def _split(gain: float) -> Split:
-    """Say what a split gained; new documents are placed among the clusters, not by it."""
+    """Return a split that records its gain only; new documents are assigned to clusters, not routed by it."""
     none = np.empty(0)
     return Split(np.empty((0, 0)), none, none, np.empty(0, np.intp), none, none, float("nan"), gain)

@@ -1,4 +1,4 @@
-"""The documents of one node of a tree: products, sums in an order, parts."""
+"""The documents of one node of a tree: products, prefix sums, parts."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ...gram import Collection, Cost, DenseGram, Features, Gram, LinearGram, cen
 from ...kernels import Gaussian, Kernel, Linear, Polynomial
 
 Members = NDArray[np.intp]
-_ROUNDING = {"float64": 1e-13, "float32": 1e-6}  # of the trace: a scatter below it is 0
+_ROUNDING = {"float64": 1e-13, "float32": 1e-6}  # of the trace: a smaller scatter is 0
 _BLOCK = 128  # rows of features whose similarities to each other are formed at a time
 _PRODUCTS = 200  # vectors that a tree multiplies at its root, about
-_START = 1  # a stream of its own: vectors that the iteration draws later must not be the start again
+_START = 1  # a separate stream: vectors that the iteration draws later must differ from the start
 
 
 class Part:
@@ -28,9 +28,9 @@ class Part:
     gram : Gram
         Similarities of these documents.
     members : array of shape (n,)
-        Their numbers in the fitted collection; not always in rising order.
+        Their indices in the fitted collection; not necessarily increasing.
     documents : Collection
-        Which documents these are.
+        Their names.
     rounding : float
         Relative to the trace; scatter and eigenvalues below it are 0.
     """
@@ -45,7 +45,9 @@ class Part:
     def of(cls, gram: Gram) -> Part:
         """Return all documents of a Gram."""
         ordered, order = gram.canonical()
-        rounding = _ROUNDING["float64" if gram.features() is not None else gram.dtype.name]
+        if ordered.features() is not None:  # in float64, which a stored matrix need not be
+            return cls(ordered, order, ordered.documents(), _ROUNDING["float64"])
+        rounding = _ROUNDING[gram.dtype.name]
         return cls(quick_products(ordered, _PRODUCTS), order, ordered.documents(), rounding)
 
     def __len__(self) -> int:
@@ -58,7 +60,7 @@ class Part:
 
     @property
     def start(self) -> Array:
-        """Where the search for components starts: the same for the same documents, whatever their order was."""
+        """The start vector of the search for components; independent of the original order of documents."""
         return np.random.default_rng([len(self), _START]).standard_normal(len(self))
 
     @cached_property
@@ -76,7 +78,7 @@ class Part:
         return np.asarray(self._gram._matmul(v[:, None]), dtype=np.float64)[:, 0]
 
     def dense(self) -> Array:
-        """Return K in float64, of dense rows less their mean: the components are the same, and nothing cancels."""
+        """Return K in float64; dense rows are centred first, which keeps the components and avoids cancellation."""
         if self.rows is None:
             return self._gram.dense().astype(np.float64, copy=False)
         if is_sparse(self.rows):
@@ -92,7 +94,7 @@ class Part:
     def scatter(self) -> float:
         """trace(K) − eᵀKe/n (`pddp`, Eqn 6, where the last term must not be doubled).
 
-        Dense rows are centred first, which keeps small differences of large numbers.
+        Dense rows are centred first, which preserves small differences of large numbers.
         """
         if self.rows is None:
             return float(self.diagonal.sum() - self.sums().sum() / len(self))
@@ -103,14 +105,14 @@ class Part:
 
     @property
     def floor(self) -> float:
-        """What rounding can make of a scatter of 0; less for dense rows, whose scatter is exact."""
+        """The rounding error of a scatter of 0; smaller for dense rows, whose scatter is exact."""
         trace = float(np.abs(self.diagonal).sum())
         if self.rows is None or is_sparse(self.rows):
             return self.rounding * trace
         return self.rounding * float(np.sqrt(trace * self.scatter))
 
     def earlier_sums(self, order: Members) -> Array:
-        """Return Σ K_ij over the documents j before i in an order, in that order: one pass (`pddp`, Lemma 1)."""
+        """Return Σ K_ij over the documents j before i in an order, in one pass (`pddp`, Lemma 1)."""
         out = np.empty(len(order))
         if self.rows is None:
             for part in tiles(len(order), 8 * len(order)):
@@ -152,7 +154,7 @@ class CentredPart(Gram):
         return self._block(slice(None), slice(None)).diagonal()
 
     def cost(self) -> Cost:
-        """Return the cost of the node's Gram: centring is little beside it."""
+        """Return the cost of the node's Gram: centring adds little."""
         below = self.part.gram.cost()
         return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
 
@@ -190,7 +192,7 @@ class InputCentred:
         return Part(DenseGram.trusted((matrix + matrix.T) / 2.0), node.members, node.documents, node.rounding)
 
     def cross(self, new: Any, members: Members) -> Array:
-        """Return the similarities of new documents to those of a node, all less the node's mean."""
+        """Return the similarities of new documents to those of a node, all centred by the node's mean."""
         rows = self.features[members]
         mean = column_sums(rows) / len(members)
         inner = dot(new, rows.T).astype(np.float64, copy=False)
@@ -201,8 +203,8 @@ class InputCentred:
 def input_centred(kernel: Kernel, gram: Gram) -> InputCentred | None:
     """Return how nodes of a plain polynomial kernel are centred; None for any other kernel.
 
-    For linear and Gaussian kernels centring the vectors changes nothing. Of a precomputed or a transformed kernel the
-    vectors are not enough, or not there.
+    For linear and Gaussian kernels, centring the vectors changes nothing. For a precomputed or a transformed kernel the
+    vectors are unknown or not sufficient.
     """
     if isinstance(kernel, Polynomial) and not kernel.transforms and kernel.degree > 1:
         return InputCentred(gram.source.collection, kernel)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""Principal direction divisive partitioning (`pddp`): one function, and its estimator."""
+"""Principal direction divisive partitioning (`pddp`): a function on a Gram, and its estimator."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .node import InputCentred, Part, input_centred, unaffected_by_input_centrin
 from .tree import Tree
 
 CENTRINGS = ("auto", "input", "feature")
-_MOST = 16  # directions; 2^16 parts at a split are more than anyone can read
+_MOST = 16  # components; 2^16 parts of a split are more than anyone can read
 
 
 @dataclass(frozen=True)
 class Refined:
-    """A cut, then k-means on the documents of the node, started from the parts of the cut (``*_2MEANS``)."""
+    """A cut, followed by k-means on the documents of the node, started from its parts (``*_2MEANS``)."""
 
     cutting: Cutting
     sigma: float
@@ -53,21 +53,21 @@ def pddp(
     inputs: InputCentred | None = None,
     max_iter: int = 100,
 ) -> Tree:
-    """Divide the documents of a Gram along principal components, again and again (`pddp`, Tables 1 and 2).
+    """Divide the documents of a Gram repeatedly along principal components (`pddp`, Tables 1 and 2).
 
-    Deterministic. On a linear Gram one split costs about 25 passes over the node's stored entries and memory in
-    proportion to them; on any other, as many products with the node's part of the matrix.
+    Deterministic. On a linear Gram one split costs about 25 passes over the node's stored entries, and memory
+    proportional to them; on any other, as many products with the node's part of the matrix.
 
     Parameters
     ----------
     gram : Gram
-        A trailing shift changes no direction and is left out of the scatter; it acts in ``refine``.
+        A trailing shift changes no direction and is not part of the scatter; it acts in ``refine``.
     n_clusters : int
-        k, from 1 to the number of documents. With l directions there are up to ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1 leaves.
+        k, from 1 to the number of documents. With l components there are up to ⌈(k−1)/(2^l−1)⌉(2^l−1) + 1 leaves.
     n_components : int
         l, the number of principal components that a node is divided along.
     cut : "zero", "full" or "projection"
-        Where: at 0; where the 2-means objective of the documents is smallest (``OC``); where that of the projections is
+        The threshold: 0; the minimum of the 2-means objective of the documents (``OC``); or that of the projections
         (``OCPC``).
     refine : bool
         Follow every cut by k-means on the node's documents (``2MEANS``).
@@ -76,7 +76,7 @@ def pddp(
     inputs : InputCentred, optional
         Take the directions of each node from vectors centred in the input space.
     max_iter : int
-        Iterations that ``refine`` may take.
+        Maximum number of iterations of ``refine``.
 
     Returns
     -------
@@ -116,28 +116,28 @@ class PDDP(TreeEstimator):
     Parameters
     ----------
     n_clusters : int
-        The number of leaves, or a little more with several directions.
+        The number of leaves; with several components there may be more.
     kernel : str or Kernel
         A spelling such as ``"cosine"`` or ``"gaussian(1.5)"``, or ``"precomputed"``.
     n_components : int
         l, the number of principal components that a node is divided along, into up to 2^l parts.
     cut : "zero", "full" or "projection"
-        At 0 (PDDP), where the documents fall apart best (``OC``), or where their projections do (``OCPC``).
+        At 0 (PDDP), or optimal for the documents (``OC``) or for their projections (``OCPC``).
     refine : bool
-        k-means after every cut (``2MEANS``).
+        Run k-means after every cut (``2MEANS``).
     choose : "scatter", "size" or "gain"
         Which leaf is divided next.
     centring : "auto", "input" or "feature"
-        Whether each node's vectors are centred before the kernel is applied (the paper's way, which matters for
-        polynomial kernels alone and needs the vectors) or only in feature space. "auto" follows the paper where it can:
-        plain polynomial kernels.
+        Whether each node's vectors are centred before the kernel is applied (as in the paper; it matters only for
+        polynomial kernels and needs the vectors) or only in feature space. "auto" follows the paper where possible:
+        for plain polynomial kernels.
     max_iter : int
-        Iterations that ``refine`` may take at a node.
+        Maximum number of iterations of ``refine`` at a node.
 
     Attributes
     ----------
     tree_ : Tree
-        The hierarchy: cut it, draw it, read how each split came about.
+        The hierarchy: cut it, draw it, inspect its splits.
     labels_ : array of shape (n,)
         The leaf of every document, numbered from left to right.
     objective_ : float
@@ -147,7 +147,7 @@ class PDDP(TreeEstimator):
     gram_ : Gram
         The fitted Gram.
     kernel_ : Kernel
-        The kernel that was read.
+        The parsed kernel.
 
     Examples
     --------

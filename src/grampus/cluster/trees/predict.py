@@ -1,4 +1,4 @@
-"""Routing new documents down a tree: at every split, where a fitted document with their scores went."""
+"""Route new documents down a tree: at every split they follow fitted documents with the same scores."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Scores = Callable[[Node, Members], Array]
 
 
 def descend(tree: Tree, count: int, scores: Scores, parts: tuple[Node, ...] | None = None) -> NDArray[np.intp]:
-    """Return the leaf, or the part of a coarser cut, that each of `count` new documents comes to.
+    """Return the leaf, or the part of a coarser cut, that each of `count` new documents reaches.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def descend(tree: Tree, count: int, scores: Scores, parts: tuple[Node, ...] | No
 
 @dataclass(frozen=True)
 class Router:
-    """A fitted tree with what is needed to compare new documents with the fitted ones.
+    """A fitted tree, with the Gram that compares new documents with the fitted ones.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Router:
         return explicit.take(node.members).project(node.split.coefficients)
 
     def _explicit(self, new: Features) -> Scores:
-        """Use the directions themselves: O(stored entries), no block of similarities."""
+        """Score by the directions themselves: O(stored entries), without a block of similarities."""
 
         def scores(node: Node, rows: Members) -> Array:
             return new.take(rows).onto(self._direction(node))
@@ -90,7 +90,7 @@ class Router:
         return scores
 
     def _compared(self, new: Comparison) -> Scores:
-        """Use the similarities to the members of each node."""
+        """Score by the similarities to the members of each node."""
 
         def scores(node: Node, rows: Members) -> Array:
             assert node.split is not None

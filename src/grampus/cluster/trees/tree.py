@@ -1,8 +1,9 @@
-"""Tree: what a divisive clustering returns. Frozen, and telling how every split came about."""
+"""Tree: the result of divisive clustering, immutable, with a record of every split."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +15,9 @@ from ..._check import check_integer, check_number
 from ..._draw import Drawable
 from ...errors import InputError, MissingExtraError
 from .cuts import snapped
-from .formats import graphviz, json_text, linkage, newick, outline, render, to_dict
+from .formats import Outline, graphviz, linkage, newick, render
 
-CLOSE = 1e-6  # relative eigengap below which another machine, or another order, may split otherwise
+CLOSE = 1e-6  # relative eigengap below which another machine may split differently
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,22 +30,22 @@ class Split:
         Functionals of the members' similarities: the score of a document x is Σ_j K(x, j) coefficients_j − offset. For
         a cut they are the principal directions in feature space, of unit length; for 2-means the centroids.
     offset : array of shape (c,)
-        What is taken from the scores.
+        Subtracted from the scores.
     thresholds : array of shape (c,), or empty
-        Where each direction is cut: a score up to the threshold goes left. Empty for a split by nearest centroid.
+        Threshold of each direction: scores up to it go left. Empty for a split by nearest centroid.
     patterns : array of shape (children,)
-        Bit j says that the child is right of threshold j.
+        Bit j is set if the child is right of threshold j.
     ties : array of shape (c,)
-        Scores this close to zero are zero.
+        Scores this close to zero count as zero.
     eigenvalues : array of shape (l,)
         Variance along the directions; empty for bisecting k-means.
     eigengap : float
-        The smallest distance between neighbouring eigenvalues that decided, relative to the largest; NaN for
-        bisecting k-means. Below 1e-6 the directions are hardly determined.
+        Smallest gap between the neighbouring eigenvalues involved, relative to the largest; NaN for bisecting k-means.
+        Below 1e-6 the directions are hardly determined.
     gain : float
-        By how much the split lowered the objective: the node's scatter less its children's.
+        Decrease of the objective: the node's scatter minus its children's.
     input_centred : bool
-        Whether K is the kernel of vectors less the node's mean (polynomial kernels, `pddp` Eqn 4).
+        Whether K is the kernel of vectors centred by the node's mean (polynomial kernels, `pddp` Eqn 4).
 
     Examples
     --------
@@ -74,7 +75,7 @@ class Split:
     def choose(self, scores: Array) -> NDArray[np.intp]:
         """Return the position of the child that each row of scores (r, c), before the offset, belongs to.
 
-        A pattern that no fitted document had goes to the child whose thresholds are missed by least.
+        A pattern without fitted documents goes to the child whose thresholds it misses by least.
         """
         scores = scores - self.offset
         if self.nearest:
@@ -94,19 +95,19 @@ class Node:
     Attributes
     ----------
     index : int
-        Its place in ``Tree.nodes``.
+        Its index in ``Tree.nodes``.
     parent : int
         −1 for the root.
     children : tuple of int
         Empty for a leaf.
     depth : int
-        Splits above it.
+        Number of splits above it.
     members : array of int
-        Its documents, in rising order.
+        Its documents, in increasing order.
     scatter : float
         Squared distances to the centroid: trace(K) − eᵀKe/n (`pddp`, Eqn 6, corrected).
     order : int
-        The how many-th split it was, from 0; −1 for a leaf.
+        Index of its split in the order of splitting, from 0; −1 for a leaf.
     split : Split or None
         How it was divided.
 
@@ -141,7 +142,7 @@ class Node:
 
     @property
     def gain(self) -> float:
-        """What its split gained; 0 for a leaf."""
+        """The gain of its split; 0 for a leaf."""
         return self.split.gain if self.split else 0.0
 
     @property
@@ -152,16 +153,16 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Tree(Drawable):
-    """A hierarchy of clusters, from all documents down.
+    """A hierarchy of clusters, from the root with all documents down.
 
     Attributes
     ----------
     nodes : tuple of Node
         The root first; children come after their parent.
     n_clusters : int
-        The number of leaves asked for.
+        The requested number of leaves.
     complete : bool
-        False when the tree stopped with fewer leaves, because no leaf could be divided.
+        False if the tree stopped with fewer leaves because none could be divided.
 
     Examples
     --------
@@ -170,7 +171,7 @@ class Tree(Drawable):
     >>> from grampus.gram import LinearGram
     >>> tree = pddp(LinearGram(np.array([[0.0], [1.0], [9.0], [12.0]])), 3)
     >>> tree.labels.tolist(), tree.cut(2).tolist()
-    ([0, 0, 2, 1], [0, 0, 1, 1])
+    ([0, 0, 1, 2], [0, 0, 1, 1])
     >>> print(tree)
     4 documents, scatter 105, gain 100
     ├── [0] 2 documents, scatter 0.5
@@ -201,7 +202,7 @@ class Tree(Drawable):
 
     @property
     def splits(self) -> tuple[Node, ...]:
-        """The nodes that were divided, in the order in which that happened."""
+        """The split nodes, in the order of splitting."""
         return tuple(sorted((node for node in self.nodes if not node.is_leaf), key=lambda node: node.order))
 
     @property
@@ -240,9 +241,9 @@ class Tree(Drawable):
         Parameters
         ----------
         n_clusters : int, optional
-            Undo the last splits, so that the fewest splits with at least so many parts remain.
+            Undo the last splits, keeping the fewest that give at least this many parts.
         gain : float, optional
-            Keep a split only if it and all above it gained at least so much.
+            Keep a split only if it and all splits above it gained at least this much.
         """
         if (n_clusters is None) == (gain is None):
             raise InputError("A cut needs exactly one of n_clusters and gain.")
@@ -263,19 +264,19 @@ class Tree(Drawable):
     def cut(self, n_clusters: int | None = None, *, gain: float | None = None) -> NDArray[np.intp]:
         """Return the labels of a coarser partition, numbered from left to right; see `parts`.
 
-        With several directions a split makes up to 2^l parts at once, so there may be more than `n_clusters`.
+        With l components a split makes up to 2^l parts at once, so there may be more than `n_clusters`.
 
         Parameters
         ----------
         n_clusters : int, optional
-            Undo the last splits until so many leaves are left.
+            Undo the last splits until this many parts are left.
         gain : float, optional
-            Undo splits that gained less than this.
+            Undo splits with a smaller gain.
         """
         return self._labels(self.parts(n_clusters, gain=gain))
 
     def linkage(self, of: str = "leaves") -> Array:
-        """Return the tree in SciPy's form, for ``scipy.cluster.hierarchy.dendrogram``.
+        """Return SciPy's linkage matrix, for ``scipy.cluster.hierarchy.dendrogram``.
 
         Parameters
         ----------
@@ -287,7 +288,25 @@ class Tree(Drawable):
         -----
         The height of a node is its scatter. A split into more than two parts becomes joins at one height.
         """
-        return linkage(self, of)
+        return linkage(self.leaves, self.splits, of)
+
+    def outline(self, names: Sequence[str] | None = None) -> list[Outline]:
+        """Return the nodes in the form that the writers take.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            One for each leaf; its label by default.
+        """
+        leaves = self.leaves
+        given = [str(number) for number in range(len(leaves))] if names is None else [str(name) for name in names]
+        if len(given) != len(leaves):
+            raise InputError(f"names must hold one name for each of the {len(leaves)} leaves; got {len(given)}.")
+        named = {leaf.index: name for leaf, name in zip(leaves, given, strict=True)}
+        return [
+            Outline(named.get(node.index, ""), node.size, node.scatter, tuple(node.children), _note(node))
+            for node in self.nodes
+        ]
 
     def newick(self, names: Any = None) -> str:
         """Return the tree in Newick's format; branch lengths are differences of scatter, at least 0.
@@ -297,7 +316,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             One for each leaf; its label by default.
         """
-        return newick(outline(self, names))
+        return newick(self.outline(names))
 
     def to_dict(self, *, members: bool = True) -> dict[str, Any]:
         """Return the tree as nested plain values, with or without the documents of the leaves.
@@ -307,7 +326,24 @@ class Tree(Drawable):
         members : bool
             Whether the documents of the leaves are listed.
         """
-        return to_dict(self, members)
+        number = {leaf.index: label for label, leaf in enumerate(self.leaves)}
+        made: dict[int, dict[str, Any]] = {}
+        for node in reversed(self.nodes):
+            entry: dict[str, Any] = {"node": node.index, "size": node.size, "scatter": node.scatter}
+            if node.split is not None:
+                entry |= {
+                    "order": node.order,
+                    "gain": node.gain,
+                    "eigengap": None if np.isnan(node.eigengap) else node.eigengap,
+                    "thresholds": node.split.thresholds.tolist(),
+                    "children": [made[child] for child in node.children],
+                }
+            else:
+                entry["label"] = number[node.index]
+                if members:
+                    entry["members"] = node.members.tolist()
+            made[node.index] = entry
+        return made[0]
 
     def json(self, *, members: bool = True, indent: int | None = None) -> str:
         """Return ``to_dict`` as JSON.
@@ -317,9 +353,9 @@ class Tree(Drawable):
         members : bool
             Whether the documents of the leaves are listed.
         indent : int, optional
-            Blanks for each level.
+            Number of spaces per level.
         """
-        return json_text(self, members, indent)
+        return json.dumps(self.to_dict(members=members), indent=indent, allow_nan=False)
 
     def graphviz(self, names: Any = None) -> str:
         """Return the tree in Graphviz's DOT language.
@@ -329,7 +365,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return graphviz(outline(self, names))
+        return graphviz(self.outline(names))
 
     def render(self, names: Any = None) -> str:
         """Return the tree as text for a terminal; leaves carry their label in brackets.
@@ -339,7 +375,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return render(outline(self, names))
+        return render(self.outline(names))
 
     def to_frame(self) -> Any:
         """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
@@ -363,3 +399,12 @@ class Tree(Drawable):
             for node in self.nodes
         ]
         return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="node"))
+
+
+def _note(node: Node) -> str:
+    gain = "" if node.is_leaf else f", gain {_number(node.gain)}"
+    return f", scatter {_number(node.scatter)}{gain}"
+
+
+def _number(value: float) -> str:
+    return f"{0.0 if abs(value) < 1e-12 else value:.3g}"

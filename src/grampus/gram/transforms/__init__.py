@@ -1,6 +1,6 @@
-"""Transforms of a Gram: each is a Gram over another Gram, with what it learned from the collection fixed inside.
+"""Transforms of a Gram: each is a Gram over another Gram and stores what it learned from the collection.
 
-``shift``, ``normalise(0)``, ``centre`` and ``map`` need only products of the Gram below, so they never form n × n.
+``shift``, ``normalise(0)``, ``centre`` and ``map`` need only products of their base, so they never form n × n.
 ``power`` and ``normalise(t > 0)`` act entry by entry, on tiles.
 """
 

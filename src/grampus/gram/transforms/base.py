@@ -11,11 +11,11 @@ from ..collection import Collection
 
 
 class Transformed(Gram):
-    """A Gram over another one, its base, with what it learned from the collection fixed inside.
+    """A Gram over another one, its base, with everything learned from the collection fixed.
 
-    A subclass gives ``_block``, ``_diagonal`` and ``_own_extend``, and ``_take`` if taking documents first changes
-    nothing. ``entrywise`` is True if, besides, each entry depends on the same entry of the base and the two documents
-    alone.
+    A subclass defines ``_block``, ``_diagonal`` and ``_own_extend``, and ``_take`` if it commutes with selecting
+    documents. ``entrywise`` is True if, in addition, each entry depends on the same entry of the base and its two
+    documents alone.
 
     Examples
     --------
@@ -42,14 +42,14 @@ class Transformed(Gram):
         return self._own_extend(*self.base._extend(cross, diagonal))
 
     def _own_extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
-        """Carry new documents, already through the base, through this transform alone."""
+        """Apply this transform alone to new documents that the base has already transformed."""
         raise NotImplementedError
 
     def _compared_with(self) -> int:
         return self.base._compared_with()
 
     def cost(self) -> Cost:
-        """Return the cost of computing each entry: a product is a pass over all of them."""
+        """Return the cost of computing every entry: a product is a pass over all of them."""
         n, below = float(len(self)), self.base.cost()
         whole = below.whole + 20.0 * n * n
         return Cost(whole, below.row + 20.0 * n, whole)
@@ -60,12 +60,12 @@ class Transformed(Gram):
 
     @property
     def approximate(self) -> bool:
-        """Whether the base is an approximation, and still has its features."""
+        """Whether the base is an approximation given by features."""
         return self.base.approximate and self.split_shift()[0].features() is not None
 
     @property
     def pairwise(self) -> bool:
-        """Whether a new document's similarity to one fitted document needs no other fitted document."""
+        """Whether the similarity of a new and a fitted document depends on these two alone."""
         return self.entrywise and self.base.pairwise
 
     @property

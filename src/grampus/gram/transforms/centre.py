@@ -1,4 +1,4 @@
-"""H K H: the collection's mean moved to the origin of feature space."""
+"""Centring in feature space: H K H."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Centred(Transformed):
         return (self.base._diagonal() - 2.0 * self._means + self._grand).astype(self.dtype)
 
     def _matmul(self, v: Any) -> Array:
-        # HKHv = H(Kv − K1 · 1ᵀv/n); the correction is of rank one, so a sparse v stays sparse.
+        # HKHv = H(Kv − K1 · 1ᵀv/n); the correction has rank one, so a sparse v stays sparse.
         return self._corrected(self.base._matmul(v), column_sums(v))
 
     def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
@@ -77,11 +77,11 @@ class Centred(Transformed):
         return centred.astype(self.dtype), new
 
     def cost(self) -> Cost:
-        """Return the cost of the base: the correction is of rank one."""
+        """Return the cost of the base: the correction has rank one."""
         below = self.base.cost()
         return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
 
     @property
     def magnitude(self) -> float:
-        """Size of the similarities before centring: what is left of equal documents is their rounding."""
+        """Magnitude of the similarities before centring: what remains of equal documents is rounding."""
         return self.base.magnitude

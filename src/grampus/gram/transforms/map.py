@@ -1,4 +1,4 @@
-"""R Rᵀ with R the rows of K scaled to unit length: the empirical kernel map."""
+"""The empirical kernel map: R Rᵀ, with R the rows of K scaled to unit length."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from .stored import fits, store
 def empirical_map(gram: Gram) -> Gram:
     """Describe each document by its similarities to all others, scaled to unit length (`dominance`, §4.2).
 
-    Costs one blocked pass for the norms; each product then costs two products of `gram`. Where those cost more than
-    reading its matrix does, and the matrix fits, it is stored: maps of maps stay affordable.
+    Costs one blocked pass for the norms; each product then costs two products of `gram`. Where these cost more than
+    reading its matrix and the matrix fits, it is stored, so that the cost of maps of maps is linear in their depth.
 
     Parameters
     ----------
@@ -47,9 +47,9 @@ def empirical_map(gram: Gram) -> Gram:
 class Mapped(Transformed):
     """R Rᵀ, R the rows of K scaled to unit length: the empirical kernel map (`dominance`, SPM and DSM).
 
-    Products are R(Rᵀv), two passes over the base; the norms take one blocked pass when the Gram is made. A row of zeros
-    stays zero. New documents are their normalised similarities to the fitted ones; their own self-similarity has no
-    place in that row, so a fitted document given again as new differs from itself where the base has been shifted.
+    Products are R(Rᵀv), two passes over the base; the norms take one blocked pass at construction. A row of zeros stays
+    zero. A new document is the row of its normalised similarities to the fitted ones. Its self-similarity is not in
+    that row, so a fitted document given again as new differs from itself where the base is shifted.
     """
 
     def __init__(self, base: Gram, squared_norms: Array) -> None:
@@ -93,6 +93,6 @@ class Mapped(Transformed):
         return mapped.astype(self.dtype), (np.abs(new).max(axis=1, initial=0.0) > 0).astype(self.dtype)
 
     def cost(self) -> Cost:
-        """Return the cost of two passes over the base for each column or row."""
+        """Return the cost: two passes over the base for each column or row."""
         below = self.base.cost()
         return Cost(2.0 * below.product, below.row + below.product, below.whole + len(self) * below.product)

@@ -18,7 +18,7 @@ ORDER_RULE = "order must be 0, a positive number or inf"
 
 
 def check_order(order: Any) -> float:
-    """Return the order t of a normalisation in its one form, or raise."""
+    """Return the order t of a normalisation as a float, or raise."""
     if not isinstance(order, (bool, str)) and isinstance(order, (int, float, np.number)) and order >= 0:
         try:
             return float(order)
@@ -57,7 +57,7 @@ def normalise(gram: Gram, order: float = 0) -> Gram:
 class Normalised(Transformed):
     """K_ij / M^t(K_ii, K_jj), the normalised kernel of order t (`normalised`, Eqn 6).
 
-    A document without self-similarity (an empty one) has similarity 0 to everything, itself included.
+    A document without self-similarity (an empty one) has similarity 0 to everything, including itself.
     """
 
     entrywise: ClassVar[bool] = True
@@ -136,7 +136,7 @@ class Normalised(Transformed):
 
 
 def _require_self_similarity(gram: Gram, diagonal: Array) -> None:
-    """Raise for a diagonal that cannot normalise: negative, or 0 for a document that does resemble another."""
+    """Raise if the diagonal has negative values, or 0 for a document that is similar to another."""
     low = int(diagonal.argmin())
     if diagonal[low] < 0:
         raise InputError(
@@ -154,7 +154,7 @@ def _require_self_similarity(gram: Gram, diagonal: Array) -> None:
     empty = np.flatnonzero(diagonal == 0)
     explicit = gram.features()
     if explicit is not None and not (explicit.rows[empty] != 0).sum():
-        return  # no features, no similarities: nothing need be read
+        return  # rows without features have no similarities: nothing to read
     for part in tiles(len(empty), 16 * len(gram)):
         block = gram.block(empty[part])
         if block.any():
@@ -169,7 +169,7 @@ def _divide_by_mean(block: Array, left: Array, right: Array, order: float) -> Ar
     """Divide K_ij in place by the power mean of order t of left_i and right_j; 0 where either of them is 0.
 
     Written as max · exp(log1p(expm1(t ln r)/2)/t), r = min/max: exact for small t, and never overflows for large t. An
-    order so small that t ln r would lose its digits is 0.
+    order so small that t ln r would lose all digits is treated as 0.
     """
     high, low = np.maximum(left[:, None], right), np.minimum(left[:, None], right)
     mean = high

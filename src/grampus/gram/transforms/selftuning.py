@@ -1,4 +1,4 @@
-"""Similarities from squared distances, with a width for every document."""
+"""Self-tuning similarities: from squared distances, with a width for every document."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .base import Transformed
 
 
 def self_tune(gram: Gram, neighbours: int = 7) -> Gram:
-    """Turn squared distances into similarities with a width of its own for every document (`normalised`, §4.2).
+    """Turn squared distances into similarities, with a separate width for every document (`normalised`, §4.2).
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def self_tune(gram: Gram, neighbours: int = 7) -> Gram:
         block = gram.block(rows)
         if block.min() < 0:
             raise InputError(f"self_tune needs squared distances of at least 0; an entry is {block.min():g}.")
-        # The document itself is there at distance 0, so the p-th neighbour is at position p.
+        # The document itself is at distance 0, so the p-th neighbour is at position p.
         widths[rows] = np.sqrt(np.partition(block, neighbours, axis=1)[:, neighbours])
     smallest = widths[widths > 0].min(initial=np.inf)
     widths[widths == 0] = smallest if math.isfinite(smallest) else 1.0

@@ -1,4 +1,4 @@
-"""K + σI: the diagonal shift."""
+"""The diagonal shift K + σI."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHIFT_RULE = "sigma must be a number, 'psd', or left out (the shift that brings 
 
 
 def check_shift(sigma: Any) -> float | str | None:
-    """Return a shift's parameter in its one form, or raise."""
+    """Return the checked parameter of a shift, or raise."""
     if sigma is None or (isinstance(sigma, str) and sigma == "psd"):
         return sigma
     try:
@@ -36,7 +36,7 @@ def shift(gram: Gram, sigma: float | str | None = None) -> Gram:
     gram : Gram
         Similarities of the collection.
     sigma : float or "psd", optional
-        Left out, σ = −trace/n, so that the trace becomes 0: the diagonal shift DS that frees kernel k-means from a
+        By default σ = −trace/n, so that the trace becomes 0: the diagonal shift DS that frees kernel k-means from a
         dominant diagonal (`dominance`, §4.1). ``"psd"`` is the smallest shift that makes an indefinite Gram positive
         semi-definite, σ = max(0, −λ_min).
 
@@ -112,7 +112,7 @@ class Shifted(Transformed):
         return below, sigma + self.sigma
 
     def cost(self) -> Cost:
-        """Return the cost of the base: the diagonal is little beside it."""
+        """Return the cost of the base: the diagonal adds little."""
         below = self.base.cost()
         return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
 

@@ -1,4 +1,4 @@
-"""A Gram with its matrix kept in memory."""
+"""A Gram with its matrix in memory."""
 
 from __future__ import annotations
 
@@ -16,17 +16,30 @@ from .base import Transformed
 
 
 def fits(gram: Gram) -> bool:
-    """Return whether the whole matrix may be kept: within a quarter of the memory budget."""
+    """Return whether the whole matrix may be stored: within a quarter of the memory budget."""
     return may_keep(len(gram) ** 2 * gram.dtype.itemsize)
 
 
 def store(gram: Gram) -> Stored | DenseGram:
-    """Return a Gram with its ``matrix`` in memory; what is stored already is returned as it is."""
+    """Return a Gram with its ``matrix`` in memory; a stored one is returned as it is.
+
+    Parameters
+    ----------
+    gram : Gram
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram, store
+    >>> store(LinearGram(np.array([[1.0], [2.0]]))).matrix
+    array([[1., 2.],
+           [2., 4.]])
+    """
     return gram if isinstance(gram, Stored | DenseGram) else Stored(gram, gram.dense())
 
 
 class Stored(Transformed):
-    """A Gram whose matrix was computed once and is read from memory; all else is answered by the base."""
+    """A Gram whose matrix was computed once and is read from memory; the base answers everything else."""
 
     entrywise = True
 
@@ -64,5 +77,5 @@ class Stored(Transformed):
 
     @property
     def magnitude(self) -> float:
-        """Size of the numbers that the entries were computed from."""
+        """Magnitude of the numbers that the entries were computed from."""
         return self.base.magnitude

@@ -59,8 +59,8 @@ class Subsequence(WithLengthAndDecay):
 
     Notes
     -----
-    Every pair costs length · m · n steps for strings of m and n characters, compiled where numba is installed
-    (``pip install grampus[fast]``), in parallel over pairs (``grampus.config(threads=…)``). Memory is 8 (length + 4) n
+    Every pair costs length · m · n steps for strings of m and n characters, in parallel over pairs
+    (``grampus.config(threads=…)``). Memory is 8 (length + 4) n
     numbers a thread. Strings shorter than `length` cost nothing. For thousands of long documents, choose a substring
     kernel instead.
 

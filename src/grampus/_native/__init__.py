@@ -1,0 +1,184 @@
+"""The hot loops, compiled: kernel k-means, neighbours, near-duplicates, the subsequence kernel.
+
+Arrays are checked here, before C++ sees them; types and layout are fixed by copying only where they differ. Every
+function releases the interpreter's lock, so threads can share the work: on different runs, or on ranges of one.
+
+Double precision decides. Its sums have one fixed order and no fused operations, so results have the same bits on every
+instruction set and for any number of threads. Single precision only rules out what a certified bound allows.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from . import _core
+from ._core import Documents, Outcome, Postings, Run, Sparse
+
+Array: TypeAlias = NDArray[Any]
+__all__ = [
+    "JOINS",
+    "LANES",
+    "Documents",
+    "Outcome",
+    "Postings",
+    "Run",
+    "Sparse",
+    "dense_documents",
+    "gram_rows",
+    "largest",
+    "near_pairs",
+    "nearest",
+    "run_all",
+    "sparse_documents",
+    "start_run",
+    "stored_documents",
+    "subsequence",
+]
+
+LANES = 8  # pairs of strings compared together
+JOINS = -2  # the label of a document that first joins the nearest labelled one; −1 is only predicted
+_MOST = 2**31 - 1
+
+
+def _require(holds: bool, rule: str) -> None:
+    if not holds:
+        raise InputError(f"{rule}. This is a bug in Grampus.")
+
+
+def _numbers(values: Any, shape: tuple[int, ...], name: str, dtype: Any = np.float64) -> Array:
+    array = np.require(values, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(array.shape == shape, f"{name} must have shape {shape}; got {array.shape}")
+    return array
+
+
+def _either(values: Any, ndim: int, name: str) -> Array:
+    """Return floats as they are, other numbers as float64."""
+    array = np.asarray(values)
+    dtype = array.dtype if array.dtype in (np.float32, np.float64) else np.float64
+    array = np.require(array, dtype, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(array.ndim == ndim, f"{name} must have {ndim} dimensions; got {array.ndim}")
+    return array
+
+
+def stored_documents(matrix: Any, diagonal: Any, weights: Any) -> _core.Stored:
+    """Return documents given by their n × n similarities in float32 or float64.
+
+    With None the caller adds the similarities to `Run.sums` after every `Run.advance`.
+    """
+    n = len(diagonal)
+    if matrix is not None:
+        matrix = _either(matrix, 2, "matrix")
+        _require(matrix.shape == (n, n), f"matrix must have shape {(n, n)}; got {matrix.shape}")
+    return _core.Stored(matrix, _numbers(diagonal, (n,), "diagonal"), _numbers(weights, (n,), "weights"))
+
+
+def dense_documents(rows: Any, diagonal: Any, weights: Any) -> _core.Dense:
+    """Return documents given by dense features, (n, m)."""
+    n = len(diagonal)
+    rows = np.require(rows, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(
+        rows.ndim == 2 and len(rows) == n and rows.shape[1] > 0, f"rows must have shape ({n}, m); got {rows.shape}"
+    )
+    return _core.Dense(rows, _numbers(diagonal, (n,), "diagonal"), _numbers(weights, (n,), "weights"))
+
+
+def sparse_documents(rows: Any, scale: Any, diagonal: Any, weights: Any) -> Sparse:
+    """Return documents given by sparse features (CSR) of shape (n, m), row i times ``scale[i]``."""
+    n, m = rows.shape
+    data, indices = _either(rows.data, 1, "data"), np.require(rows.indices, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
+    indptr = _numbers(rows.indptr, (n + 1,), "indptr", np.int64)
+    _require(max(n, m) <= _MOST, "rows must have fewer than 2³¹ rows and columns")
+    _require(bool(indptr[0] == 0 and (np.diff(indptr) >= 0).all()), "indptr must begin with 0 and not fall")
+    _require(len(data) == len(indices) >= indptr[-1], "data and indices must be as long as indptr says")
+    used = indices[: indptr[-1]]
+    _require(len(used) == 0 or (used.min() >= 0 and used.max() < m), f"indices must be from 0 to {m - 1}")
+    figures = (_numbers(values, (n,), name) for values, name in ((diagonal, "diagonal"), (weights, "weights")))
+    return _core.Sparse(data, indices, indptr, _numbers(scale, (n,), "scale"), m, *figures)
+
+
+def start_run(
+    documents: Documents,
+    labels: Any,
+    k: int,
+    rule: tuple[bool, float, float, bool, float],
+    max_iter: int,
+    cycles: int,
+    bounded: bool = True,
+) -> Run:
+    """Return a run of kernel k-means that begins with these labels; `run_all` takes it to its end.
+
+    Parameters
+    ----------
+    rule : adjusted, tolerance, shift, spherical, centroid
+    cycles : int
+        Consecutive two-cycles that end it.
+    bounded : bool
+        Whether to store bounds, 4 n k bytes, that say which documents cannot have moved.
+    """
+    labels = np.require(labels, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(labels.shape == (documents.n,), f"labels must have shape ({documents.n},); got {labels.shape}")
+    _require(1 <= k <= _MOST, f"k must be from 1 to {_MOST}; got {k}")
+    _require(
+        len(labels) == 0 or (labels.min() >= JOINS and labels.max() < k), f"labels must be from {JOINS} to {k - 1}"
+    )
+    return Run(documents, labels, k, *rule, max_iter, cycles, bounded)
+
+
+def run_all(runs: list[Run]) -> None:
+    """Take runs on the same documents to their end; a stored matrix is read once for all of them in each iteration."""
+    _core.run_all(runs)
+
+
+def gram_rows(postings: Postings, documents: Any) -> Array:
+    """Return rows of the Gram of sparse documents, (documents, n)."""
+    documents = np.require(documents, np.int64, ["C_CONTIGUOUS", "ALIGNED"])
+    inside = documents.ndim == 1 and (len(documents) == 0 or (documents.min() >= 0 and documents.max() < postings.n))
+    _require(inside, f"documents must be from 0 to {postings.n - 1}")
+    out = np.empty((len(documents), postings.n))
+    postings.rows(documents, out)
+    return out
+
+
+def nearest(postings: Postings, p: int, first: int, last: int) -> tuple[NDArray[np.int64], Array]:
+    """Return columns and values of the p most similar other documents of documents first … last.
+
+    Columns rise. Of similarities equal up to rounding the first are taken; −1 and 0 stand where fewer than p are
+    above 0.
+    """
+    _require(0 <= first <= last <= postings.n, f"the range must be inside 0 … {postings.n}")
+    _require(1 <= p < postings.n, f"p must be from 1 to {postings.n - 1}; got {p}")
+    columns, values = np.empty((last - first, p), dtype=np.int64), np.empty((last - first, p))
+    postings.nearest(first, columns, values)
+    return columns, values
+
+
+def near_pairs(documents: Sparse, threshold: float) -> _core.Heads:
+    """Return what finds pairs of rows of length 1 whose product is at least `threshold`: ``pairs(first, last)``."""
+    _require(0 < threshold <= 1, f"threshold must be above 0 and at most 1; got {threshold}")
+    return _core.Heads(documents, threshold)
+
+
+def largest(block: Any, p: int, tie: float, margin: float = 0.0) -> NDArray[np.int64]:
+    """Return the places of the p largest entries of every row, in rising order.
+
+    Of those that are equal up to `tie` times the p-th largest, plus `margin`, the first are taken.
+    """
+    block = np.require(block, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(block.ndim == 2 and 1 <= p <= block.shape[1] <= _MOST, f"p must be from 1 to {block.shape[-1]}; got {p}")
+    places = np.empty((len(block), p), dtype=np.int64)
+    _core.largest(block, tie, margin, places)
+    return places
+
+
+def subsequence(xs: Any, ys: Any, length: int, decay: float) -> Array:
+    """Return the subsequence kernel of `LANES` pairs of strings, each a column of units."""
+    xs, ys = (np.require(side, np.int32, ["C_CONTIGUOUS", "ALIGNED"]) for side in (xs, ys))
+    wide = xs.ndim == ys.ndim == 2 and xs.shape[1] == ys.shape[1] == LANES
+    _require(wide and length >= 1, f"strings must have {LANES} columns, and length must be at least 1")
+    out = np.empty(LANES)
+    _core.subsequence(xs, ys, length, decay, out)
+    return out

@@ -1,0 +1,164 @@
+// The module grampus._native._core. Callers check arrays first (__init__.py); here only types and layout are fixed.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+
+#include "neighbours.hpp"
+
+namespace nb = nanobind;
+using namespace grampus;
+
+namespace grampus {
+
+#define DECLARE(isa)                 \
+    void fill_double_##isa(Loops&);  \
+    void fill_single_##isa(Loops&);
+DECLARE(baseline)
+#ifdef GRAMPUS_HAS_avx2
+DECLARE(avx2)
+#endif
+
+static Loops chosen_loops(bool best) {
+    Loops table{};
+    table.name = "baseline";
+    fill_double_baseline(table);
+    fill_single_baseline(table);
+#ifdef GRAMPUS_HAS_avx2
+    if (best && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
+        table.name = "avx2";
+        fill_double_avx2(table);
+        fill_single_avx2(table);
+    }
+#endif
+    (void)best;
+    return table;
+}
+static Loops the_loops = chosen_loops(true);
+const Loops& loops() { return the_loops; }
+
+}  // namespace grampus
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Free = nb::call_guard<nb::gil_scoped_release>;
+
+template <class T>
+nb::ndarray<nb::numpy, T> array(const std::vector<T>& values) {
+    auto* copy = new std::vector<T>(values);
+    nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return nb::ndarray<nb::numpy, T>(copy->data(), {copy->size()}, owner);
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled loops of Grampus.";
+    m.def("instruction_set", [] { return std::string(loops().name); });
+    m.def("use_best", [](bool best) { the_loops = chosen_loops(best); });  // for tests
+
+    nb::class_<Documents>(m, "Documents").def_ro("n", &Documents::n);
+    nb::class_<Stored, Documents>(m, "Stored")
+        .def("__init__", [](Stored* self, nb::object matrix, Vector<double> diagonal, Vector<double> weights) {
+            const float* m32 = nullptr;
+            const double* m64 = nullptr;
+            Matrix<float> single;
+            Matrix<double> twice;
+            if (nb::try_cast(matrix, single, false)) m32 = single.data();
+            else if (nb::try_cast(matrix, twice, false)) m64 = twice.data();
+            else if (!matrix.is_none()) throw nb::type_error("the matrix must be float32 or float64, in C order");
+            new (self) Stored(m32, m64, static_cast<int64_t>(diagonal.shape(0)), diagonal.data(), weights.data());
+        }, nb::arg("matrix").none(), nb::arg("diagonal"), nb::arg("weights"), nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+    nb::class_<Sparse, Documents>(m, "Sparse")
+        .def("__init__", [](Sparse* self, nb::object data, Vector<int32_t> indices, Vector<int64_t> indptr,
+                            Vector<double> scale, int64_t terms, Vector<double> diagonal, Vector<double> weights) {
+            const float* d32 = nullptr;
+            const double* d64 = nullptr;
+            Vector<float> single;
+            Vector<double> twice;
+            if (nb::try_cast(data, single, false)) d32 = single.data();
+            else if (nb::try_cast(data, twice, false)) d64 = twice.data();
+            else throw nb::type_error("data must be float32 or float64");
+            nb::gil_scoped_release free;
+            new (self) Sparse(d32, d64, indices.data(), indptr.data(), scale.data(), static_cast<int64_t>(scale.shape(0)), terms,
+                              diagonal.data(), weights.data());
+        }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>(), nb::keep_alive<1, 5>(), nb::keep_alive<1, 7>(), nb::keep_alive<1, 8>());
+    nb::class_<Dense, Documents>(m, "Dense")
+        .def("__init__", [](Dense* self, Matrix<double> rows, Vector<double> diagonal, Vector<double> weights) {
+            nb::gil_scoped_release free;
+            new (self) Dense(rows.data(), static_cast<int64_t>(rows.shape(0)), static_cast<int64_t>(rows.shape(1)), diagonal.data(), weights.data());
+        }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>(), nb::keep_alive<1, 4>());
+
+    nb::class_<Run>(m, "Run")
+        .def("__init__", [](Run* self, const Documents& documents, Vector<int32_t> start, int k, bool adjusted, double tolerance,
+                            double shift, bool spherical, double centroid, int max_iter, int two_cycles, bool bounded) {
+            nb::gil_scoped_release free;
+            new (self) Run(documents, start.data(), k, Rule{adjusted, tolerance, shift, spherical, centroid}, max_iter, two_cycles, bounded);
+        }, nb::keep_alive<1, 2>())
+        .def("follow", &Run::follow, Free())
+        .def("measure", &Run::measure, Free())
+        .def("assign", &Run::assign, Free())
+        .def("advance", &Run::advance, Free())
+        .def_ro("outcome", &Run::outcome)
+        .def_prop_ro("members", [](const Run& run) { return run.inside.size(); })
+        .def_prop_ro("screened", [](const Run& run) { return std::vector<int64_t>{run.computed, run.doubtful}; })
+        .def_prop_ro("anew", [](const Run& run) { return run.anew; })
+        .def_prop_ro("sums", [](Run& run) {
+            auto* sums = dynamic_cast<StoredSums*>(run.sums.get());
+            if (!sums) throw nb::type_error("only stored sums can be added to");
+            return nb::ndarray<nb::numpy, double>(sums->values.data(), {size_t(run.k), size_t(run.documents.n)}, nb::find(run));
+        })
+        .def_prop_ro("labels", [](const Run& run) { return array(run.labels); }, nb::rv_policy::move)
+        .def_prop_ro("predicted", [](const Run& run) { return array(run.predicted); }, nb::rv_policy::move)
+        .def_prop_ro("moves", [](const Run& run) { return array(run.moves); }, nb::rv_policy::move)
+        .def_prop_ro("objectives", [](const Run& run) { return array(run.objectives); }, nb::rv_policy::move);
+    nb::enum_<Outcome>(m, "Outcome", nb::is_arithmetic())
+        .value("CONVERGED", CONVERGED).value("OSCILLATED", OSCILLATED).value("MAX_ITER", MAX_ITER)
+        .value("NOT_FINITE", NOT_FINITE).value("RUNNING", RUNNING);
+    m.def("run_all", [](const std::vector<Run*>& runs) {
+        nb::gil_scoped_release free;
+        run_all(runs);
+    });
+
+    nb::class_<Postings>(m, "Postings")
+        .def(nb::init<const Sparse&>(), nb::keep_alive<1, 2>(), Free())
+        .def_prop_ro("n", &Postings::count)
+        .def("rows", [](const Postings& self, Vector<int64_t> documents, Out2<double> out) {
+            self.rows(documents.data(), static_cast<int64_t>(documents.shape(0)), out.data());
+        }, Free())
+        .def("nearest", [](const Postings& self, int64_t first, Out2<int64_t> columns, Out2<double> values) {
+            self.nearest(first, first + static_cast<int64_t>(columns.shape(0)), static_cast<int>(columns.shape(1)), columns.data(), values.data());
+        }, Free());
+    nb::class_<Heads>(m, "Heads")
+        .def(nb::init<const Sparse&, double>(), nb::keep_alive<1, 2>(), Free())
+        .def("pairs", [](const Heads& self, int64_t first, int64_t last) {
+            std::vector<Pair> found;
+            {
+                nb::gil_scoped_release free;
+                found = self.pairs(first, last);
+            }
+            std::vector<int64_t> i, j;
+            std::vector<double> value;
+            for (const Pair& pair : found) i.push_back(pair.i), j.push_back(pair.j), value.push_back(pair.value);
+            return nb::make_tuple(array(i), array(j), array(value));
+        });
+    m.def("largest", [](Matrix<double> values, double tie, double margin, Out2<int64_t> places) {
+        const int64_t n = static_cast<int64_t>(values.shape(1)), p = static_cast<int64_t>(places.shape(1));
+        for (size_t r = 0; r < values.shape(0); ++r) largest(values.data() + r * n, n, static_cast<int>(p), tie, margin, places.data() + r * p);
+    }, Free());
+    m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {
+        std::vector<double> scratch((length + 3) * (ys.shape(0) + 1) * 8);
+        loops().subsequence(xs.data(), static_cast<int64_t>(xs.shape(0)), ys.data(), static_cast<int64_t>(ys.shape(0)), length, decay,
+                            scratch.data(), out.data());
+    }, Free());
+}

@@ -1,0 +1,197 @@
+// Double precision; see loops.hpp. Compiled with -ffp-contract=off.
+#include "loops.hpp"
+
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+
+namespace grampus {
+namespace {
+
+constexpr double INFINITE = __builtin_inf();
+
+inline double smaller(double a, double b) { return a < b ? a : b; }
+
+// Distance to the own cluster without the document itself (`dominance`, Eqn 12); −∞ for a document that is alone.
+double left_out(double similar, const Figures& f, int c, double diagonal, double weight, const Rule& rule) {
+    const double one = smaller(weight, 1.0), rest = f.sizes[c] - one;
+    if (rest <= 1e-12 * one) return -INFINITE;
+    double gathered = f.within[c] - 2.0 * one * similar + one * one * diagonal;
+    gathered += rule.shift * (f.squares[c] - one * one);
+    return rule.centroid * gathered / (rest * rest) - 2.0 * (similar - one * diagonal) / rest;
+}
+
+void choose(const double* tile, const Some& some, const Figures& f, const Rule& rule, int32_t* chosen) {
+    double own[BLOCK], best[BLOCK], size[BLOCK];
+    const int many = some.count;
+    for (int r = 0; r < many; ++r) {
+        const int c = some.current[r];
+        best[r] = own[r] = INFINITE;
+        size[r] = 0.0;
+        if (c < 0) continue;
+        const double similar = tile[c * many + r];
+        if (rule.adjusted) own[r] = left_out(similar, f, c, some.diagonal[r], some.weights[r], rule);
+        else own[r] = f.offsets[c] + f.slopes[c] * (similar + rule.shift * smaller(some.weights[r], 1.0));
+    }
+    for (int c = 0; c < f.k; ++c) {
+        const double slope = f.slopes[c], offset = f.offsets[c], extent = f.extents[c];
+        const double* row = tile + static_cast<int64_t>(c) * many;
+        for (int r = 0; r < many; ++r) {
+            const double d = some.current[r] == c ? own[r] : offset + slope * row[r];
+            size[r] = d < best[r] ? extent : size[r];
+            best[r] = d < best[r] ? d : best[r];
+        }
+    }
+    for (int r = 0; r < many; ++r) {
+        best[r] += rule.tolerance * (some.reach[r] + size[r]);
+        chosen[r] = rule.adjusted && some.current[r] >= 0 && own[r] <= best[r] ? some.current[r] : -1;
+    }
+    for (int c = 0; c < f.k; ++c) {
+        const double slope = f.slopes[c], offset = f.offsets[c];
+        const double* row = tile + static_cast<int64_t>(c) * many;
+        for (int r = 0; r < many; ++r) {
+            const double d = some.current[r] == c ? own[r] : offset + slope * row[r];
+            chosen[r] = chosen[r] < 0 && d <= best[r] ? c : chosen[r];
+        }
+    }
+    for (int r = 0; r < many; ++r) chosen[r] = chosen[r] < 0 ? 0 : chosen[r];  // where nothing is finite
+}
+
+#ifdef __AVX__
+constexpr int WIDTH = 4;  // doubles in a register
+#else
+constexpr int WIDTH = 2;
+#endif
+typedef double Vector __attribute__((vector_size(8 * WIDTH), aligned(8)));
+
+inline Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
+// V registers of columns, one by one rather than as an array: so that compilers keep them in registers.
+template <int V>
+struct Columns {
+    Vector here;
+    Columns<V - 1> others;
+    explicit Columns(const double* from) : here(load(from)), others(from + WIDTH) {}
+    inline __attribute__((always_inline)) void add(const double* row) { here += load(row), others.add(row + WIDTH); }
+    inline __attribute__((always_inline)) void add(const double* row, double w) { here += w * load(row), others.add(row + WIDTH, w); }
+    inline __attribute__((always_inline)) void put(double* to) const { *reinterpret_cast<Vector*>(to) = here, others.put(to + WIDTH); }
+};
+template <>
+struct Columns<0> {
+    explicit Columns(const double*) {}
+    void add(const double*) {}
+    void add(const double*, double) {}
+    void put(double*) const {}
+};
+
+// Some columns stay in registers while the rows go by, one after the other.
+template <bool UNIT>
+void add_some(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+              int64_t wide, double* target) {
+    constexpr int VECTORS = 8;
+    int64_t j = 0;
+    for (; j + VECTORS * WIDTH <= wide; j += VECTORS * WIDTH) {
+        Columns<VECTORS> sums(target + j);
+        for (int64_t e = 0; e < count; ++e) {
+            const double* row = rows + numbers[e] * stride + j;
+            if (UNIT) sums.add(row);
+            else sums.add(row, weights[e]);
+        }
+        sums.put(target + j);
+    }
+    for (; j < wide; ++j)
+        for (int64_t e = 0; e < count; ++e) {
+            const double x = static_cast<double>(rows[numbers[e] * stride + j]);
+            target[j] += UNIT ? x : weights[e] * x;
+        }
+}
+
+void add_tile(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
+              int64_t wide, double* target) {
+    (weights ? add_some<false> : add_some<true>)(rows, stride, numbers, weights, count, wide, target);
+}
+
+// The same sums while four rows at a time stream by.
+template <class T>
+void add_rows(const T* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count, int64_t wide,
+              double* __restrict target) {
+    int64_t e = 0;
+    for (; e + 4 <= count; e += 4) {
+        const T *a = rows + numbers[e] * stride, *b = rows + numbers[e + 1] * stride;
+        const T *c = rows + numbers[e + 2] * stride, *d = rows + numbers[e + 3] * stride;
+        const double u = weights ? weights[e] : 1.0, v = weights ? weights[e + 1] : 1.0;
+        const double w = weights ? weights[e + 2] : 1.0, x = weights ? weights[e + 3] : 1.0;
+        for (int64_t j = 0; j < wide; ++j)
+            target[j] = (((target[j] + u * double(a[j])) + v * double(b[j])) + w * double(c[j])) + x * double(d[j]);
+    }
+    for (; e < count; ++e) {
+        const T* a = rows + numbers[e] * stride;
+        const double u = weights ? weights[e] : 1.0;
+        for (int64_t j = 0; j < wide; ++j) target[j] += u * double(a[j]);
+    }
+}
+
+double dot(const double* a, const double* b, int64_t m) {
+    double lane[8] = {0, 0, 0, 0, 0, 0, 0, 0};
+    int64_t t = 0;
+    for (; t + 8 <= m; t += 8)
+        for (int l = 0; l < 8; ++l) lane[l] += a[t + l] * b[t + l];
+    for (int l = 0; t + l < m; ++l) lane[l] += a[t + l] * b[t + l];
+    return ((lane[0] + lane[1]) + (lane[2] + lane[3])) + ((lane[4] + lane[5]) + (lane[6] + lane[7]));
+}
+
+void axpy(double w, const double* row, int64_t m, double* __restrict target) {
+    for (int64_t t = 0; t < m; ++t) target[t] += w * row[t];
+}
+
+constexpr int PAIRS = 8;
+
+// Turn S_l (`from`) into S_{l + 1}, R_l of the last character into that of this one, and D_l[i − 1] into D_l[i].
+// `from` may be `ended`: each row is read before it is written.
+inline void step(const double* weight, double decay, int64_t size, const double* from, double* ended, double* running,
+                 double* before) {
+    double last[PAIRS], old[PAIRS], now[PAIRS];
+    for (int l = 0; l < PAIRS; ++l) last[l] = running[l];
+    for (int64_t t = 0; t < size; t += PAIRS) {
+        for (int l = 0; l < PAIRS; ++l) old[l] = before[t + l];
+        for (int l = 0; l < PAIRS; ++l) now[l] = decay * running[t + l] + from[t + PAIRS + l];
+        for (int l = 0; l < PAIRS; ++l) ended[t + PAIRS + l] = weight[t + PAIRS + l] * old[l];
+        for (int l = 0; l < PAIRS; ++l) before[t + l] = decay * old[l] + last[l];
+        for (int l = 0; l < PAIRS; ++l) last[l] = running[t + PAIRS + l] = now[l];
+    }
+}
+
+// Rows of PAIRS numbers; the first row stands for "before the first character" and stays 0 in `weight` and `ended`.
+void subsequence(const int32_t* xs, int64_t nx, const int32_t* ys, int64_t ny, int length, double decay, double* scratch,
+                 double* out) {
+    const int64_t size = ny * PAIRS, end = size + PAIRS;
+    double *weight = scratch, *ended = weight + end, *running = ended + end, *total = running + end;
+    double* before = total + end;
+    for (int64_t t = 0; t < (length + 3) * end; ++t) scratch[t] = 0.0;
+    const double square = decay * decay;
+    for (int64_t i = 0; i < nx; ++i) {
+        for (int64_t t = 0; t < size; t += PAIRS)
+            for (int l = 0; l < PAIRS; ++l) weight[t + PAIRS + l] = ys[t + l] == xs[i * PAIRS + l] ? square : 0.0;
+        const double* last = weight;
+        for (int level = 0; level + 1 < length; ++level) {
+            step(weight, decay, size, last, ended, running, before + level * end);
+            last = ended;
+        }
+        for (int64_t t = 0; t < end; ++t) total[t] += last[t];
+    }
+    for (int l = 0; l < PAIRS; ++l) out[l] = 0.0;
+    for (int64_t t = 0; t < end; t += PAIRS)
+        for (int l = 0; l < PAIRS; ++l) out[l] += total[t + l];
+}
+
+}  // namespace
+
+void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
+    table.choose = choose;
+    table.add_tile = add_tile;
+    table.add_rows32 = add_rows<float>;
+    table.add_rows64 = add_rows<double>;
+    table.dot = dot;
+    table.axpy = axpy;
+    table.subsequence = subsequence;
+}
+
+}  // namespace grampus

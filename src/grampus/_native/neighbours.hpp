@@ -1,0 +1,49 @@
+// Similarities of sparse documents through an inverted index: rows of the Gram, nearest neighbours, near-duplicates.
+#pragma once
+#include "kmeans.hpp"
+
+namespace grampus {
+
+class Postings {
+  public:
+    explicit Postings(const Sparse& documents);
+    int64_t count() const { return d_.n; }
+
+    // IN document numbers; OUT out (count, n): rows of the Gram in double precision, each summed in the order of its terms.
+    void rows(const int64_t* documents, int64_t count, double* out) const;
+    // OUT columns, values (last − first, p): the p most similar other documents of each of first … last, columns in rising
+    // order, equal ones (up to rounding) first come first; −1 and 0 where fewer than p are above 0.
+    void nearest(int64_t first, int64_t last, int p, int64_t* columns, double* values) const;
+
+  private:
+    double exact(const double* row, int64_t document) const;
+
+    const Sparse& d_;
+    std::vector<int64_t> starts_;
+    std::vector<Entry> entries_;  // (document, value) in single precision, by term
+    std::vector<double> values_;  // the same in double precision
+};
+
+struct Pair {
+    int64_t i, j;
+    double value;
+};
+
+// Pairs i < j of rows of length 1 whose product is at least `threshold`, found from first … last. IN/OUT see neighbours.cpp.
+class Heads {
+  public:
+    Heads(const Sparse& unit, double threshold);
+    std::vector<Pair> pairs(int64_t first, int64_t last) const;
+
+  private:
+    const Sparse& d_;
+    const double threshold_;
+    std::vector<int64_t> row_starts_, starts_;
+    std::vector<int32_t> row_terms_, documents_;  // the rare terms of every row; the rows of every rare term
+};
+
+// The p largest of n values, places in rising order; of those equal up to `tie` times the limit
+// plus `margin`, the first. OUT p places.
+void largest(const double* values, int64_t n, int p, double tie, double margin, int64_t* places);
+
+}  // namespace grampus
