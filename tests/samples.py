@@ -148,8 +148,16 @@ def rtf(paragraphs: Sequence[str], *, title: str = "") -> bytes:
     return f"{{\\rtf1\\ansi\\ansicpg1252{{\\fonttbl{{\\f0 Arial;}}}}{info}\\f0 {code}\\par}}".encode("ascii")
 
 
-def pdf(pages: Sequence[str], *, title: str = "", picture: bool = False, packed: bool = True, repeat: int = 1) -> bytes:
-    """Return a PDF with a line of text a page, or a picture instead; `repeat` names each page several times."""
+def pdf(
+    pages: Sequence[str],
+    *,
+    title: str = "",
+    picture: bool = False,
+    packed: bool = True,
+    repeat: int = 1,
+    line: bytes = b"",
+) -> bytes:
+    """Return a PDF with a line of text a page, or a picture; `repeat` names each page several times."""
     objects: list[bytes] = []
 
     def add(body: bytes) -> int:
@@ -166,12 +174,8 @@ def pdf(pages: Sequence[str], *, title: str = "", picture: bool = False, packed:
     )
     kids, root = [], len(objects) + 2 * len(pages) + 1
     for text in pages:
-        line = (
-            b"q 500 0 0 700 50 50 cm /I Do Q"
-            if picture
-            else b"BT /F 12 Tf 50 700 Td (%s) Tj ET" % text.encode("cp1252")
-        )
-        content = add(stream(line))
+        shown = b"q 500 0 0 700 50 50 cm /I Do Q" if picture else b"BT /F 12 Tf 50 700 Td (%s) Tj ET"
+        content = add(stream(line or (shown if picture else shown % text.encode("cp1252"))))
         resources = b"<</Font<</F %d 0 R>>/XObject<</I %d 0 R>>>>" % (font, image)
         kids.append(
             add(

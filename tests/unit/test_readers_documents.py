@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import os
 import stat
@@ -303,6 +304,14 @@ def test_a_page_named_a_million_times_ends(tmp_path):
     path.unlink()
 
 
+@NEEDS_PDF
+def test_a_stream_that_fills_the_memory_costs_its_process(tmp_path):
+    write(tmp_path, "a.pdf", samples.pdf(["x"], line=b" " * (300 << 20)))
+    write(tmp_path, "b.pdf", samples.pdf(["Whales sing."]))
+    with pytest.warns(UserWarning, match=r"a.pdf must be a valid PDF; reading it crashed, or took too much memory"):
+        assert read_corpus(tmp_path).texts == ["Whales sing."]
+
+
 class Clumsy(pdf.PdfWorker):
     """A worker whose program does what the test says."""
 
@@ -369,3 +378,46 @@ def children():
             if fields[1] == me:
                 found.add(name)
     return found
+
+
+# ---- a folder of everything ---------------------------------------------------------------------------------
+
+
+@NEEDS_PDF
+@pytest.mark.filterwarnings("ignore::grampus.text.CorpusWarning")
+def test_a_messy_folder_is_read_in_one_run(tmp_path):
+    """Every kind of file, five encodings, a scan, an empty file, one of 200 MB and odd names: each is in the table."""
+    text = "Les élèves étaient déjà là, très fatigués."
+    good = {
+        **{f"{name}.{name}": make() for name, (make, _) in EXAMPLES.items() if name not in ("zip", "tar")},
+        "a.zip": samples.zipped({"in.txt": "whales", "in.docx": samples.docx(["deer"])}),
+        "a.tar.gz": samples.tarred({"in.txt": "whales", "in.md": "# birds"}, "gz"),
+        "a.odp": samples.odt(["Whales sing."]),
+        **{f"{code}.txt": text.encode(code) for code in ("utf-8", "utf-16", "cp1252", "utf-8-sig", "utf-32")},
+        "a.md": b"# Whales", "a.rst": b"Whales\n======\n", "a.tex": b"\\section{Whales}",
+        "a.srt": b"1\n0:01,0 --> 0:02,0\nWhales",
+        "a.html": b"<p>Whales</p>", "a.eml": b"Subject: Whales\n\nsing", "a.log": b"whales", "a.py": b"whales = 1",
+        "a.csv": b"id,text\n1,whales", "a.json": b'["whales"]', "a.txt.gz": gzip.compress(b"whales"),
+        "new\nline.txt": b"whales", "Makefile": b"all: whales", "a.mbox": b"From a Thu Jun 6 2024\nSubject: x\n\ny\n",
+    }  # fmt: skip
+    bad = {
+        "scan.pdf": samples.pdf(["x"], picture=True), "empty.txt": b"", "photo.jpg": b"\xff\xd8\xff\xe0",
+        "a.exe": b"MZ\0\0",
+        "broken.docx": samples.docx(["x"])[:200], "broken.pdf": b"%PDF-1.4", "old.doc": b"\xd0\xcf\x11\xe0\0",
+        ".hidden": b"x",
+        "nested.zip": samples.zipped({"in.zip": samples.zipped({"x.txt": "x"})}),
+    }  # fmt: skip
+    for name, data in (good | bad).items():
+        write(tmp_path, name, data)
+    with (tmp_path / "huge.txt").open("wb") as out:
+        out.truncate(200_000_000)
+        out.write(b"text")
+    start = time.perf_counter()
+    corpus = read_corpus(tmp_path)
+    assert time.perf_counter() - start < 20
+    table = {file.path.replace("\\n", "\n"): file for file in corpus.files}
+    assert set(table) == {*good, *bad, "huge.txt"}
+    assert [name for name in good if not table[name].documents or table[name].reason] == []
+    assert [name for name in (*bad, "huge.txt") if table[name].documents or not table[name].reason] == []
+    assert sum(file.documents for file in corpus.files) == len(corpus)
+    assert sum(text in document.text for document in corpus) == 5

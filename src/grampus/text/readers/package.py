@@ -26,7 +26,7 @@ _METHODS = (ZIP_STORED, ZIP_DEFLATED, ZIP_BZIP2)  # LZMA may ask for gigabytes
 
 
 class Package:
-    """A ZIP file: its members, and their bytes within `max_document_bytes` each and `max_ratio` together."""
+    """A ZIP file: its members, and their bytes, within `max_ratio` times the size of the file."""
 
     def __init__(self, source: Source) -> None:
         stream = source.seekable()
@@ -48,8 +48,9 @@ class Package:
     def __contains__(self, name: str) -> bool:
         return name in self.file.NameToInfo
 
-    def chunks(self, member: str | ZipInfo) -> Iterator[bytes]:
-        """Yield the bytes of a member."""
+    def chunks(self, member: str | ZipInfo, limit: float | None = None) -> Iterator[bytes]:
+        """Yield the bytes of a member, by default at most `max_document_bytes`."""
+        limit = self.limits.max_document_bytes if limit is None else limit
         info = member if isinstance(member, ZipInfo) else self.file.NameToInfo.get(member)
         name = quoted(info.filename if info else member)
         if info is None:
@@ -58,14 +59,15 @@ class Package:
             raise CorpusError(f"{self.name} must not be encrypted; {name} is.")
         if info.compress_type not in _METHODS:
             raise CorpusError(f"{self.name} must be compressed by deflate or bzip2; {name} is not.")
+        self.expansion.check(info.file_size, info.compress_size, f"of {name} would become")
         total = 0
         try:
             with self.file.open(info) as file:
                 while piece := file.read(_CHUNK):
                     total += len(piece)
-                    if total > self.limits.max_document_bytes:
-                        limit = format_size(self.limits.max_document_bytes)
-                        raise CorpusError(f"{name} must hold at most {limit} (max_document_bytes); it holds more.")
+                    if total > limit:
+                        most = format_size(limit)
+                        raise CorpusError(f"{name} must hold at most {most} (max_document_bytes); it holds more.")
                     self.expansion.add(len(piece))
                     yield piece
         except CorpusError:
@@ -152,9 +154,9 @@ def _local(name: str) -> str:
     return name.rpartition(" ")[2]
 
 
-def parse_member(package: Package, member: str, handler: XmlHandler) -> None:
+def parse_member(package: Package, member: str, handler: XmlHandler, limit: float | None = None) -> None:
     """Feed a whole member to a handler."""
-    for _ in parse_xml(package.chunks(member), handler, f"{package.name} ({quoted(member)})"):
+    for _ in parse_xml(package.chunks(member, limit), handler, f"{package.name} ({quoted(member)})"):
         pass
 
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
-_MEMORY = 512 << 20  # beyond what the process has when it starts
+_MEMORY = 160 << 20  # beyond what the process has when it starts
 
 
 def _limit_memory() -> None:

@@ -153,7 +153,7 @@ def _number(value: str, *, date: bool) -> str:
 def _xlsx_rows(package: Package) -> Iterator[tuple[str, _Row]]:
     strings, styles = _Strings(), _Styles()
     if "xl/sharedStrings.xml" in package:
-        parse_member(package, "xl/sharedStrings.xml", strings)
+        parse_member(package, "xl/sharedStrings.xml", strings, package.limits.max_total_bytes)
     if "xl/styles.xml" in package:
         parse_member(package, "xl/styles.xml", styles)
     targets = {
@@ -165,7 +165,8 @@ def _xlsx_rows(package: Package) -> Iterator[tuple[str, _Row]]:
         if member not in package or "worksheet" not in member:
             continue
         handler = _XlsxSheet(strings.found, styles.dates)
-        for _ in parse_xml(package.chunks(member), handler, f"{package.name} ({quoted(member)})"):
+        pieces = package.chunks(member, package.limits.max_total_bytes)  # a row is a document, not the sheet
+        for _ in parse_xml(pieces, handler, f"{package.name} ({quoted(member)})"):
             yield from ((sheet.get("name", ""), row) for row in handler.rows)
             handler.rows.clear()
 
@@ -223,7 +224,8 @@ def _repeats(value: str | None) -> int:
 
 def _ods_rows(package: Package) -> Iterator[tuple[str, _Row]]:
     handler = _OdsSheets()
-    for _ in parse_xml(package.chunks("content.xml"), handler, f"{package.name} (content.xml)"):
+    pieces = package.chunks("content.xml", package.limits.max_total_bytes)
+    for _ in parse_xml(pieces, handler, f"{package.name} (content.xml)"):
         yield from handler.rows
         handler.rows.clear()
 

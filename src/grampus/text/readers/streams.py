@@ -47,10 +47,14 @@ class Expansion:
         if self.outer is not None:
             self.outer.add(expanded)
         self.expanded += expanded
-        if self.expanded > _RATIO_FLOOR and self.expanded > self.max_ratio * self.size:
+        self.check(self.expanded, self.size, "became", ", with more to come")
+
+    def check(self, expanded: int, size: float, verb: str, rest: str = "") -> None:
+        """Refuse what expands too much, as counted or as announced."""
+        if expanded > _RATIO_FLOOR and expanded > self.max_ratio * size:
             raise CorpusError(
                 f"{self.name} must not expand more than {self.max_ratio:g} times when it is read (max_ratio); "
-                f"{format_size(self.size)} became {format_size(self.expanded)}, with more to come."
+                f"{format_size(size)} {verb} {format_size(expanded)}{rest}."
             )
 
 
