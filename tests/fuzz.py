@@ -94,6 +94,16 @@ def _parquet() -> bytes:
     return out.getvalue()
 
 
+def _arrow() -> bytes:
+    import pyarrow
+
+    out = io.BytesIO()
+    table = pyarrow.Table.from_pylist(_RECORDS)
+    with pyarrow.ipc.new_file(out, table.schema) as file:
+        file.write_table(table)
+    return out.getvalue()
+
+
 def _duckdb() -> bytes:
     import duckdb
 
@@ -146,6 +156,7 @@ READERS: dict[str, Reader] = {
     "folder": Reader(lambda: "Grüße aus der Tiefe. Ça va très bien.".encode("cp1252"), "folder/x.txt", {}),
     "sqlite": Reader(_sqlite, "x.sqlite", {"query": "SELECT id, text, label FROM documents"}),
     "parquet": Reader(_parquet, "x.parquet", {"label": "label"}),
+    "arrow": Reader(_arrow, "x.arrow", {"label": "label"}),
     "duckdb": Reader(_duckdb, "x.duckdb", {"query": "SELECT id, text, label FROM documents"}),
     "markdown": Reader(b"---\ntitle: x\n---\n# Whales\n\nThey *sing* [low](x).\n\n- a\n- b\n".__bytes__, "x.md"),
     "rst": Reader(b"Whales\n======\n\nThey *sing*, :ref:`low <x>`.\n\n.. note:: x\n".__bytes__, "x.rst"),

@@ -1,7 +1,8 @@
-"""Parquet: a record per row, a few hundred at a time."""
+"""Parquet and Arrow: a record per row, a few hundred at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -48,4 +49,35 @@ def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | Non
     return [column for column in columns if column.casefold() in folded]
 
 
-FORMATS = (Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),)
+def open_arrow(source: Source) -> Table:
+    """Read the wanted columns of an Arrow file (Feather 2)."""
+    ipc: Any = import_extra("pyarrow.ipc", "parquet")
+    try:
+        file = source.cleanup.enter_context(ipc.open_file(source.path))
+        columns = check_names(file.schema.names, source.name)
+        chosen = _chosen(file.schema, columns, source.wanted)
+        count = file.num_record_batches
+    except CorpusError:
+        raise
+    except Exception as error:
+        raise CorpusError(f"{source.name} must be a valid Arrow file ({first_line(error)}).") from error
+    slices = _slices(file, count, chosen)
+
+    def fetch() -> list[dict[str, Any]] | None:
+        return next(slices, None)
+
+    return Table("record", columns, read_batches(source, fetch, first_line))
+
+
+def _slices(file: Any, count: int, chosen: list[str]) -> Iterator[list[dict[str, Any]]]:
+    for number in range(count):
+        batch = file.get_batch(number).select(chosen)
+        batch.validate(full=True)  # offsets beyond the data would end the process
+        for start in range(0, batch.num_rows, BATCH):
+            yield batch.slice(start, BATCH).to_pylist()
+
+
+FORMATS = (
+    Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),
+    Reader("arrow", open_arrow, (".arrow", ".feather"), (0, b"ARROW1"), needs_path=True),
+)

@@ -19,7 +19,7 @@ from .guess import DATES, TITLES, named_columns
 from .json import open_detected
 from .log import Log, quoted
 from .options import ReadOptions
-from .registry import READERS, Reader, Source, find_reader, read_head
+from .registry import READERS, Reader, Source, find_reader, load_plugins, read_head
 from .streams import open_source
 
 _MBOX = re.compile(rb"From \S+[^\n]*\d{4}\r?\n(?:>?[\w-]+:[^\n]*\n)")
@@ -130,6 +130,8 @@ def _close(shared: dict[str, Any]) -> None:
 def _named_reader(name: str | Reader | None) -> Reader | None:
     if name is None or isinstance(name, Reader):
         return name
+    if name not in READERS:
+        load_plugins()
     if name not in READERS:
         raise InputError(f"format must be one of {', '.join(READERS)}; got {name!r}.")
     return READERS[name]

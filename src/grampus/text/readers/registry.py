@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.metadata import entry_points
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple, cast
 
 from ..._config import format_size
 from ...errors import CorpusError, InputError
 from .decode import decode_chunks
-from .log import Log
+from .log import CorpusWarning, Log, quoted
 from .options import MB, ReadLimits, ReadOptions
 from .streams import COMPRESSED_SUFFIXES, Expansion, decompress, is_compressed
 
@@ -252,6 +255,17 @@ def register_reader(reader: Reader) -> None:
     READERS[reader.name] = reader
 
 
+@cache
+def load_plugins() -> None:
+    """Register the readers of installed packages, which name them as entry points of the group ``grampus.readers``."""
+    for entry in entry_points(group="grampus.readers"):
+        try:
+            register_reader(entry.load())
+        except Exception as error:  # a package of someone else: it may fail in any way, and must not stop the reading
+            problem = f"the reader {entry.name!r} of an installed package could not be loaded ({quoted(error)})."
+            warnings.warn(problem, CorpusWarning, stacklevel=2)
+
+
 def find_reader(path: str, head: bytes, *, in_folder: bool = False) -> Reader | None:
     """Return the reader for a file, by its first bytes and then by its name; None if neither is known."""
     stem, suffix = os.path.splitext(path.lower())
@@ -261,7 +275,11 @@ def find_reader(path: str, head: bytes, *, in_folder: bool = False) -> Reader | 
     by_head = [reader for reader in readers if reader.recognises(head)]
     by_name = [reader for reader in readers if suffix and suffix in reader.suffixes]
     both = [reader for reader in by_name if reader in by_head]
-    return next(iter(both + by_head + by_name), None)
+    found = next(iter(both + by_head + by_name), None)
+    if found is None and not load_plugins.cache_info().currsize:
+        load_plugins()
+        return find_reader(path, head, in_folder=in_folder)
+    return found
 
 
 def read_head(stream: IO[bytes]) -> bytes:
