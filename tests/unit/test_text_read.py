@@ -795,8 +795,11 @@ def test_a_name_that_does_not_tell(tmp_path):
     (tmp_path / "x.weird").write_text("x", encoding="utf-8")
     assert read_corpus(tmp_path / "x.weird").texts == ["x"]
     (tmp_path / "y.weird").write_bytes(b"\x89PNG\0\0")
-    with pytest.raises(CorpusError, match=r"must be a file of a known kind .*; it looks like a picture"):
+    with pytest.raises(CorpusError, match="must be a file of a known kind; it looks like a picture"):
         read_corpus(tmp_path / "y.weird")
+    (tmp_path / "y.doc").write_bytes(b"\xd0\xcf\x11\xe0\0")
+    with pytest.raises(CorpusError, match=r"looks like an old office document; save it as \.docx"):
+        read_corpus(tmp_path / "y.doc")
     assert read_corpus(tmp_path / "x.weird", format="lines").texts == ["x"]
 
 

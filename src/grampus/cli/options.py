@@ -92,6 +92,8 @@ class SourceOptions:
         f"A document is: {', '.join(SPLITS[1:])}. [by looking]", type=click.Choice(SPLITS), default="auto"
     )
 
+    month_first: bool = option("Read 03/04/2024 as 4 March. [by the other dates]")
+
     def check(self, source: str) -> None:
         """Refuse options that do not apply to the kind of source."""
         if source == "-" or os.path.exists(source):
@@ -122,6 +124,7 @@ class SourceOptions:
                     delimiter=self.delimiter,
                     duplicate_ids=self.duplicate_ids,
                     split=self.split,
+                    day_first=False if self.month_first else None,
                 ),
                 progress=progress,
                 **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format")},

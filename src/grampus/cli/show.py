@@ -32,6 +32,7 @@ PHRASES = (
     ("split= to change", "--split to change"),
     ("text= to change", "--text to change"),
     ("id= names", "--id names"),
+    ("day_first=False for the month", "--month-first to change"),
     ("pass encoding=", "use --encoding"),
     (" (follow_symlinks is off)", ""),
     (" (max_document_bytes)", ""),

@@ -165,8 +165,8 @@ def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Re
         head = stream.read(8192)
         stream.seek(0)
         if what := looks_binary(head):
-            suffixes = ", ".join(suffix for other in READERS.values() for suffix in other.suffixes)
-            raise CorpusError(f"{name} must be a file of a known kind ({suffixes}); it looks like {what}.")
+            advice = "; save it as .docx, .xlsx or .pptx" if "office" in what else ""
+            raise CorpusError(f"{name} must be a file of a known kind; it looks like {what}{advice}.")
         reader = READERS["mbox"] if _MBOX.match(head) else None
     if reader is None or not reader.needs_path:
         given["log"].total = os.fstat(stream.fileno()).st_size
