@@ -143,6 +143,7 @@ def test_menus_without_names_are_left_out():
     menu = "<ul>" + "".join(f"<li><a href='{n}'>Section number {n}</a></li>" for n in range(20)) + "</ul>"
     text = "<p>" + "Whales sing in the deep sea. " * 10 + "</p>"
     assert "Section" not in extract_html(menu + text).pages[0]
+    assert "Section" in extract_html(f"<main>{menu}</main>").pages[0]  # a list of links is the text of its page
     assert extract_html("<nav>" + text).pages[0].startswith("Whales")  # never closed: better all than nothing
 
 

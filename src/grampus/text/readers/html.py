@@ -83,8 +83,8 @@ class _Page:
         if not text:
             return
         self.everything.append(text + separator)
-        menu = length and linked > _MOST_LINKS * length and not any(self.counts[name] for name in _HEADINGS)
-        if self.dropped or (menu and not self.counts["p"]):
+        menu = linked > _MOST_LINKS * length and not self.in_main and not any(self.counts[n] for n in (*_HEADINGS, "p"))
+        if self.dropped or menu:
             return
         self.kept.append(text + separator)
         if self.in_main:
@@ -141,7 +141,8 @@ class _Page:
         self.end_block("\n\n")
         everything, kept, main = ("".join(part).strip() for part in (self.everything, self.kept, self.main))
         # A main part that says next to nothing, or a menu that was never closed: better all than too little.
-        text = main if 4 * len(main) > len(kept) else kept if 10 * len(kept) > len(everything) else everything
+        fewest = len(everything) // 10
+        text = main if len(main) > max(fewest, len(kept) // 4) else kept if len(kept) > fewest else everything
         return Extract((text,), one_line(unescape("".join(self.title))) or self.heading, self.date)
 
 
