@@ -15,13 +15,14 @@ import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 from grampus.errors import CorpusError
 from grampus.text import CorpusWarning, ReadLimits, ReadOptions, read_corpus
+from tests import samples
 
 _RECORDS: list[dict[str, Any]] = [
     {"id": "a", "text": "The whale sang, \"loud\" and low.", "label": "sea", "n": 1},
@@ -93,6 +94,16 @@ def _parquet() -> bytes:
     return out.getvalue()
 
 
+def _arrow() -> bytes:
+    import pyarrow
+
+    out = io.BytesIO()
+    table = pyarrow.Table.from_pylist(_RECORDS)
+    with pyarrow.ipc.new_file(out, table.schema) as file:
+        file.write_table(table)
+    return out.getvalue()
+
+
 def _duckdb() -> bytes:
     import duckdb
 
@@ -115,13 +126,22 @@ def _packed(name: str, data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader under fuzz: a valid file, its name, and how it is read."""
+    """A reader under fuzz: a valid file, its name, how it is read, and what is put around it after it was mutated."""
 
     seed: Callable[[], bytes]
     name: str
-    options: dict[str, Any]
+    options: dict[str, Any] = field(default_factory=dict)
+    pack: Callable[[bytes], bytes] = bytes
 
 
+_PAGE = b"""<!DOCTYPE html><html><head><meta charset=utf-8><title>x</title><script>a<b</script></head>
+<body class='a > b'><nav><a href="x">home</a></nav><main><h1>Whales</h1><!-- no --><p>They &lt;sing&gt;<br>low</main>
+</body></html>"""
+_MAIL = (
+    b"Subject: =?utf-8?q?caf=C3=A9?=\nDate: Thu, 06 Jun 2024 09:30:00 +0200\nMIME-Version: 1.0\n"
+    b"Content-Type: multipart/alternative; boundary=B\n\n--B\nContent-Type: text/plain; charset=utf-8\n"
+    b"Content-Transfer-Encoding: base64\n\nV2hhbGVzIHNpbmcu\n--B\nContent-Type: text/html\n\n<p>Whales</p>\n--B--\n"
+)
 READERS: dict[str, Reader] = {
     "csv": Reader(lambda: _csv(","), "x.csv", {"label": "label"}),
     "tsv": Reader(lambda: _csv("\t"), "x.tsv", {"label": "label"}),
@@ -136,8 +156,38 @@ READERS: dict[str, Reader] = {
     "folder": Reader(lambda: "Grüße aus der Tiefe. Ça va très bien.".encode("cp1252"), "folder/x.txt", {}),
     "sqlite": Reader(_sqlite, "x.sqlite", {"query": "SELECT id, text, label FROM documents"}),
     "parquet": Reader(_parquet, "x.parquet", {"label": "label"}),
+    "arrow": Reader(_arrow, "x.arrow", {"label": "label"}),
     "duckdb": Reader(_duckdb, "x.duckdb", {"query": "SELECT id, text, label FROM documents"}),
-}
+    "markdown": Reader(b"---\ntitle: x\n---\n# Whales\n\nThey *sing* [low](x).\n\n- a\n- b\n".__bytes__, "x.md"),
+    "rst": Reader(b"Whales\n======\n\nThey *sing*, :ref:`low <x>`.\n\n.. note:: x\n".__bytes__, "x.rst"),
+    "latex": Reader(b"\\title{x}\\begin{document}\\section{y} They $x$ \\emph{sing}\\end{document}".__bytes__, "x.tex"),
+    "subtitles": Reader(b"1\n00:00:01,000 --> 00:00:02,000\n<i>They</i> sing.\n".__bytes__, "x.srt"),
+    "html": Reader(lambda: _PAGE, "x.html"),
+    "mail": Reader(lambda: _MAIL, "x.eml"),
+    "mbox": Reader(lambda: (b"From a@b Thu Jun 6 09:30:00 2024\n" + _MAIL + b"\n") * 2, "x.mbox"),
+    "rtf": Reader(lambda: samples.rtf(["Whales söng", "{x}"], title="x"), "x.rtf"),
+    "docx": Reader(lambda: samples.docx(["Whales sing."]), "x.docx"),
+    "docx text": Reader(
+        lambda: samples.word_body(["Whales", "sing"], "x").encode(), "x.docx",
+        pack=lambda body: samples.docx([], body=body or b"?"),
+    ),
+    "odt text": Reader(
+        lambda: samples.odf_body(["Whales", "sing"], "x").encode(), "x.odt",
+        pack=lambda body: samples.odt([], body=body or b"?"),
+    ),
+    "xlsx": Reader(lambda: samples.xlsx({"S": [["id", "text"], ["a", "whales sing"]]}), "x.xlsx"),
+    "xlsx sheet": Reader(
+        lambda: samples.sheet_body([["id", "text"], ["a", "whales"], ["b", "birds"]]).encode(), "x.xlsx",
+        pack=lambda body: samples.xlsx({"S": []}, body=body or b"?"),
+    ),
+    "pptx": Reader(lambda: samples.pptx([("Whales", "They sing.")]), "x.pptx"),
+    "epub": Reader(lambda: samples.epub(["Whales sing.", "Birds fly."]), "x.epub"),
+    "zip": Reader(lambda: samples.zipped({"a.txt": "whales", "b/c.md": "# birds"}, 0), "x.zip"),
+    "tar": Reader(lambda: samples.tarred({"a.txt": "whales", "b/c.md": "# birds"}), "x.tar"),
+    "tar.gz": Reader(lambda: samples.tarred({"a.txt": "whales", "b.eml": _MAIL}), "x.tar.gz", pack=gzip.compress),
+    "pdf": Reader(lambda: samples.pdf(["Whales sing.", "Birds fly."], packed=False), "folder/x.pdf"),
+}  # fmt: skip
+FOLDERS = ("folder", "pdf")  # read as a folder
 _SMALL = ReadLimits(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
 
 
@@ -176,9 +226,9 @@ def fuzz_reader(name: str, inputs: int, seed: int = 0) -> dict[str, Any]:
     slowest = 0.0
     with tempfile.TemporaryDirectory(prefix="grampus-fuzz-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / (reader.name or "stream")
-        source = path.parent if name == "folder" else path
+        source = path.parent if name in FOLDERS else path
         for _ in range(inputs):
-            mutated = mutate(data, rng)
+            mutated = reader.pack(mutate(data, rng))
             on_error = rng.choice(("raise", "skip"))
             _write(path, mutated)
             start = time.perf_counter()
@@ -186,7 +236,7 @@ def fuzz_reader(name: str, inputs: int, seed: int = 0) -> dict[str, Any]:
                 warnings.simplefilter("ignore", CorpusWarning)
                 try:
                     given: Any = io.BytesIO(mutated) if name == "stream" else source
-                    options = ReadOptions(on_error=on_error, limits=_SMALL)
+                    options = ReadOptions(limits=_SMALL, on_error=on_error)
                     corpus = read_corpus(given, options=options, **reader.options)
                 except CorpusError as error:
                     errors += 1

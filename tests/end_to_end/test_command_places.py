@@ -235,7 +235,7 @@ def test_options_without_effect_are_refused(capsys, saved, words, named):
 
 def test_errors_speak_of_options(capsys):
     Path("twice.csv").write_text("id,text\n" + "".join(f"{i % 5},{text}\n" for i, text in enumerate(LINES)))
-    status, _, error = here(capsys, "tree", "twice.csv")
+    status, _, error = here(capsys, "tree", "twice.csv", "--id", "id")
     assert status == 1
     assert "--id, or --duplicate-ids number or skip." in error
     status, out, _ = here(capsys, "cluster", "twice.csv", *FAST, "--duplicate-ids", "number", "--json")
@@ -250,6 +250,20 @@ def test_errors_speak_of_options(capsys):
     )
     _, out, _ = here(capsys, "tree", "old.csv", "-k", "2")
     assert "(use --encoding if that is wrong)" in " ".join(out.split())
+
+
+def test_guesses_are_said_and_can_be_changed(capsys):
+    rows = "".join(f"{i},{text},0{i + 1}/02/2024\n" for i, text in enumerate(LINES[:8]))
+    Path("guess.csv").write_text("Nr,Description,Date\n" + rows)
+    _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2")
+    said = " ".join(out.split())
+    assert "text: Description; --text to change." in said
+    assert "were read with the day first (--month-first to change)." in said
+    _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2", "--month-first", "--text", "description")
+    assert "to change" not in out
+    Path("one.txt").write_text("\n".join(LINES))
+    _, out, _ = here(capsys, "tree", "one.txt", "-k", "2")
+    assert "one document a line (--split to change)" in " ".join(out.split())
 
 
 def encoded(monkeypatch, encoding, *arguments):

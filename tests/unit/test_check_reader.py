@@ -11,7 +11,7 @@ import pytest
 from grampus.errors import CorpusError, InputError
 from grampus.testing import check_reader
 from grampus.text import BadRecord, Reader, Record, Table, read_corpus, register_reader
-from grampus.text.readers import READERS
+from grampus.text.readers import READERS, registry
 
 TEXTS = ["whale song", "bird söng"]
 EXAMPLES = {
@@ -38,12 +38,16 @@ def test_readers_of_one_document_and_of_databases_conform(tmp_path):
     check_reader(READERS["sqlite"], path.read_bytes(), TEXTS)
 
 
-@pytest.mark.parametrize("name", ["parquet", "duckdb"])
+@pytest.mark.parametrize("name", ["parquet", "arrow", "duckdb"])
 def test_optional_readers_conform(name, tmp_path):
     path = tmp_path / f"x.{name}"
     if name == "parquet":
         pyarrow = pytest.importorskip("pyarrow")
         pytest.importorskip("pyarrow.parquet").write_table(pyarrow.table({"text": TEXTS}), path)
+    elif name == "arrow":
+        table = pytest.importorskip("pyarrow").table({"text": TEXTS})
+        with pytest.importorskip("pyarrow.ipc").new_file(path, table.schema) as file:
+            file.write_table(table)
     else:
         with pytest.importorskip("duckdb").connect(str(path)) as connection:
             connection.execute("CREATE TABLE t (n INTEGER, text VARCHAR)")
@@ -131,7 +135,7 @@ calls: list = []
         (Reader("x", careless), "must raise a CorpusError; got AssertionError"),
         (Reader("x", chatty), "errors must be one line"),
         (Reader("x", raw), "compressed, the texts must be"),
-        (Reader("x", shouts, one_document=True), "in a folder"),
+        (Reader("x", shouts, in_folder=True), "in a folder"),
     ],
 )
 def test_planted_faults_are_found(reader, message):
@@ -160,7 +164,7 @@ def headed():
             return Table("file", ("text",), iter([BadRecord(1, "no head", "has no head")]))
         return Table("file", ("text",), iter([Record(1, {"text": data[5:].decode("utf-8", "replace")})]))
 
-    reader = Reader("headed", open_headed, (".head",), (0, b"\0HEAD"), one_document=True)
+    reader = Reader("headed", open_headed, (".head",), (0, b"\0HEAD"), in_folder=True)
     register_reader(reader)
     yield reader
     del READERS["headed"]
@@ -184,3 +188,30 @@ def test_a_registered_reader_reads_files_and_members_of_folders(tmp_path, headed
 def test_names_and_suffixes_must_be_new(reader):
     with pytest.raises(InputError, match="is taken"):
         register_reader(reader)
+
+
+def test_readers_of_installed_packages_are_found(tmp_path, monkeypatch):
+    class Entry:
+        name = "shouts"
+
+        def load(self):
+            return SHOUTS
+
+    class Broken(Entry):
+        name = "broken"
+
+        def load(self):
+            raise ImportError("no such module")
+
+    monkeypatch.setattr(
+        registry, "entry_points", lambda group: [Entry(), Broken()] if group == "grampus.readers" else []
+    )
+    registry.load_plugins.cache_clear()
+    (tmp_path / "x.shout").write_bytes(DATA)
+    try:
+        with pytest.warns(UserWarning, match="'broken' of an installed package could not be loaded"):
+            assert read_corpus(tmp_path / "x.shout").texts == ["whale", "bird"]
+        assert read_corpus(tmp_path / "x.shout", format="shouts").texts == ["whale", "bird"]
+    finally:
+        READERS.pop("shouts", None)
+        registry.load_plugins.cache_clear()

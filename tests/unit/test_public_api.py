@@ -62,7 +62,7 @@ PUBLIC = {
         check_gram check_reader
     """,
     "grampus.text": """
-        BadRecord Corpus CorpusWarning Document ReadLimits ReadOptions Reader Record Source Table
+        BadRecord Corpus CorpusWarning Document FileRecord ReadLimits ReadOptions Reader Record Source Table
         TermVectorizer Terms Texts Tokenizer Weighting read_corpus register_reader stemmers stop_words
     """,
 }

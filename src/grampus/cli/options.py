@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from ..text.readers import READERS
+from ..text.readers.options import SPLITS
 from .command import MAIN, option, refuse
 from .outputs import check_outputs
 from .results import write_rows
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 FORMATS = tuple(READERS)
 SCHEMES = click.Choice(["auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
-ACTIONS = click.Choice(["error", "number", "skip"])
+ACTIONS = click.Choice(["auto", "error", "number", "skip"])
 KERNEL = "cosine|principal(30)|normalise"
 _COLUMNS = ("id", "title", "label", "date")
 FILE = click.Path(dir_okay=False, allow_dash=True)
@@ -72,7 +73,7 @@ class SourceOptions:
 
     heading: ClassVar[str] = "Reading documents"
     text: tuple[str, ...] = option(
-        "Column with the text; may be repeated. [text]", heading=MAIN, multiple=True, metavar="COLUMN"
+        "Column with the text; may be repeated. [text, or guessed]", heading=MAIN, multiple=True, metavar="COLUMN"
     )
     label: str | None = option("Column with known classes; 'folder' for a folder.", heading=MAIN, metavar="COLUMN")
     id: str | None = option("Column with the id. [id, or the record's number]", metavar="COLUMN")
@@ -84,7 +85,14 @@ class SourceOptions:
     pattern: str = option("Files of a folder to read. [*]", default="*", metavar="GLOB")
     delimiter: str | None = option("Column separator of a CSV file.", metavar="CHARACTER")
     skip_errors: bool = option("Skip and count records that cannot be used.")
-    duplicate_ids: str = option("For an id seen before: error, number or skip. [error]", type=ACTIONS, default="error")
+    duplicate_ids: str = option(
+        "For an id seen before: error, number or skip. [number; error with --id]", type=ACTIONS, default="auto"
+    )
+    split: str = option(
+        f"A document is: {', '.join(SPLITS[1:])}. [by looking]", type=click.Choice(SPLITS), default="auto"
+    )
+
+    month_first: bool = option("Read 03/04/2024 as 4 March. [by the other dates]")
 
     def check(self, source: str) -> None:
         """Refuse options that do not apply to the kind of source."""
@@ -115,6 +123,8 @@ class SourceOptions:
                     pattern=self.pattern,
                     delimiter=self.delimiter,
                     duplicate_ids=self.duplicate_ids,
+                    split=self.split,
+                    day_first=False if self.month_first else None,
                 ),
                 progress=progress,
                 **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format")},

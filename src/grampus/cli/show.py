@@ -29,6 +29,10 @@ LINE = 2000
 PHRASES = (
     ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
     ("on_error='skip'", "--skip-errors"),
+    ("split= to change", "--split to change"),
+    ("text= to change", "--text to change"),
+    ("id= names", "--id names"),
+    ("day_first=False for the month", "--month-first to change"),
     ("pass encoding=", "use --encoding"),
     (" (follow_symlinks is off)", ""),
     (" (max_document_bytes)", ""),

@@ -74,7 +74,7 @@ def check_reader(
         if not reader.needs_path:
             _equal(_read(io.BytesIO(data), format=reader, query=query), expected, "as a stream")
             _equal(_read(io.BytesIO(gzip.compress(data)), format=reader, query=query), expected, "compressed")
-        if reader.one_document:
+        if reader.in_folder:
             members = Path(folder, "folder")
             members.mkdir()
             (members / path.name).write_bytes(data)

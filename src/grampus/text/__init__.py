@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .corpus import Corpus, Document
+    from .files import FileRecord
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
     from .readers.read import read_corpus
@@ -22,13 +23,14 @@ if TYPE_CHECKING:
     from .terms.weighting import Weighting
 
 __all__ = [
-    "BadRecord", "Corpus", "CorpusWarning", "Document", "ReadLimits", "ReadOptions", "Reader", "Record", "Source",
-    "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
+    "BadRecord", "Corpus", "CorpusWarning", "Document", "FileRecord", "ReadLimits", "ReadOptions", "Reader", "Record",
+    "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
     "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
     "corpus": ("Corpus", "Document"),
+    "files": ("FileRecord",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
     "readers.read": ("read_corpus",),

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from operator import index as as_index
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import CorpusError
+from ..errors import CorpusError, MissingExtraError
+from .files import FileRecord
 from .store import Texts
 
 
@@ -53,6 +54,8 @@ class Corpus:
         Number of files or records left out, by reason.
     notes : tuple of str
         Guessed encodings, replaced characters, a script without spaces.
+    files : tuple of FileRecord
+        For a folder or an archive, what became of each of its files.
 
     Attributes
     ----------
@@ -81,6 +84,7 @@ class Corpus:
     source: str = "memory"
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    files: tuple[FileRecord, ...] = ()
 
     def __init__(
         self,
@@ -92,6 +96,7 @@ class Corpus:
         source: str = "memory",
         skipped: Mapping[str, int] | None = None,
         notes: Sequence[str] = (),
+        files: Sequence[FileRecord] = (),
     ) -> None:
         stored = _stored("texts", texts)
         values = {
@@ -103,6 +108,7 @@ class Corpus:
             "source": source,
             "skipped": dict(skipped or {}),
             "notes": tuple(notes),
+            "files": tuple(files),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -141,6 +147,21 @@ class Corpus:
     def fingerprint(self) -> str:
         """Digest of the texts as a collection, independent of their order."""
         return self.texts.fingerprint()
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row per document, indexed by id: text, and label, title and date if known.
+
+        Needs ``pip install 'grampus[frames]'``.
+        """
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("pandas must be installed for this; run: pip install 'grampus[frames]'") from error
+        columns: dict[str, Any] = {"text": list(self.texts)}
+        for name, values in (("label", self.labels), ("title", self.titles), ("date", self.dates)):
+            if values is not None:
+                columns[name] = list(values)
+        return pandas.DataFrame(columns, index=pandas.Index(list(self.ids), name="id"))
 
     def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
         """Return the documents at the given positions, in that order.

@@ -1,9 +1,13 @@
-"""Readers: from files, folders, databases and streams to a corpus."""
+"""Readers: from files, folders, archives, databases and streams to a corpus."""
 
-from . import csv, duckdb, folder, json, lines, parquet, sqlite
+from . import archive, csv, duckdb, folder, html, json, lines, mail, markup, office, parquet, pdf, rtf, sheets, sqlite
 from .registry import READERS, register_reader
 
-for _module in (folder, csv, json, lines, sqlite, parquet, duckdb):
+# Of readers with the same magic, the archive comes first: it looks for documents in itself.
+_MODULES = (
+    folder, csv, json, lines, markup, html, mail, archive, office, sheets, rtf, pdf, sqlite, parquet, duckdb,
+)  # fmt: skip
+for _module in _MODULES:
     for _reader in _module.FORMATS:
         register_reader(_reader)
 

@@ -12,32 +12,15 @@ from ..._config import format_size
 from ...errors import CorpusError
 from ..corpus import Corpus
 from ..store import Texts, replace_surrogates
+from .dates import normalise_dates
 from .decode import ValueDecoder
+from .guess import Columns, find_columns, suggest
 from .log import quoted
 from .registry import BadRecord, Record, Source, Table
 
 # Chinese, Japanese, Thai, Lao, Tibetan, Burmese and Khmer; Korean has spaces.
 _UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # fmt: skip  # noqa: E501
 _SAMPLE = 1000  # characters of a text that its script is told by
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Which columns hold what; an id of None is a column ``id`` if there is one, else the record's number."""
-
-    text: tuple[str, ...]
-    id: str | None = None
-    label: str | None = None
-    title: str | None = None
-    date: str | None = None
-
-    def optional(self) -> tuple[str | None, str | None, str | None]:
-        """Return the columns that a record may lack: label, title and date."""
-        return self.label, self.title, self.date
-
-    def named(self) -> list[str]:
-        """Return every column that was asked for."""
-        return [*self.text, *(column for column in (self.id, *self.optional()) if column is not None)]
 
 
 class _RecordError(Exception):
@@ -50,6 +33,7 @@ class _Builder:
 
     source: Source
     table: Table
+    asked: Columns
     columns: Columns
     values: ValueDecoder
     texts: Texts = field(default_factory=Texts)
@@ -61,15 +45,14 @@ class _Builder:
     columns_seen: set[str] = field(default_factory=set)
     last_number: dict[str, int] = field(default_factory=dict)
     interned: dict[str, str] = field(default_factory=dict)
-    id_column: str | None = None
     records: int = 0
+    missing: int = 0
+    renamed: int = 0
     unlabelled: int = 0
     unspaced: int = 0
 
     def add(self, record: Record) -> None:
         """Take a record in, or skip it by a stated rule; raise `_RecordError` if it breaks one."""
-        if not self.records:
-            self.id_column = self.columns.id or self.table.id or ("id" if "id" in record.values else None)
         self.records += 1
         text = self._text(record)
         if not text or text.isspace():
@@ -113,8 +96,11 @@ class _Builder:
     def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
         if column not in record.values:
             have = quoted(", ".join(map(str, record.values))) or "none"
-            raise _RecordError("missing column", f"has no column {quoted(column)!r}; it has {have}")
+            hint = suggest(column, record.values).replace("Did", "did", 1).removesuffix("?")
+            question = f" ({hint.strip()}?)" if hint else ""
+            raise _RecordError("missing column", f"has no column {quoted(column)!r}{question}; it has {have}")
         value = record.values[column]
+        self.missing += text and value is None
         if isinstance(value, str):
             found: str | None = value
         elif isinstance(value, bytes):
@@ -140,13 +126,16 @@ class _Builder:
 
     def _id(self, record: Record) -> str | None:
         """Return the document's id, or None if it is to be left out."""
-        if self.id_column is None:
+        column = self.columns.id
+        if column is None:
             return str(self.records)
-        identity = self._value(record, self.id_column)
+        identity = self._value(record, column)
         if not identity:
-            raise _RecordError("no id", f"has no id in column {quoted(self.id_column)!r}")
+            raise _RecordError("no id", f"has no id in column {quoted(column)!r}")
         if identity in self.ids_seen:
             rule = self.source.options.duplicate_ids
+            if rule == "auto":
+                rule = "number" if self.asked.id is None else "error"
             if rule == "skip":
                 self.source.log.skip("id seen before")
                 return None
@@ -157,6 +146,7 @@ class _Builder:
                     "id=, or duplicate_ids='number' or 'skip' in ReadOptions",
                 )
             identity = self._numbered(identity)
+            self.renamed += 1
         self.ids_seen.add(identity)
         return identity
 
@@ -177,9 +167,14 @@ class _Builder:
             raise CorpusError(
                 f"{name} must hold at least one document; none was found (left out: {skipped or 'none'})."
             )
-        absent = next((c for c in columns.optional() if c is not None and c not in self.columns_seen), None)
-        if absent is not None:
-            raise CorpusError(f"{name} must have a column {quoted(absent)!r}; no record has it.")
+        asked = (self.asked.label, self.asked.title, self.asked.date)
+        for given, column in zip(asked, columns.optional(), strict=True):
+            if given is not None and column not in self.columns_seen:
+                raise CorpusError(f"{name} must have a column {quoted(given)!r}; no record has it.")
+        if self.missing and len(columns.text) == 1:
+            log.say(f"{self.missing} of {self.records} texts are missing (null)")
+        if self.renamed and self.source.options.duplicate_ids == "auto":
+            log.note(f"{self.renamed} ids that were seen before were numbered, such as x#2 (id= names another column)")
         if self.unlabelled:
             log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
         if self.unspaced * 10 >= len(self.texts):
@@ -189,16 +184,26 @@ class _Builder:
             )
         self.ids_seen.clear()
         self.ids._distinct = True
+        dates = self._dates()
         return Corpus(
             texts=self.texts,
             ids=self.ids,
             labels=None if columns.label is None else tuple(self.labels),
-            titles=None if columns.title is None else self.titles,
-            dates=None if columns.date is None else self.dates,
+            titles=self.titles if self.asked.title is not None or any(self.titles) else None,
+            dates=dates,
             source=name,
             skipped=dict(log.skipped),
             notes=tuple(log.notes()),
+            files=log.files,
         )
+
+    def _dates(self) -> list[str] | None:
+        if self.columns.date is None or not (self.asked.date is not None or any(self.dates)):
+            return None
+        dates, notes = normalise_dates(list(self.dates), self.source.options.day_first)
+        for note in notes:
+            self.source.log.note(note)
+        return dates
 
 
 def _as_string(value: object, column: str, text: bool) -> str | None:
@@ -217,12 +222,9 @@ def _as_string(value: object, column: str, text: bool) -> str | None:
 
 def assemble(table: Table, columns: Columns, source: Source) -> Corpus:
     """Read a table to its end and return the corpus."""
-    if table.columns is not None:
-        for column in columns.named():
-            if column not in table.columns:
-                have = quoted(", ".join(table.columns), 300)
-                raise CorpusError(f"{source.name} must have a column {quoted(column)!r}; its columns are: {have}.")
-    builder = _Builder(source, table, columns, ValueDecoder(source.options.encoding, source.log))
+    asked, (columns, table) = columns, find_columns(table, columns, source)
+    values = ValueDecoder(source.options.encoding, source.log)
+    builder = _Builder(source, table, asked, columns, values)
     for item in table.records:
         bad = item if isinstance(item, BadRecord) else None
         if isinstance(item, Record):

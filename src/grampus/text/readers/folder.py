@@ -1,65 +1,39 @@
-"""A folder of files, one document each."""
+"""A folder of files of any kind."""
 
 from __future__ import annotations
 
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack
-from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatch
+from functools import partial
 
 from ...errors import CorpusError
-from .lines import open_text
 from .log import Log, quoted
+from .members import Member, members_table, skip_member
 from .options import ReadOptions
-from .registry import BadRecord, Reader, Record, Source, Table, find_reader
+from .registry import Reader, Source, Table
 from .streams import open_source
 
-_PATH = 1 << 16  # longer than any path
-_COLUMNS = ("text", "path", "name", "folder", "modified")
+_MAILDIR = ("cur", "new")  # the subfolders of a maildir that hold messages
 
 
 def open_folder(source: Source) -> Table:
-    """Read one document per file, in the order of the paths."""
-    return Table("file", _COLUMNS, _records(source), id="path")
+    """Read the files of a folder in the order of their paths; one document each, unless a format holds several."""
+    return members_table(_members(source), source)
 
 
-def _records(source: Source) -> Iterator[Record]:
+def _members(source: Source) -> Iterator[Member]:
     assert source.path is not None
-    for number, (path, relative, status) in enumerate(_files(source.path, source.options, source.log), 1):
-        text = _document(path, quoted(relative), source)
-        if text is None:
-            continue
-        escaped = quoted(relative.replace("\\", r"\\"), _PATH)  # so that the byte ff and the text \xff differ
-        parts = escaped.split("/")
-        values = {
-            "text": text,
-            "path": escaped,
-            "name": parts[-1],
-            "folder": parts[0] if len(parts) > 1 else "",
-            "modified": _iso_time(status.st_mtime),
-        }
-        yield Record(number, values)
+    for path, relative, status in _files(source.path, source.options, source.log):
+        mail = _in_maildir(path)
+        yield Member(relative, partial(open_source, path), _iso_time(status.st_mtime), path, "mail" if mail else "")
 
 
-def _document(path: str, name: str, source: Source) -> object | None:
-    """Return the text of a file, or None after counting why it was skipped."""
-    try:
-        with ExitStack() as cleanup:
-            stream = cleanup.enter_context(open_source(path))
-            reader = find_reader(path, stream, one_document=True)
-            member = replace(source, name=name, stream=stream, path=path, cleanup=cleanup)
-            record = next((reader.open if reader else open_text)(member).records, BadRecord(1, "empty text", ""))
-    except CorpusError as error:
-        source.log.skip("could not be read")
-        source.log.note("files that could not be read were left out", f"{name} ({error})")
-        return None
-    if isinstance(record, BadRecord):
-        source.log.skip(record.kind)
-        return None
-    return record.values.get("text")
+def _in_maildir(path: str) -> bool:
+    folder, kind = os.path.split(os.path.dirname(path))
+    return kind in _MAILDIR and all(os.path.isdir(os.path.join(folder, other)) for other in (*_MAILDIR, "tmp"))
 
 
 def _iso_time(seconds: float) -> str:
@@ -81,21 +55,21 @@ def _files(folder: str, options: ReadOptions, log: Log) -> Iterator[tuple[str, s
             continue
         item, relative = entry
         if item.name.startswith(".") and not options.hidden:
-            log.skip("hidden (its name begins with a dot)")
+            skip_member(log, relative, "hidden (its name begins with a dot)")
             continue
-        status = _status(item, options, log)
+        status = _status(item, relative, options, log)
         if status is None:
             continue
         if stat.S_ISDIR(status.st_mode):
             if _identity(status) in entered:
-                log.skip("folder already entered through a link")
+                skip_member(log, relative, "folder already entered through a link")
                 continue
             entered.add(_identity(status))
             stack.append(iter(_entries(item.path, f"{relative}/", log)))
         elif not stat.S_ISREG(status.st_mode):
-            log.skip("not a regular file (device, FIFO or socket)")
+            skip_member(log, relative, "not a regular file (device, FIFO or socket)")
         elif not fnmatch(item.name, options.pattern):
-            log.skip("name does not match pattern")
+            skip_member(log, relative, "name does not match pattern")
         else:
             yield item.path, relative, status
 
@@ -111,25 +85,25 @@ def _entries(folder: str, prefix: str, log: Log, *, top: bool = False) -> list[t
     except OSError as error:
         if top:
             raise CorpusError(f"{quoted(folder)} must be a readable folder ({error.strerror}).") from error
-        log.skip("folder could not be opened")
+        skip_member(log, prefix, "folder could not be opened")
         return []
     return [(item, prefix + item.name) for item in items]
 
 
-def _status(item: os.DirEntry[str], options: ReadOptions, log: Log) -> os.stat_result | None:
+def _status(item: os.DirEntry[str], relative: str, options: ReadOptions, log: Log) -> os.stat_result | None:
     try:
         if item.is_symlink():
             if not options.follow_symlinks:
-                log.skip("symbolic link (follow_symlinks is off)")
+                skip_member(log, relative, "symbolic link (follow_symlinks is off)")
                 return None
             try:
                 return os.stat(item.path)
             except OSError:
-                log.skip("symbolic link that leads nowhere or in a circle")
+                skip_member(log, relative, "symbolic link that leads nowhere or in a circle")
                 return None
         return item.stat(follow_symlinks=False)
     except OSError:
-        log.skip("could not be read")
+        skip_member(log, relative, "could not be read")
         return None
 
 

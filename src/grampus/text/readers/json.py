@@ -10,7 +10,7 @@ from typing import Any
 
 from ..._config import format_size
 from ...errors import CorpusError
-from .lines import lines_table, numbered_lines
+from .lines import numbered_lines, plain_table
 from .log import quoted
 from .registry import BadRecord, Reader, Record, Source, Table
 
@@ -104,7 +104,7 @@ def open_detected(source: Source) -> Table:
     kind, pieces = detect(source.text(), source.limits.max_document_bytes, single="jsonl")
     if kind == "json":
         return json_table(pieces, source)
-    return (jsonl_table if kind == "jsonl" else lines_table)(pieces, source)
+    return jsonl_table(pieces, source) if kind == "jsonl" else plain_table(pieces, source, "auto")
 
 
 def json_table(pieces: Iterator[str], source: Source) -> Table:

@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 
 from ..._progress import Progress, as_progress, throttle
+from ..files import FileRecord
 
 _LONGEST = 120
 _NAMED = 3  # places that a note names
@@ -41,7 +42,9 @@ class Log:
         self.skipped: Counter[str] = Counter()
         self.done = 0  # bytes of the source read so far
         self.total: int | None = None  # bytes of the whole source, where it has a size
+        self.files: list[FileRecord] = []
         self._notes: dict[str, list[str]] = {}
+        self._said: set[str] = set()
         self._progress = throttle(as_progress(progress))
 
     def skip(self, reason: str) -> None:
@@ -52,10 +55,17 @@ class Log:
         """Keep a note; notes that differ only in their place are merged."""
         self._notes.setdefault(what, []).append(where)
 
-    def notes(self) -> list[str]:
+    def say(self, what: str, where: str = "") -> None:
+        """Keep a note on a choice that needs no warning."""
+        self._said.add(what)
+        self.note(what, where)
+
+    def notes(self, *, warnings_only: bool = False) -> list[str]:
         """Return one line per kind of note, naming the first places."""
         lines = []
         for what, places in self._notes.items():
+            if warnings_only and what in self._said:
+                continue
             named = [place for place in places if place]
             more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
             lines.append(f"{what}: {', '.join(named[:_NAMED])}{more}." if named else f"{what}.")
@@ -67,6 +77,6 @@ class Log:
         self._progress("reading", done, done if last else self.total)
 
     def warn(self, stacklevel: int) -> None:
-        """Issue every note as a `CorpusWarning`."""
-        for line in self.notes():
+        """Issue every note as a `CorpusWarning`, except those on plain choices."""
+        for line in self.notes(warnings_only=True):
             warnings.warn(line, CorpusWarning, stacklevel=stacklevel + 1)

@@ -9,6 +9,7 @@ from .decode import check_encoding
 
 MB = 10**6
 GB = 10**9
+SPLITS = ("auto", "lines", "paragraphs", "pages", "file")
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,10 @@ class ReadLimits:
     max_query_steps : int
         Most steps of SQLite's virtual machine without a record. Sorting takes 4 to 8 steps per row; the default ends a
         query that finds nothing after about ten seconds.
+    max_members : int
+        Most files to read from one archive; the rest is left out.
+    max_seconds : float
+        Longest time for a page of a PDF.
 
     Examples
     --------
@@ -39,6 +44,8 @@ class ReadLimits:
     max_total_bytes: int = 16 * GB
     max_ratio: float = 200.0
     max_query_steps: int = 300_000_000
+    max_members: int = 10_000
+    max_seconds: float = 10.0
 
     def __post_init__(self) -> None:
         for limit in fields(self):
@@ -59,8 +66,14 @@ class ReadOptions:
         What to do with a record that cannot be used: raise, or leave it out and count it.
     empty : {"skip", "keep", "error"}
         What to do with a text that is empty or only white space.
-    duplicate_ids : {"error", "number", "skip"}
-        What to do with an id seen before: raise, make it ``id#2``, ``id#3``, …, or leave the document out.
+    duplicate_ids : {"auto", "error", "number", "skip"}
+        What to do with an id seen before: raise, make it ``id#2``, ``id#3``, …, or leave the document out. ``"auto"``
+        raises if the column of the ids was named, and otherwise numbers them with a note.
+    split : {"auto", "lines", "paragraphs", "pages", "file"}
+        What a document is in a file of text: a line, a paragraph, a page (also a slide, sheet or chapter) or the whole
+        file. By default a file of a folder or an archive is one document; a single file is looked at, with a note.
+    day_first : bool or None
+        Whether 03/04/2024 is 3 April. By default other dates of the source decide; if none does, yes, with a note.
     header : bool
         Whether the first row of a CSV or TSV file holds column names. Without it columns are named ``"0"``, ``"1"``, ….
     delimiter : str or None
@@ -85,7 +98,9 @@ class ReadOptions:
     encoding: str | None = None
     on_error: str = "raise"
     empty: str = "skip"
-    duplicate_ids: str = "error"
+    duplicate_ids: str = "auto"
+    split: str = "auto"
+    day_first: bool | None = None
     header: bool = True
     delimiter: str | None = None
     pattern: str = "*"
@@ -97,7 +112,9 @@ class ReadOptions:
         object.__setattr__(self, "encoding", check_encoding(self.encoding))
         _choice("on_error", self.on_error, ("raise", "skip"))
         _choice("empty", self.empty, ("skip", "keep", "error"))
-        _choice("duplicate_ids", self.duplicate_ids, ("error", "number", "skip"))
+        _choice("duplicate_ids", self.duplicate_ids, ("auto", "error", "number", "skip"))
+        _choice("split", self.split, SPLITS)
+        _choice("day_first", self.day_first, (None, True, False))
         delimiter = self.delimiter
         if delimiter is not None and (type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'):
             raise InputError(f"delimiter must be one character, not a quote or a line end; got {delimiter!r}.")
@@ -107,6 +124,6 @@ class ReadOptions:
             raise InputError(f"limits must be a ReadLimits; got {self.limits!r}.")
 
 
-def _choice(name: str, value: object, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
+def _choice(name: str, value: object, allowed: tuple[object, ...]) -> None:
+    if not isinstance(value, str | bool | None) or value not in allowed:
         raise InputError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")

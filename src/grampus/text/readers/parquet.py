@@ -1,7 +1,8 @@
-"""Parquet: a record per row, a few hundred at a time."""
+"""Parquet and Arrow: a record per row, a few hundred at a time."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -20,7 +21,7 @@ def open_parquet(source: Source) -> Table:
     try:
         file = source.cleanup.enter_context(closing(parquet.ParquetFile(source.path)))
         columns = check_names(file.schema_arrow.names, source.name)
-        chosen = [column for column in columns if column in source.wanted]
+        chosen = _chosen(file.schema_arrow, columns, source.wanted)
         # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         sizes = [max(group.total_byte_size, 1) for group in groups]  # decompressed, but still encoded
@@ -40,4 +41,43 @@ def open_parquet(source: Source) -> Table:
     return Table("record", columns, read_batches(source, fetch, first_line))
 
 
-FORMATS = (Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),)
+def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | None) -> list[str]:
+    """Return the columns to read: those wanted, in any case, or all that are no lists and no structures."""
+    if wanted is None:
+        return [name for name in columns if not schema.field(columns.index(name)).type.num_fields]
+    folded = {name.casefold() for name in wanted}
+    return [column for column in columns if column.casefold() in folded]
+
+
+def open_arrow(source: Source) -> Table:
+    """Read the wanted columns of an Arrow file (Feather 2)."""
+    ipc: Any = import_extra("pyarrow.ipc", "parquet")
+    try:
+        file = source.cleanup.enter_context(ipc.open_file(source.path))
+        columns = check_names(file.schema.names, source.name)
+        chosen = _chosen(file.schema, columns, source.wanted)
+        count = file.num_record_batches
+    except CorpusError:
+        raise
+    except Exception as error:
+        raise CorpusError(f"{source.name} must be a valid Arrow file ({first_line(error)}).") from error
+    slices = _slices(file, count, chosen)
+
+    def fetch() -> list[dict[str, Any]] | None:
+        return next(slices, None)
+
+    return Table("record", columns, read_batches(source, fetch, first_line))
+
+
+def _slices(file: Any, count: int, chosen: list[str]) -> Iterator[list[dict[str, Any]]]:
+    for number in range(count):
+        batch = file.get_batch(number).select(chosen)
+        batch.validate(full=True)  # offsets beyond the data would end the process
+        for start in range(0, batch.num_rows, BATCH):
+            yield batch.slice(start, BATCH).to_pylist()
+
+
+FORMATS = (
+    Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),
+    Reader("arrow", open_arrow, (".arrow", ".feather"), (0, b"ARROW1"), needs_path=True),
+)

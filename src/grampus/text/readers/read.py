@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import IO, Any
 
 from ..._progress import Progress
 from ...errors import CorpusError, InputError
 from ..corpus import Corpus
-from .assemble import Columns, assemble
+from ..frame import from_frame, is_frame
+from .assemble import assemble
+from .decode import looks_binary
+from .guess import DATES, TITLES, named_columns
 from .json import open_detected
 from .log import Log, quoted
 from .options import ReadOptions
-from .registry import READERS, Reader, Source, find_reader
+from .registry import READERS, Reader, Source, find_reader, load_plugins, read_head
 from .streams import open_source
+
+_MBOX = re.compile(rb"From \S+[^\n]*\d{4}\r?\n(?:>?[\w-]+:[^\n]*\n)")
 
 
 def read_corpus(
-    source: str | os.PathLike[str] | IO[bytes],
+    source: str | os.PathLike[str] | IO[bytes] | Any,
     *,
     text: str | Sequence[str] | None = None,
     id: str | None = None,  # noqa: A002
@@ -40,26 +46,30 @@ def read_corpus(
 
     Parameters
     ----------
-    source : path, "-", "duckdb:" or binary file
-        A folder of text files; a CSV, TSV, JSON, JSONL or plain text file, which may be compressed with gzip,
-        bzip2 or xz; a SQLite, DuckDB or Parquet file; ``"-"`` for standard input; ``"duckdb:"`` for SQL
-        without a database file; an open binary file.
+    source : path, "-", "duckdb:", binary file or data frame
+        A folder or a ZIP or TAR archive of files of any kind; a file of text, HTML, mail, an office document, PDF, CSV,
+        JSON and more (see the guide), which may be compressed with gzip, bzip2 or xz; a SQLite, DuckDB or Parquet
+        file; ``"-"`` for standard input; ``"duckdb:"`` for SQL without a database file; an open binary file; a data
+        frame or column of pandas, polars or pyarrow.
     text : str or sequence of str, optional
-        Column of the text, ``"text"`` by default. Several are joined with a blank line in between.
+        Column of the text. By default ``"text"`` or, if there is none, the one with the longest and most varied texts,
+        with a warning that names it. Several are joined with a blank line in between.
     id : str, optional
         Column of the id. By default ``"id"`` if there is one, else the record's number, from 1. In a folder,
-        the path below it.
+        the path below it; in a pandas frame, the index.
     label, title, date : str, optional
-        Columns of the label, the title and the date; not read unless named. A folder has the columns
-        ``"folder"`` (the first subfolder), ``"name"``, ``"path"`` and ``"modified"``.
+        Columns of the label, the title and the date. Labels are read only if named; titles and dates also where the
+        format has them, or a column is called so. Names match in any case. A folder has the columns ``"folder"`` (the
+        first subfolder), ``"name"``, ``"path"`` and ``"modified"``.
     query : str, optional
         One SELECT, for SQLite and DuckDB. A SQLite file with a single table needs none.
     format : str or Reader, optional
-        ``"folder"``, ``"csv"``, ``"tsv"``, ``"json"``, ``"jsonl"``, ``"lines"``, ``"text"`` (the file is one
-        document), ``"sqlite"``, ``"parquet"``, ``"duckdb"``, another registered reader or one of your own. By default
-        found by the first bytes or the name; for standard input and open files, by the first characters.
+        The name of a registered reader such as ``"csv"``, ``"lines"`` or ``"text"`` (the file is one document), or
+        one of your own. By default found by the first bytes or the name; for standard input and open files, by the
+        first characters.
     options : ReadOptions, optional
-        Encoding, limits, and rules for bad records, empty texts, repeated ids, links and CSV dialects.
+        Encoding, limits, what a document is, and rules for bad records, empty texts, repeated ids, links and CSV
+        dialects.
     progress : callable, optional
         Called as ``progress("reading", done, total)`` a few times a second and at the end, in bytes of the source or,
         where it has no size, in documents (then ``total`` is None until the end).
@@ -73,7 +83,7 @@ def read_corpus(
     CorpusError
         The source cannot be read.
     MissingExtraError
-        Parquet or DuckDB is asked for and not installed.
+        PDF, Parquet or DuckDB is asked for and not installed.
 
     Examples
     --------
@@ -90,11 +100,18 @@ def read_corpus(
     if not isinstance(options, ReadOptions):
         raise InputError(f"options must be a ReadOptions; got {options!r}.")
     reader = _named_reader(format)
-    columns = _columns(text, id=id, label=label, title=title, date=date)
+    columns = named_columns(text, id=id, label=label, title=title, date=date)
+    if is_frame(source):
+        if query is not None or format is not None:
+            raise InputError("query and format must be left out for a data frame.")
+        return from_frame(source, text=text, id=id, label=label, title=title, date=date, options=options)
     log = Log(progress)
     with ExitStack() as cleanup:
-        given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup}
-        reader, opened = _open(source, reader, {**given, "wanted": (*columns.named(), "id")})
+        shared: dict[str, Any] = {}
+        cleanup.callback(_close, shared)
+        given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
+        wanted = (*columns.named(), "id", *TITLES, *DATES) if columns.text else None
+        reader, opened = _open(source, reader, {**given, "wanted": wanted})
         if query is not None and not (reader and reader.takes_query):
             takers = " and ".join(other.name for other in READERS.values() if other.takes_query)
             raise InputError(f"query must be left out except for {takers}; got {quoted(query)!r} for {opened.name}.")
@@ -104,23 +121,20 @@ def read_corpus(
     return corpus
 
 
+def _close(shared: dict[str, Any]) -> None:
+    for helper in shared.values():
+        if hasattr(helper, "close"):
+            helper.close()
+
+
 def _named_reader(name: str | Reader | None) -> Reader | None:
     if name is None or isinstance(name, Reader):
         return name
     if name not in READERS:
+        load_plugins()
+    if name not in READERS:
         raise InputError(f"format must be one of {', '.join(READERS)}; got {name!r}.")
     return READERS[name]
-
-
-def _columns(text: str | Sequence[str] | None, **others: str | None) -> Columns:
-    texts = ("text",) if text is None else (text,) if isinstance(text, str) or not isinstance(text, Iterable) else text
-    texts = tuple(texts)
-    if not texts or not all(isinstance(column, str) for column in texts):
-        raise InputError(f"text must be a column's name or several; got {text!r}.")
-    for name, column in others.items():
-        if column is not None and not isinstance(column, str):
-            raise InputError(f"{name} must be a column's name; got {column!r}.")
-    return Columns(texts, **others)
 
 
 def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Reader | None, Source]:
@@ -146,14 +160,15 @@ def _open(source: Any, reader: Reader | None, given: dict[str, Any]) -> tuple[Re
             raise CorpusError(f"{name} must be a folder; it is not.")
         return folder, Source(name, path=path, **given)
     stream = given["cleanup"].enter_context(open_source(path))
-    reader = reader or find_reader(path, stream)
+    reader = reader or find_reader(path, read_head(stream))
     if reader is None:
-        suffixes = ", ".join(suffix for other in READERS.values() for suffix in other.suffixes)
-        raise CorpusError(
-            f"format must be given for {name}, whose name does not tell it "
-            f"(known: {suffixes}, also with .gz, .bz2 or .xz)."
-        )
-    if not reader.needs_path:
+        head = stream.read(8192)
+        stream.seek(0)
+        if what := looks_binary(head):
+            advice = "; save it as .docx, .xlsx or .pptx" if "office" in what else ""
+            raise CorpusError(f"{name} must be a file of a known kind; it looks like {what}{advice}.")
+        reader = READERS["mbox"] if _MBOX.match(head) else None
+    if reader is None or not reader.needs_path:
         given["log"].total = os.fstat(stream.fileno()).st_size
     return reader, Source(name, stream, path, **given)
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import IO, NamedTuple
+from functools import cache
+from importlib.metadata import entry_points
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any, NamedTuple, cast
 
-from ...errors import InputError
+from ..._config import format_size
+from ...errors import CorpusError, InputError
 from .decode import decode_chunks
-from .log import Log
-from .options import ReadLimits, ReadOptions
-from .streams import COMPRESSED_SUFFIXES, decompress
+from .log import CorpusWarning, Log, quoted
+from .options import MB, ReadLimits, ReadOptions
+from .streams import COMPRESSED_SUFFIXES, Expansion, decompress, is_compressed
 
 _HEAD = 16
+_IN_MEMORY = 16 * MB
 
 
 class Record(NamedTuple):
@@ -57,8 +63,8 @@ class Table:
     columns : tuple of str or None
         None where each record has its own.
     records : iterator of Record or BadRecord
-    id : str or None
-        The column of the ids, unless the caller names one.
+    id, title, date : str or None
+        The columns of the ids, titles and dates, unless the caller names others.
 
     Examples
     --------
@@ -71,6 +77,8 @@ class Table:
     columns: tuple[str, ...] | None
     records: Iterator[Record | BadRecord]
     id: str | None = None
+    title: str | None = None
+    date: str | None = None
 
 
 @dataclass(frozen=True)
@@ -88,12 +96,19 @@ class Source:
     options : ReadOptions
     query : str or None
         SQL, for readers with ``takes_query``.
-    wanted : tuple of str
-        The columns that will be used; others need not be read.
+    wanted : tuple of str or None
+        The columns that will be used; others need not be read. None where they are to be guessed.
     log : Log
         Counts what is skipped, and collects notes.
     cleanup : contextlib.ExitStack
         Closed when reading ends, however it ends: enter connections and files here.
+    member : bool
+        Whether this is one of the files of a folder or an archive, and so one document unless `ReadOptions.split`
+        says otherwise.
+    archive : Expansion or None
+        The guard of the archive that this is a member of.
+    shared : dict
+        Helpers for all files of one reading, by name; those with a method ``close`` are closed at its end.
 
     Examples
     --------
@@ -108,9 +123,12 @@ class Source:
     path: str | None = None
     options: ReadOptions = field(default_factory=ReadOptions)
     query: str | None = None
-    wanted: tuple[str, ...] = ("text", "id")
+    wanted: tuple[str, ...] | None = ("text", "id")
     log: Log = field(default_factory=Log)
     cleanup: ExitStack = field(default_factory=ExitStack)
+    member: bool = False
+    archive: Expansion | None = None
+    shared: dict[str, Any] | None = None
 
     @property
     def limits(self) -> ReadLimits:
@@ -120,7 +138,31 @@ class Source:
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes of the stream, decompressed."""
         assert self.stream is not None
-        return decompress(self.stream, self.name, self.limits, self.log)
+        return decompress(self.stream, self.name, self.limits, self.log, self.archive)
+
+    def content(self) -> bytes:
+        """Return the bytes of the stream, decompressed; at most `max_document_bytes`."""
+        data = bytearray()
+        for piece in self.chunks():
+            data += piece
+            if len(data) > self.limits.max_document_bytes:
+                limit = format_size(self.limits.max_document_bytes)
+                raise CorpusError(f"{self.name} must hold at most {limit} (max_document_bytes); it holds more.")
+        return bytes(data)
+
+    def seekable(self) -> IO[bytes]:
+        """Return the decompressed bytes as a file that can be read at any place, in memory or on disk."""
+        assert self.stream is not None
+        if self.stream.seekable():
+            head = self.stream.read(_HEAD)
+            self.stream.seek(0)
+            if not is_compressed(head):
+                return self.stream
+        whole = self.cleanup.enter_context(SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115
+        for piece in self.chunks():
+            whole.write(piece)
+        whole.seek(0)
+        return cast("IO[bytes]", whole)
 
     def text(self) -> Iterator[str]:
         """Yield the text of the stream, decompressed and decoded."""
@@ -140,13 +182,15 @@ class Reader:
     suffixes : tuple of str
         Of file names, in lower case, with the dot; ``.gz``, ``.bz2`` and ``.xz`` may follow.
     magic : (int, bytes) or None
-        Bytes that every such file has, and their offset, below 16. They overrule the name.
+        Bytes that every such file has, and their offset, below 16. They overrule the name, which decides between
+        readers with the same magic.
     needs_path : bool
         Whether the reader opens ``source.path`` itself, and so cannot read streams and compressed files.
     takes_query : bool
         Whether the reader uses ``source.query``.
-    one_document : bool
-        Whether a file is one document with a column ``text``: such a reader also reads the files of a folder.
+    in_folder : bool
+        Whether the reader also reads the files of a folder and of an archive. It gives a column ``text`` and perhaps
+        ``title`` and ``date``; a file is one document where ``source.member`` is set.
 
     See Also
     --------
@@ -172,7 +216,7 @@ class Reader:
     magic: tuple[int, bytes] | None = None
     needs_path: bool = False
     takes_query: bool = False
-    one_document: bool = False
+    in_folder: bool = False
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file's first bytes are of this format."""
@@ -211,14 +255,35 @@ def register_reader(reader: Reader) -> None:
     READERS[reader.name] = reader
 
 
-def find_reader(path: str, stream: IO[bytes], *, one_document: bool = False) -> Reader | None:
+@cache
+def load_plugins() -> None:
+    """Register the readers of installed packages, which name them as entry points of the group ``grampus.readers``."""
+    for entry in entry_points(group="grampus.readers"):
+        try:
+            register_reader(entry.load())
+        except Exception as error:  # a package of someone else: it may fail in any way, and must not stop the reading
+            problem = f"the reader {entry.name!r} of an installed package could not be loaded ({quoted(error)})."
+            warnings.warn(problem, CorpusWarning, stacklevel=2)
+
+
+def find_reader(path: str, head: bytes, *, in_folder: bool = False) -> Reader | None:
     """Return the reader for a file, by its first bytes and then by its name; None if neither is known."""
-    head = stream.read(_HEAD)
-    stream.seek(0)
     stem, suffix = os.path.splitext(path.lower())
     if suffix in COMPRESSED_SUFFIXES:
         suffix = os.path.splitext(stem)[1]
-    readers = [reader for reader in READERS.values() if reader.one_document or not one_document]
-    by_head = (reader for reader in readers if reader.recognises(head))
-    by_name = (reader for reader in readers if suffix in reader.suffixes)
-    return next(by_head, None) or next(by_name, None)
+    readers = [reader for reader in READERS.values() if reader.in_folder or not in_folder]
+    by_head = [reader for reader in readers if reader.recognises(head)]
+    by_name = [reader for reader in readers if suffix and suffix in reader.suffixes]
+    both = [reader for reader in by_name if reader in by_head]
+    found = next(iter(both + by_head + by_name), None)
+    if found is None and not load_plugins.cache_info().currsize:
+        load_plugins()
+        return find_reader(path, head, in_folder=in_folder)
+    return found
+
+
+def read_head(stream: IO[bytes]) -> bytes:
+    """Return the first bytes of a stream, and go back to its start."""
+    head = stream.read(_HEAD)
+    stream.seek(0)
+    return head

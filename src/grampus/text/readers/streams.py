@@ -33,19 +33,28 @@ def open_source(path: str | os.PathLike[str]) -> IO[bytes]:
 
 
 class Expansion:
-    """Compare what comes out of a source with what went in, and refuse more than `max_ratio` times as much."""
+    """Compare what comes out of a source with what went in, and refuse more than `max_ratio` times as much.
 
-    def __init__(self, name: str, limits: ReadLimits, size: float = 0) -> None:
+    `outer` is the guard of the archive around it, for which the same bytes count.
+    """
+
+    def __init__(self, name: str, limits: ReadLimits, size: float = 0, outer: Expansion | None = None) -> None:
         self.name, self.max_ratio = name, limits.max_ratio
-        self.size, self.expanded = size, 0
+        self.size, self.expanded, self.outer = size, 0, outer
 
     def add(self, expanded: int) -> None:
         """Count bytes that came out."""
+        if self.outer is not None:
+            self.outer.add(expanded)
         self.expanded += expanded
-        if self.expanded > _RATIO_FLOOR and self.expanded > self.max_ratio * self.size:
+        self.check(self.expanded, self.size, "became", ", with more to come")
+
+    def check(self, expanded: int, size: float, verb: str, rest: str = "") -> None:
+        """Refuse what expands too much, as counted or as announced."""
+        if expanded > _RATIO_FLOOR and expanded > self.max_ratio * size:
             raise CorpusError(
                 f"{self.name} must not expand more than {self.max_ratio:g} times when it is read (max_ratio); "
-                f"{format_size(self.size)} became {format_size(self.expanded)}, with more to come."
+                f"{format_size(size)} {verb} {format_size(expanded)}{rest}."
             )
 
 
@@ -78,7 +87,14 @@ _FORMATS: dict[bytes, tuple[str, Any]] = {
 }
 
 
-def decompress(stream: IO[bytes], name: str, limits: ReadLimits, log: Log) -> Iterator[bytes]:
+def is_compressed(head: bytes) -> bool:
+    """Return whether these are the first bytes of gzip, bzip2 or xz data."""
+    return head.startswith(tuple(_FORMATS))
+
+
+def decompress(
+    stream: IO[bytes], name: str, limits: ReadLimits, log: Log, outer: Expansion | None = None
+) -> Iterator[bytes]:
     """Yield a stream's bytes, decompressed if the first ones are those of gzip, bzip2 or xz.
 
     Fails at `max_total_bytes` and at `max_ratio`; holds at most the few megabytes that are checked first.
@@ -92,7 +108,8 @@ def decompress(stream: IO[bytes], name: str, limits: ReadLimits, log: Log) -> It
     pieces = chain([head] if head else [], pieces)
     for magic, (kind, make) in _FORMATS.items():
         if head.startswith(magic):
-            pieces = _check_start(_expand(pieces, kind, make, name, limits, log))
+            expansion = Expansion(name, limits, outer=outer)
+            pieces = _check_start(_expand(pieces, kind, make, expansion, log))
             break
     total = 0
     for piece in pieces:
@@ -129,10 +146,9 @@ def _read(stream: IO[bytes], name: str, log: Log) -> Iterator[bytes]:
         yield piece
 
 
-def _expand(pieces: Iterator[bytes], kind: str, make: Any, name: str, limits: ReadLimits, log: Log) -> Iterator[bytes]:
+def _expand(pieces: Iterator[bytes], kind: str, make: Any, expansion: Expansion, log: Log) -> Iterator[bytes]:
     """Decompress one or more concatenated streams."""
-    decompressor, fresh = make(), True
-    expansion = Expansion(name, limits)
+    decompressor, fresh, name = make(), True, expansion.name
     small = (piece[at : at + _COMPRESSED_CHUNK] for piece in pieces for at in range(0, len(piece), _COMPRESSED_CHUNK))
     for piece in small:
         expansion.size += len(piece)

@@ -1,0 +1,122 @@
+"""Data frames of pandas, polars and pyarrow as corpora. None of them is imported here to be recognised."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from .readers.assemble import assemble
+from .readers.guess import named_columns
+from .readers.log import Log
+from .readers.options import ReadOptions
+from .readers.registry import Record, Source, Table
+
+if TYPE_CHECKING:
+    from .corpus import Corpus
+
+_INDEX = "\0index"  # no column can be called that
+
+
+_TABLES = {"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.RecordBatch"}
+_COLUMNS = {"pandas.Series", "polars.Series", "pyarrow.ChunkedArray", "pyarrow.Array"}
+
+
+def _kind(value: object) -> tuple[str, bool] | None:
+    """Return the library of a data frame or column, and whether it is a column; None if it is neither."""
+    names = [f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in type(value).__mro__]
+    found = next((name for name in names if name in _TABLES or name in _COLUMNS), None)
+    return None if found is None else (found.partition(".")[0], found in _COLUMNS)
+
+
+def is_frame(value: object) -> bool:
+    """Return whether a value is a table or a column of pandas, polars or pyarrow.
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from grampus.text.frame import is_frame
+    >>> is_frame(pandas.DataFrame({"text": ["whale"]})), is_frame(["whale"])
+    (True, False)
+    """
+    return _kind(value) is not None
+
+
+def from_frame(
+    frame: Any,
+    *,
+    text: str | Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002
+    label: str | None = None,
+    title: str | None = None,
+    date: str | None = None,
+    options: ReadOptions | None = None,
+) -> Corpus:
+    """Return the texts of a data frame or a column as a corpus.
+
+    Parameters
+    ----------
+    frame : DataFrame or Series of pandas or polars, Table, RecordBatch or Array of pyarrow
+    text, id, label, title, date : str, optional
+        Which columns hold what; what is not named is guessed as for a file. Without a column ``id``, the ids are the
+        index of a pandas frame, so that results join back on it.
+    options : ReadOptions, optional
+        ``empty="keep"`` keeps a document per row. Missing texts (NaN, None, NA) are counted in a note.
+
+    Returns
+    -------
+    Corpus
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from grampus.text.frame import from_frame
+    >>> corpus = from_frame(pandas.Series(["whale song", None], index=["w", "b"], name="body"))
+    >>> corpus.ids == ["w"], corpus.notes
+    (True, ('1 of 2 texts are missing (null).',))
+    """
+    kind = _kind(frame)
+    if kind is None:
+        raise InputError(f"frame must be a data frame of pandas, polars or pyarrow; got {type(frame).__name__}.")
+    asked = named_columns(text, id=id, label=label, title=title, date=date)
+    names, columns = _columns(frame, *kind)
+    index = [str(value) for value in frame.index.tolist()] if kind[0] == "pandas" and id is None else None
+    if "id" in names:
+        index = None
+    log = Log()
+    source = Source(f"the {type(frame).__name__}", options=options or ReadOptions(), log=log)
+    table = Table("row", tuple(names), _records(names, columns, index), id=None if index is None else _INDEX)
+    corpus = assemble(table, asked, source)
+    log.warn(stacklevel=3)
+    return corpus
+
+
+def _columns(frame: Any, library: str, single: bool) -> tuple[list[str], list[Sequence[Any]]]:
+    """Return the names and values of every column; a single one is the text."""
+    if single:
+        return ["text"], [_values(frame, library)]
+    names = [str(name) for name in (frame.schema.names if library == "pyarrow" else frame.columns)]
+    repeated = next((name for name in names if names.count(name) > 1), None)
+    if repeated is not None:
+        raise InputError(f"the frame must have different column names; {repeated!r} occurs more than once.")
+    places = range(len(names))
+    if library == "pandas":
+        return names, [_values(frame.iloc[:, at], library) for at in places]
+    if library == "polars":
+        return names, [_values(frame.to_series(at), library) for at in places]
+    return names, [_values(frame.column(at), library) for at in places]
+
+
+def _values(column: Any, library: str) -> Sequence[Any]:
+    """Return a column as Python values, with None where they are missing."""
+    if library == "pandas":
+        return [None if gone else value for value, gone in zip(column.tolist(), column.isna().tolist(), strict=True)]
+    return column.to_pylist() if library == "pyarrow" else column.to_list()
+
+
+def _records(names: list[str], columns: list[Sequence[Any]], index: list[str] | None) -> Iterator[Record]:
+    for number, row in enumerate(zip(*columns, strict=True)):
+        values = dict(zip(names, row, strict=True))
+        if index is not None:
+            values[_INDEX] = index[number]
+        yield Record(number + 1, values)

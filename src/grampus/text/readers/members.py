@@ -1,0 +1,109 @@
+"""The files of a folder or an archive: each through its reader, and a record of what became of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import chain, islice
+from typing import IO
+
+from ...errors import CorpusError, MissingExtraError
+from ..files import FileRecord
+from .log import Log, quoted
+from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_reader, read_head
+
+PATH_LENGTH = 1 << 16  # longer than any path
+_COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file of a folder or an archive.
+
+    Parameters
+    ----------
+    path : str
+        Below the folder or archive, with slashes.
+    open : callable
+        Returns the file, open for bytes.
+    modified : str
+        ISO time, or empty.
+    full_path : str or None
+        Where it lies on disk.
+    reader : str
+        Its format, where the place tells it.
+    """
+
+    path: str
+    open: Callable[[], IO[bytes]]
+    modified: str = ""
+    full_path: str | None = None
+    reader: str = ""
+
+
+def members_table(members: Iterator[Member], source: Source) -> Table:
+    """Read each member; one that cannot be read is left out with its reason, and the rest is read."""
+    return Table("file", _COLUMNS, _numbered(members, source), id="path", title="title", date="date")
+
+
+def _numbered(members: Iterator[Member], source: Source) -> Iterator[Record]:
+    values = (record for member in members for record in _member_values(member, source))
+    return (Record(number, record) for number, record in enumerate(values, 1))
+
+
+def skip_member(log: Log, path: str, reason: str) -> None:
+    """Count a file that is left out."""
+    log.skip(reason)
+    log.files.append(FileRecord(quoted(path, PATH_LENGTH), "", 0, reason))
+
+
+def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]]:
+    escaped = quoted(member.path.replace("\\", r"\\"), PATH_LENGTH)  # so that the byte ff and the text \xff differ
+    name, log = quoted(member.path), source.log
+    parts = escaped.split("/")
+    shared: dict[str, object] = {
+        "name": parts[-1],
+        "folder": parts[0] if len(parts) > 1 else "",
+        "modified": member.modified,
+    }
+    reader: Reader | None = None
+    documents, reasons = 0, list[str]()
+    before = len(log.files)
+    try:
+        with ExitStack() as cleanup:
+            stream = cleanup.enter_context(member.open())
+            head = read_head(stream)
+            reader = READERS[member.reader] if member.reader else find_reader(member.path, head, in_folder=True)
+            reader = reader or READERS["text"]
+            inner = replace(source, name=name, stream=stream, path=member.full_path, cleanup=cleanup, member=True)
+            records = reader.open(inner).records
+            first = list(islice(records, 2))
+            several = len(first) > 1
+            for record in chain(first, records):
+                if isinstance(record, BadRecord):
+                    log.skip(record.kind)
+                    reasons.append(record.kind)
+                    continue
+                if source.options.empty == "skip" and not str(record.values.get("text") or "").strip():
+                    log.skip("empty text")
+                    reasons.append("empty text")
+                    continue
+                documents += 1
+                path = f"{escaped}#{record.values.get('path', record.number)}" if several else escaped
+                yield {"title": "", "date": "", **record.values, **shared, "path": path}
+            if not first:
+                log.skip("empty text")
+                reasons.append("empty text")
+    except MissingExtraError as error:
+        reasons.append(_left_out(source, name, str(error), "needs a library that is not installed"))
+    except CorpusError as error:
+        reasons.append(_left_out(source, name, str(error), "could not be read"))
+    del log.files[before:]  # the members of an archive in a folder count as documents of that archive
+    log.files.append(FileRecord(escaped, reader.name if reader else "", documents, "; ".join(dict.fromkeys(reasons))))
+
+
+def _left_out(source: Source, name: str, error: str, reason: str) -> str:
+    source.log.skip(reason)
+    source.log.note("files that could not be read were left out", f"{name} ({error})")
+    return f"{reason} ({error})" if reason == "could not be read" else error

@@ -1,0 +1,164 @@
+"""PDF: the text of its pages, by PDFium in a process of its own, so that a crash or a hang costs one file."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ..._config import format_size
+from ...errors import CorpusError, MissingExtraError
+from .extract import Extract, bad_table, document_table, tidy
+from .lines import first_heading
+from .log import quoted
+from .registry import Reader, Source, Table
+from .streams import Expansion
+
+_WORKER = Path(__file__).with_name("pdf_worker.py")
+_PAGE_BYTES = 1024  # counted for each page, so that a page that is named a million times ends
+_START_SECONDS = 60.0
+_DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?")
+_HYPHEN = re.compile("[\ufffe\x02\xad]\r?\n?")
+_NO_TITLE = re.compile(r"\s*(?:untitled|microsoft \w+ - .*|.*\.\w{2,5})?\s*\Z", re.IGNORECASE)
+
+
+class PdfWorker:
+    """A process that reads one PDF after another; started when needed, and again after a crash."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        if self._process is not None and self._process.poll() is None:
+            return self._process
+        self.close()
+        process = subprocess.Popen(  # noqa: S603
+            [sys.executable, "-P", str(_WORKER)],  # -P: the files next to the script are not its modules
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+        answers: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+        def listen() -> None:
+            assert process.stdout is not None
+            with process.stdout:
+                for line in process.stdout:
+                    answers.put(line)
+            answers.put(None)
+
+        threading.Thread(target=listen, daemon=True).start()
+        self._process, self._answers, self._first = process, answers, True
+        return process
+
+    def read(self, name: str, request: dict[str, Any], data: bytes, seconds: float) -> Iterator[dict[str, Any]]:
+        """Yield the answers for one file; raise if there is none in time, or the process ends."""
+        process = self._start()
+        assert process.stdin is not None
+        with contextlib.suppress(OSError):  # where it has ended, there is no answer
+            process.stdin.write(json.dumps(request).encode("ascii") + b"\n" + data)
+            process.stdin.flush()
+        while True:
+            try:
+                line = self._answers.get(timeout=seconds + (_START_SECONDS if self._first else 0))
+            except queue.Empty:
+                self.close()
+                raise CorpusError(
+                    f"{name} must be readable in {seconds:g} s a page (max_seconds); it is not."
+                ) from None
+            if line is None:
+                self.close()
+                raise CorpusError(f"{name} must be a valid PDF; reading it crashed, or took too much memory.")
+            self._first = False
+            answer = json.loads(line)
+            if answer.get("end"):
+                return
+            yield answer
+
+    def close(self) -> None:
+        """End the process."""
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            process.wait()
+            with contextlib.suppress(OSError):
+                assert process.stdin is not None
+                process.stdin.close()
+
+
+def open_pdf(source: Source) -> Table:
+    """Read a PDF; a scan, which has pictures of pages and no text, is left out as one."""
+    if find_spec("pypdfium2") is None:
+        raise MissingExtraError("pypdfium2 must be installed to read PDF; run: pip install 'grampus[files]'")
+    worker = None if source.shared is None else source.shared.get("pdf")
+    if worker is None:
+        worker = PdfWorker()
+        if source.shared is None:
+            source.cleanup.callback(worker.close)
+        else:
+            source.shared["pdf"] = worker
+    pages, about, pictures = _read(worker, source)
+    if not any(pages):
+        return bad_table("a scan without text (recognise its text first)" if pictures else "a PDF without text")
+    title = "" if _NO_TITLE.match(about["title"]) else about["title"]
+    return document_table(Extract(tuple(pages), title or first_heading(pages[0]), _date(about["date"])), source)
+
+
+def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str], int]:
+    path, data = source.path, b""
+    if path is None or source.stream is None or source.archive is not None:
+        path = None
+        data = source.content()
+    request = {"size": len(data)} if path is None else {"path": os.path.abspath(path)}
+    size = len(data) if path is None else os.path.getsize(path)
+    guard = Expansion(source.name, source.limits, size, source.archive)
+    about, pages, pictures, total = {"title": "", "date": ""}, list[str](), 0, 0
+    for answer in worker.read(source.name, request, data, source.limits.max_seconds):
+        if "error" in answer:
+            raise CorpusError(_refusal(source.name, answer["error"]))
+        if "pages" in answer:
+            about = {name: str(answer[name]) for name in about}
+            continue
+        text = tidy(_HYPHEN.sub("", answer["text"]))
+        pages.append(text)
+        pictures += bool(answer.get("picture"))
+        total += len(text)
+        try:
+            guard.add(_PAGE_BYTES + len(text))
+        except CorpusError:
+            worker.close()  # it would go on
+            raise
+        if total > source.limits.max_document_bytes:
+            worker.close()
+            limit = format_size(source.limits.max_document_bytes)
+            raise CorpusError(f"{source.name} must hold at most {limit} of text (max_document_bytes); it holds more.")
+    return pages, about, pictures
+
+
+def _refusal(name: str, error: str) -> str:
+    if "password" in error.lower() or "security" in error.lower():
+        return f"{name} must not be encrypted; it needs a password."
+    return f"{name} must be a valid PDF ({quoted(error)})."
+
+
+def _date(written: str) -> str:
+    """Return a date of a PDF in ISO 8601; empty if it is none."""
+    match = _DATE.match(written)
+    if match is None:
+        return ""
+    year, month, day, hour, minute, _ = match.groups()
+    days = "-".join(part for part in (year, month, day) if part)
+    return f"{days}T{hour}:{minute}" if day and hour and minute else days
+
+
+FORMATS = (Reader("pdf", open_pdf, (".pdf",), (0, b"%PDF-"), in_folder=True),)
