@@ -156,10 +156,20 @@ class LinearGram(Source):
     """
 
     def __init__(self, features: Any, collection: Any = None) -> None:
-        self.rows = check_matrix(features, "features")
-        self.collection = self.rows if collection is None else collection
+        self._fill(check_matrix(features, "features"), collection)
+
+    @classmethod
+    def trusted(cls, rows: Any, collection: Any = None) -> LinearGram:
+        """Wrap rows that have been checked already, without checking them again."""
+        gram = LinearGram.__new__(LinearGram)
+        gram._fill(rows, collection)
+        return gram
+
+    def _fill(self, rows: Any, collection: Any) -> None:
+        self.rows = rows
+        self.collection = rows if collection is None else collection
         self._transposed: Any = None
-        super().__init__(self.rows.shape[0], self.rows.dtype)
+        Gram.__init__(self, rows.shape[0], rows.dtype)
 
     def _columns(self, cols: Index) -> Any:
         """Return the features of some documents as columns; the transpose of all is cached in row order."""
@@ -213,7 +223,7 @@ class LinearGram(Source):
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         same = self.collection is self.rows
-        part = LinearGram(self.rows[index], None if same else take_rows(self.collection, index))
+        part = LinearGram.trusted(self.rows[index], None if same else take_rows(self.collection, index))
         return part._part_of(self, index)
 
     def features(self) -> Features:

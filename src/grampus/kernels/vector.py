@@ -42,7 +42,7 @@ class Linear(Kernel):
         return row_squares(new)
 
     def _gram(self, fitted: Any) -> LinearGram:
-        return LinearGram(fitted)
+        return LinearGram.trusted(fitted)
 
 
 @register

@@ -56,7 +56,7 @@ class Part:
     @property
     def gram(self) -> Gram:
         """The documents as a Gram."""
-        return self._gram if self.rows is None else LinearGram(self.rows).named(self.documents)
+        return self._gram if self.rows is None else LinearGram.trusted(self.rows).named(self.documents)
 
     @property
     def start(self) -> Array:
@@ -129,7 +129,7 @@ class Part:
 
     def take(self, index: Members) -> Part:
         """Return some of the documents."""
-        gram = LinearGram(self.rows[index]) if self.rows is not None else self._gram.take(index)
+        gram = LinearGram.trusted(self.rows[index]) if self.rows is not None else self._gram.take(index)
         return Part(gram, self.members[index], self.documents.take(index), self.rounding)
 
 
