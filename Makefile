@@ -28,9 +28,10 @@ demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
 	$(BIN)/grampus demo
 
 test: $(STAMP)  ## units, contracts, properties, references and docstrings, in parallel; under five minutes
-	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus
+	$(PY) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus
 
-test-all: $(STAMP)  ## the rest: commands and pages end to end, every code block of the documentation
+test-all: $(STAMP)  ## the rest: slow tests, commands and pages end to end, every code block of the documentation
+	$(PY) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/unit tests/property tests/reference
 	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/end_to_end docs README.md
 
 browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
@@ -52,7 +53,7 @@ test-lowest:  ## the tests against the lowest supported versions of the dependen
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet -r requirements/lowest.txt
 	PATH="$(CURDIR)/.venv-lowest/bin:$$PATH" .venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation .
-	.venv-lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) tests/unit tests/contract tests/property src/grampus
+	.venv-lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" tests/unit tests/contract tests/property src/grampus
 
 wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, run its demo
 	rm -rf dist .venv-wheel

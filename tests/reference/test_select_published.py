@@ -14,12 +14,14 @@ def test_fpc_on_iris():
     assert np.abs(iris_strengths(200) - FPC).max() <= 0.05
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [0, 3])
 def test_no_structure_is_seen_as_such(number):
     x, kernel = structureless(number)
     assert choose_k(x, kernel=kernel, splits=Splits(5), random_state=number).best == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [1, 9])
 def test_well_separated_mixtures(number):
     x, kernel, k = mixture(number)

@@ -315,6 +315,7 @@ def places(value, path=()):
         yield from places(item, (*path, key))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_random_forgeries_are_refused_or_harmless(tmp_path, seed):
     """Whatever one or two fields hold, a run is refused with the folder's name, or can be shown, compared and used."""

@@ -32,6 +32,7 @@ WORK = """
 """
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize(
@@ -42,6 +43,7 @@ def test_products_stay_below_two_and_a_half_times_the_input(kernel, n, dtype):
     assert measured["rise"] < 2.5 * measured["input"]
 
 
+@pytest.mark.slow
 @linux
 @pytest.mark.parametrize("choose", ["uniform", "kmeans++", "leverage"])
 def test_low_rank_grams_of_any_kernel_need_their_features_and_little_more(choose):

@@ -275,6 +275,7 @@ def test_float32_gives_the_same_tree():
     assert sets(pddp(DenseGram(K.astype(np.float32)), 6)) == sets(pddp(DenseGram(K), 6))
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not memory.available(), reason="needs Linux's record of peak memory")
 def test_memory_is_that_of_the_stored_entries():
     figures = memory.rise(

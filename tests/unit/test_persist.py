@@ -271,6 +271,7 @@ def until(file, process):
         time.sleep(0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("before", ["a run", "nothing"])
 def test_two_writers_leave_the_run_of_the_second(tmp_path, before):
     """The second starts while the first has written its arrays and not yet the manifest that names them."""
@@ -286,6 +287,7 @@ def test_two_writers_leave_the_run_of_the_second(tmp_path, before):
     assert sorted(os.listdir(tmp_path)) == ["1.ready", "2.ready", "run"]
 
 
+@pytest.mark.slow
 def test_a_writer_that_waited_in_vain_says_so_and_changes_nothing(tmp_path):
     place = tmp_path / "run"
     small_run().save(place)
@@ -298,6 +300,7 @@ def test_a_writer_that_waited_in_vain_says_so_and_changes_nothing(tmp_path):
     assert Run.load(place).provenance.seed == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="needs SIGKILL")
 def test_a_lock_of_a_killed_writer_holds_nobody_up(tmp_path):
     place = tmp_path / "run"
@@ -313,6 +316,7 @@ def test_a_lock_of_a_killed_writer_holds_nobody_up(tmp_path):
     assert len(os.listdir(place)) == len(list(NEWEST.iterdir()))
 
 
+@pytest.mark.slow
 def test_writers_that_race_leave_a_whole_run(tmp_path):
     place, rounds = tmp_path / "run", 3
     for _ in range(rounds):

@@ -589,6 +589,7 @@ def killed_and_resumed(folder, splits, kills, pause):
     return done.stdout.split()[-1], hit
 
 
+@pytest.mark.slow
 def test_a_killed_selection_goes_on(tmp_path):
     script = textwrap.dedent(KILLED)
     alone = subprocess.run([sys.executable, "-c", script, "60"], capture_output=True, text=True, check=True)

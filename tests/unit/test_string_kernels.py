@@ -374,6 +374,7 @@ def test_constant_equals_the_twin_on_real_documents(corpora):
     np.testing.assert_allclose(parse_kernel("constant").gram(texts).dense(), wanted, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.corpus
 @pytest.mark.skipif(not memory.available(), reason="measured through Linux's process files")
 @pytest.mark.parametrize(
