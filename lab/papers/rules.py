@@ -19,23 +19,27 @@ from grampus.select.schemes import SCHEMES
 EQUATION, ONCE = 1.0, 0.5
 PAPER: dict[str, Any] = {"null": False, "random_state": 0}  # of `validation`
 
-# Rows of the private tables: every pair of a cluster counts once in a centroid's norm.
-for _name in ("plain", "adjusted"):
-    RULES[f"{_name}, pairs once"] = replace(RULES[_name], centroid=ONCE)
-for _name in ("KKM-S", "RED-S"):
-    SCHEMES[f"{_name} pairs once"] = replace(
-        SCHEMES[_name], name=f"{_name} pairs once", rule=RULES["plain, pairs once"]
-    )
+
+def add_rows() -> None:
+    """Add rows to the private tables: every pair of a cluster counts once in a centroid's norm."""
+    for name in ("plain", "adjusted"):
+        RULES[f"{name}, pairs once"] = replace(RULES[name], centroid=ONCE)
+    for name in ("KKM-S", "RED-S"):
+        SCHEMES[f"{name} pairs once"] = replace(
+            SCHEMES[name], name=f"{name} pairs once", rule=RULES["plain, pairs once"]
+        )
 
 
 def kernel_kmeans(gram: Any, k: int, pairs: float = EQUATION, adjusted: bool = False, **how: Any) -> Any:
     """Return a clustering, with or without leave-one-out distances (AA)."""
+    add_rows()
     rule = "adjusted" if adjusted else "plain"
     return cluster.kernel_kmeans(gram, k, rule=rule if pairs == EQUATION else f"{rule}, pairs once", **how)
 
 
 def choose_k(x: Any, scheme: str, n_splits: int, pairs: float = EQUATION, **how: Any) -> Any:
     """Choose k as `validation` does: one random start for each half, no null test."""
+    add_rows()
     if scheme in ("RED-S", "KKM-S") and pairs != EQUATION:  # the others compare cosines
         scheme = f"{scheme} pairs once"
     options = {name: how.pop(name) for name in ("reduction", "n_neighbors") if name in how}

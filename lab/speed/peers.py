@@ -58,6 +58,17 @@ def newsgroups(quick: bool) -> Arrays:
     return {**rows(x, 20), "start": start, "iterations": np.array(20)}
 
 
+def components(quick: bool) -> Arrays:
+    """Return 100 components of the posts of 20ng, rows of unit length."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.preprocessing import normalize
+
+    x = TermVectorizer("lfc", min_df=3, dtype=np.float64).fit_transform(
+        list(data.texts("20ng")[0][:: 20 if quick else 1])
+    )
+    return {"x": normalize(TruncatedSVD(100, random_state=0).fit_transform(x))}
+
+
 def posts(quick: bool) -> Arrays:
     """Return the texts of 20ng."""
     return points(data.texts("20ng")[0][:: 20 if quick else 1])
@@ -191,6 +202,7 @@ AGREE: dict[str, Agreement] = {
     "classes": near_classes,
     "scores": near_scores,
     "strengths": close_strengths,
+    "neighbours": equal_share("nearest", 0.999),
     "choice": lambda ours, theirs: (f"its choice {int(theirs['best'])}, ours {int(ours['best'])}", True),
 }
 

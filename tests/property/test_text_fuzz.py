@@ -15,7 +15,9 @@ INPUTS, FEW = 300, 50  # few where each starts a process
 
 @pytest.mark.parametrize("name", READERS)
 def test_fuzzed_files(name):
-    for module in {"parquet": ["pyarrow"], "arrow": ["pyarrow"], "duckdb": ["duckdb"], "pdf": ["pypdfium2"]}.get(name, []):
+    for module in {"parquet": ["pyarrow"], "arrow": ["pyarrow"], "duckdb": ["duckdb"], "pdf": ["pypdfium2"]}.get(
+        name, []
+    ):
         pytest.importorskip(module)
     inputs = FEW if name == "pdf" else INPUTS
     found = fuzz_reader(name, inputs, seed=1)

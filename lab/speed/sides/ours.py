@@ -6,7 +6,8 @@ from worker import csr, strings
 import grampus
 from grampus import metrics
 from grampus.cluster import kernel_kmeans
-from grampus.gram import DenseGram
+from grampus.gram import DenseGram, LinearGram
+from grampus.gram.graph import nearest_neighbors
 from grampus.select import Splits
 from grampus.text import TermVectorizer
 
@@ -29,6 +30,22 @@ def sparse_kmeans(inputs):
     gram = grampus.parse_kernel("cosine").gram(csr(inputs))
     iterations = int(inputs["iterations"]) + 1  # scikit-learn assigns once more after its last iteration
     return lambda: {"labels": kernel_kmeans(gram, 20, init=inputs["start"], n_init=1, max_iter=iterations).labels}
+
+
+def sparse_starts(inputs):
+    gram = grampus.parse_kernel("cosine").gram(csr(inputs))
+    return lambda: {"objective": np.array(kernel_kmeans(gram, 20, n_init=10, max_iter=300, random_state=0).objective)}
+
+
+def dense_starts(inputs):
+    gram = LinearGram(inputs["x"])
+    how = {"init": "k-means++", "n_init": 10, "max_iter": 300, "random_state": 0}
+    return lambda: {"objective": np.array(kernel_kmeans(gram, 20, **how).objective)}
+
+
+def neighbours(inputs):
+    gram = grampus.parse_kernel("cosine").gram(csr(inputs))
+    return lambda: {"nearest": nearest_neighbors(gram, 20)[0]}
 
 
 def terms(inputs):

@@ -9,6 +9,7 @@ from sklearn.decomposition import KernelPCA
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.metrics import normalized_mutual_info_score
 from sklearn.metrics.pairwise import cosine_similarity
+from sklearn.neighbors import NearestNeighbors
 from worker import csr, strings
 
 
@@ -22,6 +23,27 @@ def sparse_kmeans(inputs):
     centres = np.array([np.asarray(x[start == c].mean(axis=0)).ravel() for c in range(20)])
     how = {"init": centres, "n_init": 1, "max_iter": int(inputs["iterations"]), "tol": 0, "algorithm": "lloyd"}
     return lambda: {"labels": KMeans(20, **how).fit(x).labels_}
+
+
+def sparse_starts(inputs):
+    x = csr(inputs)
+    how = {"init": "random", "n_init": 10, "max_iter": 300, "tol": 0, "random_state": 0}
+    return lambda: {"objective": np.array(KMeans(20, **how).fit(x).inertia_)}
+
+
+def dense_starts(inputs):
+    how = {"n_init": 10, "max_iter": 300, "tol": 0, "random_state": 0}
+    return lambda: {"objective": np.array(KMeans(20, **how).fit(inputs["x"]).inertia_)}
+
+
+def neighbours(inputs):
+    x = csr(inputs)
+
+    def run():
+        found = NearestNeighbors(n_neighbors=20, algorithm="brute", metric="cosine").fit(x)
+        return {"nearest": np.sort(found.kneighbors(return_distance=False), axis=1)}
+
+    return run
 
 
 def terms(inputs):

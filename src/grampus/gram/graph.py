@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -141,27 +142,41 @@ def nearest_neighbors(
     explicit = gram.features()
     if not by_distance and explicit is not None and is_sparse(explicit.rows):
         return _through_postings(explicit, n_neighbors, n_jobs)
-    n = len(gram)
+    n, read = len(gram), _row_blocks(gram, explicit)
     index, values = np.empty((n, n_neighbors), dtype=np.intp), np.empty((n, n_neighbors))
     diagonal = gram.diagonal().astype(np.float64)
     far = np.where(diagonal > 0, diagonal, np.inf)
     tie = _TIE["float64"] * float(np.abs(diagonal).max(initial=0.0)) if by_distance else None
 
     def piece(start: int, stop: int) -> None:
-        for part in tiles(stop - start, (40 if by_distance else 24) * n):
+        for part in tiles(stop - start, 10 * n if explicit is not None else (40 if by_distance else 24) * n):
             rows = slice(start + part.start, start + part.stop)
-            block = gram._block(rows, slice(0, n))
-            if not np.isfinite(block).all():
-                raise InputError("The similarities must be finite; some are NaN or infinite.")
+            block = read(rows)
             if by_distance:
                 block = 2.0 * block.astype(np.float64, copy=False) - far
             block[np.arange(len(block)), np.arange(rows.start, rows.stop)] = -np.inf
             index[rows], values[rows] = nearest(block, n_neighbors, tie)
 
-    gram._block(slice(0, 1), slice(0, n))  # let a block prepare what threads will share
+    read(slice(0, 1))  # let a block prepare what threads will share
     with blas_threads():
         in_threads(piece, n, n_jobs, least=256)
     return index, values
+
+
+def _row_blocks(gram: Gram, explicit: Features | None) -> Callable[[slice], Array]:
+    """Return what reads whole rows of a Gram, checked: dense features are scaled and checked once, not every block."""
+    if explicit is not None and not is_sparse(explicit.rows):
+        features = explicit.rows * explicit.scale[:, None].astype(explicit.rows.dtype)
+        if np.isfinite(features).all():
+            return lambda rows: features[rows] @ features.T
+
+    def read(rows: slice) -> Array:
+        block = gram._block(rows, slice(0, len(gram)))
+        if not np.isfinite(block).all():
+            raise InputError("The similarities must be finite; some are NaN or infinite.")
+        return block
+
+    return read
 
 
 def _through_postings(features: Features, count: int, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:

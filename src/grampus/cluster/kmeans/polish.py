@@ -52,6 +52,9 @@ class _Walk:
         self.sizes = np.bincount(self.labels, weights=weights, minlength=k)
         own = self.sums[np.arange(len(labels)), self.labels]
         self.within = np.bincount(self.labels, weights=weights * own, minlength=k)
+        self.loss, self.cost = np.empty(len(labels)), np.empty((len(labels), k))
+        self.distance = np.empty((len(labels), k))
+        self.update(np.arange(k))
 
     def objective(self) -> float:
         """Return Σ w_i K_ii − Σ_c W_c / n_c."""
@@ -71,20 +74,25 @@ class _Walk:
             moved[documents] += 1
         return int(moved.sum()), True
 
+    def update(self, clusters: NDArray[np.intp]) -> None:
+        """Recompute what leaving and joining some clusters changes: loss (n,) and cost (n, k), infinite for its own."""
+        sizes, w = self.sizes[clusters], self.weights[:, None]
+        filled = np.where(sizes > 0, sizes, 1.0)
+        far = self.diagonal[:, None] + self.within[clusters] / filled**2 - 2.0 * self.sums[:, clusters] / filled
+        self.distance[:, clusters] = far
+        self.cost[:, clusters] = w * sizes / np.where(sizes + w > 0, sizes + w, 1.0) * far
+        members = np.flatnonzero(np.isin(self.labels, clusters))
+        labels, weights = self.labels[members], self.weights[members]
+        own = self.sizes[labels]
+        rest = own - weights
+        alone = rest <= 1e-12 * own
+        loss = weights * own / np.where(alone, 1.0, rest) * self.distance[members, labels]
+        self.loss[members] = np.where(alone | (weights == 0), -np.inf, loss)
+        self.cost[members, labels] = np.inf
+
     def gains(self, locked: NDArray[np.bool_]) -> tuple[int, int, float]:
         """Return the best single move: document, cluster, gain."""
-        sizes = np.where(self.sizes > 0, self.sizes, 1.0)
-        distance = self.diagonal[:, None] + self.within / sizes**2 - 2.0 * self.sums / sizes
-        everyone = np.arange(len(self.labels))
-        own = self.sizes[self.labels]
-        rest = own - self.weights
-        alone = rest <= 1e-12 * own
-        loss = self.weights * own / np.where(alone, 1.0, rest) * distance[everyone, self.labels]
-        w = self.weights[:, None]
-        cost = w * self.sizes / np.where(self.sizes + w > 0, self.sizes + w, 1.0) * distance
-        gain = loss[:, None] - cost
-        gain[everyone, self.labels] = -np.inf
-        gain[alone | locked | (self.weights == 0)] = -np.inf
+        gain = np.where(locked, -np.inf, self.loss)[:, None] - self.cost
         document, cluster = np.unravel_index(int(gain.argmax()), gain.shape)
         return int(document), int(cluster), float(gain[document, cluster])
 
@@ -100,6 +108,7 @@ class _Walk:
         self.sizes[old] -= w
         self.sizes[cluster] += w
         self.labels[document] = cluster
+        self.update(np.array([old, cluster]))
 
     def best(self, tolerance: float) -> list[int]:
         """Make the best single move if it lowers the objective; return the moved document."""
