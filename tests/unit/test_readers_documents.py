@@ -280,6 +280,15 @@ def test_pages(tmp_path):
     assert read_corpus(archive).texts == ["Whales sing.\n\nBirds fly."]
 
 
+def test_words_divided_by_line_ends_are_joined():
+    text = "A long\ufffe\r\ndistance call to hump\ufffe\r\nback whales, a deep\ufffe\r\nsea: long, distance, deep-sea."
+    assert pdf._joined([text]) == ["A long-distance call to humpback whales, a deep-sea: long, distance, deep-sea."]
+    assert pdf._joined(["whale \r\nsong"]) == ["whale\nsong"]
+    start = time.process_time()
+    pdf._joined(["x" * 1_000_000 + "\ufffe"])
+    assert time.process_time() - start < 5
+
+
 @NEEDS_PDF
 def test_scans_and_damage_cost_one_file(tmp_path):
     write(tmp_path, "a.pdf", samples.pdf(["Whales sing."]))

@@ -164,6 +164,36 @@ def test_broken_pages_take_linear_time(unit):
     assert time.process_time() - start < 5
 
 
+@pytest.mark.parametrize(
+    ("read", "unit"),
+    [
+        (read_rst, ":a"), (read_rst, ":a:`"), (read_rst, "*"), (read_rst, "`a <"), (read_latex, "\\begin{align}"),
+        (read_latex, "\\["), (read_latex, "$$"), (read_latex, "\\cite["), (read_latex, "\\emph["),
+        (read_latex, "\\title{"), (read_latex, "{"), (read_markdown, "# "), (read_markdown, "[a]("),
+        (read_markdown, "*a"), (read_markdown, "- "), (read_markdown, "<!--"), (read_subtitles, "1"),
+        (read_subtitles, "1:"), (read_subtitles, "<a"), (extract_html, "<div " + "a" * 9000 + ">"),
+    ],
+)  # fmt: skip
+def test_broken_marks_take_linear_time(read, unit):
+    start = time.process_time()
+    read(unit * (400_000 // len(unit)) + "x")
+    assert time.process_time() - start < 5
+
+
+ENDLESS = [
+    b"Subject: " + b"=?a?q?" * 100_000,
+    b'Content-Type: text/plain; a="' + b";" * 500_000,
+    b"Date: " + b"1 " * 500_000,
+]
+
+
+@pytest.mark.parametrize("header", ENDLESS)
+def test_endless_headers_take_linear_time(tmp_path, header):
+    start = time.process_time()
+    read_corpus(write(tmp_path, "x.eml", header + b"\nX: y\n\nwhales"))
+    assert time.process_time() - start < 5
+
+
 # ---- mail ---------------------------------------------------------------------------------------------------
 
 

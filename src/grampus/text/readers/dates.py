@@ -16,6 +16,7 @@ _DAY_NAME = re.compile(
 )
 _NAME_DAY = re.compile(r"(?:[^\W\d_]+\.?,\s+)?([^\W\d_]+)\.?\s+(\d{1,2})(?:st|nd|rd|th)?,?\s+(\d{4})\b")
 _SECONDS = re.compile(r"1\d{9}(?:\d{3})?(?:\.\d+)?\Z")
+_LONGEST = 100
 _MONTHS = [  # English, German, French, Spanish, Italian, Dutch, Portuguese: as far as letters tell them apart
     "jan jän ene gen", "feb fév fev", "mar mär mrt maa", "apr avr abr", "may mai mag mei", "jun juin giu",
     "jul juil lug", "aug aoû aou ago", "sep set", "oct okt ott out", "nov", "dec dez déc dic",
@@ -56,6 +57,8 @@ def to_iso(value: str, day_first: bool) -> str | None:  # noqa: PLR0911  # a ret
     ['2024-06-06', '2024-06-06', '2024-06-06T09:30:00+02:00', None]
     """
     value = value.strip()
+    if len(value) > _LONGEST:
+        return None
     if _ISO.match(value):
         return value
     if match := _NUMBERS.match(value):

@@ -19,7 +19,7 @@ from .registry import Reader, Source, Table
 
 _NAME = re.compile(r"/?[a-zA-Z][^\s/>]*")
 _REST_OF_TAG = re.compile(r"(?:[^>\"']|\"[^\"]*+\"|'[^']*+')*+>")
-_ATTRIBUTE = re.compile(r"([a-zA-Z][\w:.-]*)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")
+_ATTRIBUTE = re.compile(r"(?<![\w:.-])([a-zA-Z][\w:.-]*+)\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'>]++))")
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w:.-]+)", re.IGNORECASE)
 _HIDDEN = re.compile(r"\shidden(?=[\s/=]|$)")
 _WHITE = re.compile(r"\s+")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from email import message_from_bytes
 from email.header import decode_header
 from email.message import Message
+from email.policy import Compat32
 from email.utils import parsedate_to_datetime
 from typing import Any
 
@@ -19,6 +20,15 @@ from .registry import BadRecord, Reader, Record, Source, Table
 
 _COLUMNS = ("text", "title", "date", "sender", "attachments")
 _DEEPEST = 50  # parts within parts
+_LONGEST = 4096  # of a header; the email package is quadratic in some
+
+
+class _Policy(Compat32):
+    """The policy of the email package for damaged messages, with headers cut at a length."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, value[:_LONGEST]
 
 
 def _header(message: Message, name: str) -> str:
@@ -74,7 +84,7 @@ def _part_text(part: Message, name: str, log: Log) -> str:
 def read_message(data: bytes, name: str, log: Log) -> dict[str, object]:
     """Return a message as the values of a record."""
     try:
-        message = message_from_bytes(data)
+        message = message_from_bytes(data, policy=_Policy())
         if not message.keys():
             raise CorpusError(f"{name} must be a mail with headers; it has none.")
         subject = _header(message, "Subject")

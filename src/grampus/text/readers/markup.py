@@ -13,39 +13,59 @@ from .registry import Reader, Source, Table
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?\n)(?:---|\.\.\.)[ \t]*\n", re.DOTALL)
 _FRONT_TITLE = re.compile(r"^title:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE | re.IGNORECASE)
 _FRONT_DATE = re.compile(r"^date:[ \t]*[\"']?(.+?)[\"']?[ \t]*$", re.MULTILINE | re.IGNORECASE)
-_MD_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(.+?)[ \t#]*\n+", re.MULTILINE)
+_MD_HEADING = re.compile(r"^[ ]{0,3}#{1,6}[ \t]+(\S.*)$\n*", re.MULTILINE)
 _MD_LINK = re.compile(r"!?\[([^\[\]\n]*)\]\((?:[^()\n]*)\)")
 _MD_REFERENCE = re.compile(r"^[ ]{0,3}\[[^\]\n]+\]:[ \t]*\S+.*$", re.MULTILINE)
 _MD_MARKS = re.compile(
     r"^[ \t]*(?:[>*+-]|\d{1,3}[.)])[ \t]+|^[ \t]*(?:```|~~~).*$|^[ \t]*(?:[*_-][ \t]*){3,}$", re.MULTILINE
 )
 _MD_EMPHASIS = re.compile(r"(?<!\w)([*_`]{1,3})(?=\S)([^*_`\n]+)\1(?!\w)")
-_HTML_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>|<!--.{0,2000}?-->", re.DOTALL)
+_HTML_TAG = re.compile(r"</?[a-zA-Z][^<>\n]{0,500}>")
+_HTML_COMMENT = re.compile("<!--")
 _RST_HEADING = re.compile(
     r"^(?:([=\-~^\"'`#*+.:_<>])\1{2,}\n)?[ \t]*(\S.*)\n([=\-~^\"'`#*+.:_<>])\3{2,}[ \t]*\n+", re.MULTILINE
 )
 _RST_DIRECTIVE = re.compile(
     r"^[ \t]*\.\.[ \t]+(?:[\w:-]+::.*|_.*|\[.*|\|.*)$|^[ \t]*:[\w -]+:.*$|^[ \t]*\.\.[ \t]*$", re.MULTILINE
 )
-_RST_ROLE = re.compile(r":[\w:.+-]+:`~?!?([^`<\n]*?)(?:[ \t]*<[^`>\n]*>)?`")
-_RST_INLINE = re.compile(r"``([^`\n]+)``|`([^`<\n]+?)(?:[ \t]*<[^`>\n]*>)?`_{0,2}|\*{1,2}([^*\n]+)\*{1,2}")
+_RST_ROLE = re.compile(r":[\w:.+-]{1,60}:`~?!?([^`<\n]*)(?:<[^`>\n]*>)?`")
+_RST_INLINE = re.compile(r"``([^`\n]+)``|`([^`<\n]+)(?:<[^`>\n]*>)?`_{0,2}|\*{1,2}([^*\n]+)\*{1,2}")
 _TEX_COMMENT = re.compile(r"(?<!\\)%.*")
 _TEX_BODY = re.compile(r"\\begin\{document\}(.*?)(?:\\end\{document\}|\Z)", re.DOTALL)
 _TEX_TITLE = re.compile(r"\\title(?:\[[^\]]*\])?\{((?:[^{}]|\{[^{}]*\})*)\}")
-_TEX_DROPPED = re.compile(
-    r"\\begin\{(equation|align|displaymath|eqnarray|gather|multline|tabular|tikzpicture|verbatim|lstlisting)\*?\}"
-    r".*?\\end\{\1\*?\}|(?<!\\)\$\$.*?\$\$|\\\[.*?\\\]|(?<!\\)\$[^$\n]{0,500}(?<!\\)\$",
-    re.DOTALL,
+_TEX_OPENING = re.compile(
+    r"\\begin\{(?P<name>(?:equation|align|displaymath|eqnarray|gather|multline|tabular|tikzpicture|verbatim|lstlisting)"
+    r"\*?)\}"
+    r"|\\\[|(?<!\\)\$\$"
 )
+_TEX_FORMULA = re.compile(r"(?<!\\)\$[^$\n]{0,500}(?<!\\)\$")
 _TEX_SILENT = re.compile(
     r"\\(?:begin|end|label|ref|eqref|pageref|cite[a-z]*|bibliography|bibliographystyle|includegraphics|usepackage|"
-    r"documentclass|newcommand|renewcommand|input|include|vspace|hspace|maketitle|url)\*?(?:\[[^\]\n]*\])?(?:\{[^{}]*\})?"
+    r"documentclass|newcommand|renewcommand|input|include|vspace|hspace|maketitle|url)"
+    r"\*?(?:\[[^\]\n]{0,200}\])?(?:\{[^{}]{0,500}\})?"
 )
 _TEX_SECTION = re.compile(r"\\(?:part|chapter|section|subsection|subsubsection|paragraph)\*?\{([^{}]*)\}[ \t]*\n*")
-_TEX_COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]\n]*\])?|\\.|[{}~]")
+_TEX_COMMAND = re.compile(r"\\[a-zA-Z]+\*?(?:\[[^\]\n]{0,200}\])?|\\.|[{}~]")
 _TEX_ESCAPED = re.compile(r"\\([$%&#_])")
 _TIMING = re.compile(r"^(?:\d+[ \t]*\n)?[ \t]*(?:\d+:)?\d+:\d+[.,]\d+[ \t]*-->.*$", re.MULTILINE)
 _CUE_MARK = re.compile(r"</?[a-zA-Z][^<>\n]*>|\{\\[^{}\n]*\}|^(?:WEBVTT|NOTE|STYLE|REGION)\b.*$", re.MULTILINE)
+
+
+def _cut(text: str, opening: re.Pattern[str], closing: Callable[[re.Match[str]], str]) -> str:
+    """Cut what stands between marks; an end that is not found once is not looked for again."""
+    parts: list[str] = []
+    at, lost = 0, set[str]()
+    for match in opening.finditer(text):
+        end_mark = closing(match)
+        if match.start() < at or end_mark in lost:
+            continue
+        end = text.find(end_mark, match.end())
+        if end < 0:
+            lost.add(end_mark)
+            continue
+        parts += text[at : match.start()], " "
+        at = end + len(end_mark)
+    return "".join(parts) + text[at:]
 
 
 def read_markdown(text: str) -> Extract:
@@ -58,10 +78,13 @@ def read_markdown(text: str) -> Extract:
         text = text[front.end() :]
     heading = _MD_HEADING.search(text)
     text = _MD_REFERENCE.sub("", text)
-    text = _MD_HEADING.sub(r"\1\n", text)
+    text = _MD_HEADING.sub(lambda match: match[1].rstrip(" \t#") + "\n", text)
+    text = _cut(text, _HTML_COMMENT, lambda _: "-->")
     text = _HTML_TAG.sub(" ", _MD_LINK.sub(r"\1", text))
     text = _MD_EMPHASIS.sub(r"\2", _MD_MARKS.sub("", text))
-    return Extract((tidy(text),), title or (_MD_EMPHASIS.sub(r"\2", heading[1]) if heading else ""), date)
+    return Extract(
+        (tidy(text),), title or (_MD_EMPHASIS.sub(r"\2", heading[1].rstrip(" \t#")) if heading else ""), date
+    )
 
 
 def read_rst(text: str) -> Extract:
@@ -69,16 +92,22 @@ def read_rst(text: str) -> Extract:
     heading = _RST_HEADING.search(text)
     text = _RST_HEADING.sub(r"\2\n", text)
     text = _RST_DIRECTIVE.sub("", text)
-    text = _RST_ROLE.sub(r"\1", text)
-    text = _RST_INLINE.sub(lambda m: m[1] or m[2] or m[3], text)
+    text = _RST_ROLE.sub(lambda match: match[1].rstrip(), text)
+    text = _RST_INLINE.sub(lambda match: (match[1] or match[2] or match[3]).rstrip(), text)
     return Extract((tidy(text),), heading[2].strip() if heading else "")
+
+
+def _tex_end(opening: re.Match[str]) -> str:
+    if opening["name"]:
+        return f"\\end{{{opening['name']}}}"
+    return "\\]" if opening[0] == "\\[" else "$$"
 
 
 def read_latex(text: str) -> Extract:
     """Return the words of LaTeX: no preamble, comments, formulas, tables and references."""
     text = _TEX_COMMENT.sub("", text)
     title, body = _TEX_TITLE.search(text), _TEX_BODY.search(text)
-    text = _TEX_DROPPED.sub(" ", body[1] if body else text)
+    text = _TEX_FORMULA.sub(" ", _cut(body[1] if body else text, _TEX_OPENING, _tex_end))
     text = _TEX_SILENT.sub("", _TEX_TITLE.sub("", text))
     section = _TEX_SECTION.search(text)
     text = _TEX_COMMAND.sub(" ", _TEX_ESCAPED.sub(r"\1", _TEX_SECTION.sub(r"\1\n", text)))

@@ -27,7 +27,8 @@ _WORKER = Path(__file__).with_name("pdf_worker.py")
 _PAGE_BYTES = 1024  # counted for each page, so that a page that is named a million times ends
 _START_SECONDS = 60.0
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?")
-_HYPHEN = re.compile("[\ufffe\x02\xad]\r?\n?")
+_HYPHEN = re.compile("(\\w{0,60})[\ufffe\x02\xad](?:\r?\n)?(\\w{0,60})")  # bounded, so that it stays linear
+_WORD = re.compile(r"\w+(?:-\w+)*")
 _NO_TITLE = re.compile(r"\s*(?:untitled|microsoft \w+ - .*|.*\.\w{2,5})?\s*\Z", re.IGNORECASE)
 
 
@@ -129,7 +130,7 @@ def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str],
         if "pages" in answer:
             about = {name: str(answer[name]) for name in about}
             continue
-        text = tidy(_HYPHEN.sub("", answer["text"]))
+        text = answer["text"]
         pages.append(text)
         pictures += bool(answer.get("picture"))
         total += len(text)
@@ -142,7 +143,26 @@ def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str],
             worker.close()
             limit = format_size(source.limits.max_document_bytes)
             raise CorpusError(f"{source.name} must hold at most {limit} of text (max_document_bytes); it holds more.")
-    return pages, about, pictures
+    return _joined(pages), about, pictures
+
+
+def _joined(pages: list[str]) -> list[str]:
+    """Join the words that line ends divide; PDFium marks every hyphen there, also that of a compound.
+
+    The hyphen stays if the compound stands elsewhere in the document, or both its parts do and the whole word does not.
+    """
+    if not any(_HYPHEN.search(page) for page in pages):
+        return [tidy(page) for page in pages]
+    words = {word.casefold() for page in pages for word in _WORD.findall(_HYPHEN.sub(" ", page))}
+
+    def join(match: re.Match[str]) -> str:
+        first, second = match[1], match[2]
+        whole, compound = (first + second).casefold(), f"{first}-{second}".casefold()
+        parts = first.casefold() in words and second.casefold() in words
+        keep = compound in words or (parts and whole not in words)
+        return f"{first}-{second}" if keep else first + second
+
+    return [tidy(_HYPHEN.sub(join, page)) for page in pages]
 
 
 def _refusal(name: str, error: str) -> str:

@@ -80,7 +80,7 @@ class _Styles(XmlHandler):
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if name == "numFmt":
-            code = _NOT_LETTERS.sub("", attributes.get("formatCode", ""))
+            code = _NOT_LETTERS.sub("", attributes.get("formatCode", "")[:200])
             self._formats[attributes.get("numFmtId", "")] = bool(_DATE_LETTERS.search(code))
         elif name == "cellXfs":
             self._cells = True
