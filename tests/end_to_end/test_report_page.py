@@ -436,7 +436,7 @@ def hostile(run):
         for c in run.evidence.clusters
     )
     tree = tuple(replace(branch, label=pay[(branch.index * 3) % len(pay)]) for branch in run.evidence.tree)
-    return replace(
+    return changed(
         run,
         ids=Texts(f"{pay[i]} {i}" for i in range(n)),
         titles=Texts(pay[(i + 50) % len(pay)] for i in range(n)),
