@@ -201,11 +201,6 @@ def default_terms(n: int) -> TermVectorizer:
     ----------
     n : int
         Number of texts.
-
-    Parameters
-    ----------
-    n : int
-        Number of texts.
     """
     return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
 
