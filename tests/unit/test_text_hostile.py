@@ -21,7 +21,7 @@ from grampus.errors import CorpusError, InputError
 from grampus.text import ReadLimits, ReadOptions, read_corpus, stop_words
 
 ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT 'a' AS text FROM c"
-SOON = 5.0  # seconds; every refusal here takes a small part of it on an idle machine
+SOON = 60.0  # seconds: a refusal takes a small part of one; more means that the source was read to its end
 
 
 def refusal(*arguments, **options):
