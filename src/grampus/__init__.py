@@ -14,7 +14,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans, consensus
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
     from .select.choose_k import choose_k
@@ -32,6 +32,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "__version__",
     "choose_k",
     "config",
+    "consensus",
     "load",
     "parse_kernel",
     "read_corpus",
@@ -48,6 +49,7 @@ _HOMES = {
     "TermVectorizer": ".text",
     "choose_k": ".select",
     "config": "._config",
+    "consensus": ".cluster",
     "load": ".documents",
     "parse_kernel": ".kernels",
     "read_corpus": ".text",
