@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from ..cluster import EmbeddedClustering, spectral_kmeans
+from ..cluster import EmbeddedClustering, kernel_kmeans, spectral_kmeans
 from ..errors import InputError, MemoryBudgetError
-from ..gram import Gram, SparseGram, neighbour_graph
+from ..gram import Gram, LinearGram, SparseGram, neighbour_graph
 from ..metrics import ari
 
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
@@ -62,19 +63,19 @@ def neighbours_of(gram: Gram, weights: Array, n_neighbors: int = NEIGHBOURS) -> 
     except MemoryBudgetError as error:  # not skipped silently: the result must not depend on the budget
         raise MemoryBudgetError(
             f"The neighbour graph of {len(heavy)} documents does not fit into the memory budget. Use init='random' "
-            "(kernel-kmeans) or graph_ranks=() (consensus), or allow more with grampus.config(memory=…)."
+            "(kernel-kmeans) or graphs=() (consensus), or allow more with grampus.config(memory=…)."
         ) from error
 
 
-def graph_cut(graph: Graph, k: int, n_init: int, seed: int, laplacian: str = "symmetric") -> EmbeddedClustering | None:
-    """Return the clusters of the graph's leading eigenvectors (Ng, Jordan & Weiss 2001; Shi & Malik 2000).
+def graph_cut(graph: Graph, k: int, n_init: int, seed: int) -> EmbeddedClustering | None:
+    """Return the clusters of the graph's leading eigenvectors, rows of unit length (Ng, Jordan & Weiss 2001).
 
     None if there is nothing to cut: no links, or more than k pieces already.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about components, which are counted below
-            found = spectral_kmeans(graph.links, k, laplacian=laplacian, n_init=n_init, random_state=seed)
+            found = spectral_kmeans(graph.links, k, laplacian="symmetric", n_init=n_init, random_state=seed)
     except InputError:
         return None
     return None if getattr(found.embedding, "n_components", 1) > k else found
@@ -86,22 +87,51 @@ def spectral_start(graph: Graph, k: int, n: int, n_init: int, seed: int) -> NDAr
     return None if found is None else np.maximum(graph.spread(found.labels, n), 0)
 
 
-def dominant_cut(
-    gram: Gram, labels: NDArray[np.intp], weights: Array, k: int, n_init: int, seed: int
-) -> NDArray[np.intp] | None:
-    """Return the random-walk cut of the neighbour graph where one class dominates; None where none does.
+@dataclass(frozen=True)
+class Cuts:
+    """The cuts of one neighbour graph into k parts.
 
-    k-means splits a dominant class. The cut that does not must be far smaller than that of `labels`, and must stay the
-    same with twice as many neighbours: small pieces that are cut off by accident do not. Documents without weight get
-    label −1.
+    Attributes
+    ----------
+    graph : Graph
+    found : EmbeddedClustering
+        Its leading eigenvectors, and k-means on them.
     """
-    graph = neighbours_of(gram, weights)
-    found = None if graph is None else graph_cut(graph, k, n_init, seed, "random-walk")
-    if graph is None or found is None:
+
+    graph: Graph
+    found: EmbeddedClustering
+
+    def partitions(self, n: int) -> NDArray[np.intp]:
+        """Return every start of k-means, (starts, n)."""
+        return self.graph.spread(self.found.kmeans.runs.labels, n)
+
+    def random_walk(self, k: int, n_init: int, seed: int) -> NDArray[np.intp]:
+        """Return the clusters of the same eigenvectors without normalised rows (Shi & Malik 2000)."""
+        rows = self.found.embedding.coefficients
+        linked = rows.any(axis=1).astype(np.float64)
+        gram = LinearGram(rows).named(self.graph.links.documents())
+        return kernel_kmeans(gram, k, init="k-means++", n_init=n_init, sample_weight=linked, random_state=seed).labels
+
+
+def cuts_of(gram: Gram, weights: Array, n_neighbors: int, k: int, n_init: int, seed: int) -> Cuts | None:
+    """Return the cuts of the neighbour graph of a Gram; None if there is no graph, or nothing to cut."""
+    graph = neighbours_of(gram, weights, n_neighbors)
+    found = None if graph is None else graph_cut(graph, k, n_init, seed)
+    return None if graph is None or found is None else Cuts(graph, found)
+
+
+def dominant_cut(
+    cuts: Cuts, wider: Callable[[], Cuts | None], labels: NDArray[np.intp], k: int, n_init: int, seed: int
+) -> NDArray[np.intp] | None:
+    """Return the random-walk cut of a neighbour graph where one class dominates; None where none does.
+
+    k-means splits a dominant class. A cut that does not must be far smaller than that of `labels`, and must stay the
+    same in the graph of twice as many neighbours, `wider`: small pieces that are cut off by accident do not. Documents
+    outside the graph get label −1.
+    """
+    found = cuts.random_walk(k, n_init, seed)
+    whole = cuts.graph.spread(found, len(labels))
+    if not cuts.graph.cut(whole) < DOMINANT * cuts.graph.cut(labels):
         return None
-    whole = graph.spread(found.labels, len(gram))
-    if not graph.cut(whole) < DOMINANT * graph.cut(labels):
-        return None
-    wider = neighbours_of(gram, weights, 2 * NEIGHBOURS)
-    twin = None if wider is None else graph_cut(wider, k, n_init, seed, "random-walk")
-    return whole if twin is not None and ari(found.labels, twin.labels) >= STEADY else None
+    twin = wider()
+    return whole if twin is not None and ari(found, twin.random_walk(k, n_init, seed)) >= STEADY else None

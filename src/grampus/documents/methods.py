@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from ..cluster import (
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError
 from ..gram import Gram, at_rank, centre
-from .graphs import LESS, dominant_cut, graph_cut, neighbours_of, spectral_start
+from .graphs import LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
@@ -173,21 +174,21 @@ class ConsensusMethod(Method):
     """What several views of the documents agree on.
 
     The views are the leading components of the kernel at several ranks, clustered by kernel k-means, and the cuts of
-    the neighbour graphs at some of them (Ng, Jordan & Weiss 2001): the former find groups of similar size, the latter
+    neighbour graphs of some of them (Ng, Jordan & Weiss 2001): the former find groups of similar size, the latter
     groups of any size. ``grampus.consensus`` combines them. If one class dominates, k-means splits it in most views:
-    where the random-walk cut of the graph is less than 0.4 of the consensus's normalised cut and hardly changes with
-    the number of neighbours, it is the answer. With fewer than 100 documents or more than 50,000 there are no graphs.
+    where the random-walk cut of the first graph is less than 0.4 of the consensus's normalised cut and hardly changes
+    with twice as many neighbours, it is the answer. With fewer than 100 documents or more than 50,000 there are no
+    graphs.
 
     Parameters
     ----------
     ranks : tuple of int
         Numbers of components; one decomposition serves all.
-    graph_ranks : tuple of int
-        Numbers of components whose neighbour graphs are cut; none for no graphs.
-    n_neighbors : int
-        Neighbours of each document in these graphs; at most a fifth of the documents.
+    graphs : tuple of pairs of int
+        The neighbour graphs: number of components, and neighbours of each document (at most a fifth of all). None if
+        empty.
     n_init : int
-        Starts of each view, twice as many for a graph; every start is a partition of its own.
+        Starts of each view, twice as many of a graph; every start is a partition of its own.
 
     Examples
     --------
@@ -202,40 +203,45 @@ class ConsensusMethod(Method):
 
     name: ClassVar[str] = "consensus"
     ranks: tuple[int, ...] = (15, 30, 60, 100)
-    graph_ranks: tuple[int, ...] = (30, 100)
-    n_neighbors: int = 40
+    graphs: tuple[tuple[int, int], ...] = ((30, 20), (100, 40))
     n_init: int = 3
 
     def __post_init__(self) -> None:
-        for name in ("ranks", "graph_ranks"):
-            values = tuple(check_integer(rank, name, low=1) for rank in getattr(self, name))
-            object.__setattr__(self, name, values)
-        for name in ("n_neighbors", "n_init"):
-            object.__setattr__(self, name, check_integer(getattr(self, name), name, low=1))
-        if not self.ranks:
+        ranks = tuple(check_integer(rank, "ranks", low=1) for rank in self.ranks)
+        graphs = tuple((check_integer(a, "graphs", low=1), check_integer(b, "graphs", low=1)) for a, b in self.graphs)
+        if not ranks:
             raise InputError("ranks must name at least one number of components; it is empty.")
+        for name, value in (
+            ("ranks", ranks),
+            ("graphs", graphs),
+            ("n_init", check_integer(self.n_init, "n_init", low=1)),
+        ):
+            object.__setattr__(self, name, value)
 
     def cluster(self, gram: Gram, job: Job) -> Found:
         """Cluster every view, and return the consensus."""
-        views = _views(gram, {*self.ranks, *self.graph_ranks})
+        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
         ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
-        graphed = list({id(views[rank]): views[rank] for rank in self.graph_ranks}.values()) if job.k > 1 else []
         n_init = -(-self.n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
             partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
-        for view in graphed:
-            graph = neighbours_of(view, job.weights, self.n_neighbors)
-            cuts = None if graph is None else graph_cut(graph, job.k, 2 * self.n_init, job.seed)
-            if graph is not None and cuts is not None:
-                partitions.append(graph.spread(cuts.kmeans.runs.labels, len(gram)))
+
+        def cut(rank: int, n_neighbors: int) -> Cuts | None:
+            return cuts_of(views[rank], job.weights, n_neighbors, job.k, 2 * self.n_init, job.seed)
+
+        cuts = [cut(*graph) for graph in self.graphs if job.k > 1]
+        partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
         given = np.concatenate(partitions)
-        found = consensus(given, job.k, n_init=3 * job.n_init, progress=job.progress, **options)
-        cut = dominant_cut(graphed[0], found.labels, job.weights, job.k, job.n_init, job.seed) if graphed else None
-        if cut is not None:
-            labels = _completed(gram, cut, job.weights)
-            found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
+        found = consensus(given, job.k, n_init=2 * job.n_init, progress=job.progress, **options)
+        if cuts and cuts[0] is not None:
+            rank, n_neighbors = self.graphs[0]
+            wider = partial(cut, rank, 2 * n_neighbors)
+            other = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
+            if other is not None:
+                labels = _completed(gram, other, job.weights)
+                found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
         return Found(found.labels, str(found.outcome), result=found, confidence=found.confidence)
 
 
