@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,7 @@ def measure(name: str, seeds: int) -> dict[str, Any]:
 def table(task: Task) -> Found:
     rows, gains, over = [], [], []
     for name in ("bbcsport", "cstr") if task.quick else (*CHOICE, *CONFIRMATION):
-        found = task.step(name, lambda name=name: measure(name, task.trials(5, 1)))
+        found = task.step(name, partial(measure, name, task.trials(5, 1)))
         means = {way: np.array(value) for way, value in found["means"].items()}
         ours, today, *others = means.values()
         better = np.max(others, axis=0)

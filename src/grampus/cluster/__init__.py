@@ -1,7 +1,7 @@
 """Clustering: functions on a Gram that return frozen results, and estimators over them."""
 
-from .consensus import Consensus, coassociation, confidence, consensus
 from .kmeans.kernel_kmeans import KernelKMeans, kernel_kmeans
+from .partitions import Consensus, coassociation, confidence, consensus
 from .results import Clustering, History, Outcome, Runs
 from .spectral.base import EmbeddedClustering
 from .spectral.coordinates import KernelEmbedding, embedding_2d, kernel_embedding

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -141,7 +141,7 @@ def consensus(
     mass = np.bincount(group, weights=np.where(seen, weights, 0.0), minlength=len(rows))
     if not mass.sum() > 0:
         raise InputError("partitions must cluster at least one document of positive weight; all labels are −1.")
-    gram = _memberships(rows, scale)
+    gram: Gram = _memberships(rows, scale)
     if (rows < 0).any():
         gram = normalise(gram)
     distinct = int((mass > 0).sum())
@@ -171,7 +171,10 @@ def _codes(partitions: Partitions) -> NDArray[np.intp]:
     """Return the partitions as columns of codes (n, views): −1 for none, the others from 0 on."""
     if isinstance(partitions, str | bytes) or not hasattr(partitions, "__iter__"):
         raise InputError(f"partitions must be a sequence of partitions; got {type(partitions).__name__}.")
-    encoded = [encode_labels(labels, f"partition {index}") for index, labels in enumerate(partitions)]
+    encoded = [
+        encode_labels(labels, f"partition {index}")
+        for index, labels in enumerate(cast("Iterable[ArrayLike]", partitions))
+    ]
     if not encoded:
         raise InputError("partitions must hold at least one partition; it is empty.")
     n = len(encoded[0][1])
