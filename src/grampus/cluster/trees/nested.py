@@ -60,12 +60,12 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
         nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
         return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():
-        scatter, joins = _merges(base, clusters)
+        scatter, joins = merges(base, clusters)
         subtrees = _subtrees(base, clusters, parts)
     return _assemble(clusters, scatter, joins, subtrees)
 
 
-def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[tuple[int, int]]]:
+def merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[tuple[int, int]]]:
     """Return the scatter of every cluster and of every union, and which two were joined to make each union."""
     k = int(clusters.max()) + 1
     total = sum_rows(base.sum_by(clusters, k), clusters, k, np.ones(len(clusters)))  # Σ_{i∈c, j∈d} K_ij
