@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from .._draw import Drawable
 from ..describe import Cluster
+from ..select import score_rows
 from ..text import Texts
+from .frame import scores_frame
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ class Choice(Drawable):
     n_splits: int
     p_value: float | None = None
     verdict: str = ""
+
+    def to_frame(self) -> Any:
+        """Return one row for each k as a pandas DataFrame: score, standard_error, standing."""
+        return scores_frame(score_rows(self))
 
 
 @dataclass(frozen=True)
