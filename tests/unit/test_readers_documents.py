@@ -15,7 +15,7 @@ import pytest
 
 from grampus.errors import CorpusError, MissingExtraError
 from grampus.testing import check_reader
-from grampus.text import ReadLimits, ReadOptions, read_corpus
+from grampus.text import CorpusWarning, ReadLimits, ReadOptions, read_corpus
 from grampus.text.readers import READERS, pdf
 from tests import samples
 
@@ -430,3 +430,49 @@ def test_a_messy_folder_is_read_in_one_run(tmp_path):
     assert [name for name in (*bad, "huge.txt") if table[name].documents or not table[name].reason] == []
     assert sum(file.documents for file in corpus.files) == len(corpus)
     assert sum(text in document.text for document in corpus) == 5
+
+
+def test_tables_in_a_folder_are_read_by_row(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write(
+        tmp_path,
+        "notes.csv",
+        b"Nr,Subject,Description,Date\n1,W,The whale sang.,06.06.2024\n2,B,Birds sing too.,\n3,X,,\n",
+    )
+    write(
+        tmp_path, "list.json", b'[{"id": "a", "body": "A long grey whale."}, {"id": "b", "body": "Two small birds."}]'
+    )
+    write(tmp_path, "one.json", b'{"title": "Deer", "body": "The deer ran far away.", "tags": ["x"], "n": 3}')
+    write(tmp_path, "map.json", b'{"p": {"text": "Foxes hunt."}, "q": {"text": "Hens hide."}}')
+    write(tmp_path, "more.jsonl", b'{"text": "Cows graze."}\nnot JSON\n{"text": 7}\n')
+    write(tmp_path, "numbers.csv", b"x,y\n1,2\n3,4\n")
+    write(tmp_path, "single.tsv", b"text\tn\nOwls hoot.\t1\n")
+    table = pyarrow.table({"text": ["Bees hum.", None], "title": ["Bees", "None"]})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    write(
+        tmp_path,
+        "in.zip",
+        samples.zipped({"y.parquet": (tmp_path / "x.parquet").read_bytes(), "z.csv": "text\nAnts\n"}),
+    )
+    with pytest.warns(CorpusWarning, match="numbers.csv must have a column of texts"):
+        corpus = read_corpus(tmp_path)
+    found = dict(zip(corpus.ids, corpus.texts, strict=True))
+    assert found == {
+        "in.zip#y.parquet#1": "Bees hum.", "in.zip#z.csv": "Ants",
+        "list.json#a": "A long grey whale.", "list.json#b": "Two small birds.",
+        "map.json#p": "Foxes hunt.", "map.json#q": "Hens hide.",
+        "more.jsonl#1": "Cows graze.", "notes.csv#2": "The whale sang.", "notes.csv#3": "Birds sing too.",
+        "one.json": "The deer ran far away.", "single.tsv": "Owls hoot.", "x.parquet#1": "Bees hum.",
+    }  # fmt: skip
+    files = {file.path: file for file in corpus.files}
+    assert (files["notes.csv"].documents, files["notes.csv"].reason) == (2, "empty text")
+    assert "must have a column of texts; its columns are: x, y" in files["numbers.csv"].reason
+    assert files["more.jsonl"].reason == "not JSON; not a string"
+    said = next(note for note in corpus.notes if "a row of a table is a document" in note)
+    assert "notes.csv (Description)" in said or "and" in said
+    assert dict(zip(corpus.ids, corpus.titles, strict=True))["one.json"] == "Deer"
+    assert dict(zip(corpus.ids, corpus.dates, strict=True))["notes.csv#2"] == "2024-06-06"
+    whole = read_corpus(tmp_path, options=ReadOptions(split="file", pattern="*.csv"))
+    assert whole.ids == ["notes.csv", "numbers.csv"]
+    assert whole.texts[0].startswith("Nr,Subject")

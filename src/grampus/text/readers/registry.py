@@ -191,6 +191,9 @@ class Reader:
     in_folder : bool
         Whether the reader also reads the files of a folder and of an archive. It gives a column ``text`` and perhaps
         ``title`` and ``date``; a file is one document where ``source.member`` is set.
+    tabular : bool
+        Whether it gives rows with columns of any names. In a folder each row is a document, and the column of the text
+        is found for each file.
 
     See Also
     --------
@@ -217,6 +220,7 @@ class Reader:
     needs_path: bool = False
     takes_query: bool = False
     in_folder: bool = False
+    tabular: bool = False
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file's first bytes are of this format."""
