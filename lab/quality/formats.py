@@ -43,7 +43,7 @@ def pandoc(texts: dict[str, str], folder: Path, suffix: str) -> None:
     for name, text in texts.items():
         out = folder / f"{name}.{suffix}"
         page = "".join(f"<p>{escape(part)}</p>\n" for part in text.split("\n") if part.strip())
-        command = ["pandoc", "-f", "html", "-s", "-M", f"title={name}", "-o", str(out)]
+        command = ["pandoc", "-f", "html", "-s", "-M", f"title={subject(text)}", "-o", str(out)]
         subprocess.run(command, input=page.encode(), check=True, capture_output=True)
 
 
@@ -65,18 +65,24 @@ def printed(texts: dict[str, str], folder: Path) -> None:
         frame = page.call("Page.getFrameTree")["frameTree"]["frame"]["id"]
         for name, text in texts.items():
             body = "".join(f"<p>{escape(part)}</p>" for part in text.split("\n") if part.strip())
-            page.call("Page.setDocumentContent", frameId=frame, html=f"<title>{name}</title>{body}")
+            page.call("Page.setDocumentContent", frameId=frame, html=f"<title>{escape(subject(text))}</title>{body}")
             found = page.call("Page.printToPDF", displayHeaderFooter=True, wait=60)
             (folder / f"{name}.pdf").write_bytes(base64.b64decode(found["data"]))
 
 
-def message(name: str, text: str) -> EmailMessage:
-    """Return a mail with a text and an HTML part."""
+def subject(text: str) -> str:
+    """Return the first line of a text."""
+    return text.strip().partition("\n")[0].strip()
+
+
+def message(text: str) -> EmailMessage:
+    """Return a mail with a text and an HTML part; the first line is its subject."""
     mail = EmailMessage()
-    mail["Subject"], mail["From"], mail["To"] = name, "a@example.org", "b@example.org"
+    mail["Subject"], mail["From"], mail["To"] = subject(text), "a@example.org", "b@example.org"
     mail["Date"] = "Thu, 06 Jun 2024 09:30:00 +0200"
-    mail.set_content(text)
-    mail.add_alternative(f"<p>{escape(text)}</p>", subtype="html")
+    body = text.strip().partition("\n")[2]
+    mail.set_content(body)
+    mail.add_alternative(f"<p>{escape(body)}</p>", subtype="html")
     return mail
 
 
@@ -84,11 +90,11 @@ def mails(texts: dict[str, str], folder: Path, kind: str) -> None:
     """Write mails as single files, as an mbox or as a maildir."""
     if kind == "eml":
         for name, text in texts.items():
-            (folder / f"{name}.eml").write_bytes(message(name, text).as_bytes())
+            (folder / f"{name}.eml").write_bytes(message(text).as_bytes())
         return
     box: Any = mailbox.mbox(folder / "all.mbox") if kind == "mbox" else mailbox.Maildir(folder / "box")
-    for name, text in texts.items():
-        box.add(message(name, text))
+    for text in texts.values():
+        box.add(message(text))
     box.close()
 
 
@@ -116,7 +122,7 @@ def made(name: str, texts: dict[str, str], what: str = "articles") -> Path | Non
         return None
     folder = SCRATCH / "formats" / f"{name.replace(' ', '-')}-{what}-{len(texts)}"
     if not folder.exists():
-        part = folder.with_name("part")
+        part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         part.mkdir(parents=True)
         make(texts, part)
@@ -138,14 +144,14 @@ def read(folder: Path) -> tuple[Corpus, float]:
         return read_corpus(folder), cpu() - began
 
 
-def named(corpus: Corpus, texts: dict[str, str]) -> list[str]:
-    """Return the texts of a corpus in the order of the names; in mail the subject is the name."""
-    titles = corpus.titles or [""] * len(corpus)
+def named(corpus: Corpus, texts: dict[str, str]) -> dict[str, str]:
+    """Return the texts of a corpus by their names; a mail in a mailbox is known by its subject."""
+    subjects = {subject(text): name for name, text in texts.items()}
     found = {}
-    for document, title in zip(corpus, titles, strict=True):
+    for document in corpus:
         stem = Path(document.id.partition("#")[0]).stem
-        found[stem if stem in texts else title] = document.text
-    return [found.get(name, "") for name in texts]
+        found[stem if stem in texts else subjects.get(document.title or "", "")] = document.text
+    return {name: found[name] for name in texts if name in found}
 
 
 def clusters(texts: list[str]) -> Any:
@@ -155,7 +161,7 @@ def clusters(texts: list[str]) -> Any:
 
 def same_terms(one: list[str], other: list[str]) -> float:
     """Return the share of the texts that have the same terms."""
-    words = TermVectorizer("nnn", min_df=1).fit(one + other)
+    words = TermVectorizer("txx", min_df=1).fit(one + other)
     differ = abs(words.transform(one) - words.transform(other)).sum(axis=1)
     return float((differ == 0).mean())
 
@@ -171,8 +177,6 @@ def same_terms(one: list[str], other: list[str]) -> float:
 )
 def file_formats(task: Task) -> Found:
     texts = sample(task.trials(EACH, 10))
-    plain = list(texts.values())
-    labels = clusters(plain)
     rows, lowest, missing = [], 1.0, []
     for name in MAKERS:
         folder = made(name, texts)
@@ -181,11 +185,11 @@ def file_formats(task: Task) -> Found:
             continue
         corpus, seconds = read(folder)
         found = named(corpus, texts)
-        nmi = float(metrics.nmi(labels, clusters(found)))
+        plain, same = [texts[name] for name in found], list(found.values())  # of the files that the program made
+        nmi = float(metrics.nmi(clusters(plain), clusters(same)))
         size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-        rows.append(
-            (name, len(corpus), f"{size / 1e6:.1f}", f"{seconds:.2f}", f"{same_terms(plain, found):.3f}", f"{nmi:.3f}")
-        )
+        figures = f"{size / 1e6:.1f}", f"{seconds:.2f}", f"{same_terms(plain, same):.3f}", f"{nmi:.3f}"
+        rows.append((name, len(same), *figures))
         lowest = min(lowest, nmi)
     columns = ("made by", "documents", "MB", "CPU s", "same terms", "NMI")
     notes = [f"Not installed here: {', '.join(missing)}."] if missing else []

@@ -289,6 +289,19 @@ def test_words_divided_by_line_ends_are_joined():
     assert time.process_time() - start < 5
 
 
+def test_what_stands_on_every_page_is_not_text():
+    texts = ["Whales sing.", "Birds fly.", "Deer run."]
+    pages = [f"ACME report 2024\r\n{text}\r\nMore about it.\r\nPage {n} of 3" for n, text in enumerate(texts, 1)]
+    assert pdf.without_margins(pages) == [f"{text}\nMore about it." for text in texts]
+    assert pdf.without_margins(pages[:2])[0].startswith("ACME report")  # two pages may begin alike
+    printed = "6/6/24, 9:30 AM A title\nWhales sing 1/2\nhttps://example.org/x 1/2"
+    assert pdf.without_margins([printed]) == ["Whales sing 1/2"]
+    assert pdf.without_margins(["Whales sing.\nsee 1/2"]) == ["Whales sing.\nsee 1/2"]  # no date above
+    same = ["a\nb\nWhales\nc\nd", "a\nb\nBirds\nc\nd", "x\nb\nDeer\nc\ny"]
+    assert pdf.without_margins(same) == ["Whales", "Birds", "x\nDeer\ny"]
+    assert pdf.without_margins(["", "", ""]) == ["", "", ""]
+
+
 @NEEDS_PDF
 def test_scans_and_damage_cost_one_file(tmp_path):
     write(tmp_path, "a.pdf", samples.pdf(["Whales sing."]))

@@ -17,6 +17,7 @@ from .log import Log, quoted
 from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_reader, read_head
 
 PATH_LENGTH = 1 << 16  # longer than any path
+_REASONS = 3  # of the files of an archive that are left out
 _COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
 
 
@@ -99,7 +100,9 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
                 documents += 1
                 path = f"{escaped}#{record.values.get('path', record.number)}" if several else escaped
                 yield {"title": "", "date": "", **record.values, **shared, "path": path}
-            if not first:
+            inside = [file.reason for file in log.files[before:] if file.reason]
+            reasons += inside[:_REASONS]
+            if not (first or inside):
                 log.skip("empty text")
                 reasons.append("empty text")
     except MissingExtraError as error:

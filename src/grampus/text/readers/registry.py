@@ -276,7 +276,7 @@ def find_reader(path: str, head: bytes, *, in_folder: bool = False) -> Reader | 
     if suffix in COMPRESSED_SUFFIXES:
         suffix = os.path.splitext(stem)[1]
     readers = [reader for reader in READERS.values() if reader.in_folder or not in_folder]
-    by_head = [reader for reader in readers if reader.recognises(head)]
+    by_head = [reader for reader in readers if reader.magic is not None and reader.recognises(head)]
     by_name = [reader for reader in readers if suffix and suffix in reader.suffixes]
     both = [reader for reader in by_name if reader in by_head]
     found = next(iter(both + by_head + by_name), None)
