@@ -291,8 +291,8 @@ def test_words_divided_by_line_ends_are_joined():
 
 def test_what_stands_on_every_page_is_not_text():
     texts = ["Whales sing.", "Birds fly.", "Deer run."]
-    pages = [f"ACME report 2024\r\n{text}\r\nMore about it.\r\nPage {n} of 3" for n, text in enumerate(texts, 1)]
-    assert pdf.without_margins(pages) == [f"{text}\nMore about it." for text in texts]
+    pages = [f"ACME report 2024\r\n{text}\r\nThere are {text[:4]}.\r\nPage {n} of 3" for n, text in enumerate(texts, 1)]
+    assert pdf.without_margins(pages) == [f"{text}\nThere are {text[:4]}." for text in texts]
     assert pdf.without_margins(pages[:2])[0].startswith("ACME report")  # two pages may begin alike
     printed = "6/6/24, 9:30 AM A title\nWhales sing 1/2\nhttps://example.org/x 1/2"
     assert pdf.without_margins([printed]) == ["Whales sing 1/2"]
