@@ -9,7 +9,9 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lab import Found, Task
 from lab.found import Table
@@ -89,16 +91,16 @@ print(json.dumps({"texts": list(corpus.texts), "seconds": seconds() - before, "p
 """
 
 
-def refused(name: str, data: bytes) -> dict[str, object]:
+def refused(name: str, make: Callable[[], bytes]) -> dict[str, Any]:
     """Read a folder with a hostile file and a good one in a fresh process; return CPU seconds, peak MB and reasons."""
     with tempfile.TemporaryDirectory() as folder:
-        Path(folder, name).write_bytes(data)
+        Path(folder, name).write_bytes(make())
         Path(folder, "good.txt").write_text("whale song", encoding="utf-8")
         done = subprocess.run(
             [sys.executable, "-c", REFUSE, folder], capture_output=True, text=True, check=False, timeout=120
         )
     assert done.returncode == 0, done.stderr[-500:]
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
@@ -111,7 +113,7 @@ def refused(name: str, data: bytes) -> dict[str, object]:
 def refused_files(task: Task) -> Found:
     rows, failed, seconds, peak = [], 0, 0.0, 0.0
     for name, (file, make) in HOSTILE.items():
-        found = task.step(name, lambda file=file, make=make: refused(file, make()))
+        found = task.step(name, partial(refused, file, make))
         failed += found["texts"] != ["whale song"]
         seconds, peak = max(seconds, found["seconds"]), max(peak, found["peak"])
         reason = (found["reasons"] or list(found["skipped"]))[0]
@@ -131,11 +133,12 @@ def refused_files(task: Task) -> Found:
 def fuzzed_documents(task: Task) -> Found:
     chunk = task.trials(CHUNK, 50)
     chunks = task.trials(FILES, 50) // chunk
+    parts_of = {name: list[dict[str, Any]]() for name in DOCUMENTS}
+    for seed in range(chunks):  # some of every reader first
+        for name, parts in parts_of.items():
+            parts.append(task.step(f"{name} {seed}", partial(fuzz, name, chunk, seed)))
     rows, failed = [], list[str]()
-    for name in DOCUMENTS:
-        parts = [
-            task.step(f"{name} {seed}", lambda name=name, seed=seed: fuzz(name, chunk, seed)) for seed in range(chunks)
-        ]
+    for name, parts in parts_of.items():
         failed += [part["failed"] for part in parts if "failed" in part]
         read = sum(part.get("corpora", 0) for part in parts)
         errors = sum(part.get("errors", 0) for part in parts)
@@ -144,11 +147,11 @@ def fuzzed_documents(task: Task) -> Found:
     return Found(f"{len(rows)} readers, {chunk * chunks:,} files each", {"failed": len(failed)}, [table], notes=failed)
 
 
-def fuzz(name: str, inputs: int, seed: int) -> dict[str, object]:
+def fuzz(name: str, inputs: int, seed: int) -> dict[str, Any]:
     """Read mutated files in a process of its own, so that a crash is a failure of that part."""
     command = [sys.executable, "-m", "tests.fuzz", name, str(inputs), str(seed)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     if done.returncode:
         return {"failed": f"{name} {seed}: {done.stderr.strip()[-300:] or f'exit status {done.returncode}'}"}
-    found: dict[str, object] = json.loads(done.stdout)
+    found: dict[str, Any] = json.loads(done.stdout)
     return found

@@ -284,6 +284,9 @@ def test_words_divided_by_line_ends_are_joined():
     text = "A long\ufffe\r\ndistance call to hump\ufffe\r\nback whales, a deep\ufffe\r\nsea: long, distance, deep-sea."
     assert pdf._joined([text]) == ["A long-distance call to humpback whales, a deep-sea: long, distance, deep-sea."]
     assert pdf._joined(["whale \r\nsong"]) == ["whale\nsong"]
+    rare = "a line\r\n" * 20 + "a Moscow\ufffe\r\nbased firm"
+    assert pdf._joined([rare])[0].endswith("a Moscow-based firm")  # nothing else is divided
+    assert pdf._joined([rare + "\r\nMoscowbased"])[0].endswith("a Moscowbased firm\nMoscowbased")
     start = time.process_time()
     pdf._joined(["x" * 1_000_000 + "\ufffe"])
     assert time.process_time() - start < 5

@@ -35,6 +35,7 @@ _PRINTED_ABOVE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d\
 _PRINTED_BELOW = re.compile(r"\S+ \d{1,5}/\d{1,5}")
 _DIGITS = re.compile(r"\d+")
 _EDGE = 2  # lines at the top and at the bottom of a page that may stand on every page
+_DIVIDED = 0.08  # of the lines end in a hyphen where a program divides words
 _FEWEST_PAGES = 3  # that show what is on every page
 _NO_TITLE = re.compile(r"\s*(?:untitled|microsoft \w+ - .*|.*\.\w{2,5})?\s*\Z", re.IGNORECASE)
 
@@ -196,16 +197,19 @@ def _joined(pages: list[str]) -> list[str]:
     """Join the words that line ends divide; PDFium marks every hyphen there, also that of a compound.
 
     The hyphen stays if the compound stands elsewhere in the document, or both its parts do and the whole word does not.
+    Where few lines end in a hyphen, words were not divided by the program, and it stays unless the whole word is known.
     """
-    if not any(_HYPHEN.search(page) for page in pages):
+    marks = sum(page.count(mark) for page in pages for mark in "\ufffe\x02\xad")
+    if not marks:
         return [tidy(page) for page in pages]
+    rare = marks < _DIVIDED * sum(page.count("\n") + 1 for page in pages)
     words = {word.casefold() for page in pages for word in _WORD.findall(_HYPHEN.sub(" ", page))}
 
     def join(match: re.Match[str]) -> str:
         first, second = match[1], match[2]
         whole, compound = (first + second).casefold(), f"{first}-{second}".casefold()
         parts = first.casefold() in words and second.casefold() in words
-        keep = compound in words or (parts and whole not in words)
+        keep = compound in words or ((parts or rare) and whole not in words)
         return f"{first}-{second}" if keep else first + second
 
     return [tidy(_HYPHEN.sub(join, page)) for page in pages]
