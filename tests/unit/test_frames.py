@@ -123,11 +123,14 @@ def test_a_saved_run_has_ids_and_takes_an_index(tmp_path):
 def test_every_table_of_a_run():
     things = ("whale song deep sea", "bird nest high tree", "deep sea whale", "tree bird")
     texts = [f"{thing} {word}" for thing in things for word in ("grey", "old", "young", "tired", "old")]
-    model = DocumentClusterer("auto", effort=Effort(ks=(2, 3), n_splits=4, null=False)).fit(texts)
+    model = DocumentClusterer("auto", effort=Effort(ks=(2, 3), scheme="KKM-S", n_splits=4, null=False)).fit(texts)
     run = model.run_
     clusters = run.to_frame("clusters")
     assert clusters["size"].tolist() == [cluster.size for cluster in model.clusters_]
     assert clusters.index.name == "cluster"
+    levels = run.to_frame("levels")
+    assert levels.columns.tolist() == [column for level in run.levels for column in (level, f"{level}_name")]
+    assert levels[run.levels[-1]].tolist() == run.level_labels(run.levels[-1]).tolist()
     tree = run.to_frame("tree")
     assert tree["parent"].tolist() == [branch.parent for branch in model.branches_]
     pairs = run.to_frame("duplicates")
@@ -173,5 +176,5 @@ def test_missing_rows_under_a_string_kernel():
 
 def test_choosing_k_takes_frames():
     many = pandas.DataFrame({"Body": [f"{text} {word}" for text in TEXTS for word in ("grey", "old", "young")]})
-    effort = Effort(ks=(2,), n_splits=2, null=False)
+    effort = Effort(ks=(2,), scheme="KKM-S", n_splits=2, null=False)
     assert DocumentClusterer(effort=effort).choose(many, text="Body").ks == (2,)

@@ -35,6 +35,15 @@ def _documents(run: Any, index: Any) -> Any:
     return data_frame(columns, index, "id")
 
 
+def _levels(run: Any, index: Any) -> Any:
+    columns: dict[str, Any] = {}
+    for level in run.levels:
+        labels, names = run.level_labels(level), run.level_names(level)
+        columns[level] = labels
+        columns[f"{level}_name"] = [names[label] if label >= 0 else None for label in labels.tolist()]
+    return data_frame(columns, index, "id")
+
+
 def _clusters(run: Any, _: Any) -> Any:
     clusters = run.evidence.clusters
     columns: dict[str, Any] = {
@@ -78,6 +87,7 @@ def scores_frame(scores: Any) -> Any:
 
 TABLES = {
     "documents": _documents,
+    "levels": _levels,
     "clusters": _clusters,
     "tree": _tree,
     "duplicates": _duplicates,

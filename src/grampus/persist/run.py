@@ -8,13 +8,14 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._draw import Drawable
-from ..errors import RunError
+from ..errors import InputError, RunError
 from ..text import Texts
 from .folder import read_folder, write_folder
 from .frame import frame_of
-from .records import Documents, Layout, Provenance, RunEvidence
+from .records import Documents, Layout, Level, Provenance, RunEvidence
 from .schema import check_parts, read
 from .upgrade import SCHEMA, upgrade
 
@@ -81,6 +82,41 @@ class Run(Drawable):
         """The number of documents that belong to no cluster."""
         return int((self.evidence.labels < 0).sum())
 
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of the levels, from coarse to fine."""
+        return tuple(level.name for level in self.evidence.levels)
+
+    def level_labels(self, name: str) -> NDArray[np.int32]:
+        """Return the cluster of every document at a level, the largest 0; −1 for a document in none.
+
+        Parameters
+        ----------
+        name : "coarse", "middle" or "fine"
+        """
+        branches = self._level(name).branches
+        number = np.full(len(self.evidence.tree) + 1, -1, dtype=np.int32)
+        number[list(branches)] = np.arange(len(branches))
+        for branch in self.evidence.tree[1:]:
+            if number[branch.index] < 0:
+                number[branch.index] = number[branch.parent]
+        return np.asarray(number[self.evidence.leaves])
+
+    def level_names(self, name: str) -> tuple[str, ...]:
+        """Return the short names of the clusters of a level.
+
+        Parameters
+        ----------
+        name : "coarse", "middle" or "fine"
+        """
+        return tuple(self.evidence.tree[index].label for index in self._level(name).branches)
+
+    def _level(self, name: str) -> Level:
+        for level in self.evidence.levels:
+            if level.name == name:
+                return level
+        raise InputError(f"level must be one of {', '.join(map(repr, self.levels)) or 'none'}; got {name!r}.")
+
     def without_texts(self) -> Run:
         """Return the run without texts and excerpts; ids, titles, words of the clusters and weights of terms stay.
 
@@ -98,6 +134,7 @@ class Run(Drawable):
         ----------
         table : str
             "documents": cluster, cluster_name, second, margin, oddness, stability, x and y, indexed by id.
+            "levels": the cluster of every document at each level, and its name, indexed by id.
             "clusters": name, size, words, cohesion, separation, nearest, stability.
             "tree": parent, size, height, gain, cluster and name of every node.
             "duplicates": pairs of near-duplicates, first and second, and their similarity.
