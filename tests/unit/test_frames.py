@@ -141,7 +141,7 @@ def test_every_table_of_a_run():
     assert choice.index.tolist() == [2, 3]
     assert "chosen" in choice["standing"].tolist()
     assert len(two().fit(texts).to_frame("choice")) == 0
-    with pytest.raises(InputError, match="table must be one of 'documents', 'clusters'"):
+    with pytest.raises(InputError, match="table must be one of 'documents', 'levels', 'clusters'"):
         run.to_frame("documnets")
 
 
