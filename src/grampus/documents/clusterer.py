@@ -295,7 +295,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "run_")
         return self.run_.plot(ax=ax, **options)
 
-    def _repr_html_(self) -> str | None:  # type: ignore[override]  # scikit-learn has a property
+    def _repr_html_(self) -> str | None:  # scikit-learn has a property
         """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""
         if hasattr(self, "run_"):
             return self.run_._repr_html_()

@@ -16,7 +16,6 @@ from .build_run import unknown_note
 from .inputs import Inputs
 
 _EVERY_ROW = ReadOptions(empty="keep")
-_LISTS = ("central", "borderline", "outliers")  # documents of a cluster
 
 
 @dataclass(frozen=True)
@@ -106,11 +105,17 @@ def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
     others = unknown_note(inputs, inputs.empty - count) if inputs.empty > count else ""
     notes = [others if text == unknown_note(inputs, inputs.empty) else text for text in seen.warnings]
     leaves = np.where(rows, -1, seen.leaves).astype(np.int32)
+
+    def kept(places: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(i for i in places if not rows[i])
+
     clusters = tuple(
         replace(
             cluster,
             size=int(sizes[cluster.number]),
-            **{name: tuple(i for i in getattr(cluster, name) if not rows[i]) for name in _LISTS},
+            central=kept(cluster.central),
+            borderline=kept(cluster.borderline),
+            outliers=kept(cluster.outliers),
         )
         for cluster in seen.clusters
     )

@@ -20,7 +20,7 @@ def _run(run: Run) -> str:
     for statement in page.statements:
         add(verdict, "li", f"{MARKS[statement.kind]} {statement.text}")
     largest = max((cluster.size for cluster in run.evidence.clusters), default=1) or 1
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             cluster.number,
             swatch(cluster.number, cluster.label),

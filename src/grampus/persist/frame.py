@@ -77,11 +77,13 @@ def _choice(run: Any, _: Any) -> Any:
 
 def scores_frame(scores: Any) -> Any:
     """Return the scores of a choice of k, a row for each k."""
-    columns = {
+    columns: dict[str, list[Any]] = {
         "score": [score.mean for score in scores],
         "standard_error": [score.error for score in scores],
         "standing": [score.standing for score in scores],
     }
+    if any(score.expected is not None for score in scores):
+        columns["expected"] = [score.expected for score in scores]
     return data_frame(columns, [score.k for score in scores], "k")
 
 
