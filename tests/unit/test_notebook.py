@@ -69,7 +69,7 @@ def test_many_clusters_are_cut_short():
     tree = [Branch(0, -1, tuple(range(1, 161)), 160, 0, 1.0, 1.0, -1, "all")]
     tree += [Branch(c + 1, 0, (), 1, -1, 0.0, 0.0, c, str(c)) for c in range(160)]
     labels = np.arange(160, dtype=np.int32)
-    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, model={})
+    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, levels=(), model={})
     assert "… and 120 more" in "".join(shown(crowd).itertext())
     assert len(cells(shown(crowd))) == 40
 
