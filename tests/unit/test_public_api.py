@@ -48,7 +48,7 @@ PUBLIC = {
         Branch Choice Comparison Documents Layout Provenance Run RunEvidence compare_runs
     """,
     "grampus.plots": """
-        dendrogram eigenvalues heatmap k_chart normalised_curves projections reassignments
+        dendrogram document_map eigenvalues heatmap k_chart normalised_curves projections reassignments
     """,
     "grampus.report": """
         Edits read_edits report_html write_report

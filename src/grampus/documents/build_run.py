@@ -191,14 +191,19 @@ def _remarks(found: Partition, agreement: float) -> None:
     """Add notes for the reader of the result."""
     empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
     if empty:
-        without = "without any known term" if found.inputs.holds_terms else "with nothing but zeros"
-        found.notes.append(f"{_documents(empty)} {without}: assigned, but without any known term.")
+        found.notes.append(unknown_note(found.inputs, empty))
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
     if found.found.outcome != "converged" and not found.predictor.polished:
         found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
     if agreement < 1.0:
         found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
+
+
+def unknown_note(inputs: Inputs, count: int) -> str:
+    """Return the note on documents with nothing to compare."""
+    without = "without any known term" if inputs.holds_terms else "with nothing but zeros"
+    return f"{_documents(count)} {without}: assigned, but without any known term."
 
 
 def _documents(count: int) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, is_sparse
 from .._check import check_matrix
+from .._frame import data_frame
 from ..cluster.kmeans.centroids import Centroids, margins
 from ..errors import InputError, RunError
 from ..gram import Gram
@@ -27,7 +28,7 @@ class Prediction:
     Attributes
     ----------
     labels : array of shape (m,)
-        The nearest cluster.
+        The nearest cluster; −1 for a row of a data frame without a text.
     second : array of shape (m,)
         The next nearest; −1 if there is only one cluster.
     margin : array of shape (m,)
@@ -35,6 +36,10 @@ class Prediction:
         self-similarities.
     known : array of shape (m,)
         False if nothing in the document is known to the model: it is assigned, but without any known term.
+    index : pandas.Index or None
+        Of the data frame that was given.
+    names : tuple of str
+        Names of the clusters.
 
     Examples
     --------
@@ -48,6 +53,17 @@ class Prediction:
     second: NDArray[np.intp]
     margin: Array
     known: NDArray[np.bool_]
+    index: Any = None
+    names: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known.
+
+        Its index is that of the data frame that was given, else the position. Needs ``pip install 'grampus[frames]'``.
+        """
+        names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
+        columns = {"cluster": self.labels, "cluster_name": names, "second": self.second, "margin": self.margin}
+        return data_frame(columns | {"known": self.known}, self.index)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import CorpusError, MissingExtraError
+from .._frame import data_frame
+from ..errors import CorpusError
 from .files import FileRecord
 from .store import Texts
 
@@ -153,15 +154,11 @@ class Corpus:
 
         Needs ``pip install 'grampus[frames]'``.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("pandas must be installed for this; run: pip install 'grampus[frames]'") from error
         columns: dict[str, Any] = {"text": list(self.texts)}
         for name, values in (("label", self.labels), ("title", self.titles), ("date", self.dates)):
             if values is not None:
                 columns[name] = list(values)
-        return pandas.DataFrame(columns, index=pandas.Index(list(self.ids), name="id"))
+        return data_frame(columns, list(self.ids), "id")
 
     def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
         """Return the documents at the given positions, in that order.
