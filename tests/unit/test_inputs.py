@@ -264,6 +264,18 @@ def test_inputs_that_nothing_reads_are_noted():
     assert any("does not read 'embedding'" in note for note in model.run_.evidence.warnings)
 
 
+def test_groups_are_found_in_two_inputs():
+    rng = np.random.default_rng(4)
+    words = [[f"{c}{i}" for i in range(12)] for c in "abc"]
+    texts = [" ".join(rng.choice(words[i % 3], 6)) for i in range(150)]
+    corpus = Corpus(texts).with_input("embedding", np.eye(3)[np.arange(150) % 3] + 0.2 * rng.standard_normal((150, 3)))
+    model = fit("cosine|principal(auto)|normalise + cosine@embedding", "auto", corpus)
+    assert model.n_clusters_ == 3
+    assert grampus.metrics.ari(model.labels_, np.arange(150) % 3) > 0.95
+    noise = corpus.with_input("embedding", rng.standard_normal((150, 3)))
+    assert fit("cosine@embedding", "auto", noise).n_clusters_ == 1
+
+
 def test_components_follow_the_number_of_clusters():
     texts = [f"{a} {b} word{i}" for i, (a, b) in enumerate((a, b) for a in "abcdefgh" for b in "stuvwxyz")]
     kernel = "cosine|principal(auto)|normalise"

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
@@ -26,10 +26,11 @@ from ..text import Texts, stop_words
 from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
-from .inputs import Inputs, take_documents
+from .inputs import Inputs
 from .layout import coordinates
+from .levels import neighbours
 from .partition import Partition
-from .tree_labels import branches
+from .tree_labels import branches, level_records
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
@@ -49,7 +50,8 @@ def build_run(
     spelling = _spelling(inputs, seen)
     clusters = _clusters(found, seen, spelling, steady)
     progress("describing", 1, 4)
-    tree, leaves = branches(nested_tree(found.gram, labels, PARTS), clusters, inputs, labels, spelling)
+    nodes = nested_tree(found.gram, labels, PARTS, **neighbours(found.levels, found.answer))
+    tree, leaves = branches(nodes, clusters, inputs, labels, spelling)
     progress("describing", 2, 4)
     pairs, similarity = duplicates(inputs, found.gram, found.notes)
     progress("describing", 3, 4)
@@ -83,6 +85,7 @@ def build_run(
             labels=labels[group].astype(np.int32),
             clusters=clusters,
             choice=found.choice,
+            levels=level_records(nodes, found.levels),
             tree=tree,
             leaves=leaves,
             second=seen.second[group].astype(np.int32),
@@ -166,7 +169,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = take_documents(features, shown)
+    new: Any = take_rows(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]
