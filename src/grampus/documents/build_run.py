@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
@@ -169,7 +169,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
+    new: Any = take_rows(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]
@@ -219,8 +219,8 @@ def _excerpts(inputs: Inputs) -> Texts | None:
 
 def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, independent of their order."""
-    rows = inputs.features
-    names = np.sort(content_names(rows)[inputs.group])
+    known = inputs.collection.names
+    names = np.sort((content_names(inputs.features) if known is None else known)[inputs.group])
     return hashlib.sha256(names.tobytes()).hexdigest()
 
 

@@ -140,6 +140,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         described, index = (None, None) if corpus is None else texts_of(corpus, text)
         rows = read_rows(X, text if corpus is None else None)
         inputs = collect(rows.X, kernel, self.terms, described)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
         notes = list(inputs.corpus.notes)
@@ -151,8 +152,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         answer = self._answer(levels, effort, notes)
         labels = levels[answer]
         found = replace(found, polished=found.polished and answer == "middle")
-        weights, words = inputs.weights, inputs.vectorizer
-        predictor = Predictor.of(kernel, gram, inputs.features, labels, weights, words, found.polished)
+        seen, weights, words = inputs.features, inputs.weights, inputs.vectorizer
+        predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
@@ -178,6 +179,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """
         kernel, _, effort, seed = self._check()
         inputs = collect(read_rows(X, text).X, kernel, self.terms)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
 
@@ -212,6 +214,10 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         if distinct < len(inputs.weights):
             what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
+
+    def _most(self, inputs: Inputs, effort: Effort) -> int:
+        """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
+        return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
 
     def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""
