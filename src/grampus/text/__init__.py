@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from .terms.terms import Terms, Tokenizer, stemmers
     from .terms.vectorizer import TermVectorizer
     from .terms.weighting import Weighting
+    from .vectors.mean import MeanVectors
+    from .vectors.registry import WordVectors, load_vectors
 
 __all__ = [
-    "BadRecord", "Corpus", "CorpusWarning", "Document", "FileRecord", "ReadLimits", "ReadOptions", "Reader", "Record",
-    "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
-    "stemmers", "stop_words",
+    "BadRecord", "Corpus", "CorpusWarning", "Document", "FileRecord", "MeanVectors", "ReadLimits", "ReadOptions",
+    "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "WordVectors",
+    "load_vectors", "read_corpus", "register_reader", "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
@@ -40,6 +42,8 @@ _MODULES = {
     "terms.terms": ("Terms", "Tokenizer", "stemmers"),
     "terms.vectorizer": ("TermVectorizer",),
     "terms.weighting": ("Weighting",),
+    "vectors.mean": ("MeanVectors",),
+    "vectors.registry": ("WordVectors", "load_vectors"),
 }
 
 
