@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .corpus import Corpus, Document
+    from .embed.embedder import Embedder
     from .files import FileRecord
+    from .matrices import read_embeddings
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
     from .readers.read import read_corpus
@@ -25,14 +27,16 @@ if TYPE_CHECKING:
     from .vectors.registry import WordVectors, load_vectors
 
 __all__ = [
-    "BadRecord", "Corpus", "CorpusWarning", "Document", "FileRecord", "MeanVectors", "ReadLimits", "ReadOptions",
-    "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "WordVectors",
-    "load_vectors", "read_corpus", "register_reader", "stemmers", "stop_words",
+    "BadRecord", "Corpus", "CorpusWarning", "Document", "Embedder", "FileRecord", "MeanVectors", "ReadLimits",
+    "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting",
+    "WordVectors", "load_vectors", "read_corpus", "read_embeddings", "register_reader", "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
     "corpus": ("Corpus", "Document"),
+    "embed.embedder": ("Embedder",),
     "files": ("FileRecord",),
+    "matrices": ("read_embeddings",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
     "readers.read": ("read_corpus",),
