@@ -26,7 +26,7 @@ from ..text import Texts, stop_words
 from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
-from .inputs import Inputs
+from .inputs import Inputs, take_documents
 from .layout import coordinates
 from .partition import Partition
 from .tree_labels import branches
@@ -166,7 +166,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
+    new: Any = take_documents(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]
@@ -211,8 +211,8 @@ def _excerpts(inputs: Inputs) -> Texts | None:
 
 def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, independent of their order."""
-    rows = inputs.features
-    names = np.sort(content_names(rows)[inputs.group])
+    known = inputs.collection.names
+    names = np.sort((content_names(inputs.features) if known is None else known)[inputs.group])
     return hashlib.sha256(names.tobytes()).hexdigest()
 
 

@@ -30,7 +30,7 @@ from .inputs import Inputs, collect
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
-from .validation import choose, stability
+from .validation import LARGEST_K, choose, stability
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
@@ -129,6 +129,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel, method, effort, seed = self._check()
         progress("reading terms", 0, 1)
         inputs = collect(X, kernel, self.terms, corpus)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
         notes = list(inputs.corpus.notes)
@@ -138,7 +139,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         found = _cluster(gram, method, job, notes, progress)
         labels = _by_size(found.labels, inputs.weights)
         rows, weights, words = inputs.features, inputs.weights, inputs.vectorizer
-        predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished)
+        predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished, inputs.makers)
         partition = Partition(inputs, gram, labels, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
@@ -160,6 +161,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """
         kernel, _, effort, seed = self._check()
         inputs = collect(X, kernel, self.terms)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         return choose(gram, inputs, effort, seed, progress or (lambda *_: None))
 
@@ -179,6 +181,10 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         if distinct < len(inputs.weights):
             what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
+
+    def _most(self, inputs: Inputs, effort: Effort) -> int:
+        """Return k, or the largest that is tried: as many components does ``principal(auto)`` keep, if above 30."""
+        return max(effort.ks or (LARGEST_K,)) if self.n_clusters == "auto" else self._given(inputs)
 
     def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""

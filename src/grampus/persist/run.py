@@ -85,7 +85,7 @@ class Run(Shown):
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
-        strings = isinstance(self.model.get("texts"), Texts)
+        strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
         return replace(
             self, documents=replace(self.documents, texts=None, excerpts=None), model={} if strings else self.model
         )
