@@ -13,7 +13,7 @@ import pytest
 from grampus.errors import InputError
 from grampus.text import MeanVectors, load_vectors
 from grampus.text.cache import cache_folder, cache_sizes, clear_cache
-from grampus.text.vectors.mean import leading, pack_mean, unpack_mean
+from grampus.text.vectors.mean import leading
 from grampus.text.vectors.registry import VectorSet, add_vectors, installed_set, registered, remove_vectors
 from grampus.text.vectors.table import open_table, table_folder, write_table
 
@@ -381,12 +381,15 @@ def test_mean_vectors_do_not_depend_on_the_order_of_documents(tiny):
 def test_mean_vectors_are_saved_without_the_file(tiny):
     fitted = MeanVectors(tiny).fit(TEXTS)
     new = ["a whale in the sky", "unseen"]
-    again = unpack_mean(MeanVectors(tiny), pack_mean(fitted))
+    parameters, learned = fitted.pack()
+    again = MeanVectors.unpack(json.loads(json.dumps(parameters)), learned)
     tiny.unlink()
     np.testing.assert_array_equal(again.transform(new), fitted.transform(new))
     assert again.transform([]).shape == (0, 5)
     with pytest.raises(ValueError, match="vectors"):
-        unpack_mean(MeanVectors(tiny), pack_mean(fitted) | {"weights": np.ones(3)})
+        MeanVectors.unpack(parameters, learned | {"weights": np.ones(3)})
+    with pytest.raises(InputError, match="tokenizer"):
+        MeanVectors(fitted.vectors, tokenizer=str.split).pack()
 
 
 def test_a_single_document_and_copies_leave_no_noise(tiny):

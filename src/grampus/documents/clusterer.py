@@ -26,11 +26,14 @@ from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run
 from .effort import Effort
-from .inputs import Inputs, collect
+from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
+from .inputs import Inputs, as_corpus, collect
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import LARGEST_K, choose, stability
+
+ENGLISH = ("english", "porter")  # stemmers of texts that the installed vectors are for
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
@@ -54,6 +57,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
         than three documents (two below 200 documents, one below 100).
+    vectors : str, path or WordVectors, optional
+        Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
+        (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
+        ``0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors``.
+    embed : callable, str, path or Embedder, optional
+        A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
+        default kernel becomes ``0.3 * cosine|principal(auto)|normalise + 0.7 * cosine@embedding``. So it does where
+        the corpus has an input of that name.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -97,9 +108,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | str = "auto",
         *,
-        kernel: str | Kernel = "cosine|principal(30)|normalise",
+        kernel: str | Kernel = TERMS,
         method: str | Method = "kernel-kmeans",
         terms: TermVectorizer | None = None,
+        vectors: Any = None,
+        embed: Any = None,
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -107,6 +120,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.kernel = kernel
         self.method = method
         self.terms = terms
+        self.vectors = vectors
+        self.embed = embed
         self.effort = effort
         self.random_state = random_state
 
@@ -128,11 +143,13 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         began, progress = time.perf_counter(), progress or (lambda *_: None)
         kernel, method, effort, seed = self._check()
         progress("reading terms", 0, 1)
-        inputs = collect(X, kernel, self.terms, corpus)
+        kernel, inputs = self._collect(X, kernel, corpus, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
-        notes = list(inputs.corpus.notes)
+        notes = [*inputs.corpus.notes, *(note for maker in inputs.makers.values() for note in maker.remarks())]
+        if inputs.vectorizer is not None and inputs.vectorizer.stemmer in ENGLISH:
+            notes += advice(kernel)
         choice = choose(gram, inputs, effort, seed, progress) if self.n_clusters == "auto" else None
         k = choice.best if choice else self._given(inputs)
         job = Job(k, inputs.weights, effort.n_init, effort.polish, seed)
@@ -142,7 +159,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished, inputs.makers)
         partition = Partition(inputs, gram, labels, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
-        run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
+        run = build_run(partition, steady, self._plain(method, effort, seed, inputs), repr(self), progress)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         seconds = round(time.perf_counter() - began, 3)
@@ -160,7 +177,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             As for ``fit``.
         """
         kernel, _, effort, seed = self._check()
-        inputs = collect(X, kernel, self.terms)
+        kernel, inputs = self._collect(X, kernel, None, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         return choose(gram, inputs, effort, seed, progress or (lambda *_: None))
@@ -175,6 +192,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
         return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
 
+    def _collect(
+        self, X: Any, kernel: Kernel, corpus: Corpus | None, progress: Progress | None
+    ) -> tuple[Kernel, Inputs]:
+        """Return the documents with the inputs that were asked for, and the kernel that reads them."""
+        makers = make_inputs(self.vectors, self.embed, self.terms, progress)
+        texts = corpus if corpus is not None else as_corpus(X)
+        if makers and texts is None:
+            raise InputError(f"vectors and embed need texts; got {type(X).__name__}. Give them as corpus=….")
+        kernel = combined_kernel(kernel, {*makers}, set() if texts is None else {*texts.inputs})
+        return kernel, collect(X if texts is None or corpus is not None else texts, kernel, self.terms, corpus, makers)
+
     def _given(self, inputs: Inputs) -> int:
         distinct = int((inputs.weights > 0).sum())
         what = "the number of documents" if distinct == inputs.n else "the documents that differ"
@@ -186,13 +214,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return k, or the largest that is tried: as many components does ``principal(auto)`` keep, if above 30."""
         return max(effort.ks or (LARGEST_K,)) if self.n_clusters == "auto" else self._given(inputs)
 
-    def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
+    def _plain(self, method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""
         k = self.n_clusters
         return {
             "n_clusters": k.item() if isinstance(k, np.generic) else k,
             "kernel": str(parse_kernel(self.kernel)),
             "method": method.options(),
+            "inputs": {name: maker.record() for name, maker in inputs.makers.items()},
             "effort": {
                 name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()
             },
@@ -359,7 +388,10 @@ def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     given = dict(run.provenance.parameters)
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
-    return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}
+    made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by
+    names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
+    named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
+    return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}
 
 
 def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,10 +16,13 @@ from ..._parallel import blas_threads
 from ...errors import InputError
 from ...gram import Collection
 from ..corpus import Corpus
+from ..inputs import register_maker
 from ..store import Texts
 from ..terms.count import WORDS, Units
+from ..terms.persist import plain_parameters
 from ..terms.stopwords import StopList
 from ..terms.terms import Terms, Tokenizer
+from ..terms.vectorizer import TermVectorizer
 from .registry import WordVectors, load_vectors
 
 Floats = NDArray[np.float64]
@@ -70,6 +73,7 @@ class Coverage:
         )
 
 
+@register_maker
 class MeanVectors(TransformerMixin, BaseEstimator):
     r"""Turn texts into the mean vectors of their words, n × d.
 
@@ -109,6 +113,8 @@ class MeanVectors(TransformerMixin, BaseEstimator):
     >>> vectors.coverage_.unknown_documents
     1
     """
+
+    kind: ClassVar[str] = "vectors"
 
     def __init__(
         self,
@@ -187,6 +193,39 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         terms._units, terms._column = Units(False, terms.vocabulary_), np.arange(len(self.words_), dtype=np.int32)
         return self._finish(self._means(terms.transform(raw_documents)))
 
+    def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the parameters as JSON values, and what was learned as arrays and Texts."""
+        words = plain_parameters(TermVectorizer(tokenizer=self.tokenizer, stop_words=self.stop_words, stemmer=None))
+        parameters = {"words": words, "remove": self.remove, **self.record()}
+        return parameters, {
+            "words": Texts(self.words_),
+            "weights": self.weights_,
+            "rows": self.rows_,
+            "components": self.components_,
+        }
+
+    @classmethod
+    def unpack(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> MeanVectors:
+        """Return the fitted mean vectors of what ``pack`` returned; ValueError if it does not fit together."""
+        words = parameters["words"]
+        tokens = Tokenizer(words["tokenizer"], words["lowercase"], words["min_length"], words["max_length"])
+        made = cls(parameters["name"], tokenizer=tokens, stop_words=words["stop_words"], remove=parameters["remove"])
+        made.name_, made.sha256_ = str(parameters["name"]), str(parameters["sha256"])
+        made.words_, made.weights_ = list(learned["words"]), np.asarray(learned["weights"], np.float64)
+        made.rows_, made.components_ = np.asarray(learned["rows"]), np.asarray(learned["components"], np.float64)
+        n, d = made.rows_.shape
+        if made.weights_.shape != (n,) or len(made.words_) != n or made.components_.shape[1:] != (d,):
+            raise ValueError("vectors")
+        return made
+
+    def record(self) -> dict[str, Any]:
+        """Return which set was used, for the run: its name and digest."""
+        return {"name": self.name_, "sha256": self.sha256_}
+
+    def remarks(self) -> list[str]:
+        """Return what a reader of the result should know: how many words have no vector."""
+        return [self.coverage_.note(self.name_)]
+
     def _terms(self) -> Terms:
         return Terms(tokenizer=self.tokenizer, stop_words=self.stop_words, stemmer=None)
 
@@ -241,23 +280,3 @@ def unit_rows(rows: Floats, least: float = 0.0) -> Floats:
     """
     length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
     return np.divide(rows, length[:, None], out=np.zeros_like(rows), where=length[:, None] > least)
-
-
-def pack_mean(fitted: MeanVectors) -> dict[str, Any]:
-    """Return what fitted mean vectors learned, as arrays and Texts."""
-    return {
-        "words": Texts(fitted.words_),
-        "weights": fitted.weights_,
-        "rows": fitted.rows_,
-        "components": fitted.components_,
-    }
-
-
-def unpack_mean(fitted: MeanVectors, learned: dict[str, Any]) -> MeanVectors:
-    """Give mean vectors what `pack_mean` returned."""
-    fitted.words_, fitted.weights_ = list(learned["words"]), np.asarray(learned["weights"], np.float64)
-    fitted.rows_, fitted.components_ = np.asarray(learned["rows"]), np.asarray(learned["components"], np.float64)
-    n, d = fitted.rows_.shape
-    if fitted.weights_.shape != (n,) or len(fitted.words_) != n or fitted.components_.shape[1:] != (d,):
-        raise ValueError("vectors")
-    return fitted

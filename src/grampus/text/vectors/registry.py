@@ -151,7 +151,7 @@ def load_vectors(source: str | Path | WordVectors, progress: Progress | None = N
         return _load(name, installed, progress)
     path = Path(source)
     if not path.exists():
-        names = ", ".join([*registered(), *(name for name in INSTALLED if installed_set(name))]) or "none"
+        names = ", ".join(known_sets()) or "none"
         way = " To get it: pip install 'grampus[vectors]'" if name in INSTALLED else ""
         raise InputError(
             f"vectors must be the name of a set or a file; there is no {name[:200]!r}. Known names: {names}.{way}"
@@ -222,6 +222,14 @@ def installed_set(name: str) -> Path | None:
 
 
 # -- names
+
+
+def known_sets() -> list[str]:
+    """Return the names of all sets at hand: registered and of installed packages; none if the registry is damaged."""
+    try:
+        return [*registered(), *(name for name in INSTALLED if installed_set(name))]
+    except InputError:
+        return []
 
 
 def registered() -> dict[str, VectorSet]:
