@@ -81,4 +81,5 @@ def advice(kernel: Kernel) -> list[str]:
     names = known_sets() if str(kernel) == TERMS else []
     if not names:
         return []
-    return [f"Word vectors are at hand ({', '.join(names)}) and were not used; they often help: vectors={names[0]!r}."]
+    first = f"vectors={names[0]!r}, or --vectors {names[0]}"
+    return [f"Word vectors are at hand ({', '.join(names)}) and were not used. They often help: {first}."]
