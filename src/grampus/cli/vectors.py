@@ -33,7 +33,7 @@ class AddOptions:
 @command(AddOptions, "add", "Read a set and register it under a name.")
 def add(options: AddOptions) -> None:
     """Read the word vectors of PATH and register them as NAME: GloVe's text, word2vec's .txt or .bin, fastText's .vec,
-    wink's JSON, each also gzipped, or the folder of a static model (tokenizer.json and .safetensors).
+    wink's JSON, each also gzipped, or the folder of a static model, as model2vec saves them.
 
     \b
     Example:
