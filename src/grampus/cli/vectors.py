@@ -72,7 +72,8 @@ def list_sets(options: ListOptions) -> None:
         installed = [{"name": name, "path": str(place)} for name, place in found.items()]
         print_json({"registered": [asdict(one) for one in sets.values()], "installed": installed})
     elif not options.output.quiet:
-        rows = [(one.name, f"{one.words:,} × {one.dimensions}", one.sha256[:12], one.path) for one in sets.values()]
+        rows: list[tuple[object, ...]] = []
+        rows += [(one.name, f"{one.words:,} × {one.dimensions}", one.sha256[:12], one.path) for one in sets.values()]
         rows += [(name, "installed", "", place) for name, place in found.items()]
         if rows:
             console().print(table(("name", "words", "SHA-256", "from"), rows))

@@ -38,7 +38,9 @@ def make_inputs(
     """
     found: dict[str, InputMaker] = {}
     if vectors is not None:
-        options = {} if terms is None else {"tokenizer": terms.tokenizer, "stop_words": terms.stop_words}
+        options: dict[str, Any] = (
+            {} if terms is None else {"tokenizer": terms.tokenizer, "stop_words": terms.stop_words}
+        )
         found["vectors"] = MeanVectors(vectors, **options)
     if embed is not None:
         found["embedding"] = EmbeddingInput(as_embedder(embed), progress=progress)

@@ -13,6 +13,7 @@ from .._files import open_regular
 
 ENVIRONMENT = "GRAMPUS_CACHE"
 VECTORS, EMBEDDINGS = "vectors", "embeddings"
+_PIECE = 1 << 20  # bytes
 _CONTENTS = (VECTORS, EMBEDDINGS)  # what can be computed again; the registry of names is no part of it
 
 
@@ -57,8 +58,11 @@ def _size(folder: Path) -> int:
 
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a regular file."""
+    found = hashlib.sha256()
     with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+        while piece := file.read(_PIECE):
+            found.update(piece)
+    return found.hexdigest()
 
 
 def files_digest(files: Iterable[Path], root: Path) -> str:

@@ -156,7 +156,7 @@ class Embedder:
         return np.ascontiguousarray(found)
 
 
-def _complete(rows: dict[bytes, bytes]) -> dict[bytes, bytes]:
+def _complete(rows: dict[bytes, Any]) -> dict[bytes, bytes]:
     """Leave out what is no row: everything, if the lengths differ or are not those of float32."""
     sizes = {len(row) if isinstance(row, bytes) else 0 for row in rows.values()}
     return rows if len(sizes) == 1 and min(sizes) > 0 and min(sizes) % 4 == 0 else {}

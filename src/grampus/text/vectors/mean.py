@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..._check import check_integer
 from ..._parallel import blas_threads
 from ...errors import InputError
 from ...gram import Collection
@@ -152,8 +153,7 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         -------
         float64 array of shape (n, dimensions)
         """
-        if isinstance(self.remove, bool) or not isinstance(self.remove, int) or self.remove < 0:
-            raise InputError(f"remove must be a whole number of at least 0; got {self.remove!r}.")
+        check_integer(self.remove, "remove", low=0)
         found: WordVectors = load_vectors(self.vectors)
         terms = self._terms()
         counts = terms.fit_transform(raw_documents)
