@@ -257,8 +257,8 @@ def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.b
     """Return which documents have nothing to compare: rows of zeros, if zeros mean that.
 
     They do for terms of texts, and under a kernel that compares directions (``cosine``). Elsewhere, as for embeddings
-    under ``gaussian`` or ``linear``, the origin is a point like any other. In a sum, there must be nothing to compare in
-    any part.
+    under ``gaussian`` or ``linear``, the origin is a point like any other. In a sum, all parts must have nothing to
+    compare; in a product, one.
     """
     source = kernel.source
     if isinstance(source, CombinedKernel):

@@ -138,7 +138,7 @@ class Predictor:
                 f"'{self.kernel}' reads; got {type(X).__name__}."
             )
         if not len(corpus):
-            return take_documents(self.features, np.arange(0))  # type: ignore[no-any-return]
+            return take_documents(self.features, np.arange(0))
         return {name: self._input(name, corpus) for name in self.features}
 
     def _input(self, name: str, corpus: Corpus) -> Any:

@@ -36,7 +36,7 @@ def check_weight(weight: Any) -> float:
     try:
         if isinstance(weight, (bool, np.bool_)) or not isinstance(weight, (Real, np.number)):
             raise TypeError
-        number = float(weight)  # type: ignore[arg-type]
+        number = float(weight)
     except (TypeError, OverflowError):
         number = math.nan
     if not 0 < number < math.inf:
@@ -48,7 +48,7 @@ def weighted_sum(grams: Sequence[Gram], weights: Sequence[float] | None = None) 
     """Add Grams of the same documents: Σ_p w_p K_p.
 
     Costs what the parts cost; nothing is stored. A sum of positive semi-definite Grams is one, and has features where
-    all parts have them: side by side, each multiplied by the root of its weight. ``a + b``, ``0.5 * a`` are short for it.
+    all parts have them: side by side, each multiplied by the root of its weight. ``a + 0.5 * b`` is short for it.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ class SumGram(Combined):
         for weight, value in zip(self.weights, values, strict=True):
             scaled = value if weight == 1 else value * value.dtype.type(weight)
             total = scaled if total is None else total + scaled
-        return total  # type: ignore[no-any-return]
+        return total
 
     def _with(self, parts: Sequence[Gram]) -> Combined:
         return SumGram(parts, self.weights)

@@ -219,11 +219,11 @@ class Gram(ABC):
 
     def __add__(self, other: Any) -> Gram:
         """Return the Gram of sums K_ij + L_ij."""
-        return self._combine("+", other)  # type: ignore[no-any-return]
+        return self._combine("+", other)
 
     def __mul__(self, other: Any) -> Gram:
         """Return the Gram of products K_ij L_ij, or of multiples by a number greater than 0."""
-        return self._combine("*", other)  # type: ignore[no-any-return]
+        return self._combine("*", other)
 
     __rmul__ = __mul__
 

@@ -61,13 +61,13 @@ class Collection:
 
         Documents of a collection without names make all of them unknown.
         """
-        first, *others = (found.names for found in seen)
-        if first is None or any(names is None for names in others):
+        known = [found.names for found in seen if found.names is not None]
+        if len(known) < len(seen):
             return cls.unknown(seen[0].n)
-        others = [names for names in others if not np.array_equal(names, first)]
-        if not others:
+        distinct = [known[0], *(names for names in known[1:] if not np.array_equal(names, known[0]))]
+        if len(distinct) == 1:
             return seen[0]
-        both = (b"".join(names) for names in zip(first.tolist(), *(names.tolist() for names in others), strict=True))
+        both = (b"".join(names) for names in zip(*(names.tolist() for names in distinct), strict=True))
         return cls(np.array([hashlib.blake2b(name, digest_size=16).hexdigest() for name in both], _NAME), seen[0].n)
 
     @cached_property

@@ -74,7 +74,7 @@ class Source(Gram):
         return self.kernel._collect_new(self.kernel._pick(new), self.collection)
 
     def _split_new(self, new: Any, rows: int) -> Iterator[Any]:
-        return self.kernel._parts(new, rows)  # type: ignore[no-any-return]
+        return self.kernel._parts(new, rows)
 
     def _plain(self, new: Any) -> tuple[Array, Array | None]:
         return self.kernel._cross(new, self.collection), self.kernel._diagonal(new)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -43,7 +44,7 @@ class At(Kernel):
     input: str
 
     def __post_init__(self) -> None:
-        if not isinstance(self.input, str) or not INPUT_NAME.fullmatch(self.input):
+        if not INPUT_NAME.fullmatch(str(self.input)):
             raise InputError(f"input must be letters, digits and underscores; got {self.input!r}.")
         takes = self.kernel.source.takes
         if isinstance(self.kernel, At | Piped | CombinedKernel):
@@ -301,7 +302,7 @@ def _times(left: Kernel, right: Kernel) -> Kernel:
     """Return the product; weights of the factors become that of the product."""
     weights = [part.weight for part in (left, right) if isinstance(part, Scaled)]
     bare = tuple(part.kernel if isinstance(part, Scaled) else part for part in (left, right))
-    return reduce(lambda kernel, weight: Scaled(weight, kernel), weights, Product(bare))
+    return Scaled(math.prod(weights), Product(bare)) if weights else Product(bare)
 
 
 def _at(kernel: Kernel, name: str) -> Kernel:

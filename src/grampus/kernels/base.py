@@ -16,7 +16,6 @@ from ..errors import InputError
 from ..gram import Collection, FunctionGram, Gram
 from ..gram.sources import Source
 
-
 DEFAULT_INPUTS = {"vectors": "terms", "strings": "text", "gram": "gram"}
 """The input that a kernel reads unless it names one, by what it takes."""
 
@@ -87,8 +86,8 @@ class Kernel(Spelled, ABC):
     """Parameters and a function of two collections.
 
     Your own kernel is a frozen dataclass with a ``name``, ``_cross`` and ``_diagonal``; decorated with ``register``,
-    it can be spelled like the others. ``kernel | transform`` composes, ``+`` and ``*`` combine kernels, ``0.5 * kernel``
-    gives one a weight, and ``kernel.at("embedding")`` names the input that it reads.
+    it can be spelled like the others. ``kernel | transform`` composes, ``+`` and ``*`` combine kernels, and
+    ``kernel.at("embedding")`` names the input that it reads.
 
     Examples
     --------
@@ -183,13 +182,13 @@ class Kernel(Spelled, ABC):
         return Piped(self, (transform,))
 
     def __add__(self, other: Any) -> Kernel:
-        return self._combine("+", other)  # type: ignore[no-any-return]
+        return self._combine("+", other)
 
     def __mul__(self, other: Any) -> Kernel:
-        return self._combine("*", other)  # type: ignore[no-any-return]
+        return self._combine("*", other)
 
     def __rmul__(self, other: Any) -> Kernel:
-        return self._combine("*", other)  # type: ignore[no-any-return]
+        return self._combine("*", other)
 
     def at(self, name: str) -> Kernel:
         """Return the kernel that reads another input of a corpus, spelled ``kernel@name``.
@@ -205,7 +204,7 @@ class Kernel(Spelled, ABC):
         >>> str(Cosine() + 0.5 * Cosine().at("embedding"))
         'cosine + 0.5 * cosine@embedding'
         """
-        return self._combine("@", name)  # type: ignore[no-any-return]
+        return self._combine("@", name)
 
     def for_clusters(self, k: int) -> Kernel:
         """Return the kernel with the parameters that follow k filled in, such as ``principal(auto)``.

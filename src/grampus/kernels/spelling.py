@@ -223,7 +223,7 @@ class _Parser:
                 got = f"; got {token.text!r}" if token.text else ""
                 raise self.error(f"Expected the name of an input, such as 'embedding'{got}.", token.position)
             kernel = self.checked(partial(kernel.at, token.text), token)
-        return kernel  # type: ignore[no-any-return]
+        return kernel
 
     def group(self, opened: _Token) -> Kernel:
         """Read what is in parentheses."""

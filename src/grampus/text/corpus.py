@@ -139,6 +139,9 @@ class Corpus:
         )
         return mine == others and equal_inputs(self.inputs, other.inputs)
 
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
     def __getitem__(self, index: int) -> Document:
         at = as_index(index)
         return Document(
@@ -185,7 +188,7 @@ class Corpus:
         Parameters
         ----------
         name : str
-            Such as ``"embedding"``; letters, digits and underscores. ``"terms"`` and ``"text"`` are made from the texts.
+            Such as ``"embedding"``; letters, digits and underscores. ``"terms"`` and ``"text"`` come from the texts.
         rows : array or sparse array of shape (n,) or (n, m)
             One number or one row per document, not copied.
         ids : sequence of str, optional
