@@ -310,6 +310,7 @@ def test_word_vectors_by_name(place, capsys, monkeypatch, tmp_path):
     assert status == 0, error
     assert json.loads(out)["kernel"].endswith("0.5 * cosine@vectors")
     assert any("Vectors 'tiny'" in note for note in json.loads(out)["warnings"])
+    assert json.loads(out)["inputs"]["vectors"]["name"] == "tiny"
     status, out, error = here(place, capsys, monkeypatch, "choose-k", "news.csv", "--vectors", "tiny", "--ks", "2-3",
                               "--splits", "3", "--json")  # fmt: skip
     assert status == 0, error

@@ -77,7 +77,8 @@ def test_a_saved_run_needs_no_file_of_vectors(tiny, tmp_path):
     np.testing.assert_array_equal(found.margin, expected.margin)
     assert found.known.tolist() == [True, True, False]
     assert again.vectors == str(tiny)
-    assert pickle.loads(pickle.dumps(again.predictor_.makers))["vectors"].words_ == sorted([*SEA, *SKY, "common"])
+    copied = pickle.loads(pickle.dumps(again.predictor_.makers))
+    assert copied["vectors"].words_ == sorted([*SEA, *SKY, "common"])
 
 
 def test_the_order_of_documents_does_not_matter(tiny):
@@ -121,6 +122,18 @@ def test_a_saved_run_finds_its_model_again(tmp_path):
     static_model(folder, np.eye(4, 2, dtype=np.float32))
     with pytest.raises(InputError, match="has changed"):
         grampus.load(tmp_path / "run").predict(["whales"])
+
+
+def test_makers_are_pickled_without_the_set_and_the_model(tiny, tmp_path):
+    folder = static_model(tmp_path / "model", np.eye(4, 2, dtype=np.float32))
+    model = DocumentClusterer(2, vectors=load_vectors(tiny), embed=Embedder(folder), effort=QUICK).fit(texts())
+    data = pickle.dumps((model.predictor_.makers, model.vectors, model.embed))
+    assert len(data) < 5000
+    makers, vectors, embedder = pickle.loads(data)
+    new = Corpus(["an eagle and a whale"])
+    for name in ("vectors", "embedding"):
+        np.testing.assert_array_equal(makers[name].transform(new), model.predictor_.makers[name].transform(new))
+    assert (vectors.sha256, embedder.sha256) == (load_vectors(tiny).sha256, Embedder(folder).sha256)
 
 
 def test_both_at_once_and_the_choice_of_k(tiny):

@@ -366,7 +366,7 @@ def test_mean_vectors_are_weighted_means_without_the_first_component(tiny):
     np.testing.assert_array_equal(vectors.transform(TEXTS), rows)
     coverage = vectors.coverage_
     assert (coverage.words, coverage.known_words, coverage.unknown_documents) == (9, 8, 1)
-    assert "1 of 6 documents" in coverage.note("tiny")
+    assert "1 of 6 documents" in coverage.note("tiny", "0" * 64)
     assert (vectors.name_, len(vectors.sha256_)) == (str(tiny), 64)
 
 

@@ -162,5 +162,6 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
         "choice": None if evidence.choice is None else asdict(evidence.choice),
         **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
         **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
+        "inputs": provenance.parameters.get("inputs", {}),
         "saved": place,
     }

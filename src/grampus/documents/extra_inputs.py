@@ -12,7 +12,7 @@ from ..text.embed.embedder import as_embedder
 from ..text.embed.maker import EmbeddingInput
 from ..text.inputs import InputMaker
 from ..text.vectors.mean import MeanVectors
-from ..text.vectors.registry import known_sets
+from ..text.vectors.registry import known_sets, load_vectors
 
 TERMS = "cosine|principal(30)|normalise"
 _LEADING = "cosine|principal(auto)|normalise"
@@ -41,7 +41,7 @@ def make_inputs(
         options: dict[str, Any] = (
             {} if terms is None else {"tokenizer": terms.tokenizer, "stop_words": terms.stop_words}
         )
-        found["vectors"] = MeanVectors(vectors, **options)
+        found["vectors"] = MeanVectors(load_vectors(vectors, progress), **options)
     if embed is not None:
         found["embedding"] = EmbeddingInput(as_embedder(embed), progress=progress)
     return found

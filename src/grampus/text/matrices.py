@@ -21,6 +21,7 @@ from .safetensors import read_header, read_tensor
 
 _NAMES = ("embeddings", "embedding", "vectors", "vector")
 _ID = "id"
+_OTHER = (_ID, "__index_level_0__")  # pandas writes its index as a column
 _NUMBER = re.compile("half|float|double|u?int")
 _ADVICE = "Read a part of it"
 
@@ -195,7 +196,9 @@ def _read_parquet(path: Path) -> Matrix:
                 raise InputError(
                     f"{path.name} must have one column of lists, or 'embedding'; it has {', '.join(named)}."
                 )
-            chosen = named or [name for name, kind in columns.items() if name != _ID and _NUMBER.match(str(kind))]
+            chosen = named or [
+                name for name, kind in columns.items() if _NUMBER.match(str(kind)) and name not in _OTHER
+            ]
             size = sum(table.metadata.row_group(g).total_byte_size for g in range(table.metadata.num_row_groups))
             require_memory(2 * size, f"The table of {path.name}", _ADVICE)
             found = table.read([*chosen, *([_ID] if _ID in columns else [])])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from itertools import pairwise
@@ -67,6 +67,9 @@ class Embedder:
             check_integer(self.longest, "longest", low=1)
         if self.key is not None and not (callable(self.model) and isinstance(self.key, str)):
             raise InputError("key must be a string that identifies a function; other models are identified by content.")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # not the model that was found
 
     @cached_property
     def found(self) -> Model:

@@ -64,13 +64,13 @@ class Coverage:
         """Share of the occurrences of words that have no vector."""
         return 1 - self.known_occurrences / max(self.occurrences, 1)
 
-    def note(self, name: str) -> str:
+    def note(self, name: str, sha256: str) -> str:
         """Return what a reader of the result should know, in one sentence."""
         share = 1 - self.known_words / max(self.words, 1)
         none = f"; {self.unknown_documents} of {self.documents} documents have none" if self.unknown_documents else ""
         return (
-            f"Vectors '{name}': {self.missing:.1%} of the words of the texts ({share:.1%} of the different ones) have "
-            f"no vector{none}."
+            f"Vectors '{name}' (SHA-256 {sha256[:12]}…): {self.missing:.1%} of the words of the texts ({share:.1%} of "
+            f"the different ones) have no vector{none}."
         )
 
 
@@ -224,7 +224,7 @@ class MeanVectors(TransformerMixin, BaseEstimator):
 
     def remarks(self) -> list[str]:
         """Return what a reader of the result should know: how many words have no vector."""
-        return [self.coverage_.note(self.name_)]
+        return [self.coverage_.note(self.name_, self.sha256_)]
 
     def _terms(self) -> Terms:
         return Terms(tokenizer=self.tokenizer, stop_words=self.stop_words, stemmer=None)

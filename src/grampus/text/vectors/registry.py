@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,9 @@ class WordVectors:
         self.name, self.format, self.sha256, self._table = name, format, sha256, table
         self.size, self.dimensions = table.size, table.dimensions
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _reopen, (self.name, self.sha256)  # not the mapped matrix
+
     def __repr__(self) -> str:
         return f"<WordVectors: {self.name}, {self.size} × {self.dimensions}, {self.format}>"
 
@@ -157,6 +161,14 @@ def load_vectors(source: str | Path | WordVectors, progress: Progress | None = N
             f"vectors must be the name of a set or a file; there is no {name[:200]!r}. Known names: {names}.{way}"
         )
     return _load(name, path, progress)
+
+
+def _reopen(name: str, sha256: str) -> WordVectors:
+    """Return the set that was pickled."""
+    found = load_vectors(name)
+    if found.sha256 != sha256:
+        raise InputError(f"the vectors {name!r} must be those that were pickled; they have changed.")
+    return found
 
 
 def _load_registered(known: VectorSet, progress: Progress | None) -> WordVectors:

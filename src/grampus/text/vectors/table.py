@@ -122,7 +122,8 @@ def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> Any:
 def write_table(sha256: str, batches: Iterable[Batch], progress: Progress | None = None) -> WordTable:
     """Write a set to the cache, completely or not at all, and return it; of words that repeat the first is kept."""
     folder, progress = table_folder(sha256), as_progress(progress)
-    remove_table(sha256)  # of another version, or damaged
+    if open_table(sha256) is None:
+        remove_table(sha256)  # of another version, or damaged
     try:
         with new_folder(folder) as made:
             words: list[bytes] = []
