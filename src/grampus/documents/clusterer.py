@@ -65,7 +65,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         ``0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors``.
     embed : callable, str, path or Embedder, optional
         A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
-        default kernel becomes ``0.3 * cosine|principal(auto)|normalise + 0.7 * cosine@embedding``. So it does where
+        default kernel becomes ``0.3 * cosine + 0.7 * cosine@embedding``. So it does where
         the corpus has an input of that name.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.

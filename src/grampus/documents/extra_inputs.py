@@ -18,7 +18,7 @@ TERMS = "cosine|principal(30)|normalise"
 _LEADING = "cosine|principal(auto)|normalise"
 COMBINED = {  # what the default kernel becomes where there is more than terms
     ("vectors",): f"0.5 * {_LEADING} + 0.5 * cosine@vectors",
-    ("embedding",): f"0.3 * {_LEADING} + 0.7 * cosine@embedding",
+    ("embedding",): "0.3 * cosine + 0.7 * cosine@embedding",
     ("embedding", "vectors"): f"0.15 * {_LEADING} + 0.15 * cosine@vectors + 0.7 * cosine@embedding",
 }
 
