@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 
 import numpy as np
+import pandas
 import pytest
 import scipy.sparse as sp
 
 import grampus
 from grampus import Corpus, DocumentClusterer, parse_kernel
-from grampus.cluster import PDDP, KernelKMeans
+from grampus.cluster import PDDP, KernelKMeans, kernel_kmeans
 from grampus.documents import Effort
 from grampus.documents.inputs import collect
 from grampus.errors import CorpusError, InputError, RunError
-from grampus.text import Texts
+from grampus.gram import DenseGram, shift
+from grampus.select.checkpoint import fingerprint
+from grampus.text import ReadOptions, Texts, read_corpus
 from grampus.text.inputs import register_maker
 
 SEA = ["whale song in the deep sea", "deep sea whale", "song of the whale", "the sea and a whale", "whales sing deep"]
@@ -89,6 +93,49 @@ def test_corpora_are_equal_with_equal_inputs():
 def test_what_is_no_input(name, rows, options, said):
     with pytest.raises(CorpusError, match=said):
         Corpus(["a", "b"]).with_input(name, rows, **options)
+
+
+CSV = b"text,year,Price\nwhale song,1990,1.5\nbird song,2000,-2\n,2010,3\n"
+
+
+def test_columns_of_numbers_are_read_by_name(tmp_path):
+    options = ReadOptions(numbers=("year", "Price"))
+    corpus = read_corpus(io.BytesIO(CSV), format="csv", options=options)
+    assert corpus.inputs["year"].tolist() == [[1990.0], [2000.0]]
+    assert corpus.inputs["Price"].tolist() == [[1.5], [-2.0]]
+    rows = b'{"body": "whale", "e": [1, 2]}\n{"body": "bird", "e": [3, 4.5]}\n'
+    listed = read_corpus(io.BytesIO(rows), format="jsonl", text="body", options=ReadOptions(numbers=["e"]))
+    assert listed.inputs["e"].tolist() == [[1.0, 2.0], [3.0, 4.5]]
+    skipping = ReadOptions(numbers=["year"], on_error="skip")
+    assert len(read_corpus(io.BytesIO(b"text,year\na,1990\nb,\n"), format="csv", options=skipping)) == 1
+    frame = pandas.DataFrame({"text": ["whale", "bird", None], "year": [1, 2, 3]})
+    assert read_corpus(frame, options=ReadOptions(numbers=["year"])).inputs["year"].tolist() == [[1.0], [2.0]]
+    model = DocumentClusterer(2, kernel="gaussian(5)@year", effort=QUICK).fit(corpus)
+    assert sorted(model.labels_.tolist()) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("data", "columns", "said"),
+    [
+        (CSV, ("yaer",), r"line 2 has no column 'yaer' \(did you mean 'year'\?\)"),
+        (b"text,year\na,1990\nb,\n", ("year",), "line 3 must have a finite number in column 'year'"),
+        (b"text,year\na,x\n", ("year",), "line 2 must have a finite number"),
+        (b"text,year\na,1e999\n", ("year",), "finite number"),
+        (b"text,my year\na,1\n", ("my year",), "letters, digits and underscores"),
+    ],
+)
+def test_what_is_no_column_of_numbers(data, columns, said):
+    with pytest.raises(CorpusError, match=said):
+        read_corpus(io.BytesIO(data), format="csv", options=ReadOptions(numbers=columns))
+
+
+def test_lists_of_numbers_are_of_one_length_and_names_are_checked():
+    rows = b'{"text": "whale", "e": [1, 2]}\n{"text": "bird", "e": [3]}\n'
+    with pytest.raises(CorpusError, match="as many numbers as the others"):
+        read_corpus(io.BytesIO(rows), format="jsonl", options=ReadOptions(numbers=["e"]))
+    for wrong in ("year", [1]):
+        with pytest.raises(InputError, match="names of columns"):
+            ReadOptions(numbers=wrong)
 
 
 def test_terms_and_embeddings_are_clustered_together(tmp_path):
@@ -217,6 +264,18 @@ def test_inputs_that_nothing_reads_are_noted():
     assert any("does not read 'embedding'" in note for note in model.run_.evidence.warnings)
 
 
+def test_groups_are_found_in_two_inputs():
+    rng = np.random.default_rng(4)
+    words = [[f"{c}{i}" for i in range(12)] for c in "abc"]
+    texts = [" ".join(rng.choice(words[i % 3], 6)) for i in range(150)]
+    corpus = Corpus(texts).with_input("embedding", np.eye(3)[np.arange(150) % 3] + 0.2 * rng.standard_normal((150, 3)))
+    model = fit("cosine|principal(auto)|normalise + cosine@embedding", "auto", corpus)
+    assert model.n_clusters_ == 3
+    assert grampus.metrics.ari(model.labels_, np.arange(150) % 3) > 0.95
+    noise = corpus.with_input("embedding", rng.standard_normal((150, 3)))
+    assert fit("cosine@embedding", "auto", noise).n_clusters_ == 1
+
+
 def test_components_follow_the_number_of_clusters():
     texts = [f"{a} {b} word{i}" for i, (a, b) in enumerate((a, b) for a in "abcdefgh" for b in "stuvwxyz")]
     kernel = "cosine|principal(auto)|normalise"
@@ -227,6 +286,35 @@ def test_components_follow_the_number_of_clusters():
     rows = np.random.default_rng(0).random((50, 45))
     assert str(KernelKMeans(35, kernel=kernel, n_init=1).fit(rows).kernel_) == "cosine|principal(35)|normalise"
     assert parse_kernel(kernel).gram(rows).features().rows.shape[1] == 30
+
+
+@pytest.mark.parametrize("method", ["kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca"])
+def test_every_method_clusters_sums(method):
+    rng = np.random.default_rng(1)
+    rows = np.repeat(np.eye(2), 12, axis=0) + 0.1 * rng.random((24, 2))
+    corpus = Corpus([f"{text} {i}" for i, text in enumerate([*SEA, *SEA, *SEA[:2], *AIR, *AIR, *AIR[:2]])])
+    kernel = "0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@embedding"
+    model = DocumentClusterer(2, kernel=kernel, method=method, effort=Effort(n_init=2, n_splits=2))
+    labels = model.fit(corpus.with_input("embedding", rows)).labels_
+    assert len(set(labels[:12])) == len(set(labels[12:])) == 1
+    assert labels[0] != labels[12]
+
+
+@pytest.mark.parametrize("kernel", ["cosine|shift + 2 * gaussian(1)|shift(-0.2)", "linear * gaussian(1)", "3 * linear"])
+def test_k_means_on_a_sum_is_k_means_on_its_matrix(kernel):
+    rows = np.random.default_rng(2).random((60, 5))
+    gram = parse_kernel(kernel).gram(rows)
+    below, sigma = gram.split_shift()
+    stored = shift(DenseGram(below.dense()), sigma)  # objectives are reported without the shift
+    found, plain = (kernel_kmeans(g, 4, init=np.arange(60) % 4, n_init=1) for g in (gram, stored))
+    assert found.labels.tolist() == plain.labels.tolist()
+    assert found.objective == pytest.approx(plain.objective)
+
+
+def test_checkpoints_tell_sums_of_unknown_documents_apart():
+    rows = np.random.default_rng(3).random((2, 6, 6))
+    one, other = (DenseGram(np.eye(6) + x + x.T - np.diag(2 * x.diagonal())) for x in rows)
+    assert fingerprint(one + one, None) == fingerprint(one + one, None) != fingerprint(one + other, None)
 
 
 def test_estimators_take_sums_and_named_inputs():

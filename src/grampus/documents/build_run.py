@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
@@ -26,7 +26,7 @@ from ..text import Texts, stop_words
 from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
-from .inputs import Inputs, take_documents
+from .inputs import Inputs
 from .layout import coordinates
 from .levels import neighbours
 from .partition import Partition
@@ -169,7 +169,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = take_documents(features, shown)
+    new: Any = take_rows(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]

@@ -32,7 +32,7 @@ from .levels import Partitions, around, choose_levels, partitions
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
-from .validation import LARGEST_K, choose, stability
+from .validation import choose, stability
 
 ENGLISH = ("english", "porter")  # stemmers of texts that the installed vectors are for
 
@@ -231,8 +231,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
     def _most(self, inputs: Inputs, effort: Effort) -> int:
-        """Return k, or the largest that is tried: as many components does ``principal(auto)`` keep, if above 30."""
-        return max(effort.ks or (LARGEST_K,)) if self.n_clusters == "auto" else self._given(inputs)
+        """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
+        return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
 
     def _plain(self, method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""

@@ -225,7 +225,7 @@ def _distinct(
     whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
     group, first = whole.group, whole.first
     if takes != "gram":  # rows of a Gram matrix have no content of their own
-        features = take_documents(features, first)
+        features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
     empty = is_empty(features, kernel, from_texts=own is not None)
     if not empty.all():  # if all are empty, they are all equal
@@ -244,13 +244,6 @@ def name_documents(features: Any) -> Collection:
     if isinstance(features, dict):
         return Collection.join([Collection.of(rows) for rows in features.values()])
     return Collection.of(features)
-
-
-def take_documents(features: Any, index: NDArray[np.intp]) -> Any:
-    """Return some of the documents, of every input."""
-    if isinstance(features, dict):
-        return {name: take_rows(rows, index) for name, rows in features.items()}
-    return take_rows(features, index)
 
 
 def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:

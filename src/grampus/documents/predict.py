@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse
+from .._array import Array, is_sparse, take_rows
 from .._check import check_matrix
 from ..cluster.kmeans.centroids import Centroids, margins
 from ..errors import InputError, RunError
@@ -20,7 +20,7 @@ from ..kernels import Kernel
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.inputs import InputMaker, unpack_maker
 from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
-from .inputs import as_corpus, is_empty, name_documents, take_documents
+from .inputs import as_corpus, is_empty, name_documents
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Predictor:
         """Return the terms of new texts."""
         assert self.vectorizer is not None
         if not len(corpus):
-            return take_documents(self.features, np.arange(0))
+            return take_rows(self.features, np.arange(0))
         return check_matrix(self.vectorizer.transform(corpus), "new documents", rows=0)
 
     def _named(self, X: Any, corpus: Corpus | None) -> dict[str, Any]:
@@ -138,7 +138,7 @@ class Predictor:
                 f"'{self.kernel}' reads; got {type(X).__name__}."
             )
         if not len(corpus):
-            return take_documents(self.features, np.arange(0))
+            return take_rows(self.features, np.arange(0))
         return {name: self._input(name, corpus) for name in self.features}
 
     def _input(self, name: str, corpus: Corpus) -> Any:
