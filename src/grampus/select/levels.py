@@ -25,6 +25,7 @@ NAMES = ("coarse", "middle", "fine")
 # How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
 CENTRES = {"coarse": 3.5, "middle": 10.0, "fine": 30.0}
 STRENGTH = {"coarse": 0.15, "middle": 0.2, "fine": 0.15}
+PERFECT = 0.15  # below 1: excess from which many clusters are less and less of a burden
 APART = 1.6  # factor between the numbers of clusters of two levels
 SURPRISE, EXCESS = 3.0, 0.05  # what a level needs: standard deviations above data without groups, and a share
 CLEAR = 0.35  # excess from which the groups are called clear
@@ -256,7 +257,9 @@ def decide(seen: Evidence) -> Chosen:
 
 
 def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name: str) -> int:
-    preferred = excess - STRENGTH[name] * np.log(ks / CENTRES[name]) ** 2
+    burden = STRENGTH[name] * np.log(ks / CENTRES[name]) ** 2
+    burden[ks > CENTRES[name]] *= np.clip((1.0 - excess) / PERFECT, 0.0, 1.0)[ks > CENTRES[name]]
+    preferred = excess - burden
     return int(ks[np.where(allowed, preferred, -np.inf).argmax()])
 
 
