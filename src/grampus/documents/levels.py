@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._random import seed_words
 from ..gram import Gram
@@ -18,7 +18,7 @@ from ..select.levels import NAMES, Chosen, Without, explain_levels, find_levels
 from ..select.nested import coarser, finer
 from ..select.ungrouped import ungrouped, ungrouped_gram
 from .effort import LEVELS, Effort
-from .inputs import Inputs, name_documents, take_documents
+from .inputs import Inputs
 
 STEP = 3  # factor between the levels around a given k
 
@@ -40,11 +40,7 @@ def _without(base: Gram, inputs: Inputs, kernel: Kernel, heavy: NDArray[np.intp]
     def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
         if kernel.source.takes == "gram":
             return ungrouped_gram(base.take(rows), rng)
-        some = take_documents(inputs.features, heavy[rows])
-        if isinstance(some, dict):  # every input by itself: what they share is lost, too
-            mixed = {name: ungrouped(part, rng) for name, part in some.items()}
-            return kernel.gram(mixed, name_documents(mixed)).split_shift()[0]
-        return kernel.gram(ungrouped(some, rng)).split_shift()[0]
+        return kernel.gram(ungrouped(take_rows(inputs.features, heavy[rows]), rng)).split_shift()[0]
 
     return without
 
