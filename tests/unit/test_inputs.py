@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+from dataclasses import replace
 
 import numpy as np
 import pandas
@@ -257,6 +258,28 @@ def test_new_documents_need_the_same_inputs():
         model.assign(Corpus(["a whale"]).with_input("embedding", np.ones((1, 3))))
     with pytest.raises(InputError, match="make its Gram by hand"):
         DocumentClusterer(2, kernel="precomputed + cosine@embedding").fit(np.eye(10), corpus=corpus_of(TEXTS))
+
+
+FORGERIES = [
+    np.array(np.nan), np.array([np.inf, 1.0]), np.array(["a", "b"]), np.zeros((0, 3)), np.ones((5, 5), dtype=object),
+    np.array([[1 + 2j]]), np.ones(3, dtype=bool), np.full((11, 8), np.nan), Texts(["{}"]), Texts([]),
+]  # fmt: skip
+
+
+def test_forged_inputs_of_a_run_are_refused_or_harmless():
+    corpus = corpus_of(TEXTS)
+    run = fit("cosine + spectrum(3)|normalise + cosine@embedding", corpus=corpus).run_
+    names = [*run.model, "input.x", "input.", "maker.vectors", "maker.", "input.embedding.data", "rows", "input.a.b.c"]
+    refused = 0
+    for name in names:
+        for value in (None, *FORGERIES):
+            model = {key: each for key, each in run.model.items() if key != name}
+            try:
+                forged = replace(run, model=model if value is None else {**model, name: value})
+                DocumentClusterer.of_run(forged).assign(corpus)
+            except InputError:  # RunError is one
+                refused += 1
+    assert refused > len(names) * len(FORGERIES) * 0.7
 
 
 def test_inputs_that_nothing_reads_are_noted():

@@ -225,11 +225,18 @@ def _unpack(arrays: Mapping[str, Any]) -> Any:
     if "texts" in arrays:
         return list(arrays["texts"])
     if "rows" in arrays:
-        return arrays["rows"]
-    parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-    features = sp.csr_array(parts, shape=tuple(arrays["shape"].tolist()))
+        return _of_kind(arrays["rows"], "f", 2)
+    parts = (_of_kind(arrays["data"], "f", 1), *(_of_kind(arrays[name], "iu", 1) for name in ("indices", "indptr")))
+    features = sp.csr_array(parts, shape=tuple(_of_kind(arrays["shape"], "iu", 1).tolist()))
     features.check_format(full_check=True)
     return features
+
+
+def _of_kind(values: Any, kinds: str, dimensions: int) -> Any:
+    """Return an array of a kind, a number of dimensions, and nothing but finite numbers; raise ValueError if not."""
+    if values.dtype.kind not in kinds or values.ndim != dimensions or not np.isfinite(values).all():
+        raise ValueError(f"{values.dtype} of shape {values.shape}")
+    return values
 
 
 def _makers(arrays: Mapping[str, Any]) -> dict[str, InputMaker]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ...errors import InputError
 from .decode import check_encoding
@@ -122,7 +123,7 @@ class ReadOptions:
         delimiter = self.delimiter
         if delimiter is not None and (type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'):
             raise InputError(f"delimiter must be one character, not a quote or a line end; got {delimiter!r}.")
-        numbers = self.numbers
+        numbers: Any = self.numbers
         if isinstance(numbers, str) or not all(isinstance(name, str) for name in numbers):
             raise InputError(f"numbers must be the names of columns, such as ('year',); got {numbers!r}.")
         object.__setattr__(self, "numbers", tuple(dict.fromkeys(numbers)))
