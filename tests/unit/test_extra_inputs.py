@@ -15,6 +15,7 @@ from grampus.documents.extra_inputs import COMBINED, TERMS, combined_kernel
 from grampus.errors import InputError
 from grampus.kernels import parse_kernel
 from grampus.text import Corpus, Embedder, TermVectorizer, load_vectors
+from grampus.text.embed.maker import EmbeddingInput
 from grampus.text.vectors.registry import add_vectors
 
 from .test_vectors import static_model
@@ -119,6 +120,8 @@ def test_a_saved_run_finds_its_model_again(tmp_path):
     model.save(tmp_path / "run")
     again = grampus.load(tmp_path / "run")
     np.testing.assert_array_equal(again.predict(["whales", "a bird"]), model.predict(["whales", "a bird"]))
+    with pytest.raises(ValueError, match="digest"):
+        EmbeddingInput.unpack({"model": str(folder), "sha256": None}, {})
     static_model(folder, np.eye(4, 2, dtype=np.float32))
     with pytest.raises(InputError, match="has changed"):
         grampus.load(tmp_path / "run").predict(["whales"])

@@ -412,8 +412,17 @@ def test_mean_vectors_are_saved_without_the_file(tiny):
     tiny.unlink()
     np.testing.assert_array_equal(again.transform(new), fitted.transform(new))
     assert again.transform([]).shape == (0, 5)
-    with pytest.raises(ValueError, match="vectors"):
-        MeanVectors.unpack(parameters, learned | {"weights": np.ones(3)})
+    forged = [
+        {"weights": np.ones(3)},
+        {"weights": np.full(8, np.nan)},
+        {"rows": np.zeros((8, 5), int)},
+        {"rows": np.full((8, 5), np.inf, np.float32)},
+        {"components": np.ones((1, 4))},
+        {"words": ["whale"]},
+    ]
+    for part in forged:
+        with pytest.raises(ValueError, match="vectors"):
+            MeanVectors.unpack(parameters, learned | part)
     with pytest.raises(InputError, match="tokenizer"):
         MeanVectors(fitted.vectors, tokenizer=str.split).pack()
 

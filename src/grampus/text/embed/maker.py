@@ -67,4 +67,6 @@ class EmbeddingInput:
         """Return the maker of what ``pack`` returned; the model is looked for when new documents come."""
         given = dict(parameters)
         sha256 = given.pop("sha256")
+        if not isinstance(sha256, str):
+            raise ValueError("the digest of a model must be a text")
         return cls(Embedder(given.pop("model"), **given), sha256)

@@ -213,8 +213,10 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         made.name_, made.sha256_ = str(parameters["name"]), str(parameters["sha256"])
         made.words_, made.weights_ = list(learned["words"]), np.asarray(learned["weights"], np.float64)
         made.rows_, made.components_ = np.asarray(learned["rows"]), np.asarray(learned["components"], np.float64)
+        arrays = (made.rows_, made.weights_, made.components_)
         n, d = made.rows_.shape
-        if made.weights_.shape != (n,) or len(made.words_) != n or made.components_.shape[1:] != (d,):
+        fits = made.weights_.shape == (n,) and len(made.words_) == n and made.components_.shape[1:] == (d,)
+        if not fits or made.rows_.dtype.kind != "f" or not all(np.isfinite(array).all() for array in arrays):
             raise ValueError("vectors")
         return made
 
