@@ -18,6 +18,7 @@ from .options import (
     SourceOptions,
     SplitOptions,
     TermOptions,
+    VectorOptions,
 )
 from .report import TextOptions
 from .results import document_rows
@@ -44,7 +45,6 @@ class StartOptions:
     init: str = option(f"Initial clusters: {', '.join(STARTS)}. [auto]", type=click.Choice(STARTS), default="auto")
     no_polish: bool = option("Skip the final moves of single documents.")
     no_stability: bool = option("Do not measure stability.")
-    embeddings: str | None = option("Use the rows of a .npy file instead of terms.", type=click.Path(dir_okay=False))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +67,7 @@ class Options:
         "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
     )
     terms: TermOptions
+    others: VectorOptions
     choice: SplitOptions
     start: StartOptions
     machine: MachineOptions
@@ -86,7 +87,8 @@ class Options:
             refuse(("full_text",), "without --report")
         self.documents.check(self.source)
         self.terms.check()
-        inputs = (self.source, self.start.embeddings, self.terms.stop_words)
+        self.others.check()
+        inputs = (self.source, self.others.embeddings, self.terms.stop_words)
         self.table.check(self.output, inputs, out=self.out, report=self.page)
         if self.out:
             from ..persist.folder import is_run
@@ -140,6 +142,8 @@ def _run(options: Options, progress: Progress) -> Run:
         kernel=options.terms.kernel,
         method=KernelKMeansMethod(options.start.init) if options.start.method == METHODS[0] else options.start.method,
         terms=options.terms.vectorizer(len(corpus)),
+        vectors=options.others.vectors,
+        embed=options.others.embed,
         effort=options.choice.effort(
             stability=not options.start.no_stability,
             n_init=options.start.starts,
@@ -148,27 +152,11 @@ def _run(options: Options, progress: Progress) -> Run:
         ),
         random_state=options.machine.seed,
     )
-    if options.start.embeddings is None:
-        model.fit(corpus, progress=progress)
-    else:
-        model.fit(_embeddings(options.start.embeddings), corpus=corpus, progress=progress)
+    documents, described = options.others.documents(corpus, options.terms.kernel)
+    model.fit(documents, corpus=described, progress=progress)
     line = repeat_line(seed=options.machine.seed)
     provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
     return replace(model.run_, provenance=provenance)
-
-
-def _embeddings(place: str) -> Any:
-    """Read the array of a .npy file that is no larger than the memory budget."""
-    import numpy as np
-
-    from .._config import config
-    from .._files import open_regular
-
-    with open_regular(place, config().memory) as file:
-        try:
-            return np.lib.format.read_array(file, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise click.UsageError(f"{place} must be an array that numpy.save wrote ({error}).") from None
 
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
@@ -183,5 +171,6 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
         "levels": {name: list(run.level_names(name)) for name in run.levels},
         **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
         **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
+        "inputs": provenance.parameters.get("inputs", {}),
         "saved": place,
     }

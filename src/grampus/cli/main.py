@@ -14,6 +14,7 @@ from click.shell_completion import shell_complete
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
 from .assign import assign
+from .cache import cache
 from .choose_k import choose_k
 from .cluster import cluster
 from .compare import compare
@@ -25,9 +26,11 @@ from .evaluate import evaluate
 from .report import report
 from .show import LINE, clean, plain_options, prepare_streams
 from .tree import tree
+from .vectors import vectors
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
-COMMANDS = (cluster, report, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion)
+COMMANDS = (cluster, report, choose_k, tree, assign, evaluate, compare, describe_kernel, vectors, cache, demo, doctor,
+            completion)  # fmt: skip
 
 
 class _Group(click.Group):

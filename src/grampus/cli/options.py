@@ -167,6 +167,41 @@ class TermOptions:
         return default_vectorizer(n).set_params(**given) if given else None
 
 
+@dataclass(frozen=True, kw_only=True)
+class VectorOptions:
+    """What is compared besides terms."""
+
+    heading: ClassVar[str] = "Comparing documents"
+    vectors: str | None = option(
+        "Add word vectors: a name from 'grampus vectors list', or a file.", metavar="NAME|FILE"
+    )
+    embed: str | None = option("Add embeddings by a model: a folder, an .onnx file, or a name.", metavar="MODEL")
+    embeddings: str | None = option(
+        "Add the rows of a .npy, .npz, .safetensors or .parquet file.", type=click.Path(dir_okay=False)
+    )
+
+    def check(self) -> None:
+        """Refuse two sources of embeddings."""
+        if self.embeddings:
+            refuse(("embed",), "with --embeddings")
+
+    def documents(self, corpus: Corpus, kernel: str) -> tuple[Any, Corpus | None]:
+        """Return what to cluster, and the corpus that describes it if that is a matrix.
+
+        The rows of --embeddings, matched by id where the file has ids, are added to the terms. A kernel of the user's
+        that names no input compares the rows alone.
+        """
+        if self.embeddings is None:
+            return corpus, None
+        from ..kernels import parse_kernel
+        from ..text import read_embeddings
+
+        rows = read_embeddings(self.embeddings, corpus.ids)
+        if kernel != KERNEL and parse_kernel(kernel).inputs == ("terms",):
+            return rows, corpus
+        return corpus.with_input("embedding", rows), None
+
+
 def default_vectorizer(n: int) -> TermVectorizer:
     """Return how n texts become terms by default."""
     from ..documents import default_terms

@@ -26,13 +26,16 @@ from ..report.page import Embed
 from ..text import TermVectorizer
 from .build_run import build_run
 from .effort import LEVELS, Effort
+from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
-from .inputs import Inputs, collect
+from .inputs import Inputs, as_corpus, collect
 from .levels import Partitions, around, choose_levels, partitions
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import choose, stability
+
+ENGLISH = ("english", "porter")  # stemmers of texts that the installed vectors are for
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
@@ -57,6 +60,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
         than three documents (two below 200 documents, one below 100).
+    vectors : str, path or WordVectors, optional
+        Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
+        (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
+        ``0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors``.
+    embed : callable, str, path or Embedder, optional
+        A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
+        default kernel becomes ``0.3 * cosine + 0.7 * cosine@embedding``. So it does where
+        the corpus has an input of that name.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -102,9 +113,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | str = "auto",
         *,
-        kernel: str | Kernel = "cosine|principal(30)|normalise",
+        kernel: str | Kernel = TERMS,
         method: str | Method = "kernel-kmeans",
         terms: TermVectorizer | None = None,
+        vectors: Any = None,
+        embed: Any = None,
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -112,6 +125,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.kernel = kernel
         self.method = method
         self.terms = terms
+        self.vectors = vectors
+        self.embed = embed
         self.effort = effort
         self.random_state = random_state
 
@@ -139,11 +154,13 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         progress("reading terms", 0, 1)
         described, index = (None, None) if corpus is None else texts_of(corpus, text)
         rows = read_rows(X, text if corpus is None else None)
-        inputs = collect(rows.X, kernel, self.terms, described)
+        kernel, inputs = self._collect(rows.X, kernel, described, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
-        notes = list(inputs.corpus.notes)
+        notes = [*inputs.corpus.notes, *(note for maker in inputs.makers.values() for note in maker.remarks())]
+        if inputs.vectorizer is not None and inputs.vectorizer.stemmer in ENGLISH:
+            notes += advice(kernel)
         choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
         job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
         found = _cluster(gram, method, job, notes, progress)
@@ -156,7 +173,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
-        run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
+        run = build_run(partition, steady, self._plain(method, effort, seed, inputs), repr(self), progress)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         self.index_: Any = rows.index if index is None else index
@@ -178,7 +195,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             As for ``fit``.
         """
         kernel, _, effort, seed = self._check()
-        inputs = collect(read_rows(X, text).X, kernel, self.terms)
+        kernel, inputs = self._collect(read_rows(X, text).X, kernel, None, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
@@ -192,6 +209,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
         return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
+
+    def _collect(
+        self, X: Any, kernel: Kernel, corpus: Corpus | None, progress: Progress | None
+    ) -> tuple[Kernel, Inputs]:
+        """Return the documents with the inputs that were asked for, and the kernel that reads them."""
+        makers = make_inputs(self.vectors, self.embed, self.terms, progress)
+        texts = corpus if corpus is not None else as_corpus(X)
+        if makers and texts is None:
+            raise InputError(f"vectors and embed need texts; got {type(X).__name__}. Give them as corpus=….")
+        kernel = combined_kernel(kernel, {*makers}, set() if texts is None else {*texts.inputs})
+        return kernel, collect(X if texts is None or corpus is not None else texts, kernel, self.terms, corpus, makers)
 
     def _levels(
         self, gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
@@ -219,13 +247,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
         return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
 
-    def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
+    def _plain(self, method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""
         k = self.n_clusters
         return {
             "n_clusters": k.item() if isinstance(k, np.generic) else k,
             "kernel": str(parse_kernel(self.kernel)),
             "method": method.options(),
+            "inputs": {name: maker.record() for name, maker in inputs.makers.items()},
             "effort": {
                 name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()
             },
@@ -454,7 +483,10 @@ def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     given = dict(run.provenance.parameters)
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
-    return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}
+    made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by
+    names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
+    named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
+    return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}
 
 
 def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:

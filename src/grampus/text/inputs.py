@@ -41,6 +41,14 @@ class InputMaker(Protocol):
         """
         ...
 
+    def record(self) -> dict[str, Any]:
+        """Return what was used, for the run, as JSON values: a name and a digest."""
+        ...
+
+    def remarks(self) -> list[str]:
+        """Return notes for the reader of the result."""
+        ...
+
     @classmethod
     def unpack(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """Return the fitted maker of what ``pack`` returned."""
