@@ -4,6 +4,14 @@
 #include "kmeans.hpp"
 
 namespace grampus {
+namespace {
+
+constexpr int FEW = 32;       // clusters up to which documents are sorted by where they come from and where they go
+constexpr int MANY = 2;       // documents that go the same way, on average, from which on they are added up once
+constexpr double COPY = 1.5;  // rows to add, per document, from which on tiles are copied
+constexpr int SIDE = 4;       // tiles that are copied together, side by side
+
+}  // namespace
 
 std::unique_ptr<Sums> Stored::sums(int k) const { return std::make_unique<StoredSums>(*this, k); }
 
@@ -20,72 +28,159 @@ void Stored::add(const int32_t* rows, const double* w, int64_t count, int64_t fi
     else if (m64) loops().add_rows64(m64 + first, n, rows, w, count, last - first, to);
 }
 
-// OUT tile: rows top … bottom and columns left … right of the matrix, squares of TILE columns one behind the other.
-void Stored::copy(int64_t top, int64_t bottom, int64_t left, int64_t right, double* tile) const {
-    for (int64_t i = top; i < bottom; ++i)
-        for (int64_t j = left; j < right; j += TILE) {
-            double* to = tile + (j - left) * TILE + (i - top) * TILE;
-            const int64_t wide = std::min<int64_t>(TILE, right - j);
-            if (m32) std::copy_n(m32 + i * n + j, wide, to);
-            else std::copy_n(m64 + i * n + j, wide, to);
+namespace {
+
+// Rows to add up: a cluster's sums gain and lose them, or, with `from`, documents go from one cluster to another.
+struct List {
+    double *to, *from;  // (n)
+    int64_t first, last;
+    bool unit;  // all weights are 1
+};
+
+struct Lists {
+    std::vector<List> lists;
+    std::vector<int32_t> rows;
+    std::vector<double> weights;
+
+    int64_t count() const { return static_cast<int64_t>(rows.size()); }
+    const double* weights_of(const List& list, int64_t from) const { return list.unit ? nullptr : weights.data() + from; }
+    void end(double* to, double* from, int64_t first) {  // what was added since `first` is a list
+        const bool unit = std::all_of(weights.begin() + first, weights.end(), [](double w) { return w == 1.0; });
+        if (count() > first) lists.push_back({to, from, first, count(), unit});
+    }
+
+    void by_cluster(const Run& run, const std::vector<double*>& sums) {
+        for (int c = 0; c < run.k; ++c) {
+            const int64_t first = count();
+            rows.insert(rows.end(), run.movers[c].begin(), run.movers[c].end());
+            weights.insert(weights.end(), run.signs[c].begin(), run.signs[c].end());
+            end(sums[c], nullptr, first);
         }
+    }
+
+    // Documents that go the same way are added up once, then added here and taken there: half of the work if they are
+    // many. Returns whether they are.
+    bool by_pair(const Run& run, const std::vector<double*>& sums) {
+        if (run.k > FEW) return false;
+        int64_t counts[FEW * FEW] = {}, movers = 0, used = 0;
+        for (int a = 0; a < run.k; ++a)
+            for (const int32_t i : run.movers[a]) {
+                if (run.labels[i] == a) continue;
+                ++movers;
+                used += counts[a * FEW + run.labels[i]]++ == 0;
+            }
+        if (movers < MANY * used) return false;
+        int64_t place = count();
+        rows.resize(place + movers), weights.resize(place + movers);
+        for (int a = 0; a < run.k; ++a) {
+            int64_t next[FEW];
+            for (int b = 0; b < run.k; ++b) next[b] = place, place += counts[a * FEW + b];
+            for (const int32_t i : run.movers[a])
+                if (run.labels[i] != a) weights[next[run.labels[i]]] = run.documents.weights[i], rows[next[run.labels[i]]++] = i;
+            for (int b = 0; b < run.k; ++b) {
+                const int64_t first = next[b] - counts[a * FEW + b];
+                const bool unit = std::all_of(weights.begin() + first, weights.begin() + next[b], [](double w) { return w == 1.0; });
+                if (next[b] > first) lists.push_back({sums[b], sums[a], first, next[b], unit});
+            }
+        }
+        return true;
+    }
+
+    // Columns left … right of the sums into accumulators, each `stride` from the last, and back.
+    void load(int64_t left, int64_t right, int64_t stride, double* sums) const {
+        for (const List& list : lists) {
+            if (list.from) std::fill_n(sums, right - left, 0.0);
+            else std::copy(list.to + left, list.to + right, sums);
+            sums += stride;
+        }
+    }
+    void store(int64_t left, int64_t right, int64_t stride, const double* sums) const {
+        for (const List& list : lists) {
+            if (list.from) loops().move(sums, right - left, list.from + left, list.to + left);
+            else std::copy_n(sums, right - left, list.to + left);
+            sums += stride;
+        }
+    }
+};
+
+// Row by row, for few: the columns' sums stay in the first-level cache.
+void add_rows(const Stored& stored, const Lists& all, int64_t first, int64_t last) {
+    Numbers<double> sums(all.lists.size() * PANEL);
+    for (int64_t left = first; left < last; left += PANEL) {
+        const int64_t right = std::min<int64_t>(left + PANEL, last);
+        all.load(left, right, PANEL, sums.data());
+        double* to = sums.data();
+        for (const List& list : all.lists) {
+            stored.add(all.rows.data() + list.first, all.weights_of(list, list.first), list.last - list.first, left, right, to);
+            to += PANEL;
+        }
+        all.store(left, right, PANEL, sums.data());
+    }
 }
 
-// Where all are added up anew, the matrix goes by in tiles, each copied once for all runs; otherwise row by row. The sums
-// are those of the movers in rising order either way.
-void StoredSums::follow(const std::vector<Run*>& runs, int64_t first, int64_t last) {
-    const Stored& stored = *runs[0]->documents.stored();
-    const int64_t n = stored.n;
-    struct List {  // what a cluster gains and loses
-        const int32_t* rows;
-        const double* signs;
-        int64_t count, begin, end;
-        double* to;
-    };
-    std::vector<List> lists, few;
-    for (Run* run : runs)
-        for (int c = 0; c < run->k; ++c) {
-            double* to = static_cast<StoredSums*>(run->sums.get())->values.data() + c * n;
-            const int64_t count = static_cast<int64_t>(run->movers[c].size());
-            if (run->anew) std::fill(to + first, to + last, 0.0);
-            const std::vector<double>& signs = run->signs[c];
-            const bool unit = std::all_of(signs.begin(), signs.end(), [](double w) { return w == 1.0; });
-            if (count)
-                (run->anew ? lists : few).push_back({run->movers[c].data(), unit ? nullptr : signs.data(), count, 0, 0, to});
-        }
-    for (int64_t left = first; left < last; left += PANEL)
-        for (const List& list : few)
-            stored.add(list.rows, list.signs, list.count, left, std::min<int64_t>(left + PANEL, last), list.to + left);
-    if (lists.size() < 8) {  // too few to share a copy
-        for (int64_t left = first; left < last; left += PANEL)
-            for (const List& list : lists)
-                stored.add(list.rows, list.signs, list.count, left, std::min<int64_t>(left + PANEL, last), list.to + left);
-        return;
-    }
-    if (!stored.m32 && !stored.m64) return;
-    Numbers<double> tile(TILE * TILES * TILE);
-    for (int64_t left = first; left < last; left += TILE * TILES) {
-        const int64_t right = std::min<int64_t>(left + TILE * TILES, last);
-        for (List& list : lists) list.begin = list.end = 0;
+// The rows of all lists, tile by tile.
+struct Tiled {
+    std::vector<int64_t> bounds;  // (tiles, lists + 1): where the rows of a list begin
+    std::vector<uint8_t> rows;    // numbers in the tile
+    std::vector<double> weights;  // of each; none: all 1
+
+    Tiled(const Lists& all, int64_t n) {
+        const int64_t many = static_cast<int64_t>(all.lists.size());
+        const bool unit = std::all_of(all.lists.begin(), all.lists.end(), [](const List& list) { return list.unit; });
+        std::vector<int64_t> at(many);
+        for (int64_t l = 0; l < many; ++l) at[l] = all.lists[l].first;
+        rows.reserve(all.rows.size()), weights.reserve(unit ? 0 : all.rows.size());
         for (int64_t top = 0; top < n; top += TILE) {
-            const int64_t bottom = std::min<int64_t>(top + TILE, n);
-            stored.copy(top, bottom, left, right, tile.data());
-            for (List& list : lists) {
-                list.begin = list.end;
-                while (list.end < list.count && list.rows[list.end] < bottom) ++list.end;
-            }
-            for (int64_t j = left; j < right; j += TILE) {
-                const double* rows = tile.data() + (j - left) * TILE;
-                for (const List& list : lists) {
-                    if (list.begin == list.end) continue;
-                    int32_t numbers[TILE];
-                    for (int64_t e = list.begin; e < list.end; ++e) numbers[e - list.begin] = static_cast<int32_t>(list.rows[e] - top);
-                    loops().add_tile(rows, TILE, numbers, list.signs ? list.signs + list.begin : nullptr, list.end - list.begin,
-                                       std::min<int64_t>(TILE, right - j), list.to + j);
+            for (int64_t l = 0; l < many; ++l) {
+                bounds.push_back(static_cast<int64_t>(rows.size()));
+                for (int64_t& e = at[l]; e < all.lists[l].last && all.rows[e] < top + TILE; ++e) {
+                    rows.push_back(static_cast<uint8_t>(all.rows[e] - top));
+                    if (!unit) weights.push_back(all.weights[e]);
                 }
             }
+            bounds.push_back(static_cast<int64_t>(rows.size()));
         }
     }
+};
+
+// In tiles that stay in the first-level cache, each copied once for all lists.
+void add_tiles(const Stored& stored, const Lists& all, int64_t first, int64_t last) {
+    const int64_t n = stored.n, many = static_cast<int64_t>(all.lists.size()), wide = loops().columns, block = wide * SIDE;
+    const Tiled tiled(all, n);
+    Numbers<double> tiles(TILE * block), sums(many * block);  // sums: (tiles, lists, columns)
+    for (int64_t left = first; left < last; left += block) {
+        const int64_t right = std::min(left + block, last);
+        for (int64_t j = left; j < right; j += wide) all.load(j, std::min(j + wide, right), wide, sums.data() + (j - left) * many);
+        const int64_t* bounds = tiled.bounds.data();
+        for (int64_t top = 0; top < n; top += TILE, bounds += many + 1) {
+            const int64_t rows = std::min<int64_t>(TILE, n - top);
+            if (stored.m32) loops().copy_tiles32(stored.m32 + top * n + left, n, rows, right - left, tiles.data());
+            else loops().copy_tiles64(stored.m64 + top * n + left, n, rows, right - left, tiles.data());
+            for (int64_t j = 0; j < right - left; j += wide)
+                loops().add_tile(tiles.data() + j * TILE, tiled.rows.data(), tiled.weights.empty() ? nullptr : tiled.weights.data(),
+                                 bounds, many, sums.data() + j * many);
+        }
+        for (int64_t j = left; j < right; j += wide) all.store(j, std::min(j + wide, right), wide, sums.data() + (j - left) * many);
+    }
+}
+
+}  // namespace
+
+// The sums are those of the movers in rising order, whether the matrix goes by in tiles or row by row.
+void StoredSums::follow(const std::vector<Run*>& runs, int64_t first, int64_t last) {
+    const Stored& stored = *runs[0]->documents.stored();
+    Lists all;
+    for (Run* run : runs) {
+        std::vector<double*> sums;
+        for (int c = 0; c < run->k; ++c) {
+            sums.push_back(static_cast<StoredSums*>(run->sums.get())->values.data() + c * stored.n);
+            if (run->anew) std::fill(sums[c] + first, sums[c] + last, 0.0);
+        }
+        if (run->anew || !all.by_pair(*run, sums)) all.by_cluster(*run, sums);
+    }
+    if (!stored.m32 && !stored.m64) return;
+    if (static_cast<double>(all.count()) < COPY * static_cast<double>(stored.n)) add_rows(stored, all, first, last);
+    else add_tiles(stored, all, first, last);
 }
 
 void StoredSums::within(const Run& run, double* out) {
