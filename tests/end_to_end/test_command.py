@@ -21,6 +21,7 @@ import pytest
 
 from grampus.cli import grampus as group
 from grampus.cli import main
+from grampus.cli.main import COMMANDS as LINES
 from grampus.cli.results import csv_text, harmless, jsonl_text
 from grampus.persist import Run, folder
 
@@ -108,6 +109,15 @@ def examples(name):
     """Return the example lines of a command's help."""
     text = group.commands[name].help
     return re.findall(r"^\s+(grampus .*)$", text, re.MULTILINE)
+
+
+def test_help_says_of_each_command_what_it_says_of_itself_and_loads_none():
+    for name, text in LINES.items():
+        assert text == group.commands[name].get_short_help_str(limit=88)
+    code = "import sys\nfrom grampus.cli import main\ntry:\n    main(['--help'])\nfinally:\n    print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"numpy", "rich", "grampus.text", "grampus.cli.cluster", "grampus.cli.options"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
