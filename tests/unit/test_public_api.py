@@ -9,12 +9,12 @@ import pytest
 PUBLIC = {
     "grampus": """
         BisectingKernelKMeans Corpus DocumentClusterer KernelKMeans KernelPCAKMeans PDDP SpectralKMeans
-        TermVectorizer __version__ choose_k config load parse_kernel read_corpus
+        TermVectorizer __version__ choose_k config consensus load parse_kernel read_corpus
     """,
     "grampus.cluster": """
-        BisectingKernelKMeans Clustering EmbeddedClustering History KernelEmbedding KernelKMeans
+        BisectingKernelKMeans Clustering Consensus EmbeddedClustering History KernelEmbedding KernelKMeans
         KernelPCAKMeans Node Outcome PDDP Runs SpectralEmbedding SpectralKMeans Split Tree
-        bisecting_kernel_kmeans embedding_2d kernel_embedding kernel_kmeans kernel_pca_kmeans nested_tree
+        bisecting_kernel_kmeans coassociation confidence consensus embedding_2d kernel_embedding kernel_kmeans kernel_pca_kmeans nested_tree
         pddp spectral_embedding spectral_kmeans
     """,
     "grampus.describe": """
@@ -22,7 +22,7 @@ PUBLIC = {
         near_duplicates phrases short_label spellings
     """,
     "grampus.documents": """
-        BisectingMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
+        BisectingMethod ConsensusMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
         PDDPMethod Prediction SpectralMethod default_terms load
     """,
     "grampus.errors": """
@@ -31,7 +31,7 @@ PUBLIC = {
     """,
     "grampus.gram": """
         Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
-        NystromGram Plan PrincipalGram SparseGram Transformed centre check_gram dominance_ratio eigenpairs
+        NystromGram Plan PrincipalGram SparseGram Transformed at_rank centre check_gram dominance_ratio eigenpairs
         eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal product
         quick_products quick_rows relative_error self_tune shift store weighted_sum
     """,

@@ -5,6 +5,7 @@ from .effort import Effort
 from .inputs import default_terms
 from .methods import (
     BisectingMethod,
+    ConsensusMethod,
     Found,
     Job,
     KernelKMeansMethod,
@@ -17,6 +18,7 @@ from .predict import Prediction
 
 __all__ = [
     "BisectingMethod",
+    "ConsensusMethod",
     "DocumentClusterer",
     "Effort",
     "Found",

@@ -55,8 +55,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
         measurements.
     method : str or Method
-        How the clusters are found: "kernel-kmeans", "pddp", "bisecting", "spectral" or "kernel-pca", or an object with
-        options, such as ``SpectralMethod(n_neighbors=10)``.
+        How the clusters are found: "kernel-kmeans", "consensus", "pddp", "bisecting", "spectral" or "kernel-pca", or an
+        object with options, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
         than three documents (two below 200 documents, one below 100).

@@ -16,7 +16,7 @@ from .eigen import Eigenpairs, eigenpairs, eigenvalues
 from .graph import neighbour_graph
 from .lowrank import NystromGram, nystrom
 from .plan import Plan, plan, quick_products, quick_rows
-from .principal import PrincipalGram, principal
+from .principal import PrincipalGram, at_rank, principal
 from .sources import DenseGram, FunctionGram, LinearGram, SparseGram
 from .transforms import Transformed, centre, empirical_map, normalise, power, self_tune, shift, store
 
@@ -36,6 +36,7 @@ __all__ = [
     "PrincipalGram",
     "SparseGram",
     "Transformed",
+    "at_rank",
     "centre",
     "check_gram",
     "dominance_ratio",

@@ -148,6 +148,10 @@ class Gram(ABC):
         """Return the Gram below its trailing shifts, and their sum σ."""
         return self, 0.0
 
+    def _at_rank(self, rank: int) -> Gram | None:
+        """Return the same Gram with another number of components; None where it was not reduced to components."""
+        return None
+
     def cost(self) -> Cost:
         """Return the cost of a product, a row and the whole matrix, in multiplications."""
         n = float(len(self))
