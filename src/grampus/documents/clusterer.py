@@ -52,8 +52,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         How the clusters are found: "kernel-kmeans", "pddp", "bisecting", "spectral" or "kernel-pca", or an object with
         options, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
-        How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
-        than three documents (two below 200 documents, one below 100).
+        How texts become weighted terms, what is dropped from them first, and in which languages. By default lec weights
+        of stems, without stop words and without terms in fewer than three documents (two below 200 documents, one below
+        100); texts are cleaned, and each document has the stems and stop words of its language.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -131,7 +132,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         inputs = collect(X, kernel, self.terms, corpus)
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
-        notes = list(inputs.corpus.notes)
+        notes = inputs.notes()
         choice = choose(gram, inputs, effort, seed, progress) if self.n_clusters == "auto" else None
         k = choice.best if choice else self._given(inputs)
         job = Job(k, inputs.weights, effort.n_init, effort.polish, seed)

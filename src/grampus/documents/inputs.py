@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ from ..errors import InputError
 from ..gram import Collection
 from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
 from ..text import Corpus, TermVectorizer, Texts
+from ..text.terms.prepare import Prepared
+from ..text.terms.stopwords import AUTO
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,8 @@ class Inputs:
         Weighted terms of the distinct documents, for describing clusters.
     names : list of str or None
         The terms.
+    prepared : Prepared or None
+        The texts as they are counted: cleaned, each with its language.
     collection : Collection
         The names of the distinct documents by their content.
     """
@@ -58,6 +62,7 @@ class Inputs:
     described: Any
     names: list[str] | None
     collection: Collection
+    prepared: Prepared | None = None
 
     @property
     def n(self) -> int:
@@ -75,8 +80,17 @@ class Inputs:
         return self.vectorizer is not None or is_sparse(self.features)
 
     def texts(self) -> list[str] | None:
-        """Return the distinct documents as texts, or None if they are not texts."""
-        return [self.corpus.texts[int(i)] for i in self.first] if self.has_texts else None
+        """Return the distinct documents as the texts that are counted, or None if they are not texts."""
+        texts = self.corpus.texts if self.prepared is None else self.prepared.texts
+        return [texts[int(i)] for i in self.first] if self.has_texts else None
+
+    def languages(self) -> dict[str, int]:
+        """Return how many documents are in each language; nothing if that was not looked for."""
+        return {} if self.prepared is None else self.prepared.counts()
+
+    def notes(self) -> list[str]:
+        """Return what was noted when the documents were read and prepared."""
+        return [*self.corpus.notes, *([] if self.prepared is None else self.prepared.notes())]
 
 
 def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus | None = None) -> Inputs:
@@ -111,14 +125,16 @@ def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus
             raise InputError(f"corpus must have a document for each of the {X.shape[0]} rows of X; got {len(corpus)}.")
     if len(corpus) == 0:
         raise InputError("There must be at least one document; got none.")
-    words, described = None, None
+    words, described, prepared = None, None, None
     if has_texts and takes != "strings":
         words = default_terms(len(corpus)) if terms is None else clone(terms)
-        described = words.fit_transform(corpus)
+        prepared = words.prepare(corpus)
+        described = words.fit_transform(prepared)
     features = list(corpus.texts) if takes == "strings" else described if texts is not None else X
     if not (takes == "strings" or isinstance(features, np.ndarray)):
         features = check_matrix(features)
-    return _distinct(corpus, has_texts, features, kernel, words if texts is not None else None, words, described)
+    own = words if texts is not None else None
+    return replace(_distinct(corpus, has_texts, features, kernel, own, words, described), prepared=prepared)
 
 
 def _distinct(
@@ -194,15 +210,18 @@ def as_corpus(X: Any) -> Corpus | None:
 def default_terms(n: int) -> TermVectorizer:
     """Return the default vectorizer for n texts, chosen by measurement; see the guide.
 
-    Terms in fewer than 3 documents are left out (2 below 200 documents, 1 below 100). Weights are float64, so that
-    rounding never decides the last move of a document.
+    Texts are cleaned; each document has the stop words and the stemmer of its language. Terms in fewer than 3 documents
+    are left out (2 below 200 documents, 1 below 100). Weights are float64, so that rounding never decides the last move
+    of a document.
 
     Parameters
     ----------
     n : int
         Number of texts.
     """
-    return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
+    return TermVectorizer(
+        WEIGHTING, stop_words=AUTO, stemmer=AUTO, clean=True, min_df=min(3, 1 + n // 100), dtype=np.float64
+    )
 
 
 WEIGHTING = "lec"

@@ -10,8 +10,10 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .clean import Cleaning
     from .corpus import Corpus, Document
     from .files import FileRecord
+    from .languages import detect_language
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
     from .readers.read import read_corpus
@@ -23,14 +25,16 @@ if TYPE_CHECKING:
     from .terms.weighting import Weighting
 
 __all__ = [
-    "BadRecord", "Corpus", "CorpusWarning", "Document", "FileRecord", "ReadLimits", "ReadOptions", "Reader", "Record",
-    "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
-    "stemmers", "stop_words",
+    "BadRecord", "Cleaning", "Corpus", "CorpusWarning", "Document", "FileRecord", "ReadLimits", "ReadOptions",
+    "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting",
+    "detect_language", "read_corpus", "register_reader", "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
+    "clean": ("Cleaning",),
     "corpus": ("Corpus", "Document"),
     "files": ("FileRecord",),
+    "languages": ("detect_language",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
     "readers.read": ("read_corpus",),

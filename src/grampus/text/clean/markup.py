@@ -1,0 +1,77 @@
+"""Markup left in texts: HTML tags and entities, also escaped ones and what tokenising left of them, and troff."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+_ELEMENTS = (
+    "abbr|address|article|aside|a|base|big|blockquote|body|br|button|b|caption|center|cite|code|col|dd|del|div|dl|dt|em|"
+    "embed|figure|font|footer|form|frame|h[1-6]|header|head|hr|html|iframe|img|input|ins|i|label|link|li|main|map|meta|"
+    "nav|noscript|object|ol|option|param|pre|p|q|script|section|select|small|span|strike|strong|style|sub|sup|svg|"
+    "s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var|video"
+)
+_TAG = re.compile(rf"<!--.*?-->|<!doctype[^>]*>|</?(?:{_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE | re.DOTALL)
+# Without one of these, "<U>" may be a company, a type or a key.
+_SURE = re.compile(rf"<(?:/(?:{_ELEMENTS})\s*>|(?:{_ELEMENTS})\s+[\w:-]+\s*=|(?:br|hr)\s*/?>|!doctype)", re.IGNORECASE)
+_HIDDEN = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+_ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
+_BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
+# "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt".
+_REMAINS = re.compile(r"\blt (?:(?:a |b |i |p |br |img |strong |em |font )?(?:href|src|http)\b.{0,300}? )?gt\b")
+
+_TROFF_REQUEST = re.compile(r"^[.'][ \t]*(?:\\[\"#]|[A-Za-z]{1,3}\b|\.$)", re.MULTILINE)
+_TROFF_BLOCK = re.compile(r"^\.(?:ig|de1?|am)\b.*?^\.\.$", re.MULTILINE | re.DOTALL)
+_TROFF_DROPPED = re.compile(
+    r"^[.'][ \t]*(?:\\[\"#].*|(?:TH|so|ds|if|ie|el|nr|tr|ft|nh|ad|hy|na|ta|as|rm|rr|mso|Dd|Os)\b.*|\.|)$", re.MULTILINE
+)
+_TROFF_MACRO = re.compile(r"^[.'][ \t]*[A-Za-z]{1,3}\b", re.MULTILINE)
+_TROFF_ESCAPE = re.compile(r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\((..)|\*?\[[^\]\n]*\]|\".*|[-&/,^|:%!c])")
+
+
+def drop_markup(text: str, dropped: list[str]) -> str:
+    """Drop tags and resolve entities, once more if that brings escaped tags to light."""
+    if "&" in text:
+        text = _resolved(text, dropped)
+    if "<" in text and _SURE.search(text):
+        text = _cut(_HIDDEN, text, dropped)
+        text = _cut(_TAG, text, dropped)
+    if "#39;" in text or "quot;" in text or "amp;" in text or "nbsp;" in text or "lt;" in text or "gt;" in text:
+        text = _cut(_BARE_ENTITY, text, dropped)
+    if "lt " in text and " gt" in text:
+        text = _cut(_REMAINS, text, dropped)
+    return text
+
+
+def _resolved(text: str, dropped: list[str]) -> str:
+    """Resolve entities; those that were escaped twice, too."""
+    for _ in range(2):
+        found = [entity for entity in _ENTITY.findall(text) if unescape(entity) != entity]
+        if not found:
+            break
+        dropped.extend(found)
+        text = unescape(text)
+    return text
+
+
+def _cut(pattern: re.Pattern[str], text: str, dropped: list[str]) -> str:
+    """Replace what matches by a blank, and remember it."""
+
+    def blank(found: re.Match[str]) -> str:
+        dropped.append(found[0])
+        return " "
+
+    return pattern.sub(blank, text)
+
+
+def drop_troff(text: str, dropped: list[str]) -> str:
+    r"""Drop the requests and escapes of a manual page's source, such as ``.SH`` and ``\fB``.
+
+    A source has a line ``.TH`` or ``.Dt``, and one ``.SH`` or ``.Sh``.
+    """
+    if ("\n.SH" not in text and "\n.Sh" not in text) or (".TH" not in text and ".Dt" not in text):
+        return text
+    dropped.extend(_TROFF_REQUEST.findall(text))
+    text = _TROFF_DROPPED.sub("", _TROFF_BLOCK.sub("", text))
+    text = _TROFF_MACRO.sub("", text)
+    return _TROFF_ESCAPE.sub(lambda found: "-" if found[0] == "\\-" else "", text)
