@@ -62,8 +62,9 @@ PUBLIC = {
         check_gram check_reader
     """,
     "grampus.text": """
-        BadRecord Corpus CorpusWarning Document FileRecord ReadLimits ReadOptions Reader Record Source Table
-        TermVectorizer Terms Texts Tokenizer Weighting read_corpus register_reader stemmers stop_words
+        BadRecord Cleaning Corpus CorpusWarning Document FileRecord ReadLimits ReadOptions Reader Record Source
+        Table TermVectorizer Terms Texts Tokenizer Weighting detect_language read_corpus register_reader stemmers
+        stop_words
     """,
 }
 MODULES = list(PUBLIC)

@@ -22,12 +22,15 @@ from .demo import demo
 from .describe_kernel import describe_kernel
 from .doctor import doctor
 from .evaluate import evaluate
+from .inspect import inspect
 from .report import report
 from .show import LINE, clean, plain_options, prepare_streams
 from .tree import tree
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
-COMMANDS = (cluster, report, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion)
+COMMANDS = (
+    cluster, report, inspect, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion
+)  # fmt: skip
 
 
 class _Group(click.Group):

@@ -144,9 +144,7 @@ class TermOptions:
     language: str | None = option(
         "Language of all documents, such as de or German. [auto: found for each]", metavar="NAME"
     )
-    stop_words: str | None = option(
-        "A language, english, none or a file. [of the language]", metavar="NAME|FILE"
-    )
+    stop_words: str | None = option("A language, english, none or a file. [of the language]", metavar="NAME|FILE")
     stemmer: str | None = option("english, german, …, or none. [of the language]", metavar="LANGUAGE")
     no_clean: bool = option("Count mail headers, signatures, addresses and markup, too.")
     min_df: int | None = option("Documents a term must occur in. [3, or fewer]", type=AT_LEAST_1)

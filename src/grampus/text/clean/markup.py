@@ -11,17 +11,22 @@ _ELEMENTS = (
     "nav|noscript|object|ol|option|param|pre|p|q|script|section|select|small|span|strike|strong|style|sub|sup|svg|"
     "s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var|video"
 )
-_TAG = re.compile(rf"<!--.*?-->|<!doctype[^>]*>|</?(?:{_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE | re.DOTALL)
+_TAG = re.compile(rf"<!doctype[^>]*>|</?(?:{_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE | re.DOTALL)
 # Without one of these, "<U>" may be a company, a type or a key.
 _SURE = re.compile(rf"<(?:/(?:{_ELEMENTS})\s*>|(?:{_ELEMENTS})\s+[\w:-]+\s*=|(?:br|hr)\s*/?>|!doctype)", re.IGNORECASE)
-_HIDDEN = re.compile(r"<(script|style)\b[^>]*>.*?</\1\s*>", re.IGNORECASE | re.DOTALL)
+# What is dropped from its first to its last sign; none of it is searched twice.
+_HIDDEN = (
+    (re.compile(r"<script\b", re.IGNORECASE), "</script>"),
+    (re.compile(r"<style\b", re.IGNORECASE), "</style>"),
+    (re.compile("<!--"), "-->"),
+)
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
 _BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
 # "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt".
 _REMAINS = re.compile(r"\blt (?:(?:a |b |i |p |br |img |strong |em |font )?(?:href|src|http)\b.{0,300}? )?gt\b")
 
 _TROFF_REQUEST = re.compile(r"^[.'][ \t]*(?:\\[\"#]|[A-Za-z]{1,3}\b|\.$)", re.MULTILINE)
-_TROFF_BLOCK = re.compile(r"^\.(?:ig|de1?|am)\b.*?^\.\.$", re.MULTILINE | re.DOTALL)
+_TROFF_BLOCK = re.compile(r"^\.(?:ig|de1?|am)\b", re.MULTILINE)
 _TROFF_DROPPED = re.compile(
     r"^[.'][ \t]*(?:\\[\"#].*|(?:TH|so|ds|if|ie|el|nr|tr|ft|nh|ad|hy|na|ta|as|rm|rr|mso|Dd|Os)\b.*|\.|)$", re.MULTILINE
 )
@@ -34,7 +39,8 @@ def drop_markup(text: str, dropped: list[str]) -> str:
     if "&" in text:
         text = _resolved(text, dropped)
     if "<" in text and _SURE.search(text):
-        text = _cut(_HIDDEN, text, dropped)
+        for first, last in _HIDDEN:
+            text = _cut_between(first, last, text, dropped)
         text = _cut(_TAG, text, dropped)
     if "#39;" in text or "quot;" in text or "amp;" in text or "nbsp;" in text or "lt;" in text or "gt;" in text:
         text = _cut(_BARE_ENTITY, text, dropped)
@@ -64,6 +70,18 @@ def _cut(pattern: re.Pattern[str], text: str, dropped: list[str]) -> str:
     return pattern.sub(blank, text)
 
 
+def _cut_between(first: re.Pattern[str], last: str, text: str, dropped: list[str]) -> str:
+    """Drop what begins with a match and ends with a sign, each time; an end that is missing ends the search."""
+    kept, start = [], 0
+    lower = text.lower() if first.flags & re.IGNORECASE else text
+    lower = lower if len(lower) == len(text) else text  # a letter whose lower case is longer
+    while (found := first.search(text, start)) is not None and (end := lower.find(last, found.end())) >= 0:
+        kept.append(text[start : found.start()])
+        dropped.append(text[found.start() : end + len(last)])
+        start = end + len(last)
+    return " \n".join([*kept, text[start:]]) if kept else text
+
+
 def drop_troff(text: str, dropped: list[str]) -> str:
     r"""Drop the requests and escapes of a manual page's source, such as ``.SH`` and ``\fB``.
 
@@ -72,6 +90,6 @@ def drop_troff(text: str, dropped: list[str]) -> str:
     if ("\n.SH" not in text and "\n.Sh" not in text) or (".TH" not in text and ".Dt" not in text):
         return text
     dropped.extend(_TROFF_REQUEST.findall(text))
-    text = _TROFF_DROPPED.sub("", _TROFF_BLOCK.sub("", text))
+    text = _TROFF_DROPPED.sub("", _cut_between(_TROFF_BLOCK, "\n..\n", text, dropped))
     text = _TROFF_MACRO.sub("", text)
     return _TROFF_ESCAPE.sub(lambda found: "-" if found[0] == "\\-" else "", text)
