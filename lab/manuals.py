@@ -1,8 +1,7 @@
 """Manual pages of Debian's packages ``manpages-*`` as corpora in many languages.
 
-``GRAMPUS_MANUALS`` names a folder into which the packages were unpacked: it holds ``de/man1/…``, ``ja/man2/…`` and, for
-English, ``man1/…``. ``apt-get download manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it; the pages
-are then in ``FOLDER/usr/share/man``.
+``GRAMPUS_MANUALS`` names a folder with ``de/man1/…``, ``ja/man2/…`` and, for English, ``man1/…``. ``apt-get download
+manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it, as ``FOLDER/usr/share/man``.
 """
 
 from __future__ import annotations

@@ -187,7 +187,7 @@ def _pair(out: Console, name: str, value: str) -> None:
     """Print a name and a value, continued under the value."""
     from textwrap import wrap
 
-    first, *others = wrap(clean(value, 2000), WIDTH - 12) or [""]
+    first, *others = wrap(clean(value, 2000), WIDTH - 12, break_on_hyphens=False) or [""]
     out.print(f"{name:12}{first}", soft_wrap=True)
     for line in others:
         out.print(f"{'':12}{line}", soft_wrap=True)

@@ -32,7 +32,7 @@ class Cleaning:
     markup : bool
         HTML tags; entities become their characters; the requests of manual pages in troff.
     lines : bool
-        Lines of two words or more that a fifth of the documents share, and at least ten.
+        Lines of two words or more that a fifth of the documents share, and at least ten; not the first of a text.
 
     Examples
     --------

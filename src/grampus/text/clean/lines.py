@@ -22,6 +22,8 @@ def chosen(text: str, n: int) -> bool:
 def shared_lines(texts: Iterable[str]) -> frozenset[str]:
     r"""Return the lines of two words or more that a fifth of the different texts have, and at least ten.
 
+    First lines are titles and subjects: they are not counted.
+
     Examples
     --------
     >>> from grampus.text.clean.lines import shared_lines
@@ -33,16 +35,16 @@ def shared_lines(texts: Iterable[str]) -> frozenset[str]:
     for text in set(texts):
         read += 1
         if "\n" in text:
-            counts.update({line.strip() for line in text.split("\n")})
+            counts.update({line.strip() for line in text.lstrip().split("\n")[1:]})
     least = max(LEAST, SHARE * read)
     return frozenset(line for line, count in counts.items() if count >= least and len(_WORDS.findall(line)) > 1)
 
 
 def drop_lines(text: str, shared: frozenset[str], dropped: list[str]) -> str:
-    """Drop the lines of a set."""
-    lines = text.split("\n")
+    """Drop the lines of a set, except a first line."""
+    first, *lines = text.lstrip().split("\n")
     kept = [line for line in lines if line.strip() not in shared]
     if len(kept) == len(lines):
         return text
     dropped.extend(line.strip() for line in lines if line.strip() in shared)
-    return "\n".join(kept)
+    return "\n".join([first, *kept])

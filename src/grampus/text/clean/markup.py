@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from html import unescape
 
 _ELEMENTS = (
@@ -22,8 +23,10 @@ _HIDDEN = (
 )
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
 _BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
-# "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt".
-_REMAINS = re.compile(r"\blt (?:(?:a |b |i |p |br |img |strong |em |font )?(?:href|src|http)\b.{0,300}? )?gt\b")
+# "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt", "lt br gt"; "lt ibm gt" is a company.
+_REMAINS = re.compile(r"\blt ((?:\w+ ){0,60}?)gt\b")
+_OF_TAG = re.compile(rf"(?:{_ELEMENTS})\s|(?:\w+ )*(?:href|src|http)\b", re.IGNORECASE)
+_REMAINING_ENTITY = re.compile(r"\b(?:quot|nbsp)\b")
 
 _TROFF_REQUEST = re.compile(r"^[.'][ \t]*(?:\\[\"#]|[A-Za-z]{1,3}\b|\.$)", re.MULTILINE)
 _TROFF_BLOCK = re.compile(r"^\.(?:ig|de1?|am)\b", re.MULTILINE)
@@ -45,8 +48,17 @@ def drop_markup(text: str, dropped: list[str]) -> str:
     if "#39;" in text or "quot;" in text or "amp;" in text or "nbsp;" in text or "lt;" in text or "gt;" in text:
         text = _cut(_BARE_ENTITY, text, dropped)
     if "lt " in text and " gt" in text:
-        text = _cut(_REMAINS, text, dropped)
+        text = _REMAINS.sub(partial(_without_remains, dropped), text)
+    if "quot" in text or "nbsp" in text:
+        text = _cut(_REMAINING_ENTITY, text, dropped)
     return text
+
+
+def _without_remains(dropped: list[str], found: re.Match[str]) -> str:
+    """Return what is left of "lt … gt": nothing of a tag, the words of anything else."""
+    inside = found[1]
+    dropped.append(found[0])
+    return " " if not inside or _OF_TAG.match(inside) else inside
 
 
 def _resolved(text: str, dropped: list[str]) -> str:
