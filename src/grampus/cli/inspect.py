@@ -40,7 +40,7 @@ def inspect(options: Options) -> None:
 
     \b
     Examples:
-      grampus inspect mails.mbox
+      grampus inspect news/
       grampus inspect news.csv --text body --json
     """
     options.documents.check(options.source)

@@ -259,7 +259,8 @@ class Terms(TransformerMixin, BaseEstimator):
         _check_share("max_df", self.max_df)
         if self.max_features is not None:
             _check_count("max_features", self.max_features, 1)
-        vars(self).pop("preparation_", None)
+        if hasattr(self, "preparation_"):  # of an earlier fit
+            del self.preparation_
         units, prepared = Units(), self.prepare(raw_documents)
         self.preparation_ = prepared.preparation
         counts = self._count(prepared, units)
