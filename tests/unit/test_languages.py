@@ -11,7 +11,15 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.errors import InputError
 from grampus.text import Terms, TermVectorizer, detect_language, stop_words
-from grampus.text.languages import LANGUAGES, find_language, is_unspaced, list_words, segment, separate_words
+from grampus.text.languages import (
+    LANGUAGES,
+    find_language,
+    is_unspaced,
+    list_words,
+    segment,
+    segment_words,
+    separate_words,
+)
 
 SENTENCES = {
     "cs": "Velryba je savec, který žije v moři a dýchá plícemi, protože nemá žábry jako ryby.",
@@ -128,6 +136,13 @@ def test_stop_lists_of_languages():
     assert stop_words("en") == stop_words("smart")
 
 
+def test_the_stop_list_of_a_mixed_collection_is_that_of_its_languages():
+    texts = [*GERMAN[:10], *[f"{SENTENCES['en']} {n}" for n in range(10)]]
+    fitted = Terms(stop_words="auto", stemmer="auto").fit(texts)
+    assert fitted.stop_list() == stop_words("de") | stop_words("en")
+    assert Terms(stop_words=["the"]).fit(texts).stop_list() == {"the"}
+
+
 def test_words_of_scripts_without_spaces():
     pytest.importorskip("icu4py")
     assert separate_words("文件系统abc").split() == ["文件", "系统", "abc"]
@@ -142,6 +157,8 @@ def test_without_icu_there_are_pairs_and_a_hint(monkeypatch):
     try:
         assert separate_words("操作系统").split() == ["操作", "作系", "系统"]
         assert separate_words("ファイルを作成する").split() == ["ファイル", "作成"]
+        assert segment_words("ファイルを作成する") == ["ファイル", "作成"]
+        assert segment_words("鲸是生活在海里的") == []  # no part of a word
         prepared = TermVectorizer(stop_words="auto", stemmer="auto").prepare(["鲸是生活在海里的哺乳动物"])
         assert prepared.notes()[-1].endswith("pip install 'grampus[cjk]'.")
     finally:

@@ -140,7 +140,7 @@ def _clusters(
         weights=inputs.described,
         terms=inputs.names,
         texts=inputs.texts(),
-        stop_words=stop_words("smart") if vectorizer is None else _stop_words(vectorizer),
+        stop_words=stop_words("smart") if vectorizer is None else vectorizer.stop_list(),
         spelling=spelling,
         counts=inputs.weights,
         found=seen,
@@ -161,11 +161,6 @@ def _clusters(
         )
         for cluster in described
     )
-
-
-def _stop_words(words: TermVectorizer) -> frozenset[str]:
-    """Return the stop words of all languages of the fitted documents."""
-    return frozenset().union(*(stop_words(words.stop_words, code) for code in _languages(words)))
 
 
 def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:

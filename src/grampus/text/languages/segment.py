@@ -21,7 +21,7 @@ _MARKS = (
 )
 _COMPLEX = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}{_MARKS}]")
 _WORD = re.compile(rf"[\w{_MARKS}]{{2,}}")
-_GRAM = 2  # characters
+_GRAM, _LONGEST = 2, 4  # characters of a pair, and of a run of Chinese characters that is taken for a word
 
 
 @cache
@@ -79,11 +79,37 @@ def _by_pairs(run: str) -> Iterator[str]:
     parts = _PART.findall(run)
     kana = any(re.match(f"[{_HIRAGANA}]", part) for part in parts)
     for part in parts:
-        if re.match(f"[{_KATAKANA}]", part) or len(part) <= _GRAM or (kana and len(part) <= 4):
+        if re.match(f"[{_KATAKANA}]", part) or len(part) <= _GRAM or (kana and len(part) <= _LONGEST):
             if len(parts) == 1 or not re.match(f"[{_HIRAGANA}]", part):
                 yield part
         elif not re.match(f"[{_HIRAGANA}]", part):
             yield from (part[at : at + _GRAM] for at in range(len(part) - _GRAM + 1))
+
+
+def segment_words(chunk: str) -> list[str]:
+    """Return the words of a text without blanks, for names: never a part of a word.
+
+    Without the extra ``[cjk]``, those are runs of katakana, and short runs of other characters; the rest is left out.
+
+    Examples
+    --------
+    >>> from grampus.text.languages import segment_words
+    >>> segment_words("whale"), segment_words("ファイル")
+    (['whale'], ['ファイル'])
+    """
+    if chunk.isascii() or _RUN.search(chunk) is None:
+        return [chunk]
+    if has_segmenter():
+        return separate_words(chunk).split()
+    parts = _RUN.sub(lambda found: f" {' '.join(_whole(found[0]))} ", chunk)
+    return parts.split()
+
+
+def _whole(run: str) -> Iterator[str]:
+    """Yield the parts of a run that can be taken for words."""
+    for part in _PART.findall(run):
+        if re.match(f"[{_KATAKANA}]", part) or (len(part) <= _LONGEST and re.match(f"[{_HAN}]", part)):
+            yield part
 
 
 def is_complex(text: str) -> bool:

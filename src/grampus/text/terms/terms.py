@@ -20,7 +20,7 @@ from ..corpus import Corpus
 from ..languages import LANGUAGES, find_language
 from ..languages.segment import complex_words, is_complex
 from .count import WORDS, Analysis, Tokeniser, Units, count_units, tokeniser
-from .prepare import MAIN, Prepared, prepare
+from .prepare import MAIN, Preparation, Prepared, prepare
 from .stopwords import AUTO, StopList, stop_words
 
 
@@ -232,6 +232,11 @@ class Terms(TransformerMixin, BaseEstimator):
             return raw_documents
         known = getattr(self, "preparation_", None)
         return prepare(_texts(raw_documents), as_cleaning(self.clean), detect=self._detects(), known=known)
+
+    def stop_list(self) -> frozenset[str]:
+        """Return the stop words of all languages of the fitted documents."""
+        codes = getattr(self, "preparation_", Preparation()).languages or (MAIN,)
+        return frozenset[str]().union(*(stop_words(self.stop_words, code) for code in codes))
 
     def _detects(self) -> bool:
         return AUTO in (self.stop_words if isinstance(self.stop_words, str) else None, self.stemmer)
