@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from .command import argument, command, option, repeat_line
@@ -110,8 +109,8 @@ _SHARES = {"shortest": 0, "quarter": 25, "median": 50, "three quarters": 75, "lo
 
 
 def _files(corpus: Corpus) -> dict[str, int]:
-    """Return the number of files by the end of their name; nothing if the source is a single one."""
-    return dict(Counter(PurePath(file.path).suffix.lower() or "(none)" for file in corpus.files).most_common())
+    """Return the number of files that gave documents, by format; nothing if the source is a single one."""
+    return dict(Counter(file.reader for file in corpus.files if file.documents).most_common())
 
 
 def _lines(corpus: Corpus, most: int) -> list[dict[str, Any]]:
