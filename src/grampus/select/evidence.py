@@ -22,7 +22,7 @@ FEWEST = 30  # documents below which nothing can be told
 PER_CLUSTER = 10  # documents for each cluster of the largest k
 DRAWS = 6  # collections without groups
 SPLITS = 8
-NULL_SPLITS = 2  # of each collection without groups
+NULL_SPLITS = 1  # of each collection without groups
 STARTS = 2  # of each half
 EVERY = 12  # every k up to here is tried, then steps of about a seventh
 STEP = 1.15
@@ -78,7 +78,9 @@ class Evidence:
         The scale tells 1 from 0.95 as it tells 0.5 from 0. Deviations are pooled over neighbouring values of k, since
         few draws know each of them badly.
         """
-        seen, without = (-np.log(np.maximum(1.0 - part, 0.0) + 2.0 / self.n_documents) for part in (self.mean, self.null))
+        seen, without = (
+            -np.log(np.maximum(1.0 - part, 0.0) + 2.0 / self.n_documents) for part in (self.mean, self.null)
+        )
         variance = without.var(axis=0, ddof=1)
         padded = np.pad(variance, 2, mode="edge")
         pooled = np.max([np.convolve(padded, np.full(5, 0.2), "valid"), variance / 2.0], axis=0)
