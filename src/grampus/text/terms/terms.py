@@ -130,6 +130,8 @@ class Terms(TransformerMixin, BaseEstimator):
     [[1, 0, 1]]
     """
 
+    preparation_: Preparation
+
     def __init__(
         self,
         *,
