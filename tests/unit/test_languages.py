@@ -146,6 +146,7 @@ def test_the_stop_list_of_a_mixed_collection_is_that_of_its_languages():
 def test_words_of_scripts_without_spaces():
     pytest.importorskip("icu4py")
     assert separate_words("文件系统abc").split() == ["文件", "系统", "abc"]
+    assert separate_words("説明を参照してください").split() == ["説明", "参照"]  # not くだ and さい
     terms = Terms(stop_words="auto", stemmer="auto").fit(["ファイルシステムを作成する Linux コマンド", "文件系统"])
     assert {"ファイル", "システム", "作成", "コマンド", "linux", "文件", "系统"} <= set(terms.vocabulary_)
 

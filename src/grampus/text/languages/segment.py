@@ -21,6 +21,7 @@ _MARKS = (
 )
 _COMPLEX = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}{_MARKS}]")
 _WORD = re.compile(rf"[\w{_MARKS}]{{2,}}")
+_GRAMMAR = re.compile(f"[{_HIRAGANA}]{{1,3}}")
 _GRAM, _LONGEST = 2, 4  # characters of a pair, and of a run of Chinese characters that is taken for a word
 
 
@@ -69,9 +70,14 @@ def separate_words(text: str) -> str:
 
 
 def _by_dictionary(run: str) -> Iterator[str]:
+    """Yield ICU's words; short ones in hiragana beside other scripts are grammar, or parts of it."""
     from icu4py.breakers import WordBreaker
 
-    return iter(WordBreaker(run, "ja" if re.search(f"[{_HIRAGANA}{_KATAKANA}]", run) else "und"))
+    japanese = re.search(f"[{_HIRAGANA}{_KATAKANA}]", run) is not None
+    words = iter(WordBreaker(run, "ja" if japanese else "und"))
+    if not japanese or re.search(f"[{_HAN}{_KATAKANA}]", run) is None:
+        return words
+    return (word for word in words if _GRAMMAR.fullmatch(word) is None)
 
 
 def _by_pairs(run: str) -> Iterator[str]:
