@@ -141,8 +141,12 @@ class TermOptions:
     heading: ClassVar[str] = "Comparing documents"
     kernel: str = option(f"See 'grampus describe-kernel --help'. [{KERNEL}]", default=KERNEL)
     weighting: str | None = option("Three letters such as lec: local, global, length. [lec]", metavar="LETTERS")
-    stop_words: str | None = option("smart, english, none or a file. [smart]", metavar="NAME|FILE")
-    stemmer: str | None = option("english, german, …, or none. [english]", metavar="LANGUAGE")
+    language: str | None = option(
+        "Language of all documents, such as de or German. [auto: found for each]", metavar="NAME"
+    )
+    stop_words: str | None = option("A language, english, none or a file. [of the language]", metavar="NAME|FILE")
+    stemmer: str | None = option("english, german, …, or none. [of the language]", metavar="LANGUAGE")
+    no_clean: bool = option("Count mail headers, signatures, addresses and markup, too.")
     min_df: int | None = option("Documents a term must occur in. [3, or fewer]", type=AT_LEAST_1)
     ngrams: int | None = option("Longest term, in words. [1]", type=click.IntRange(1, 5))
 
@@ -150,6 +154,10 @@ class TermOptions:
         """Refuse an invalid kernel, and options about terms if it compares strings."""
         from ..kernels import parse_kernel
 
+        if self.language not in (None, "auto"):
+            from ..text.languages import find_language
+
+            find_language(str(self.language))
         kernel = parse_kernel(self.kernel)
         if kernel.source.takes == "strings":
             names = [entry.name for entry in fields(self) if entry.name != "kernel"]
@@ -157,13 +165,20 @@ class TermOptions:
 
     def vectorizer(self, n: int) -> TermVectorizer | None:
         """Return the vectorizer for n documents; None if every option is left to its default."""
-        given = {
+        given: dict[str, Any] = {}
+        if self.language not in (None, "auto"):
+            from ..text.languages import find_language
+
+            given = dict.fromkeys(("stop_words", "stemmer"), find_language(str(self.language)).code)
+        given |= {
             name: None if value == "none" and name in ("stop_words", "stemmer") else value
             for name in ("weighting", "stop_words", "stemmer", "min_df")
             if (value := getattr(self, name)) is not None
         }
         if self.ngrams is not None:
             given["ngram_range"] = (1, self.ngrams)
+        if self.no_clean:
+            given["clean"] = False
         return default_vectorizer(n).set_params(**given) if given else None
 
 

@@ -22,9 +22,10 @@ from ..gram import Gram
 from ..gram.collection import content_names
 from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
-from ..text import Texts, stop_words
+from ..text import TermVectorizer, Texts, stop_words
 from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
+from ..text.terms.terms import stemmer_of
 from .duplicates import duplicates
 from .inputs import Inputs
 from .layout import coordinates
@@ -72,6 +73,7 @@ def build_run(
             created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             seconds=0.0,
             versions=versions(),
+            languages=inputs.languages(),
         ),
         documents=Documents(
             ids=corpus.ids,
@@ -110,11 +112,21 @@ def build_run(
 
 def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
     """Return the most frequent word of each stem in the central documents of the clusters."""
-    words, texts = inputs.words, inputs.texts()
-    if words is None or not words.stemmer or texts is None:
+    words, texts, prepared = inputs.words, inputs.texts(), inputs.prepared
+    if words is None or not words.stemmer or texts is None or prepared is None:
         return {}
-    read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    return spellings(read, stemming(words.stemmer))
+    read = [i for c in range(len(seen.between)) for i in seen.central(c, READ)]
+    language = prepared.language[inputs.first]
+    found: dict[str, str] = {}
+    for number, code in reversed(list(enumerate(_languages(words)))):  # the most frequent language last
+        if stemmer := stemmer_of(words.stemmer, code):
+            found |= spellings([texts[i] for i in read if language[i] == number], stemming(stemmer))
+    return found
+
+
+def _languages(words: TermVectorizer) -> tuple[str, ...]:
+    """Return the languages of the fitted documents; English if nobody looked."""
+    return words.preparation_.languages or ("en",)
 
 
 def _clusters(
@@ -128,7 +140,7 @@ def _clusters(
         weights=inputs.described,
         terms=inputs.names,
         texts=inputs.texts(),
-        stop_words=stop_words("smart" if vectorizer is None else vectorizer.stop_words),
+        stop_words=stop_words("smart") if vectorizer is None else vectorizer.stop_list(),
         spelling=spelling,
         counts=inputs.weights,
         found=seen,

@@ -35,8 +35,6 @@ from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import choose, stability
 
-ENGLISH = ("english", "porter")  # stemmers of texts that the installed vectors are for
-
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
     """Cluster documents; describe the clusters, how they nest, and how far to trust them.
@@ -58,8 +56,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         How the clusters are found: "kernel-kmeans", "consensus", "pddp", "bisecting", "spectral" or "kernel-pca", or an
         object with options, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
-        How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
-        than three documents (two below 200 documents, one below 100).
+        How texts become weighted terms, what is dropped from them first, and in which languages. By default lec weights
+        of stems, without stop words and without terms in fewer than three documents (two below 200 documents, one below
+        100); texts are cleaned, and each document has the stems and stop words of its language.
     vectors : str, path or WordVectors, optional
         Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
         (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
@@ -158,8 +157,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
-        notes = [*inputs.corpus.notes, *(note for maker in inputs.makers.values() for note in maker.remarks())]
-        if inputs.vectorizer is not None and inputs.vectorizer.stemmer in ENGLISH:
+        notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
+        if inputs.vectorizer is not None and inputs.mostly_english:
             notes += advice(kernel)
         choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
         job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)

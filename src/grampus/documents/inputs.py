@@ -19,6 +19,8 @@ from ..kernels.algebra import CombinedKernel
 from ..kernels.base import DEFAULT_INPUTS
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.inputs import InputMaker
+from ..text.terms.prepare import Prepared
+from ..text.terms.stopwords import AUTO
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Inputs:
         Weighted terms of the distinct documents, for describing clusters.
     names : list of str or None
         The terms.
+    prepared : Prepared or None
+        The texts as they are counted: cleaned, each with its language.
     collection : Collection
         The names of the distinct documents by their content.
     makers : dict of str to InputMaker
@@ -65,6 +69,7 @@ class Inputs:
     names: list[str] | None
     collection: Collection
     makers: Mapping[str, InputMaker] = field(default_factory=dict)
+    prepared: Prepared | None = None
 
     @property
     def n(self) -> int:
@@ -89,8 +94,23 @@ class Inputs:
         return self.features.get("terms", next(iter(self.features.values())))
 
     def texts(self) -> list[str] | None:
-        """Return the distinct documents as texts, or None if they are not texts."""
-        return [self.corpus.texts[int(i)] for i in self.first] if self.has_texts else None
+        """Return the distinct documents as the texts that are counted, or None if they are not texts."""
+        texts = self.corpus.texts if self.prepared is None else self.prepared.texts
+        return [texts[int(i)] for i in self.first] if self.has_texts else None
+
+    def languages(self) -> dict[str, int]:
+        """Return how many documents are in each language; nothing if that was not looked for."""
+        return {} if self.prepared is None else self.prepared.counts()
+
+    @property
+    def mostly_english(self) -> bool:
+        """Whether most of the texts are English."""
+        counts = self.languages()
+        return 2 * counts.get("en", 0) > sum(counts.values())
+
+    def notes(self) -> list[str]:
+        """Return what was noted when the documents were read and prepared."""
+        return [*self.corpus.notes, *([] if self.prepared is None else self.prepared.notes())]
 
 
 def collect(
@@ -115,10 +135,11 @@ def collect(
     """
     texts = as_corpus(X)
     corpus, has_texts, X = _documents(X, texts, kernel, corpus)
-    words, described = None, None
+    words, described, prepared = None, None, None
     if has_texts and (kernel.source.takes != "strings" or isinstance(kernel.source, CombinedKernel)):
         words = default_terms(len(corpus)) if terms is None else clone(terms)
-        described = words.fit_transform(corpus)
+        prepared = words.prepare(corpus)
+        described = words.fit_transform(prepared)
     reads = {name: maker for name, maker in (makers or {}).items() if name in {*kernel.inputs} - {*corpus.inputs}}
     made = {name: maker.fit_transform(corpus) for name, maker in reads.items()}
     given = {"terms": X if texts is None else described, "gram": X, **corpus.inputs, **made}
@@ -126,9 +147,8 @@ def collect(
         given["text"] = list(corpus.texts)
     features = _read(given, kernel)
     own = words if texts is not None and "terms" in kernel.inputs else None
-    return _distinct(
-        _remarked(corpus, features, kernel, own), has_texts, features, kernel, own, words, described, reads
-    )
+    noted = _remarked(corpus, features, kernel, own)
+    return replace(_distinct(noted, has_texts, features, kernel, own, words, described, reads), prepared=prepared)
 
 
 def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | None) -> tuple[Corpus, bool, Any]:
@@ -300,15 +320,18 @@ def as_corpus(X: Any) -> Corpus | None:
 def default_terms(n: int) -> TermVectorizer:
     """Return the default vectorizer for n texts, chosen by measurement; see the guide.
 
-    Terms in fewer than 3 documents are left out (2 below 200 documents, 1 below 100). Weights are float64, so that
-    rounding never decides the last move of a document.
+    Texts are cleaned; each document has the stop words and the stemmer of its language. Terms in fewer than 3 documents
+    are left out (2 below 200 documents, 1 below 100). Weights are float64, so that rounding never decides the last move
+    of a document.
 
     Parameters
     ----------
     n : int
         Number of texts.
     """
-    return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
+    return TermVectorizer(
+        WEIGHTING, stop_words=AUTO, stemmer=AUTO, clean=True, min_df=min(3, 1 + n // 100), dtype=np.float64
+    )
 
 
 WEIGHTING = "lec"

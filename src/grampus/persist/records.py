@@ -159,6 +159,8 @@ class Provenance:
         How long it took.
     versions : dict of str to str
         Versions of Grampus, Python and the libraries used.
+    languages : dict of str to int
+        How many documents are in each language, by code, the most frequent first; empty if that was not looked for.
 
     Examples
     --------
@@ -178,6 +180,7 @@ class Provenance:
     created: str
     seconds: float
     versions: dict[str, str]
+    languages: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

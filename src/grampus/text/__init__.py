@@ -10,9 +10,11 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .clean import Cleaning
     from .corpus import Corpus, Document
     from .embed.embedder import Embedder
     from .files import FileRecord
+    from .languages import detect_language
     from .matrices import read_embeddings
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
@@ -27,15 +29,18 @@ if TYPE_CHECKING:
     from .vectors.registry import WordVectors, load_vectors
 
 __all__ = [
-    "BadRecord", "Corpus", "CorpusWarning", "Document", "Embedder", "FileRecord", "MeanVectors", "ReadLimits",
-    "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting",
-    "WordVectors", "load_vectors", "read_corpus", "read_embeddings", "register_reader", "stemmers", "stop_words",
+    "BadRecord", "Cleaning", "Corpus", "CorpusWarning", "Document", "Embedder", "FileRecord", "MeanVectors",
+    "ReadLimits", "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts",
+    "Tokenizer", "Weighting", "WordVectors", "detect_language", "load_vectors", "read_corpus", "read_embeddings",
+    "register_reader", "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
+    "clean": ("Cleaning",),
     "corpus": ("Corpus", "Document"),
     "embed.embedder": ("Embedder",),
     "files": ("FileRecord",),
+    "languages": ("detect_language",),
     "matrices": ("read_embeddings",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),

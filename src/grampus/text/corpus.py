@@ -55,7 +55,7 @@ class Corpus:
     skipped : mapping of str to int
         Number of files or records left out, by reason.
     notes : tuple of str
-        Guessed encodings, replaced characters, a script without spaces.
+        Guessed encodings, replaced characters.
     files : tuple of FileRecord
         For a folder or an archive, what became of each of its files.
     inputs : mapping of str to array or sparse array of shape (n, …)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
@@ -19,10 +18,6 @@ from .decode import ValueDecoder
 from .guess import Columns, find_columns, suggest
 from .log import quoted
 from .registry import BadRecord, Record, Source, Table
-
-# Chinese, Japanese, Thai, Lao, Tibetan, Burmese and Khmer; Korean has spaces.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # fmt: skip  # noqa: E501
-_SAMPLE = 1000  # characters of a text that its script is told by
 
 
 class _RecordError(Exception):
@@ -52,7 +47,6 @@ class _Builder:
     missing: int = 0
     renamed: int = 0
     unlabelled: int = 0
-    unspaced: int = 0
 
     def add(self, record: Record) -> None:
         """Take a record in, or skip it by a stated rule; raise `_RecordError` if it breaks one."""
@@ -84,9 +78,6 @@ class _Builder:
             self.titles._append(title or "")
         if self.columns.date is not None:
             self.dates._append(when or "")
-        if not text.isascii():
-            sample = text[:_SAMPLE]
-            self.unspaced += len(_UNSPACED.findall(sample)) * 10 > sum(map(str.isalpha, sample)) * 3
 
     def _text(self, record: Record) -> str:
         parts = [self._value(record, column, text=True) or "" for column in self.columns.text]
@@ -202,11 +193,6 @@ class _Builder:
             log.note(f"{self.renamed} ids that were seen before were numbered, such as x#2 (id= names another column)")
         if self.unlabelled:
             log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
-        if self.unspaced * 10 >= len(self.texts):
-            log.note(
-                f"{self.unspaced} of {len(self.texts)} documents are in a script written without spaces, which cannot "
-                "be split into words; use a string kernel such as 'spectrum(3)' on the texts instead of terms"
-            )
         self.ids_seen.clear()
         self.ids._distinct = True
         dates = self._dates()
