@@ -16,7 +16,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from ...errors import InputError
 from ..corpus import Corpus
-from .count import WORDS, Analysis, Units, count_units, tokeniser
+from .count import WORDS, Analysis, Units, Written, count_units, tokeniser
+from .forms import Forms
 from .stopwords import StopList, stop_words
 
 
@@ -100,6 +101,8 @@ class Terms(TransformerMixin, BaseEstimator):
         Term to column.
     n_documents_ : int
         Number of fitted documents.
+    forms_ : Forms
+        How often each term is written in which form.
 
     See Also
     --------
@@ -211,8 +214,8 @@ class Terms(TransformerMixin, BaseEstimator):
         _check_share("max_df", self.max_df)
         if self.max_features is not None:
             _check_count("max_features", self.max_features, 1)
-        units = Units()
-        counts = count_units(_texts(raw_documents), analysis, units)
+        units, written = Units(), Written()
+        counts = count_units(_texts(raw_documents), analysis, units, written)
         if not counts.shape[0]:
             raise InputError("a collection must have at least one document; got none.")
         names = units.names()
@@ -229,6 +232,7 @@ class Terms(TransformerMixin, BaseEstimator):
         self.vocabulary_ = {names[unit]: number for number, unit in enumerate(chosen.tolist())}
         self.n_documents_ = counts.shape[0]
         self._units, self._column = units.keep(column)
+        self.forms_ = Forms.of(written, names, self._units)
         del units, names
         return _select_columns(counts, column, len(chosen))
 
@@ -269,6 +273,7 @@ class Terms(TransformerMixin, BaseEstimator):
             min_length=least,
             max_length=tokens.max_length,
             ngrams=(int(low), int(high)),
+            folds=tokens.lowercase and tokens.pattern == WORDS,
         )
 
     def _choose(self, counts: sp.csr_matrix, names: list[str]) -> NDArray[np.intp]:
