@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,32 +13,40 @@ from numpy.typing import NDArray
 
 from .._array import Array, sum_rows
 from .._check import check_partition
-from ..text.terms.forms import Forms, most
 from .cluster import Term
-from .reading import Reading, Segmenter, read_words
+from .wording import Sample, Wording
 
-READ = 100  # documents of a cluster that are read for phrases and spelling
-LONGEST = 3  # words of a phrase
-LEAST = 0.04  # share of the documents read that must contain a phrase
+Flags = NDArray[np.bool_]
+
 PARTS = 3  # words or phrases in a name
-CANDIDATES = 40  # terms of a cluster that are considered
-SHOWN = 10  # terms of a cluster that are returned
-PREFERRED = 1.6  # a phrase is as telling as a word at this factor
-WHOLE = 0.7  # of the documents with a phrase: from here on, a longer phrase takes its place
-_LETTERS = re.compile(r"[^\W\d_]")
-_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
-_COMPOUND = re.compile(r"[-\u2010\u2011+#]")
+CANDIDATES = 24  # words, and phrases, of a group that are considered
+CONSIDERED = 20  # of these, the best, for the choice of a set
+SHOWN = 10  # words of a group that are returned
+SHOWN_PHRASES = 5
+RARE = 0.03  # added to shares of documents, so that a word of one or two documents tells little
+LEAST = 0.04  # share of a group's documents that must contain a phrase
+PREFERRED = 1.5  # what a bound phrase counts, so that it is as telling as a word of 1.5 times its score
+FITTING = 6.0  # how much words that occur together are preferred
+BOUND = 0.6  # of the documents with its rarest word: from here on the words of a phrase are not named apart
+SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
+INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
 
 
 class Name(NamedTuple):
-    """The name of a cluster, and what it was made of.
+    """The name of a group of documents, and what it was made of.
 
     Attributes
     ----------
     text : str
-        Up to three words or phrases.
+        Up to three words or phrases; '' if there are none.
     terms, phrases : tuples of Term
-        Words and phrases that tell the cluster from the others, as written in its documents, best first.
+        Words and phrases that tell the group from others, as they are written in its documents, best first.
+
+    Examples
+    --------
+    >>> from grampus.describe import Name
+    >>> Name("whale, sea", (), ()).text
+    'whale, sea'
     """
 
     text: str
@@ -46,47 +54,38 @@ class Name(NamedTuple):
     phrases: tuple[Term, ...]
 
 
-@dataclass(frozen=True)
-class Wording:
-    """The words of a collection, for naming groups of its documents.
+class Candidate(NamedTuple):
+    """A word or phrase that may be part of a name: how telling it is, as it is written, and its stems.
 
-    Parameters
-    ----------
-    weights : sparse or dense array of shape (n, m)
-        Weighted terms of the documents.
-    terms : sequence of m strings
-    texts : sequence of n strings, optional
-        The documents, for phrases, and for words as they are written.
-    forms : Forms, optional
-        The written forms of the terms in all documents, ``TermVectorizer.forms_``; without them a term is a word.
-    stop_words : frozenset of str
-        Words that are no name, and that no phrase begins or ends with.
-    counts : array of shape (n,), optional
-        The number of equal documents that each row represents.
-    segment : callable, optional
-        Splits text without blanks into words.
+    A phrase is bound if its words are mostly written together.
     """
 
-    weights: Any
-    terms: Sequence[str]
-    texts: Sequence[str] | None = None
-    forms: Forms | None = None
-    stop_words: frozenset[str] = frozenset()
-    counts: Any = None
-    segment: Segmenter | None = None
+    score: float
+    text: str
+    stems: tuple[str, ...]
+    bound: bool = False
 
-    @cached_property
-    def present(self) -> Any:
-        """Which documents contain which terms, as ones."""
-        held = self.weights.copy() if hasattr(self.weights, "tocsr") else np.asarray(self.weights)
-        if hasattr(held, "tocsr"):
-            held.data = np.ones(len(held.data))
-            return held
-        return (held != 0).astype(np.float64)
 
-    def stem(self, word: str) -> str:
-        """Return the stem of a word in lower case; the word if it is none of the terms."""
-        return word if self.forms is None else self.forms.stem_of.get(word, word)
+@dataclass(frozen=True)
+class Groups:
+    """Groups of documents to name: unions of atoms, the parts of the finest partition.
+
+    Attributes
+    ----------
+    members : array of shape (groups, atoms)
+        Which atoms a group consists of.
+    rivals : tuple of arrays of shape (groups, atoms)
+        What the group must be told from: a word must be rarer in each of these.
+    parts : list of lists of int
+        The groups that a group consists of, as far as they are named, too.
+    parents : list of int
+        The group that a group is a part of, or −1. Parents come first.
+    """
+
+    members: Flags
+    rivals: tuple[Flags, ...]
+    parts: list[list[int]]
+    parents: list[int]
 
 
 def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
@@ -101,283 +100,278 @@ def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
     Returns
     -------
     tuple of Name
+        One for each cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording, name_partition
+    >>> wording = Wording(np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]), ["whale", "bird"])
+    >>> [name.text for name in name_partition(wording, [0, 0, 1])]
+    ['whale', 'bird']
     """
     return name_levels(wording, [labels])[0]
 
 
 def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...]]:
-    """Name the clusters of nested partitions, coarse to fine, so that the names of a cluster and its parts fit.
+    """Name the clusters of nested partitions so that the names of a cluster and of its parts fit together.
+
+    A cluster is named by what its parts share, and a part by what tells it from the other parts of the same cluster
+    and from all others of its level. No two clusters of a level have the same name.
 
     Parameters
     ----------
     wording : Wording
     levels : sequence of arrays of shape (n,)
-        Cluster numbers 0 … k−1 at each level, the coarsest first.
+        Cluster numbers 0 … k−1 at each level, the coarsest first; −1 for a document in no cluster. If a cluster is
+        not inside one of the coarser level, it counts as a part of the one with most of its documents.
 
     Returns
     -------
     list of tuples of Name
         One tuple for each level, one name for each of its clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording, name_levels
+    >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
+    >>> [[name.text for name in level] for level in name_levels(wording, [[0, 0, 1], [0, 1, 2]])]
+    [['sea', 'bird'], ['whale, sea', 'seal, sea', 'bird']]
     """
-    n = wording.weights.shape[0]
-    return [_name_level(wording, check_partition(labels, n)) for labels in levels]
+    given = np.stack([check_partition(labels, wording.weights.shape[0]) for labels in levels])
+    kinds, atoms = np.unique(given, axis=1, return_inverse=True)
+    atoms = np.where((given >= 0).all(axis=0), atoms.reshape(-1), -1)
+    kept = np.unique(atoms[atoms >= 0])
+    atoms = np.where(atoms >= 0, np.searchsorted(kept, atoms), -1)
+    groups, bounds = _nested(kinds[:, kept], wording, atoms)
+    named = _named(wording, atoms, groups, bounds)
+    return [tuple(named[start:end]) for start, end in bounds]
 
 
-def _name_level(wording: Wording, labels: NDArray[np.intp]) -> tuple[Name, ...]:
-    inside, outside = _shares(wording, labels)
-    scores = telling(inside, outside)
-    k = len(scores)
-    order = np.argsort(-scores, axis=1, kind="stable")[:, :CANDIDATES]
-    sample = _Sample.of(wording, labels, k) if wording.texts is not None else None
-    taken: set[str] = set()
-    names = []
-    for c in range(k):
-        words = [(float(scores[c, t]), wording.terms[t]) for t in order[c].tolist() if scores[c, t] > 0]
-        found = _candidates(wording, sample, c, words)
-        phrases = sample.phrases[c] if sample else []
-        names.append(_name(found, phrases, taken))
-        taken.add(names[-1].text)
-    return tuple(names)
+def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
+    """Return the clusters of all levels as groups, and the first and last group of each level."""
+    sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=kinds.shape[1])
+    members, rivals, siblings, bounds = [], [], [], []
+    parents: list[int] = []
+    above: Flags | None = None
+    start, first_above = 0, 0
+    for level in kinds:
+        own = level == np.arange(level.max() + 1)[:, None]
+        parent = np.full(len(own), -1) if above is None else ((own * sizes) @ above.T).argmax(axis=1)
+        for group, inside in enumerate(own):
+            members.append(inside)
+            rivals.append(~inside)
+            near = ~inside if above is None else above[parent[group]] & ~inside
+            siblings.append(near if near.any() else ~inside)
+            parents.append(-1 if above is None else first_above + int(parent[group]))
+        bounds.append((start, start + len(own)))
+        above, first_above, start = own, start, start + len(own)
+    parts: list[list[int]] = [[] for _ in members]
+    for group, at in enumerate(parents):
+        if at >= 0:
+            parts[at].append(group)
+    return Groups(np.array(members), (np.array(rivals), np.array(siblings)), parts, parents), bounds
+
+
+def _named(wording: Wording, atoms: Array, groups: Groups, levels: Sequence[tuple[int, int]]) -> list[Name]:
+    """Name groups; within each of the given ranges, names differ."""
+    k = groups.members.shape[1]
+    sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
+    held = sum_rows(wording.present, atoms, k, wording.documents)
+    scores = _scores(held.T, sizes, groups).T
+    sample = wording.sample(atoms, k)
+    phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
+    named: list[Name] = []
+    chosen: list[list[Candidate]] = []
+    for start, end in levels:
+        taken: set[str] = set()
+        for group in range(start, end):
+            words = _words(wording, sample, groups.members[group], scores[group])
+            parent = groups.parents[group]
+            above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
+            best = _choose(words, phrases[group], sample, above, taken)
+            chosen.append(best)
+            named.append(Name(_text(best), _shown(words, SHOWN), _shown(phrases[group], SHOWN_PHRASES)))
+            taken.add(named[-1].text)
+    return named
 
 
 def telling(inside: Array, outside: Array) -> Array:
-    """Return how much terms tell about a group, from the shares of documents inside and outside that contain them."""
-    return inside * np.log((inside + 1e-3) / (outside + 1e-3))
+    """Return how much words tell about a group: a log (a / b), from the shares of documents that contain them.
+
+    a is the share inside and b that outside; 0.02 is added to both in the fraction.
+    """
+    return inside * np.log((inside + RARE) / (outside + RARE))
 
 
-def _shares(wording: Wording, labels: NDArray[np.intp]) -> tuple[Array, Array]:
-    """Return the share of the documents inside and outside every cluster that contain each term, both (k, m)."""
-    counts = np.ones(len(labels)) if wording.counts is None else np.asarray(wording.counts, dtype=np.float64)
-    sizes = np.bincount(labels[labels >= 0], weights=counts[labels >= 0])
-    held = sum_rows(wording.present, labels, len(sizes), counts)
-    everything = held.sum(axis=0)
-    others = sizes.sum() - sizes
-    inside = held / np.maximum(sizes, 1.0)[:, None]
-    outside = (everything - held) / np.maximum(others, 1.0)[:, None]
-    return inside, outside
+def _scores(held: Any, sizes: Array, groups: Groups, read: Array | None = None) -> Array:
+    """Score every row of `held`, (things, atoms): in how many documents of each atom it occurs; (things, groups).
+
+    `read` is the number of documents of each atom that were looked at, all of them by default.
+    """
+    weight = np.ones(len(sizes)) if read is None else sizes / np.maximum(read, 1)
+
+    def share(which: Flags) -> Array:
+        return np.asarray((held @ (which * weight).T) / np.maximum(which @ sizes, 1.0))
+
+    inside = share(groups.members)
+    outside = np.maximum.reduce([share(rivals) for rivals in groups.rivals])
+    shared = inside.copy()
+    for group, parts in enumerate(groups.parts):
+        if len(parts) > 1:  # what all parts share: the geometric mean
+            shared[:, group] = np.exp(np.log(inside[:, parts] + RARE).mean(axis=1)) - RARE
+    return telling(np.maximum(shared, 0.0), outside)
 
 
-class Candidate(NamedTuple):
-    """A word or phrase that may be part of a name: how telling it is, as written, and its stems."""
-
-    score: float
-    text: str
-    stems: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class _Sample:
-    """What was read of the documents of each cluster."""
-
-    reading: Reading
-    cluster: NDArray[np.intp]  # of every word read
-    phrases: list[list[Candidate]]
-    prose: list[dict[str, dict[str, int]]]  # cluster → stem → written form → count, inside sentences counted more
-    hidden: list[dict[str, int]]
-
-    @classmethod
-    def of(cls, wording: Wording, labels: NDArray[np.intp], k: int) -> _Sample:
-        """Read some documents of every cluster."""
-        assert wording.texts is not None
-        chosen = [_evenly(np.flatnonzero(labels == c)) for c in range(k)]
-        places = np.concatenate(chosen)
-        own = np.repeat(np.arange(k), [len(some) for some in chosen])
-        reading = read_words([wording.texts[int(at)] for at in places], wording.segment)
-        sizes = np.array([len(some) for some in chosen])
-        phrases = _phrases(wording, reading, own, sizes, labels)
-        prose, hidden = _counted(wording, reading, own, k)
-        return cls(reading, own[reading.text], phrases, prose, hidden)
-
-
-def _evenly(members: NDArray[np.intp]) -> NDArray[np.intp]:
-    return members[np.linspace(0, len(members) - 1, min(READ, len(members))).astype(np.intp)]
-
-
-def _counted(
-    wording: Wording, reading: Reading, own: NDArray[np.intp], k: int
-) -> tuple[list[dict[str, dict[str, int]]], list[dict[str, int]]]:
-    """Count the written forms of stems in every cluster: in sentences, and hidden in headers and addresses."""
-    words, stems = reading.words, [wording.stem(word.lower()) for word in reading.words]
-    size = len(words)
-    prose: list[dict[str, dict[str, int]]] = [{} for _ in range(k)]
-    # A word inside a sentence shows its case; at the beginning it only shows that it occurs.
-    key = (own[reading.text] * size + reading.word) * 2 + reading.inside
-    for code, number in zip(*(part.tolist() for part in np.unique(key, return_counts=True)), strict=True):
-        pair, within = divmod(code, 2)
-        c, word = divmod(pair, size)
-        forms = prose[c].setdefault(stems[word], {})
-        forms[words[word]] = forms.get(words[word], 0) + number * (1000 if within else 1)
-    hidden: list[dict[str, int]] = [{} for _ in range(k)]
-    key = own[reading.hidden_text] * size + reading.hidden_word
-    for code, number in zip(*(part.tolist() for part in np.unique(key, return_counts=True)), strict=True):
-        c, word = divmod(code, size)
-        hidden[c][stems[word]] = hidden[c].get(stems[word], 0) + number
-    return prose, hidden
-
-
-def _candidates(
-    wording: Wording, sample: _Sample | None, c: int, words: list[tuple[float, str]]
-) -> list[Candidate]:
-    """Return the terms of a cluster as they are written there; those that are no words are left out."""
+def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array) -> list[Candidate]:
+    """Return the best terms of a group as they are written there, best first; what is no word is left out."""
     found = []
-    for score, stem in words:
-        if sample is None:
-            text = stem if wording.forms is None else wording.forms.usual(stem)
+    for term in np.argsort(-scores, kind="stable")[: 2 * CANDIDATES].tolist():
+        if scores[term] <= 0 or len(found) == CANDIDATES:
+            break
+        stem = wording.terms[term]
+        if sample is not None:
+            text = sample.written(stem, group)
         else:
-            text = _written(sample.prose[c].get(stem, {}), sample.hidden[c].get(stem, 0))
-        if text and is_word(text, wording.stop_words):
-            found.append(Candidate(score, text, (stem,)))
+            text = stem if wording.forms is None else wording.forms.cased(wording.forms.usual(stem))
+        if text and wording.is_word(text):
+            found.append(Candidate(float(scores[term]), text, (stem,)))
     return found
 
 
-def _written(forms: dict[str, int], hidden: int) -> str:
-    """Return the most frequent form in its most frequent case; '' for a term that is mostly hidden."""
-    lower: dict[str, int] = {}
-    for form, number in forms.items():
-        lower[form.lower()] = lower.get(form.lower(), 0) + number // 1000 + number % 1000
-    if hidden >= sum(lower.values()):
-        return ""
-    word = most(lower)
-    return most({form: number for form, number in forms.items() if form.lower() == word})
+def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
+    """Return the best phrases of every group, best first."""
+    found = sample.phrases
+    scores = _scores(found.table, sizes, groups, sample.sizes)
+    count = found.table @ groups.members.T.astype(np.float64)
+    least = np.maximum(2.0, LEAST * (groups.members @ sample.sizes))
+    best = []
+    for group in range(len(groups.parents)):
+        good = np.flatnonzero((count[:, group] >= least[group]) & (scores[:, group] > 0))
+        good = good[np.argsort(-scores[good, group], kind="stable")][:CANDIDATES]
+        owner = groups.members[group]
+        some = []
+        for phrase in good.tolist():
+            places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
+            places = places[owner[sample.owner[sample.reading.text[places]]]]
+            length = int(found.lengths[phrase])
+            stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
+            text = sample.spelled(places, length)
+            rarest = min(sample.documents(stem, owner) for stem in stems)
+            bound = length > 1 and count[phrase, group] >= BOUND * rarest
+            some.append((count[phrase, group], Candidate(float(scores[phrase, group]), text, stems, bound)))
+        best.append(_longest(some))
+    return best
 
 
-def is_word(text: str, stops: frozenset[str]) -> bool:
-    """Return whether a token can stand in a name: no stop word, number, single letter or remains of data."""
-    letters = len(_LETTERS.findall(text))
-    if letters < 2 and not (letters and _COMPOUND.search(text)):
-        return False
-    digits = sum(map(str.isdigit, text))
-    return digits < letters and text.lower() not in stops and not _CONSONANTS.fullmatch(text)
+def _longest(phrases: list[tuple[float, Candidate]]) -> list[Candidate]:
+    """Leave out phrases that are nearly always part of a longer one, and longer ones that are rarely written."""
+    return [
+        phrase
+        for count, phrase in phrases
+        if not any(
+            len(other.stems) > len(phrase.stems) and _within(phrase.stems, other.stems) and often >= SAME * count
+            for often, other in phrases
+        )
+    ]
 
 
-def _phrases(
-    wording: Wording, reading: Reading, own: NDArray[np.intp], sizes: NDArray[np.intp], labels: NDArray[np.intp]
-) -> list[list[Candidate]]:
-    """Return the phrases of every cluster, best first."""
-    k = len(sizes)
-    words = reading.words
-    lower = [word.lower() for word in words]
-    stems, number = np.unique(np.array([wording.stem(word) for word in lower] or [""], dtype=object), return_inverse=True)
-    stem = number[reading.word] if len(words) else np.empty(0, np.intp)
-    able = np.array([is_word(word, wording.stop_words) for word in words], dtype=bool)[reading.word]
-    single = np.array([bool(_COMPOUND.search(word)) for word in words], dtype=bool)[reading.word] & able
-    numeric = np.array([word[:1].isdigit() for word in words], dtype=bool)[reading.word]
-    starts = [np.flatnonzero(single)]
-    keys = [stem[starts[0]].astype(np.int64)]
-    whole = np.bincount(labels[labels >= 0], minlength=k).astype(np.float64)
-    last = np.flatnonzero(able & ~numeric)
-    key = stem[last].astype(np.int64)
-    at = last
-    prefix_key = stem.astype(np.int64)
-    out: list[list[Candidate]] = [[] for _ in range(k)]
-    found: list[tuple[int, int, NDArray[np.int64], NDArray[np.intp]]] = []
-    runs = [(1, starts[0], keys[0])]
-    current_at, current_key = np.flatnonzero(able), stem[np.flatnonzero(able)].astype(np.int64)
-    for order in range(2, LONGEST + 1):
-        following = current_at + order - 1
-        fits = following < len(stem)
-        current_at, current_key, following = current_at[fits], current_key[fits], following[fits]
-        fits = reading.joined[following] & ~numeric[following]
-        current_at, current_key, following = current_at[fits], current_key[fits], following[fits]
-        _, small = np.unique(current_key, return_inverse=True)
-        current_key = small.astype(np.int64) * len(stems) + stem[following]
-        ends = able[following]
-        runs.append((order, current_at[ends], current_key[ends]))
-    scored: list[dict[tuple[int, ...], tuple[float, NDArray[np.intp], int, float]]] = [{} for _ in range(k)]
-    for order, at, key in runs:
-        if not len(at):
-            continue
-        unique, inverse = np.unique(key, return_inverse=True)
-        texts = reading.text[at].astype(np.int64)
-        pair, first = np.unique(inverse.astype(np.int64) * len(own) + texts, return_index=True)
-        phrase, text = pair // len(own), pair % len(own)
-        table = np.zeros((len(unique), k)) if len(unique) * k < 5e6 else None
-        total = np.bincount(phrase, minlength=len(unique))
-        often = np.flatnonzero(total >= 2)
-        position = np.full(len(unique), -1)
-        position[often] = np.arange(len(often))
-        keep = position[phrase] >= 0
-        table = np.zeros((len(often), k))
-        np.add.at(table, (position[phrase[keep]], own[text[keep]]), 1.0)
-        share = table / sizes
-        expected = share * whole
-        rest = (expected.sum(axis=1, keepdims=True) - expected) / np.maximum(whole.sum() - whole, 1.0)
-        value = telling(share, rest)
-        by = np.argsort(position[inverse], kind="stable")
-        bounds = np.searchsorted(position[inverse][by], np.arange(len(often) + 1))
-        for c in range(k):
-            good = np.flatnonzero((table[:, c] >= max(2.0, LEAST * sizes[c])) & (value[:, c] > 0))
-            good = good[np.argsort(-value[good, c], kind="stable")][:CANDIDATES]
-            for p in good.tolist():
-                places = at[by[bounds[p] : bounds[p + 1]]]
-                mine = places[own[reading.text[places]] == c]
-                which = tuple(int(stem[mine[0] + step]) for step in range(order))
-                scored[c][which] = (float(value[p, c]), mine, order, float(share[p, c]))
-    for c in range(k):
-        out[c] = _spelled(scored[c], reading, stems)
-    return out
+def _within(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return any(other[at : at + len(one)] == one for at in range(len(other) - len(one) + 1))
 
 
-def _spelled(scored: dict[Any, Any], reading: Reading, stems: Any) -> list[Candidate]:
-    found = []
-    for which, (value, places, order, share) in scored.items():
-        if any(
-            len(other) > len(which) and _within(which, other) and values[3] >= WHOLE * share
-            for other, values in scored.items()
-        ):
-            continue
-        forms: dict[str, int] = {}
-        for place in places.tolist():
-            text = " ".join(reading.words[reading.word[place + step]] for step in range(order))
-            forms[text] = forms.get(text, 0) + (1000 if reading.inside[place] else 1)
-        found.append(Candidate(value, most(forms), tuple(str(stems[s]) for s in which)))
-    return sorted(found, key=lambda one: (-one.score, one.text))
+def _choose(
+    words: list[Candidate], phrases: list[Candidate], sample: Sample | None, above: list[Candidate], taken: set[str]
+) -> list[Candidate]:
+    """Choose the parts of a name: telling, read together, nothing twice, and not the name of another group."""
+    ranked = [*words, *(phrase._replace(score=(PREFERRED if phrase.bound else 1.0) * phrase.score) for phrase in phrases)]
+    ranked = [
+        one._replace(score=INHERITED * one.score) if any(repeats(one, other) for other in above) else one
+        for one in ranked
+    ]
+    ranked.sort(key=lambda one: (-one.score, one.text))
+    ranked = ranked[:CONSIDERED]
+    apart = np.array([[not repeats(one, other) for other in ranked] for one in ranked], dtype=bool)
+    for phrase in phrases:
+        if phrase.bound:
+            inside = [at for at, one in enumerate(ranked) if len(one.stems) == 1 and one.stems[0] in phrase.stems]
+            apart[np.ix_(inside, inside)] = False
+    return _best_set(ranked, apart, sample, taken)
 
 
-def _within(one: tuple[Any, ...], other: tuple[Any, ...]) -> bool:
-    return any(other[i : i + len(one)] == one for i in range(len(other) - len(one) + 1))
+def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, taken: set[str]) -> list[Candidate]:
+    """Return up to three candidates that are the most telling and the most often read together.
+
+    Of all sets without a repetition, the one with the largest mean log score plus `FITTING` times the mean NPMI of two
+    of its words, also of two words of a phrase.
+    """
+    logs = np.log(np.maximum([one.score for one in ranked], 1e-12))
+    lengths, fit = _fit(ranked, sample)
+    for size in range(min(PARTS, len(ranked)), 0, -1):
+        sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
+        pairs = list(combinations(range(size), 2))
+        for a, b in pairs:
+            sets = sets[apart[sets[:, a], sets[:, b]]]
+        words = lengths[sets].sum(axis=1)
+        together = sum((fit[sets[:, a], sets[:, b]] for a, b in pairs), start=fit[sets, sets].sum(axis=1))
+        value = logs[sets].mean(axis=1) + FITTING * together / np.maximum(words * (words - 1) / 2, 1)
+        for place in np.argsort(-value, kind="stable").tolist():
+            found = [ranked[at] for at in sets[place].tolist()]
+            if _text(found) not in taken:
+                return found
+    return []
 
 
-def _name(words: list[Candidate], phrases: list[Candidate], taken: set[str]) -> Name:
-    ranked = sorted(
-        [*words, *(phrase._replace(score=PREFERRED * phrase.score) for phrase in phrases)],
-        key=lambda one: (-one.score, one.text),
-    )
-    chosen: list[Candidate] = []
-    for candidate in ranked:
-        if len(chosen) == PARTS:
-            break
-        if not any(repeats(candidate, other) for other in chosen):
-            chosen.append(candidate)
-    text = ", ".join(one.text for one in chosen)
-    return Name(
-        text,
-        tuple(Term(one.text, round(one.score, 6)) for one in words[:SHOWN]),
-        tuple(Term(one.text, round(one.score, 6)) for one in phrases[:5]),
-    )
+def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
+    """Return the number of words of each candidate, and the sums of the NPMI of their words.
+
+    Between two candidates every word of one with every word of the other; on the diagonal, the pairs inside one.
+    """
+    lengths = np.array([len(one.stems) for one in ranked])
+    stems = list(dict.fromkeys(stem for one in ranked for stem in one.stems))
+    if sample is None or not stems:
+        return lengths, np.zeros((len(ranked), len(ranked)))
+    number = {stem: at for at, stem in enumerate(stems)}
+    holds = np.zeros((len(ranked), len(stems)))
+    for at, one in enumerate(ranked):
+        holds[at, [number[stem] for stem in one.stems]] = 1.0
+    npmi = sample.together(stems)
+    np.fill_diagonal(npmi, 0.0)
+    fit = holds @ npmi @ holds.T
+    np.fill_diagonal(fit, np.diag(fit) / 2.0)
+    return lengths, fit
+
+
+def _text(parts: Sequence[Candidate]) -> str:
+    return ", ".join(part.text for part in parts)
+
+
+def _shown(candidates: Sequence[Candidate], top: int) -> tuple[Term, ...]:
+    return tuple(Term(one.text, round(one.score, 6)) for one in candidates[:top])
 
 
 def repeats(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates share a word, by stem or nearly."""
-    return any(alike(a, b) for a in _parts(one) for b in _parts(other))
+    """Return whether two candidates share a word, or two forms of one."""
+    return any(alike(a, b) for a in _pieces(one) for b in _pieces(other))
 
 
-def _parts(candidate: Candidate) -> Iterator[str]:
+def _pieces(candidate: Candidate) -> Iterator[str]:
     yield from candidate.stems
-    for part in re.findall(r"[^\W_]+", candidate.text.lower()):
-        yield part
+    yield from re.findall(r"[^\W_]+", candidate.text.lower())
 
 
 def alike(one: str, other: str) -> bool:
-    """Return whether two words are forms of one: equal, or the same but for up to three letters at the end."""
-    if one == other:
+    """Return whether two words look like forms of one: equal but for at most three letters at the end.
+
+    Examples
+    --------
+    >>> from grampus.describe.names import alike
+    >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
+    (True, True, False)
+    """
+    common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    longer = max(len(one), len(other))
+    if common == longer:
         return True
-    common = 0
-    for a, b in zip(one, other, strict=False):
-        if a != b:
-            break
-        common += 1
-    shorter, longer = sorted((len(one), len(other)))
-    if common == shorter:
-        return shorter >= 4 and longer - shorter <= 3
-    return common >= 5 and longer - common <= 3
+    return longer - common <= 3 and common >= (4 if common == min(len(one), len(other)) else 5)

@@ -31,6 +31,10 @@ _ADDRESS = re.compile(
     re.VERBOSE,
 )
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
+# Lines that say who is quoted.
+_ASIDE = re.compile(r"(?m)^.*\b(?:writes?|wrote|says?|said|schrieb|a écrit)\s?:+[ \t]*$")
+_SIGNATURE = re.compile(r"(?m)^-- ?$")
+_SIGNED = 1000  # characters of a signature at most
 _SUBJECT = re.compile(r"(?im)^subject:[ \t]*(?:re:[ \t]*)*(.*)$")
 
 
@@ -122,14 +126,21 @@ def _arranged(words: list[str], code: Integers, text: Integers, head: NDArray[np
 
 
 def _split_head(text: str, cut: bool) -> tuple[str, str]:
-    """Split a text into the header lines it begins with, without the subject, and the rest; drop a word that was cut."""
+    """Split a text into what is about it (headers without the subject, who is quoted, signatures) and the rest.
+
+    A word that was cut is dropped.
+    """
     if cut:
         text = text[: max(text.rfind(" "), text.rfind("\n"), 0)] or text
     found = _HEAD.match(text)
-    if found is None:
-        return "", text
-    subject = _SUBJECT.search(found[0])
-    return found[0], (f"{subject[1]}\n" if subject else "") + text[found.end() :]
+    head = ""
+    if found is not None:
+        subject = _SUBJECT.search(found[0])
+        head, text = found[0], (f"{subject[1]}\n" if subject else "") + text[found.end() :]
+    signature = next((one.start() for one in _SIGNATURE.finditer(text, max(len(text) - _SIGNED, 0))), len(text))
+    text, signed = text[:signature], text[signature:]
+    asides = [match[0] for match in _ASIDE.finditer(text)]
+    return "\n".join([head, *asides, signed]), _ASIDE.sub("", text) if asides else text
 
 
 def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) -> list[int]:
