@@ -15,7 +15,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from typing import IO, Any
+from typing import IO, Any, cast
 
 from ..errors import InputError
 
@@ -106,8 +106,9 @@ class NameCommand:
     --------
     >>> import sys
     >>> from grampus.describe import NameCommand
-    >>> program = "import json, sys; print(json.dumps([c['terms'][0].upper() for c in json.load(sys.stdin)['clusters']]))"
-    >>> NameCommand(f'{sys.executable} -c "{program}"')({"clusters": [{"terms": ["whale"]}]})
+    >>> first_terms = "[one['terms'][0].upper() for one in json.load(sys.stdin)['clusters']]"
+    >>> program = f'{sys.executable} -c "import json, sys; print(json.dumps({first_terms}))"'
+    >>> NameCommand(program)({"clusters": [{"terms": ["whale"]}]})
     ['WHALE']
     """
 
@@ -202,7 +203,7 @@ def _accepted(given: Sequence[Any], usual: Sequence[str]) -> tuple[tuple[str, ..
         if value is None:
             continue
         others = {name.casefold() for at, name in enumerate(names) if at != place}
-        wrong = _wrong(value) or ("two clusters would have the same" if value.strip().casefold() in others else "")
+        wrong = wrong_name(value) or ("two clusters would have the same" if value.strip().casefold() in others else "")
         if wrong:
             reasons.append(wrong)
         else:
@@ -210,7 +211,7 @@ def _accepted(given: Sequence[Any], usual: Sequence[str]) -> tuple[tuple[str, ..
     return tuple(names), reasons
 
 
-def _wrong(value: Any) -> str:
+def wrong_name(value: Any) -> str:
     """Return what is wrong with a name; '' if nothing is."""
     if not isinstance(value, str):
         return "it is not a text"
@@ -230,15 +231,15 @@ def _wrong(value: Any) -> str:
 def _run(words: list[str], given: bytes, timeout: float) -> bytes:
     """Run a program and return its output; refuse one that fails, runs too long or prints too much."""
     try:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603  (the user's own program, without a shell)
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
     except OSError as error:
         raise _RefusedError(f"it cannot be started ({error.strerror or error})") from None
-    assert process.stdin and process.stdout and process.stderr
-    printed, complaints = _Limited(process.stdout, LARGEST_OUTPUT), _Limited(process.stderr, LARGEST_OUTPUT)
+    stdin, stdout, stderr = (cast("IO[bytes]", stream) for stream in (process.stdin, process.stdout, process.stderr))
+    printed, complaints = _Limited(stdout, LARGEST_OUTPUT), _Limited(stderr, LARGEST_OUTPUT)
     threads = [
-        threading.Thread(target=_write, args=(process.stdin, given), daemon=True),
+        threading.Thread(target=_write, args=(stdin, given), daemon=True),
         threading.Thread(target=printed.read, daemon=True),
         threading.Thread(target=complaints.read, daemon=True),
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -14,20 +14,22 @@ from numpy.typing import NDArray
 from .._array import Array, sum_rows
 from .._check import check_partition
 from .cluster import Term
-from .wording import Sample, Wording
+from .wording import READ_IN_ALL, Sample, Wording
 
 Flags = NDArray[np.bool_]
 
 PARTS = 3  # words or phrases in a name
 CANDIDATES = 24  # words, and phrases, of a group that are considered
 CONSIDERED = 20  # of these, the best, for the choice of a set
+READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 SHOWN = 10  # words of a group that are returned
 SHOWN_PHRASES = 5
-RARE = 0.03  # added to shares of documents, so that a word of one or two documents tells little
+RARE = 0.02  # added to shares of documents, so that a word of one or two documents tells little
 LEAST = 0.04  # share of a group's documents that must contain a phrase
 PREFERRED = 1.5  # what a bound phrase counts, so that it is as telling as a word of 1.5 times its score
 FITTING = 6.0  # how much words that occur together are preferred
-BOUND = 0.6  # of the documents with its rarest word: from here on the words of a phrase are not named apart
+BOUND = 0.7  # of the documents with its rarest word: from here on the words of a phrase are not named apart
+WEAKEST = 0.15  # of the score of the best: what is less telling is not part of a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
 INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
 
@@ -137,7 +139,7 @@ def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...
     >>> from grampus.describe import Wording, name_levels
     >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
     >>> [[name.text for name in level] for level in name_levels(wording, [[0, 0, 1], [0, 1, 2]])]
-    [['sea', 'bird'], ['whale, sea', 'seal, sea', 'bird']]
+    [['sea', 'bird'], ['whale', 'seal', 'bird']]
     """
     given = np.stack([check_partition(labels, wording.weights.shape[0]) for labels in levels])
     kinds, atoms = np.unique(given, axis=1, return_inverse=True)
@@ -147,6 +149,49 @@ def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...
     groups, bounds = _nested(kinds[:, kept], wording, atoms)
     named = _named(wording, atoms, groups, bounds)
     return [tuple(named[start:end]) for start, end in bounds]
+
+
+def name_tree(
+    wording: Wording, leaves: Any, parents: Sequence[int], known: Mapping[int, str] | None = None
+) -> list[str]:
+    """Name the nodes of a tree of documents: by what their parts share and what tells them from their siblings.
+
+    Parameters
+    ----------
+    wording : Wording
+    leaves : array of shape (n,)
+        The node of the tree that is the leaf of each document; −1 for none.
+    parents : sequence of int
+        The parent of every node, −1 for the root, which comes first; parents come before their parts.
+    known : mapping of int to str, optional
+        Names of nodes that have one already.
+
+    Returns
+    -------
+    list of str
+        '' for a node that nothing tells from the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording, name_tree
+    >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
+    >>> name_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0: "All", 2: "Birds"})
+    ['All', 'sea', 'Birds', 'whale', 'seal']
+    """
+    given = np.asarray(leaves, dtype=np.intp)
+    kept = np.unique(given[given >= 0])
+    atoms = np.where(given >= 0, np.searchsorted(kept, given), -1)
+    members = np.zeros((len(parents), len(kept)), dtype=bool)
+    members[kept, np.arange(len(kept))] = True
+    parts: list[list[int]] = [[] for _ in parents]
+    for node in range(len(parents) - 1, 0, -1):
+        members[parents[node]] |= members[node]
+        parts[parents[node]].insert(0, node)
+    siblings = np.array([members[max(parent, 0)] for parent in parents]) & ~members
+    groups = Groups(members, (~members, siblings), parts, list(parents))
+    named = _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
+    return [name.text for name in named]
 
 
 def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
@@ -174,19 +219,31 @@ def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[
     return Groups(np.array(members), (np.array(rivals), np.array(siblings)), parts, parents), bounds
 
 
-def _named(wording: Wording, atoms: Array, groups: Groups, levels: Sequence[tuple[int, int]]) -> list[Name]:
+def _named(
+    wording: Wording,
+    atoms: Array,
+    groups: Groups,
+    levels: Sequence[tuple[int, int]],
+    known: Mapping[int, str] | None = None,
+    read: int = READ_IN_ALL,
+) -> list[Name]:
     """Name groups; within each of the given ranges, names differ."""
+    known = known or {}
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
     held = sum_rows(wording.present, atoms, k, wording.documents)
     scores = _scores(held.T, sizes, groups).T
-    sample = wording.sample(atoms, k)
+    sample = wording.sample(atoms, k, read)
     phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
     named: list[Name] = []
     chosen: list[list[Candidate]] = []
     for start, end in levels:
-        taken: set[str] = set()
+        taken = set(known.values())
         for group in range(start, end):
+            if group in known:
+                chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
+                named.append(Name(known[group], (), ()))
+                continue
             words = _words(wording, sample, groups.members[group], scores[group])
             parent = groups.parents[group]
             above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
@@ -195,6 +252,10 @@ def _named(wording: Wording, atoms: Array, groups: Groups, levels: Sequence[tupl
             named.append(Name(_text(best), _shown(words, SHOWN), _shown(phrases[group], SHOWN_PHRASES)))
             taken.add(named[-1].text)
     return named
+
+
+def _candidate(wording: Wording, text: str) -> Candidate:
+    return Candidate(0.0, text, tuple(wording.stem(word) for word in re.findall(r"[^\W_]+", text.lower())))
 
 
 def telling(inside: Array, outside: Array) -> Array:
@@ -225,19 +286,22 @@ def _scores(held: Any, sizes: Array, groups: Groups, read: Array | None = None) 
 
 
 def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array) -> list[Candidate]:
-    """Return the best terms of a group as they are written there, best first; what is no word is left out."""
-    found = []
-    for term in np.argsort(-scores, kind="stable")[: 2 * CANDIDATES].tolist():
-        if scores[term] <= 0 or len(found) == CANDIDATES:
-            break
+    """Return the best terms of a group as they are written there, best first; what is no word is left out.
+
+    If nothing is a word, as in a table of codes, the terms are returned as they are.
+    """
+    best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
+    found: list[Candidate] = []
+    for term in best:
         stem = wording.terms[term]
-        if sample is not None:
-            text = sample.written(stem, group)
-        else:
-            text = stem if wording.forms is None else wording.forms.cased(wording.forms.usual(stem))
+        text = wording.usual(stem) if sample is None else sample.written(stem, group)
         if text and wording.is_word(text):
             found.append(Candidate(float(scores[term]), text, (stem,)))
-    return found
+    if not found:
+        found = [
+            Candidate(float(scores[term]), wording.usual(wording.terms[term]), (wording.terms[term],)) for term in best
+        ]
+    return found[:CANDIDATES]
 
 
 def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
@@ -285,18 +349,23 @@ def _choose(
     words: list[Candidate], phrases: list[Candidate], sample: Sample | None, above: list[Candidate], taken: set[str]
 ) -> list[Candidate]:
     """Choose the parts of a name: telling, read together, nothing twice, and not the name of another group."""
-    ranked = [*words, *(phrase._replace(score=(PREFERRED if phrase.bound else 1.0) * phrase.score) for phrase in phrases)]
+    ranked = [
+        *words,
+        *(phrase._replace(score=(PREFERRED if phrase.bound else 1.0) * phrase.score) for phrase in phrases),
+    ]
     ranked = [
         one._replace(score=INHERITED * one.score) if any(repeats(one, other) for other in above) else one
         for one in ranked
     ]
     ranked.sort(key=lambda one: (-one.score, one.text))
-    ranked = ranked[:CONSIDERED]
+    ranked = [one for one in ranked[:CONSIDERED] if one.score >= WEAKEST * ranked[0].score]
     apart = np.array([[not repeats(one, other) for other in ranked] for one in ranked], dtype=bool)
     for phrase in phrases:
         if phrase.bound:
             inside = [at for at, one in enumerate(ranked) if len(one.stems) == 1 and one.stems[0] in phrase.stems]
             apart[np.ix_(inside, inside)] = False
+    if not ranked:
+        return []
     return _best_set(ranked, apart, sample, taken)
 
 
@@ -304,13 +373,15 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
     """Return up to three candidates that are the most telling and the most often read together.
 
     Of all sets without a repetition, the one with the largest mean log score plus `FITTING` times the mean NPMI of two
-    of its words, also of two words of a phrase.
+    of its words, also of two words of a phrase. The most telling candidate, or a phrase with it, is always included.
     """
     logs = np.log(np.maximum([one.score for one in ranked], 1e-12))
     lengths, fit = _fit(ranked, sample)
+    leading = np.array([bool(set(one.stems) & set(ranked[0].stems)) for one in ranked])
     for size in range(min(PARTS, len(ranked)), 0, -1):
         sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
         pairs = list(combinations(range(size), 2))
+        sets = sets[leading[sets].any(axis=1)]
         for a, b in pairs:
             sets = sets[apart[sets[:, a], sets[:, b]]]
         words = lengths[sets].sum(axis=1)
@@ -370,6 +441,8 @@ def alike(one: str, other: str) -> bool:
     >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
     (True, True, False)
     """
+    if not (one.isalpha() and other.isalpha()):
+        return one == other
     common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     longer = max(len(one), len(other))
     if common == longer:

@@ -26,7 +26,8 @@ _ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
 # Addresses, paths, names of hosts and files, character references, encoded data.
 _ADDRESS = re.compile(
     r"""[^\W_]@[^\W_] | :// | ^[("'<\[]*www\. | ^[("'<\[]*[~.]*/ | /[^/]*[^/\W][^/]*/ | \\\w | ^[("'<\[]*[a-z]:\\
-    | [^\W_]{2}\.[^\W\d_]{2,} | [^\W_]\.[^\W\d_]{2,}\. | &\#?\w+; | \#\d+; | (?:quot|amp|nbsp|[lg]t); | [=%]\w\w[=%] | _\w*_
+    | [^\W_]{2}\.[^\W\d_]{2,} | [^\W_]\.[^\W\d_]{2,}\. | &\#?\w+; | \#\d+; | (?:quot|amp|nbsp|[lg]t);
+    | [=%]\w\w[=%] | _\w*_
     | ^\W*[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\W*$""",
     re.VERBOSE,
 )
@@ -84,12 +85,12 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     >>> [found.words[number] for number in found.word], found.joined.tolist()
     (['Mail', 'The', 'blue', 'whale', 'sang'], [False, False, True, True, True])
     >>> [found.words[number] for number in found.hidden_word]
-    ['joe', 'org']
+    ['joe', 'x', 'org']
     """
     number: defaultdict[str, int] = defaultdict(count().__next__)
     chunks, owner, headed = [], [], []
     for place, text in enumerate(texts):
-        head, body = _split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST)
+        head, body = split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST)
         for part, is_head in ((head, True), (body, False)):
             if part:
                 pieces = part.replace("\n", " \n ").split(" ")
@@ -125,7 +126,7 @@ def _arranged(words: list[str], code: Integers, text: Integers, head: NDArray[np
     return Reading(words, code[shown], text[shown], joined[shown], inside[shown], code[hidden], text[hidden])
 
 
-def _split_head(text: str, cut: bool) -> tuple[str, str]:
+def split_head(text: str, cut: bool) -> tuple[str, str]:
     """Split a text into what is about it (headers without the subject, who is quoted, signatures) and the rest.
 
     A word that was cut is dropped.
@@ -143,6 +144,11 @@ def _split_head(text: str, cut: bool) -> tuple[str, str]:
     return "\n".join([head, *asides, signed]), _ASIDE.sub("", text) if asides else text
 
 
+def is_address(chunk: str) -> bool:
+    """Return whether text without blanks is an address, path, file name or encoded data rather than words."""
+    return _ADDRESS.search(chunk) is not None or (len(chunk) > _LONG_CHUNK and chunk.isascii())
+
+
 def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) -> list[int]:
     """Return the words of a chunk and what separates them, from each other and from its neighbours."""
     if not chunk:
@@ -151,7 +157,7 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         return [STOP]
     if chunk.isalpha() and len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()):
         return [words[chunk]]
-    if _ADDRESS.search(chunk) or (len(chunk) > _LONG_CHUNK and chunk.isascii()):
+    if is_address(chunk):
         return [STOP, *(code for part in _PART.findall(chunk)[:9] for code in (HIDE, words[part])), STOP]
     codes: list[int] = []
     end = 0

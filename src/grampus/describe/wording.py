@@ -22,7 +22,7 @@ from .reading import Reading, Segmenter, read_words
 Integers = NDArray[np.intp]
 LONGEST = 3  # words of a phrase
 WINDOW = 10  # words within which two of them occur together
-MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 20, 3000  # documents: of a group, and of all
+MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
 _COMPOUND = re.compile(r"[-\u2010\u2011+#]")
@@ -97,14 +97,20 @@ class Wording:
         return word if self.forms is None else self.forms.stem_of.get(word, word)
 
     def is_word(self, text: str) -> bool:
-        """Return whether a token can be used in a name, see `is_word`."""
-        return is_word(text, self.stop_words)
+        """Return whether a token can be used in a name, see `is_word`; any column of a table can."""
+        return self.forms is None or is_word(text, self.stop_words)
 
-    def sample(self, atoms: Integers, k: int) -> Sample | None:
-        """Read some documents of each of k groups; None without texts."""
+    def usual(self, term: str) -> str:
+        """Return the usual form of a term in all documents, or of each word of an n-gram, in its usual case."""
+        if self.forms is None:
+            return term
+        return " ".join(self.forms.cased(self.forms.usual(stem)) for stem in term.split(" "))
+
+    def sample(self, atoms: Integers, k: int, read: int = READ_IN_ALL) -> Sample | None:
+        """Read some documents of each of k groups, about `read` in all; None without texts."""
         if self.texts is None:
             return None
-        share = min(MOST_READ, max(FEWEST_READ, READ_IN_ALL // k))
+        share = min(MOST_READ, max(FEWEST_READ, read // k))
         chosen = [_evenly(np.flatnonzero(atoms == atom), share) for atom in range(k)]
         sizes = np.array([len(some) for some in chosen])
         reading = read_words([self.texts[int(at)] for some in chosen for at in some], self.segment)

@@ -16,14 +16,13 @@ from .._array import Array
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
-from ..describe import Cluster, Evidence, describe, evidence, spellings
+from ..describe import Cluster, Evidence, Wording, describe, evidence
 from ..errors import InputError
 from ..gram import Gram
 from ..gram.collection import content_names
 from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
-from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
@@ -33,7 +32,6 @@ from .tree_labels import branches
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
-READ = 100  # central documents of a cluster that are read for the spelling of stems
 PARTS = 4  # of a cluster in the tree
 PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
 PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
@@ -46,10 +44,10 @@ def build_run(
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
-    spelling = _spelling(inputs, seen)
-    clusters = _clusters(found, seen, spelling, steady)
+    wording = wording_of(inputs)
+    clusters = _clusters(found, seen, wording, steady)
     progress("describing", 1, 4)
-    tree, leaves = branches(nested_tree(found.gram, labels, PARTS), clusters, inputs, labels, spelling)
+    tree, leaves = branches(nested_tree(found.gram, labels, PARTS), clusters, inputs, labels, wording)
     progress("describing", 2, 4)
     pairs, similarity = duplicates(inputs, found.gram, found.notes)
     progress("describing", 3, 4)
@@ -105,31 +103,28 @@ def build_run(
     )
 
 
-def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
-    """Return the most frequent word of each stem in the central documents of the clusters."""
-    words, texts = inputs.words, inputs.texts()
-    if words is None or not words.stemmer or texts is None:
-        return {}
-    read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    return spellings(read, stemming(words.stemmer))
+def wording_of(inputs: Inputs) -> Wording | None:
+    """Return the words of the distinct documents, for naming groups of them; None if they have no terms."""
+    words, titles = inputs.words, inputs.corpus.titles
+    if inputs.described is None or inputs.names is None:
+        return None
+    return Wording(
+        inputs.described,
+        inputs.names,
+        inputs.texts() if words is not None else None,
+        None if words is None else words.forms_,
+        stop_words("smart" if words is None else words.stop_words),
+        inputs.weights,
+        None if titles is None else [titles[int(i)] for i in inputs.first],
+    )
 
 
 def _clusters(
-    found: Partition, seen: Evidence, spelling: dict[str, str], steady: Stability | None
+    found: Partition, seen: Evidence, wording: Wording | None, steady: Stability | None
 ) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
-    inputs, vectorizer = found.inputs, found.inputs.words
-    described = describe(
-        found.gram,
-        found.labels,
-        weights=inputs.described,
-        terms=inputs.names,
-        texts=inputs.texts(),
-        stop_words=stop_words("smart" if vectorizer is None else vectorizer.stop_words),
-        spelling=spelling,
-        counts=inputs.weights,
-        found=seen,
-    )
+    inputs = found.inputs
+    described = describe(found.gram, found.labels, wording, counts=inputs.weights, found=seen)
     sizes = np.bincount(found.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:

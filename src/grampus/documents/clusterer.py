@@ -17,6 +17,7 @@ from .._array import Array
 from .._check import check_integer
 from .._progress import Progress
 from .._random import seed_words
+from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
@@ -28,6 +29,7 @@ from .build_run import build_run
 from .effort import Effort
 from .inputs import Inputs, collect
 from .methods import Found, Job, Method, check_method, restore_method
+from .naming import PLACE, with_names
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import choose, stability
@@ -54,6 +56,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     terms : TermVectorizer, optional
         How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
         than three documents (two below 200 documents, one below 100).
+    names : callable or NameCommand, optional
+        Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -100,6 +104,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel: str | Kernel = "cosine|principal(30)|normalise",
         method: str | Method = "kernel-kmeans",
         terms: TermVectorizer | None = None,
+        names: Namer | None = None,
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -107,6 +112,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.kernel = kernel
         self.method = method
         self.terms = terms
+        self.names = names
         self.effort = effort
         self.random_state = random_state
 
@@ -142,6 +148,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         partition = Partition(inputs, gram, labels, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
+        run = run if self.names is None else with_names(run, self.names)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         seconds = round(time.perf_counter() - began, 3)
@@ -167,6 +174,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Check the parameters before any work."""
         if self.terms is not None and not isinstance(self.terms, TermVectorizer):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
+        if self.names is not None and not callable(self.names):
+            raise InputError(f"names must be a function or a NameCommand; got {type(self.names).__name__}.")
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
         if self.effort is not None and not isinstance(self.effort, Effort):
@@ -351,6 +360,7 @@ def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: P
 def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
     given = dict(run.provenance.parameters)
+    given.pop(PLACE, None)  # names that were asked for
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
     return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}

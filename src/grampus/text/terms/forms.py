@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,9 +75,13 @@ class Forms:
         return found
 
 
-def most(counts: dict[str, int]) -> str:
-    """Return the word with the largest count, the alphabetically last in a tie; '' if there is none.
+def most(counts: Mapping[str, int]) -> str:
+    """Return the word with the largest count; in a tie the shortest, then lower case; '' if there is none.
 
-    Lower case sorts after upper case, and "whales" after "whale".
+    Examples
+    --------
+    >>> from grampus.text.terms.forms import most
+    >>> most({"Whale": 2, "whale": 2, "whales": 2, "whaling": 1})
+    'whale'
     """
-    return max(counts, key=lambda word: (counts[word], word), default="")
+    return max(counts, key=lambda word: (counts[word], -len(word), word), default="")
