@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
@@ -27,8 +27,9 @@ from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
 from .layout import coordinates
+from .levels import neighbours
 from .partition import Partition
-from .tree_labels import branches
+from .tree_labels import branches, level_records
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
@@ -47,7 +48,8 @@ def build_run(
     wording = wording_of(inputs)
     clusters = _clusters(found, seen, wording, steady)
     progress("describing", 1, 4)
-    tree, leaves = branches(nested_tree(found.gram, labels, PARTS), clusters, inputs, labels, wording)
+    nodes = nested_tree(found.gram, labels, PARTS, **neighbours(found.levels, found.answer))
+    tree, leaves = branches(nodes, clusters, inputs, labels, wording)
     progress("describing", 2, 4)
     pairs, similarity = duplicates(inputs, found.gram, found.notes)
     progress("describing", 3, 4)
@@ -81,6 +83,7 @@ def build_run(
             labels=labels[group].astype(np.int32),
             clusters=clusters,
             choice=found.choice,
+            levels=level_records(nodes, found.levels),
             tree=tree,
             leaves=leaves,
             second=seen.second[group].astype(np.int32),
@@ -108,15 +111,26 @@ def wording_of(inputs: Inputs) -> Wording | None:
     words, titles = inputs.words, inputs.corpus.titles
     if inputs.described is None or inputs.names is None:
         return None
+    shown = _read_for(inputs) if words is not None else inputs.first
     return Wording(
         inputs.described,
         inputs.names,
-        inputs.texts() if words is not None else None,
+        None if words is None else [inputs.corpus.texts[int(i)] for i in shown],
         None if words is None else words.forms_,
         stop_words("smart" if words is None else words.stop_words),
         inputs.weights,
-        None if titles is None else [titles[int(i)] for i in inputs.first],
+        None if titles is None else [titles[int(i)] for i in shown],
     )
+
+
+def _read_for(inputs: Inputs) -> NDArray[np.intp]:
+    """Return the document to read for each distinct one: of several with the same terms, the alphabetically first."""
+    shown, texts = inputs.first.copy(), inputs.corpus.texts
+    for at in np.flatnonzero(np.bincount(inputs.group)[inputs.group] > 1).tolist():
+        own = inputs.group[at]
+        if texts[at] < texts[int(shown[own])]:
+            shown[own] = at
+    return shown
 
 
 def _clusters(
@@ -161,7 +175,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
+    new: Any = take_rows(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]
@@ -183,14 +197,19 @@ def _remarks(found: Partition, agreement: float) -> None:
     """Add notes for the reader of the result."""
     empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
     if empty:
-        without = "without any known term" if found.inputs.holds_terms else "with nothing but zeros"
-        found.notes.append(f"{_documents(empty)} {without}: assigned, but without any known term.")
+        found.notes.append(unknown_note(found.inputs, empty))
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
     if found.found.outcome != "converged" and not found.predictor.polished:
         found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
     if agreement < 1.0:
         found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
+
+
+def unknown_note(inputs: Inputs, count: int) -> str:
+    """Return the note on documents with nothing to compare."""
+    without = "without any known term" if inputs.holds_terms else "with nothing but zeros"
+    return f"{_documents(count)} {without}: assigned, but without any known term."
 
 
 def _documents(count: int) -> str:
@@ -206,8 +225,8 @@ def _excerpts(inputs: Inputs) -> Texts | None:
 
 def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, independent of their order."""
-    rows = inputs.features
-    names = np.sort(content_names(rows)[inputs.group])
+    known = inputs.collection.names
+    names = np.sort((content_names(inputs.features) if known is None else known)[inputs.group])
     return hashlib.sha256(names.tobytes()).hexdigest()
 
 

@@ -33,12 +33,17 @@ def verdict(run: Run) -> tuple[Statement, ...]:
 
 def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
+    kind: Kind
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
+    if choice.answer:
+        sure = choice.answer == "groups" and len(choice.ks) > 1
+        kind = "good" if sure else "plain" if choice.answer.endswith("groups") and choice.best > 1 else "warning"
+        return [Statement(choice.verdict, kind)]
     others = len(choice.plausible) - 1
-    kind: Kind = "good" if others < 1 else "plain" if others <= 2 else "warning"
+    kind = "good" if others < 1 else "plain" if others <= 2 else "warning"
     said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(
