@@ -149,7 +149,9 @@ def test_grams_and_strings(kind):
     if kind == "stored":
         found = choose_levels(DenseGram(x @ x.T), random_state=0)
     else:
-        found = choose_levels(texts(np.random.default_rng(0), 3, 90, 12)[0], kernel="spectrum(3)|normalise", random_state=0)
+        found = choose_levels(
+            texts(np.random.default_rng(0), 3, 90, 12)[0], kernel="spectrum(3)|normalise", random_state=0
+        )
     assert found.middle.n_clusters == 3
 
 

@@ -18,12 +18,12 @@ PUBLIC = {
         pddp spectral_embedding spectral_kmeans
     """,
     "grampus.describe": """
-        Cluster Evidence Term describe describing_terms distinguishing_terms evidence keywords
-        near_duplicates phrases short_label spellings
+        Cluster Evidence Known Name NameCommand Naming Term Wording ask_names describe describing_terms
+        distinguishing_terms evidence keywords name_levels name_partition name_tree near_duplicates
     """,
     "grampus.documents": """
         BisectingMethod ConsensusMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
-        PDDPMethod Prediction SpectralMethod default_terms load
+        PDDPMethod Prediction SpectralMethod default_terms load with_names with_names_of write_names
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError

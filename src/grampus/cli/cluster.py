@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -48,6 +49,39 @@ class StartOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class NameOptions:
+    """How clusters are named."""
+
+    heading: ClassVar[str] = "Names"
+    name_with: str | None = option("Ask a program: JSON in, names out. See the guide.", metavar="COMMAND")
+    name_timeout: int = option("Seconds the program may take. [300]", type=AT_LEAST_1, default=300)
+    names: str | None = option("JSON file from names to ids of documents.", type=click.Path(dir_okay=False))
+
+    def check(self) -> None:
+        """Fail early: the file must be readable."""
+        if not self.name_with:
+            refuse(("name_timeout",), "without --name-with")
+        if self.names:
+            from ..documents.naming import read_names
+
+            read_names(self.names)
+
+    def apply(self, run: Run, out: str | None) -> Run:
+        """Return the run with the names that were asked for; an older run in the same folder remembers them."""
+        from ..describe import NameCommand
+        from ..documents import with_names, with_names_of
+        from ..errors import RunError
+        from ..persist import Run
+
+        if self.name_with:
+            earlier = None
+            with suppress(RunError, OSError):
+                earlier = Run.load(out) if out and Path(out).exists() else None
+            run = with_names(run, NameCommand(self.name_with, self.name_timeout), earlier)
+        return with_names_of(run, self.names) if self.names else run
+
+
+@dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of ``cluster``."""
 
@@ -70,6 +104,7 @@ class Options:
     others: VectorOptions
     choice: SplitOptions
     start: StartOptions
+    naming: NameOptions
     machine: MachineOptions
     table: ResultOptions
     texts: TextOptions
@@ -88,7 +123,8 @@ class Options:
         self.documents.check(self.source)
         self.terms.check()
         self.others.check()
-        inputs = (self.source, self.others.embeddings, self.terms.stop_words)
+        self.naming.check()
+        inputs = (self.source, self.others.embeddings, self.terms.stop_words, self.naming.names)
         self.table.check(self.output, inputs, out=self.out, report=self.page)
         if self.out:
             from ..persist.folder import is_run
@@ -155,8 +191,8 @@ def _run(options: Options, progress: Progress) -> Run:
     documents, described = options.others.documents(corpus, options.terms.kernel)
     model.fit(documents, corpus=described, progress=progress)
     line = repeat_line(seed=options.machine.seed)
-    provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
-    return replace(model.run_, provenance=provenance)
+    run = options.naming.apply(model.run_, options.out)
+    return replace(run, provenance=replace(run.provenance, columns=options.documents.columns, command=line))
 
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:

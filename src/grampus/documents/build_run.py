@@ -16,16 +16,14 @@ from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
-from ..describe import Cluster, Evidence, describe, evidence, spellings
+from ..describe import Cluster, Evidence, Wording, describe, evidence
 from ..errors import InputError
 from ..gram import Gram
 from ..gram.collection import content_names
 from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
-from ..text import TermVectorizer, Texts, stop_words
-from ..text.terms.count import stemming
+from ..text import Texts, stop_words
 from ..text.terms.persist import plain_parameters
-from ..text.terms.terms import stemmer_of
 from .duplicates import duplicates
 from .inputs import Inputs
 from .layout import coordinates
@@ -35,7 +33,6 @@ from .tree_labels import branches, level_records
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
-READ = 100  # central documents of a cluster that are read for the spelling of stems
 PARTS = 4  # of a cluster in the tree
 PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
 PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
@@ -48,11 +45,11 @@ def build_run(
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
-    spelling = _spelling(inputs, seen)
-    clusters = _clusters(found, seen, spelling, steady)
+    wording = wording_of(inputs)
+    clusters = _clusters(found, seen, wording, steady)
     progress("describing", 1, 4)
     nodes = nested_tree(found.gram, labels, PARTS, **neighbours(found.levels, found.answer))
-    tree, leaves = branches(nodes, clusters, inputs, labels, spelling)
+    tree, leaves = branches(nodes, clusters, inputs, labels, wording)
     progress("describing", 2, 4)
     pairs, similarity = duplicates(inputs, found.gram, found.notes)
     progress("describing", 3, 4)
@@ -110,41 +107,40 @@ def build_run(
     )
 
 
-def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
-    """Return the most frequent word of each stem in the central documents of the clusters."""
-    words, texts, prepared = inputs.words, inputs.texts(), inputs.prepared
-    if words is None or not words.stemmer or texts is None or prepared is None:
-        return {}
-    read = [i for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    language = prepared.language[inputs.first]
-    found: dict[str, str] = {}
-    for number, code in reversed(list(enumerate(_languages(words)))):  # the most frequent language last
-        if stemmer := stemmer_of(words.stemmer, code):
-            found |= spellings([texts[i] for i in read if language[i] == number], stemming(stemmer))
-    return found
+def wording_of(inputs: Inputs) -> Wording | None:
+    """Return the words of the distinct documents, for naming groups of them; None if they have no terms."""
+    words, titles = inputs.words, inputs.corpus.titles
+    if inputs.described is None or inputs.names is None:
+        return None
+    texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
+    shown = _read_for(inputs) if words is not None else inputs.first
+    return Wording(
+        inputs.described,
+        inputs.names,
+        None if words is None else [texts[int(i)] for i in shown],
+        None if words is None else words.forms_,
+        stop_words("smart") if words is None else words.stop_list(),
+        inputs.weights,
+        None if titles is None else [titles[int(i)] for i in shown],
+    )
 
 
-def _languages(words: TermVectorizer) -> tuple[str, ...]:
-    """Return the languages of the fitted documents; English if nobody looked."""
-    return words.preparation_.languages or ("en",)
+def _read_for(inputs: Inputs) -> NDArray[np.intp]:
+    """Return the document to read for each distinct one: of several with the same terms, the alphabetically first."""
+    shown, texts = inputs.first.copy(), inputs.corpus.texts
+    for at in np.flatnonzero(np.bincount(inputs.group)[inputs.group] > 1).tolist():
+        own = inputs.group[at]
+        if texts[at] < texts[int(shown[own])]:
+            shown[own] = at
+    return shown
 
 
 def _clusters(
-    found: Partition, seen: Evidence, spelling: dict[str, str], steady: Stability | None
+    found: Partition, seen: Evidence, wording: Wording | None, steady: Stability | None
 ) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
-    inputs, vectorizer = found.inputs, found.inputs.words
-    described = describe(
-        found.gram,
-        found.labels,
-        weights=inputs.described,
-        terms=inputs.names,
-        texts=inputs.texts(),
-        stop_words=stop_words("smart") if vectorizer is None else vectorizer.stop_list(),
-        spelling=spelling,
-        counts=inputs.weights,
-        found=seen,
-    )
+    inputs = found.inputs
+    described = describe(found.gram, found.labels, wording, counts=inputs.weights, found=seen)
     sizes = np.bincount(found.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:

@@ -17,13 +17,14 @@ from .._array import Array
 from .._check import check_integer
 from .._progress import Progress
 from .._random import seed_words
+from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
-from ..text import TermVectorizer
+from ..text import Corpus, TermVectorizer
 from .build_run import build_run
 from .effort import LEVELS, Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
@@ -31,6 +32,7 @@ from .frames import read_rows, texts_of, without_cluster
 from .inputs import Inputs, as_corpus, collect
 from .levels import Partitions, around, choose_levels, partitions
 from .methods import Found, Job, Method, check_method, restore_method
+from .naming import PLACE, with_names
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import choose, stability
@@ -67,6 +69,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
         default kernel becomes ``0.3 * cosine + 0.7 * cosine@embedding``. So it does where
         the corpus has an input of that name.
+    names : callable or NameCommand, optional
+        Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -117,6 +121,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         terms: TermVectorizer | None = None,
         vectors: Any = None,
         embed: Any = None,
+        names: Namer | None = None,
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -126,6 +131,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.terms = terms
         self.vectors = vectors
         self.embed = embed
+        self.names = names
         self.effort = effort
         self.random_state = random_state
 
@@ -173,6 +179,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         run = build_run(partition, steady, self._plain(method, effort, seed, inputs), repr(self), progress)
+        run = run if self.names is None else with_names(run, self.names)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         self.index_: Any = rows.index if index is None else index
@@ -203,6 +210,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Check the parameters before any work."""
         if self.terms is not None and not isinstance(self.terms, TermVectorizer):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
+        if self.names is not None and not callable(self.names):
+            raise InputError(f"names must be a function or a NameCommand; got {type(self.names).__name__}.")
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
         if self.effort is not None and not isinstance(self.effort, Effort):
@@ -480,6 +489,7 @@ def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: P
 def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
     given = dict(run.provenance.parameters)
+    given.pop(PLACE, None)  # names that were asked for
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
     made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by

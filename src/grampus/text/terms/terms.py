@@ -19,7 +19,8 @@ from ..clean import Cleaning, as_cleaning
 from ..corpus import Corpus
 from ..languages import LANGUAGES, find_language
 from ..languages.segment import complex_words, is_complex
-from .count import WORDS, Analysis, Tokeniser, Units, count_units, tokeniser
+from .count import WORDS, Analysis, Tokeniser, Units, Written, count_units, tokeniser
+from .forms import Forms
 from .prepare import MAIN, Preparation, Prepared, prepare
 from .stopwords import AUTO, StopList, stop_words
 
@@ -111,6 +112,8 @@ class Terms(TransformerMixin, BaseEstimator):
         Number of fitted documents.
     preparation_ : Preparation
         The languages of the documents, and the lines that many share.
+    forms_ : Forms
+        How often each term is written in which form.
 
     See Also
     --------
@@ -243,14 +246,14 @@ class Terms(TransformerMixin, BaseEstimator):
     def _detects(self) -> bool:
         return AUTO in (self.stop_words if isinstance(self.stop_words, str) else None, self.stemmer)
 
-    def _count(self, prepared: Prepared, units: Units) -> sp.csr_matrix:
+    def _count(self, prepared: Prepared, units: Units, written: Written | None = None) -> sp.csr_matrix:
         """Count units, the documents of each language by its own rules."""
         codes = prepared.preparation.languages
         if len(codes) < 2:
-            return count_units(prepared.texts, self._analysis(*codes), units)
+            return count_units(prepared.texts, self._analysis(*codes), units, written)
         rows = [np.flatnonzero(prepared.language == number) for number in range(len(codes))]
         blocks = [
-            count_units([prepared.texts[int(at)] for at in some], self._analysis(code), units)
+            count_units([prepared.texts[int(at)] for at in some], self._analysis(code), units, written)
             for some, code in zip(rows, codes, strict=True)
         ]
         for block in blocks:
@@ -268,9 +271,9 @@ class Terms(TransformerMixin, BaseEstimator):
             _check_count("max_features", self.max_features, 1)
         if hasattr(self, "preparation_"):  # of an earlier fit
             del self.preparation_
-        units, prepared = Units(), self.prepare(raw_documents)
+        units, written, prepared = Units(), Written(), self.prepare(raw_documents)
         self.preparation_ = prepared.preparation
-        counts = self._count(prepared, units)
+        counts = self._count(prepared, units, written)
         if not counts.shape[0]:
             raise InputError("a collection must have at least one document; got none.")
         names = units.names()
@@ -287,6 +290,7 @@ class Terms(TransformerMixin, BaseEstimator):
         self.vocabulary_ = {names[unit]: number for number, unit in enumerate(chosen.tolist())}
         self.n_documents_ = counts.shape[0]
         self._units, self._column = units.keep(column)
+        self.forms_ = Forms.of(written, names, self._units)
         del units, names
         return _select_columns(counts, column, len(chosen))
 
@@ -327,6 +331,7 @@ class Terms(TransformerMixin, BaseEstimator):
             min_length=least,
             max_length=tokens.max_length,
             ngrams=(int(low), int(high)),
+            folds=tokens.lowercase and tokens.pattern == WORDS,
         )
 
     def _choose(self, counts: sp.csr_matrix, names: list[str]) -> NDArray[np.intp]:
