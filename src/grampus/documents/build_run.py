@@ -97,7 +97,7 @@ def build_run(
             warnings=tuple(dict.fromkeys(found.notes)),
         ),
         layout=Layout(
-            coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
+            coordinates=coordinates(found.gram)[group].astype(np.float32),
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
         ),
