@@ -27,7 +27,7 @@ from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
-from .layout import coordinates
+from .layout import coordinates, representatives
 from .partition import Partition
 from .tree_labels import branches
 from .validation import Stability
@@ -100,6 +100,7 @@ def build_run(
             coordinates=coordinates(found.gram)[group].astype(np.float32),
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
+            representatives=representatives(found.gram),
         ),
         model=model,
     )

@@ -71,6 +71,11 @@ def coordinates(gram: Gram) -> Array:
     return back
 
 
+def representatives(gram: Gram) -> int:
+    """Return how many documents are laid out themselves where the others are placed beside them; 0 if all are."""
+    return REPRESENTATIVES if len(gram) > LARGEST else 0
+
+
 def _laid_out(base: Gram) -> Array:
     """Return the layout of documents in canonical order."""
     n, start = len(base), _start(base)
@@ -173,12 +178,14 @@ def _nearest_of(base: Gram, others: NDArray[np.intp], chosen: NDArray[np.intp]) 
     index, distances = np.empty((len(others), NEAR), dtype=np.intp), np.empty((len(others), NEAR))
     explicit = base.features()
     rows = None if explicit is None or is_sparse(explicit.rows) else explicit.rows * explicit.scale[:, None]
+    columns = None if rows is None else 2.0 * rows[chosen].T
     far = np.where(own[chosen] > 0, own[chosen], np.inf)
     with blas_threads():
         for part in tiles(len(others), 24 * len(chosen)):
             places = others[part]
-            block = base._block(places, chosen) if rows is None else rows[places] @ rows[chosen].T
-            near = 2.0 * block.astype(np.float64, copy=False) - far
+            near = 2.0 * base._block(places, chosen) if rows is None else rows[places] @ columns
+            near = near.astype(np.float64, copy=False)
+            near -= far
             index[part], values = nearest(near, NEAR)
             squared = np.where(own[places, None] > 0, own[places, None] - values, np.inf)
             distances[part] = np.where(np.isfinite(squared), _distances(squared, own), np.inf)

@@ -81,14 +81,13 @@ class Run(Shown):
         return int((self.evidence.labels < 0).sum())
 
     def without_texts(self) -> Run:
-        """Return the run without texts and excerpts; ids, titles, words of the clusters and weights of terms stay.
+        """Return the run without texts, excerpts and titles; ids, words of the clusters and weights of terms stay.
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
         strings = isinstance(self.model.get("texts"), Texts)
-        return replace(
-            self, documents=replace(self.documents, texts=None, excerpts=None), model={} if strings else self.model
-        )
+        bare = replace(self.documents, texts=None, excerpts=None, titles=None)
+        return replace(self, documents=bare, model={} if strings else self.model)
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
         """Write the run into a folder, which then holds this run and nothing of an older one.
@@ -100,7 +99,7 @@ class Run(Shown):
         path : path
             A folder that does not exist, is empty, or holds a run, which is replaced in one step.
         texts : bool
-            False leaves out texts and excerpts; see ``without_texts``.
+            False leaves out texts, excerpts and titles; see ``without_texts``.
 
         Raises
         ------

@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from .. import metrics
-from ..persist import Choice, Run
+from ..persist import Run
 from ..select.results import explain_choice, join_words
 
 Kind = Literal["good", "plain", "warning"]
@@ -31,6 +31,35 @@ def verdict(run: Run) -> tuple[Statement, ...]:
     return tuple(found + [Statement(text, "warning") for text in run.evidence.warnings])
 
 
+def lead(run: Run) -> Statement:
+    """Return how far to believe the clusters, in one sentence."""
+    if not has_groups(run):
+        return Statement("There may be no groups here: halves of the documents agree no better than chance.", "warning")
+    measured = [cluster for cluster in run.evidence.clusters if cluster.stability is not None]
+    if run.n_clusters == 1:
+        return Statement("All documents are in one cluster.")
+    if not measured:
+        return Statement("How stable these clusters are was not measured.")
+    mean = sum((c.stability or 0.0) * c.size for c in measured) / (sum(c.size for c in measured) or 1)
+    again = "when half of the documents are clustered again"
+    if mean >= STABLE:
+        return Statement(f"These groups are clear: most of each comes back together {again}.", "good")
+    if mean >= UNSTABLE:
+        return Statement(f"These groups are fairly clear: more than half of each comes back together {again}.")
+    return Statement(f"These groups are vague: less than half of each comes back together {again}.", "warning")
+
+
+def has_groups(run: Run) -> bool:
+    """Return False where the choice of k shows that there may be no groups at all."""
+    choice = run.evidence.choice
+    if choice is None or choice.best not in choice.ks:
+        return True
+    place = choice.ks.index(choice.best)
+    mean, error = choice.mean[place], choice.standard_error[place]
+    vague = mean is not None and mean - 2.0 * (error or 0.0) <= 0.0
+    return not vague and (choice.p_value is None or choice.p_value <= SIGNIFICANT)
+
+
 def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
     if choice is None:
@@ -38,7 +67,8 @@ def _number(run: Run) -> list[Statement]:
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
     others = len(choice.plausible) - 1
-    kind: Kind = "good" if others < 1 else "plain" if others <= 2 else "warning"
+    sure = others < 1 and len(choice.ks) > 1 and has_groups(run)
+    kind: Kind = "good" if sure else "plain" if others <= 2 and has_groups(run) else "warning"
     said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(
@@ -113,11 +143,3 @@ def _outcome(run: Run) -> list[Statement]:
         else "reached the limit of iterations"
     )
     return [Statement(f"The clustering {what}; a few borderline documents may belong elsewhere.", "warning")]
-
-
-def plausible_range(choice: Choice | None) -> str:
-    """Return the plausible numbers of clusters, or nothing where the number was given."""
-    if choice is None or not choice.plausible:
-        return ""
-    low, high = min(choice.plausible), max(choice.plausible)
-    return str(low) if low == high else f"{low}–{high}"

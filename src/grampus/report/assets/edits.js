@@ -11,14 +11,16 @@ const editCount = () => Object.keys(edits.names).length + edits.merges.length;
 const originally = JSON.stringify(edits);
 const editsChanged = () => JSON.stringify(edits) !== originally;
 
+// Edits belong to the run's own level; the others are shown as they are.
 function regroup() {
-  const merged = new Set(edits.merges.flat());
+  const { names, merges } = isOwnLevel() ? edits : { names: {}, merges: [] };
+  const merged = new Set(merges.flat());
   const alone = data.clusters
     .map((_, c) => c)
     .filter((c) => !merged.has(c))
     .map((c) => [c]);
-  const groups = [...edits.merges, ...alone].sort((a, b) => a[0] - b[0]);
-  state.groups = groups.map((clusters) => groupOfClusters(clusters, edits.names));
+  const groups = [...merges, ...alone].sort((a, b) => a[0] - b[0]);
+  state.groups = groups.map((clusters) => groupOfClusters(clusters, names));
   state.groups.forEach((group, place) =>
     group.clusters.forEach((c) => {
       state.groupOf[c] = place;
@@ -34,7 +36,21 @@ function headline() {
   return `${count(data.n, "document")} in ${count(realGroups().length, "cluster")}${none ? `, ${whole.format(none.size)} in no cluster` : ""}`;
 }
 
+const past = []; // earlier edits, newest last
+
+function remember() {
+  past.push(JSON.stringify(edits));
+}
+
+function undo() {
+  if (!past.length) return;
+  Object.assign(edits, JSON.parse(past.pop()));
+  regroup();
+  announce("Last change undone");
+}
+
 function rename(group, name) {
+  remember();
   const given = name.trim().slice(0, LONGEST_NAME);
   const before = groupOfClusters(group.clusters, {}).name;
   if (!given || given === before) delete edits.names[group.first];
@@ -44,6 +60,7 @@ function rename(group, name) {
 }
 
 function merge(groups) {
+  remember();
   const clusters = groups.flatMap((group) => group.clusters).sort((a, b) => a - b);
   const gone = new Set(clusters);
   edits.merges = edits.merges.filter((merge) => !gone.has(merge[0]));
@@ -54,6 +71,7 @@ function merge(groups) {
 }
 
 function splitAgain(group) {
+  remember();
   edits.merges = edits.merges.filter((merge) => merge[0] !== group.first);
   delete edits.names[group.first];
   regroup();
@@ -61,6 +79,7 @@ function splitAgain(group) {
 }
 
 function undoAll() {
+  remember();
   edits.names = {};
   edits.merges = [];
   regroup();
@@ -70,7 +89,7 @@ function undoAll() {
 function showEditBar() {
   const bar = byId("edit-bar");
   const number = editCount();
-  bar.hidden = number === 0 && !editsChanged();
+  bar.hidden = number === 0 && !editsChanged() && !past.length;
   document.body.classList.toggle("edited", !bar.hidden);
   const download = el(
     "button",
@@ -82,14 +101,15 @@ function showEditBar() {
     },
     "Download edits.json",
   );
-  const undo = el("button", { type: "button", id: "undo", onclick: undoAll }, "Undo all");
+  const back = el("button", { type: "button", id: "undo", onclick: undo, disabled: past.length === 0 }, "Undo");
+  const all = el("button", { type: "button", id: "undo-all", onclick: undoAll }, "Undo all");
   const hint = el(
     "span",
     { class: "quiet hint" },
     "To keep them: ",
     el("code", {}, "grampus report RUN --edits edits.json"),
   );
-  bar.replaceChildren(el("strong", {}, count(number, "change")), hint, el("span", { class: "gap" }), undo, download);
+  bar.replaceChildren(el("strong", {}, count(number, "change")), hint, el("span", { class: "gap" }), back, all, download);
 }
 
 function startEdits() {
