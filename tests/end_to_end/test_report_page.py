@@ -228,7 +228,7 @@ def test_a_link_restores_the_view(page, example):
     page.open("about:blank")
     page.open(address)
     page.until(READY)
-    page.until("document.querySelector('#listed-count')")
+    page.until("document.querySelector('#listed-count') !== null")
     assert listed(page) == kept
     assert page.run("document.querySelector('#colour').value") == "label"
     assert picture(page) == before

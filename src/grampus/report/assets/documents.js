@@ -43,7 +43,7 @@ const excerptOf = (text) =>
 
 // One document as a line that can be pressed; it rings the mark on the map.
 function documentLine(i, extra = null) {
-  const words = documentWords(i);
+  const [call, rest] = callAndRest(documentWords(i));
   const group = groupOfDocument(i);
   const line = el(
     "button",
@@ -59,8 +59,8 @@ function documentLine(i, extra = null) {
     el(
       "span",
       { class: "document-words" },
-      el("span", { class: "document-title", dir: "auto" }, shorten(callOf(words), 140)),
-      words.text ? el("span", { class: "document-text", dir: "auto" }, excerptOf(words.text)) : null,
+      el("span", { class: "document-title", dir: "auto" }, shorten(call, 140)),
+      rest ? el("span", { class: "document-text", dir: "auto" }, excerptOf(rest)) : null,
       extra,
     ),
   );

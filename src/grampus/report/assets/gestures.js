@@ -45,11 +45,11 @@ function selectInView() {
 function showTip(i, x, y) {
   tip.hidden = i < 0;
   if (i < 0) return;
-  const words = documentWords(i);
+  const [call, rest] = callAndRest(documentWords(i));
   const group = groupOfDocument(i);
   tip.replaceChildren(
-    el("strong", { dir: "auto" }, shorten(callOf(words), 90)),
-    words.text ? el("span", { dir: "auto" }, excerptOf(words.text)) : null,
+    el("strong", { dir: "auto" }, shorten(call, 90)),
+    rest ? el("span", { dir: "auto" }, excerptOf(rest)) : null,
     el(
       "span",
       { class: "quiet" },

@@ -71,12 +71,15 @@ function documentWords(i) {
   return { id: documents.ids[i], title: documents.titles?.[i] ?? "", text: documents.texts?.[i] ?? "" };
 }
 
-// What a document is called: its title, or else its first words, or else its id.
-function callOf(words) {
-  if (words.title || !documents.ready) return words.title || words.id;
-  const first = words.text.trim().split(/\n/, 1)[0];
-  return first ? shorten(first, 90) : words.id;
+// What a document is called, and what else it says: its title and text, or else its first words and the rest.
+function callAndRest({ id, title, text }) {
+  if (title || !text || !documents.ready) return [title || id, text];
+  const line = text.trim().split("\n", 1)[0];
+  const cut = line.length > 75 ? Math.max(40, line.lastIndexOf(" ", 75)) : line.length;
+  return [line.slice(0, cut) || id, text.trim().slice(cut).trim()];
 }
+
+const callOf = (words) => callAndRest(words)[0];
 
 // Terms of clusters taken together, each weighted by its cluster's share of the documents.
 function mergedTerms(clusters) {

@@ -3,6 +3,7 @@ let centres = [];
 const DEEP = 3.5; // times the first scale from which the names of the next finer level are shown
 const PLACES = [0.3, 1.1, 1.9, 2.9, 4.2, 5.8, 8]; // distances of a name from its cluster, in heights of a line
 const TURNS = 16;
+const ROOM = 24000; // square pixels of the map for each name; the others appear as one zooms
 
 const median = (values) => values.sort()[values.length >> 1];
 
@@ -135,10 +136,12 @@ function placedNames() {
   const marks = crowd();
   const taken = [];
   const found = [];
+  const enough = Math.max(8, (view.width * view.height) / view.ratio ** 2 / ROOM);
   for (const { name, at, size, mark } of named) {
+    if (found.length >= enough) break;
     const [x, y] = [at[0] * view.scale + view.x, at[1] * view.scale + view.y];
     if (x < 0 || y < 0 || x > view.width || y > view.height) continue;
-    const points = (narrow ? 10.5 : 12) + (narrow ? 3 : 6) * Math.sqrt(Math.min(1, size / most));
+    const points = (narrow ? 10.5 : 12) + (narrow ? 3 : named.length > 30 ? 3 : 6) * Math.sqrt(Math.min(1, size / most));
     const font = `600 ${points * view.ratio}px ${family}`;
     over.font = font;
     const lines = splitName(name, narrow ? 14 : 30);
