@@ -25,7 +25,9 @@ from ..gram.lapack import symmetric_eigh
 
 NEIGHBOURS = 15
 LARGEST = 50_000  # documents that are laid out all at once
-REPRESENTATIVES = 20_000  # of a larger collection
+REPRESENTATIVES = 20_000  # of a larger collection, at most
+FEWEST_REPRESENTATIVES = 5_000
+COMPARED = 2_000_000_000  # pairs of a document and a representative, about
 NEAR = 5  # representatives that place another document
 EPOCHS = 500  # for a small collection; fewer for a large one, whose documents are moved as often
 FEWEST_EPOCHS = 200
@@ -42,8 +44,8 @@ Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]
 def coordinates(gram: Gram) -> Array:
     """Return two coordinates for every document, for plots; a trailing shift is ignored.
 
-    Deterministic, and the same for any order of the documents. Costs one reading of the Gram's rows (of those of
-    `REPRESENTATIVES` documents above `LARGEST`) and O(n) for the layout.
+    Deterministic, and the same for any order of the documents. Costs one reading of the Gram (above `LARGEST`
+    documents, of its columns of the representatives) and O(n) for the layout.
 
     Parameters
     ----------
@@ -73,7 +75,8 @@ def coordinates(gram: Gram) -> Array:
 
 def representatives(gram: Gram) -> int:
     """Return how many documents are laid out themselves where the others are placed beside them; 0 if all are."""
-    return REPRESENTATIVES if len(gram) > LARGEST else 0
+    n = len(gram)
+    return max(min(REPRESENTATIVES, COMPARED // n), min(REPRESENTATIVES, FEWEST_REPRESENTATIVES)) if n > LARGEST else 0
 
 
 def _laid_out(base: Gram) -> Array:
@@ -152,7 +155,7 @@ def _edges(index: NDArray[np.intp], distances: Array) -> Edges:
 def _by_representatives(base: Gram) -> Array:
     """Lay out representatives, evenly spread over the canonical order, and then the others among them."""
     n = len(base)
-    chosen = np.linspace(0, n - 1, REPRESENTATIVES).astype(np.intp)
+    chosen = np.linspace(0, n - 1, representatives(base)).astype(np.intp)
     others = np.setdiff1d(np.arange(n), chosen)
     fixed = _laid_out(base.take(chosen))
     index, distances = _nearest_of(base, others, chosen)

@@ -47,9 +47,9 @@ def word_index(columns: Sequence[Iterable[str]]) -> bytes:
     rank = np.empty(len(numbers), dtype=np.int64)
     rank[[numbers[word] for word in vocabulary]] = np.arange(len(numbers))
     counts = np.array([len(part) for part in found], dtype=np.int64)
-    words = rank[np.concatenate(found)] if found else np.zeros(0, dtype=np.int64)
+    words = rank[np.concatenate(found)].astype(np.int32) if found else np.zeros(0, dtype=np.int32)
     documents = np.repeat(np.arange(len(found)), counts)
-    order = np.lexsort((documents, words))
+    order = np.argsort(words, kind="stable")  # documents rise within a word
     words, documents = words[order], documents[order]
     first = np.diff(words, prepend=-1) > 0
     gaps = np.where(first, documents, np.diff(documents, prepend=0))
@@ -61,7 +61,7 @@ def word_index(columns: Sequence[Iterable[str]]) -> bytes:
 
 def packed_index(columns: Sequence[Iterable[str]]) -> str:
     """Return the index, compressed and in base 64."""
-    return base64.b64encode(zlib.compress(word_index(columns), 9)).decode("ascii")
+    return base64.b64encode(zlib.compress(word_index(columns), 6)).decode("ascii")
 
 
 def grouped(values: NDArray[Any]) -> tuple[bytes, NDArray[np.int64]]:
