@@ -24,6 +24,7 @@ SAMPLE = 5000
 def features(x: Any) -> Any:
     """Return the default features of documents, without empty ones."""
     found = parse_kernel(KERNEL).gram(x).features()
+    assert found is not None
     rows = np.asarray(found.rows) * found.scale[:, None]
     return rows[np.abs(rows).sum(axis=1) > 0]
 
@@ -40,15 +41,15 @@ def sets(task: Task) -> dict[str, Any]:
 @row(
     "quality",
     "layout-trust",
-    "Trustworthiness (scikit-learn, 5 neighbours, cosine distance of the default features) of the map and of UMAP with its "
-    "defaults on the same features: bbc, 5,000 posts of 20ng, digits.",
+    "Trustworthiness (scikit-learn, 5 neighbours, cosine distance of the default features) of the map and of UMAP with "
+    "its defaults on the same features: bbc, 5,000 posts of 20ng, digits.",
     rests_on=("documents.layout", "gram.graph", "_native"),
     conditions=("layout-trust",),
     data=True,
 )
 def trust(task: Task) -> Found:
     try:
-        from umap import UMAP
+        from umap import UMAP  # type: ignore[import-not-found]
     except ImportError:
         raise Unavailable("pip install umap-learn") from None
     texts, gaps = [], []
@@ -92,8 +93,8 @@ def noise(task: Task) -> Found:
 )
 def seconds(task: Task) -> Found:
     measures = {}
-    for name, n in (("20k", 20_000), ("100k", 100_000)):
-        rng, n = np.random.default_rng(0), task.trials(n, n // 20)
+    for name, count in (("20k", 20_000), ("100k", 100_000)):
+        rng, n = np.random.default_rng(0), task.trials(count, count // 20)
         x = rng.normal(size=(200, 30))[rng.integers(0, 200, n)] + 0.7 * rng.normal(size=(n, 30))
         x /= np.linalg.norm(x, axis=1, keepdims=True)
         began = time.process_time()

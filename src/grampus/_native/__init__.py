@@ -185,13 +185,13 @@ def lay_out(
     places = np.array(places, dtype=np.float32, order="C")
     n = len(places)
     _require(places.shape == (n, 2) and n <= _MOST, f"places must have shape (n, 2); got {places.shape}")
-    ends = [_numbers(values, (len(weights),), "edges", np.int32) for values in (heads, tails)]
+    heads, tails = (_numbers(values, (len(weights),), "edges", np.int32) for values in (heads, tails))
     _require(
         all(len(end) == 0 or (end.min() >= 0 and end.max() < n) for end in ends), f"edges must be inside 0 … {n - 1}"
     )
     weights = _numbers(weights, (len(weights),), "weights", np.float32)
     _require(bool(((weights >= 0) & (weights <= 1)).all()), "weights must be from 0 to 1")
-    _core.lay_out(*ends, weights, fixed, epochs, repulsions, seed, places)
+    _core.lay_out(heads, tails, weights, fixed, epochs, repulsions, seed, places)
     return places
 
 

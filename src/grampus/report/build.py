@@ -24,10 +24,10 @@ __all__ = ["report_html", "write_report"]
 
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
-    "base.js", "palette.js", "model.js", "branches.js", "families.js", "edits.js", "glyphs.js", "points.js", "names.js",
-    "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js", "found.js", "tree.js",
-    "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js", "pairs.js", "results.js", "pictures.js",
-    "link.js", "main.js",
+    "base.js", "palette.js", "model.js", "branches.js", "families.js", "edits.js", "glyphs.js", "points.js",
+    "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
+    "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",
+    "pairs.js", "results.js", "pictures.js", "link.js", "main.js",
 )  # fmt: skip
 STYLES = (
     "colours.css", "frame.css", "verdict.css", "map.css", "side.css", "tree.css", "cards.css", "evidence.css",

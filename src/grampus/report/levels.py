@@ -47,5 +47,7 @@ def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
     own = [place for place, level in enumerate(found) if np.array_equal(level.labels, seen.labels)]
     if len(found) < 2 or not own:
         return (Level("", seen.labels, seen.clusters),), 0
-    found = tuple(Level(one.name, one.labels, seen.clusters if i == own[0] else one.clusters) for i, one in enumerate(found))
+    found = tuple(
+        Level(one.name, one.labels, seen.clusters if i == own[0] else one.clusters) for i, one in enumerate(found)
+    )
     return found, own[0]

@@ -66,11 +66,13 @@ def packed_index(columns: Sequence[Iterable[str]]) -> str:
 
 def grouped(values: NDArray[Any]) -> tuple[bytes, NDArray[np.int64]]:
     """Return numbers from 0 in groups of seven bits, and how many bytes each takes."""
-    lengths = 1 + sum((values >= (1 << shift)).astype(np.int64) for shift in (7, 14, 21, 28))
-    out = np.zeros(int(np.sum(lengths)), dtype=np.uint8)
+    lengths = np.ones(len(values), dtype=np.int64)
+    for shift in (7, 14, 21, 28):
+        lengths += values >= (1 << shift)
+    out = np.zeros(int(lengths.sum()), dtype=np.uint8)
     starts = np.cumsum(lengths) - lengths
     for place in range(5):
         here = lengths > place
         more = np.where(lengths[here] > place + 1, 0x80, 0)
         out[starts[here] + place] = ((values[here] >> (7 * place)) & 0x7F) | more
-    return out.tobytes(), np.asarray(lengths)
+    return out.tobytes(), lengths
