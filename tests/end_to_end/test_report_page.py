@@ -9,7 +9,7 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
+from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,6 +17,7 @@ import pytest
 
 from grampus.cli.results import csv_text, document_rows
 from grampus.describe import Term
+from grampus.persist import Level
 from grampus.report import Edits, write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
@@ -236,21 +237,20 @@ def test_a_link_restores_the_view(page, example):
     page.until(READY)
 
 
+@cache
 def with_levels():
-    """The example with two clusters above its four, and eight below."""
+    """The example with its tree cut above and below its four clusters."""
     run = example_run()
-    coarse = (run.evidence.labels // 2).astype(np.int32)
-    fine = (2 * run.evidence.labels + np.arange(N) % 2).astype(np.int32)
-    levels = []
-    for name, labels in (("coarse", coarse), ("middle", run.evidence.labels), ("fine", fine)):
-        clusters = tuple(
-            replace(run.evidence.clusters[0], number=c, size=int((labels == c).sum()), label=f"{name} {c}", nearest=-1)
-            for c in range(labels.max() + 1)
-        )
-        levels.append(SimpleNamespace(name=name, labels=labels, clusters=clusters))
-    evidence = replace(run.evidence)
-    object.__setattr__(evidence, "levels", tuple(levels))
-    return replace(run, evidence=evidence)
+    tree = run.evidence.tree
+    middle = sorted((b.index for b in tree if b.cluster >= 0), key=lambda i: tree[i].cluster)
+
+    def cut(parts):
+        splits = sorted((b for b in tree if b.order >= 0), key=lambda b: b.order)[: parts - 1]
+        opened = {b.index for b in splits}
+        found = [b for b in tree if b.index not in opened and (b.parent < 0 or b.parent in opened)]
+        return tuple(b.index for b in sorted(found, key=lambda b: (-b.size, b.index)))
+
+    return changed(run, levels=(Level("coarse", cut(2)), Level("middle", tuple(middle)), Level("fine", cut(8))))
 
 
 def test_levels_change_everything_that_is_shown(chrome, tmp_path):
@@ -260,16 +260,22 @@ def test_levels_change_everything_that_is_shown(chrome, tmp_path):
     chrome.until(READY)
     assert texts(chrome, "#levels button") == ["coarse 2", "middle 4", "fine 8"]
     middle = picture(chrome)
+    run = with_levels()
     for place, (name, k) in enumerate((("coarse", 2), ("fine", 8))):
         chrome.click(f"[data-level='{2 * place}']")
         assert text(chrome, "#headline") == f"160 documents in {k} clusters"
-        assert texts(chrome, ".found-name") == [f"{name} {c}" for c in range(k)]
+        assert texts(chrome, ".found-name") == list(run.level_names(name))
         assert len(texts(chrome, ".card")) == len(legend(chrome)) == k
         assert texts(chrome, "[id^=rename]") == []  # edits belong to the run's own level
         assert picture(chrome) != middle
     chrome.click("[data-level='1']")
     assert picture(chrome) == middle
     assert len(texts(chrome, "[id^=rename]")) == 4
+    chrome.downloads(tmp_path)
+    chrome.click("[data-level='2']")
+    chrome.click("#save-menu summary")
+    chrome.click("#save-csv")
+    assert saved(chrome, tmp_path, "grampus.csv").decode() == csv_text(*document_rows(run), lossless=False)
     assert chrome.problems == []
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
+LEVELS = ("coarse", "middle", "fine")
 METHODS = ("kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 
 
@@ -52,6 +53,10 @@ class Options:
 
     source: str = argument()
     clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
+    level: str = option(
+        f"The level to answer with: {', '.join(LEVELS)}. [middle]", heading=MAIN, type=click.Choice(LEVELS),
+        default="middle",
+    )
     documents: SourceOptions
     page: str | None = option(
         "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
@@ -70,7 +75,7 @@ class Options:
     def check(self) -> None:
         """Fail early: validate outputs before the expensive work."""
         if self.clusters != "auto":
-            refuse(("ks", "scheme", "null"), "with -k")
+            refuse(("ks", "scheme", "null", "level"), "with -k")
             if self.start.no_stability:
                 refuse(("splits",), "with -k and --no-stability")
         if self.start.method != METHODS[0]:
@@ -137,6 +142,7 @@ def _run(options: Options, progress: Progress) -> Run:
             stability=not options.start.no_stability,
             n_init=options.start.starts,
             polish=not options.start.no_polish,
+            level=options.level,
         ),
         random_state=options.machine.seed,
     )
@@ -172,6 +178,7 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
         "documents": [dict(zip(header, row, strict=True)) for row in rows],
         "clusters": [asdict(cluster) for cluster in evidence.clusters],
         "choice": None if evidence.choice is None else asdict(evidence.choice),
+        "levels": {name: list(run.level_names(name)) for name in run.levels},
         **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
         **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
         "saved": place,

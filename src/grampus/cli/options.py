@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..text import Corpus, TermVectorizer
 
 FORMATS = tuple(READERS)
-SCHEMES = click.Choice(["auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
+SCHEMES = click.Choice(["levels", "auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
 ACTIONS = click.Choice(["auto", "error", "number", "skip"])
 KERNEL = "cosine|principal(30)|normalise"
 _COLUMNS = ("id", "title", "label", "date")
@@ -179,12 +179,12 @@ class SplitOptions:
     """How k is chosen."""
 
     heading: ClassVar[str] = "Choosing k"
-    ks: tuple[int, ...] | None = option("Values of k to choose from. [2-10]", type=Numbers())
+    ks: tuple[int, ...] | None = option("Values of k to choose from. [2 to about 2 √n]", type=Numbers())
     scheme: str = option(
-        "RED-S, KKM-S, KM-S, KM-P. [KKM-S up to 2,500 documents, then RED-S]", type=SCHEMES, default="auto"
+        "levels, or the papers' auto, RED-S, KKM-S, KM-S, KM-P. [levels]", type=SCHEMES, default=SCHEMES.choices[0]
     )
-    splits: int = option("Random halvings, also for stability. [50]", type=AT_LEAST_1, default=50)
-    null: bool = option("Also test whether there are any groups; slower.")
+    splits: int = option("Random halvings of those schemes, and for stability. [50]", type=AT_LEAST_1, default=50)
+    null: bool = option("Also test whether there are any groups with those schemes; slower.")
 
     def effort(self, **others: Any) -> Effort:
         """Return the options as DocumentClusterer takes them, with others of its effort."""

@@ -143,6 +143,7 @@ def show_run(run: Run, out: Console) -> None:
         if run.evidence.choice.verdict:
             out.print(clean(run.evidence.choice.verdict, LINE))
         out.print()
+    _show_levels(run, out)
     stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
     for cluster in run.evidence.clusters:
@@ -156,6 +157,15 @@ def show_run(run: Run, out: Console) -> None:
     odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
     out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
     notes(out, run.evidence.warnings)
+
+
+def _show_levels(run: Run, out: Console) -> None:
+    """Say how many clusters the other levels have, and how to see them."""
+    sizes = {level.name: len(level.branches) for level in run.evidence.levels}
+    others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
+    if others and run.n_clusters == sizes.get("middle"):
+        how = "" if run.evidence.choice is None else "; --level fine" if "fine" in sizes else "; --level coarse"
+        out.print(f"{', '.join(others)}{how}")
 
 
 @contextmanager

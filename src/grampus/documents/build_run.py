@@ -28,8 +28,9 @@ from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
 from .layout import coordinates, representatives
+from .levels import neighbours
 from .partition import Partition
-from .tree_labels import branches
+from .tree_labels import branches, level_records
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
@@ -49,7 +50,8 @@ def build_run(
     spelling = _spelling(inputs, seen)
     clusters = _clusters(found, seen, spelling, steady)
     progress("describing", 1, 4)
-    tree, leaves = branches(nested_tree(found.gram, labels, PARTS), clusters, inputs, labels, spelling)
+    nodes = nested_tree(found.gram, labels, PARTS, **neighbours(found.levels, found.answer))
+    tree, leaves = branches(nodes, clusters, inputs, labels, spelling)
     progress("describing", 2, 4)
     pairs, similarity = duplicates(inputs, found.gram, found.notes)
     progress("describing", 3, 4)
@@ -83,6 +85,7 @@ def build_run(
             labels=labels[group].astype(np.int32),
             clusters=clusters,
             choice=found.choice,
+            levels=level_records(nodes, found.levels),
             tree=tree,
             leaves=leaves,
             second=seen.second[group].astype(np.int32),

@@ -25,8 +25,9 @@ from ..report import Edits, write_report
 from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run
-from .effort import Effort
+from .effort import LEVELS, Effort
 from .inputs import Inputs, collect
+from .levels import Partitions, around, choose_levels, partitions
 from .methods import Found, Job, Method, check_method, restore_method
 from .partition import Partition
 from .predict import Prediction, Predictor
@@ -43,7 +44,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     Parameters
     ----------
     n_clusters : int or "auto"
-        k; "auto" chooses it by ``choose_k``.
+        k; "auto" finds out how many groups there are by ``choose_levels``, and puts all documents in one cluster where
+        there are none.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
         weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
@@ -132,14 +134,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
         notes = list(inputs.corpus.notes)
-        choice = choose(gram, inputs, effort, seed, progress) if self.n_clusters == "auto" else None
-        k = choice.best if choice else self._given(inputs)
-        job = Job(k, inputs.weights, effort.n_init, effort.polish, seed)
+        choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
+        job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
         found = _cluster(gram, method, job, notes, progress)
-        labels = _by_size(found.labels, inputs.weights)
+        levels = partitions(gram, found.labels, ks, seed)
+        levels = {name: _by_size(level, inputs.weights) for name, level in levels.items()}
+        answer = self._answer(levels, effort, notes)
+        labels = levels[answer]
+        found = replace(found, polished=found.polished and answer == "middle")
         rows, weights, words = inputs.features, inputs.weights, inputs.vectorizer
         predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished)
-        partition = Partition(inputs, gram, labels, found, predictor, choice, seed, notes)
+        partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
         self.predictor_: Predictor | None = predictor
@@ -161,7 +166,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel, _, effort, seed = self._check()
         inputs = collect(X, kernel, self.terms)
         gram = kernel.gram(inputs.features, inputs.collection)
-        return choose(gram, inputs, effort, seed, progress or (lambda *_: None))
+        return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
 
     def _check(self) -> tuple[Kernel, Method, Effort, int]:
         """Check the parameters before any work."""
@@ -172,6 +177,21 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
         return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
+
+    def _levels(
+        self, gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
+    ) -> tuple[Choice | None, dict[str, int]]:
+        """Return how k was chosen, and the number of clusters of every level."""
+        if self.n_clusters == "auto":
+            return _chosen(gram, inputs, kernel, effort, seed, progress)
+        return None, around(self._given(inputs), int((inputs.weights > 0).sum()))
+
+    def _answer(self, levels: Partitions, effort: Effort, notes: list[str]) -> str:
+        """Return the level that is the answer: the one asked for, where it exists."""
+        if self.n_clusters != "auto" or effort.level in levels:
+            return effort.level if self.n_clusters == "auto" else "middle"
+        notes.append(f"There is no {effort.level} level; the middle one is shown.")
+        return "middle"
 
     def _given(self, inputs: Inputs) -> int:
         distinct = int((inputs.weights > 0).sum())
@@ -331,6 +351,16 @@ def _seed(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
         return check_integer(random_state, "random_state", low=0, high=2**32 - 1)
     return seed_words(random_state, 1)[0]
+
+
+def _chosen(
+    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
+) -> tuple[Choice, dict[str, int]]:
+    """Choose k as the effort says; return the record of it, and the number of clusters of every level."""
+    if effort.scheme == LEVELS:
+        return choose_levels(gram, inputs, kernel, effort, seed, progress)
+    choice = choose(gram, inputs, effort, seed, progress)
+    return choice, around(choice.best, int((inputs.weights > 0).sum()))
 
 
 def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:

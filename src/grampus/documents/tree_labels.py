@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from ..cluster import Tree
+from ..cluster import Node, Tree
 from ..describe import Cluster, distinguishing_terms, short_label
 from ..describe.describe import spelled
-from ..persist import Branch
+from ..persist import Branch, Level
 from .inputs import Inputs
 
 HEADS = 3  # clusters that the name of a union shows
@@ -37,6 +37,22 @@ def branches(
         for node in tree.nodes
     )  # fmt: skip
     return made, leaf_of[inputs.group]
+
+
+def level_records(tree: Tree, levels: Mapping[str, NDArray[np.intp]]) -> tuple[Level, ...]:
+    """Return which branches are the clusters of every level, in the order of their numbers."""
+    found = []
+    for name, labels in levels.items():
+        sizes = np.bincount(labels[labels >= 0])
+        at = {int(labels[node.members[0]]): node.index for node in reversed(tree.nodes) if _is_whole(node, labels, sizes)}
+        found.append(Level(name, tuple(at[c] for c in range(len(sizes)))))
+    return tuple(found)
+
+
+def _is_whole(node: Node, labels: NDArray[np.intp], sizes: NDArray[np.intp]) -> bool:
+    """Return whether the documents of a node are those of one cluster."""
+    first = labels[node.members[0]]
+    return first >= 0 and len(node.members) == sizes[first] and bool((labels[node.members] == first).all())
 
 
 def _unions(tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int]) -> dict[int, str]:

@@ -38,6 +38,10 @@ class Choice(Drawable):
         P value of the hypothesis that there are no groups; None if it was not tested.
     verdict : str
         What this means, in plain words.
+    expected : tuple of float or None
+        Score of data without groups at each value; empty if that was not measured.
+    answer : str
+        "groups", "weak groups", "no groups" or "too few"; "" if that was not measured.
 
     Examples
     --------
@@ -56,6 +60,29 @@ class Choice(Drawable):
     n_splits: int
     p_value: float | None = None
     verdict: str = ""
+    expected: tuple[float | None, ...] = ()
+    answer: str = ""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One of the nested partitions of a run, as branches of its tree.
+
+    Attributes
+    ----------
+    name : "coarse", "middle" or "fine"
+    branches : tuple of int
+        The branch of each cluster, the largest first.
+
+    Examples
+    --------
+    >>> from grampus.persist import Level
+    >>> Level("coarse", (1, 2)).branches
+    (1, 2)
+    """
+
+    name: str
+    branches: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -194,6 +221,8 @@ class RunEvidence:
         What each is about; ``clusters[c].number == c``.
     choice : Choice or None
         How k was chosen; None if it was given.
+    levels : tuple of Level
+        Nested partitions, from coarse to fine; ``labels`` are those of one of them, mostly of the middle one.
     tree : tuple of Branch
         The root first, parents before children. Merges of clusters above, parts of clusters below.
     leaves : int32 array of shape (n,)
@@ -231,6 +260,7 @@ class RunEvidence:
     labels: NDArray[np.int32]
     clusters: tuple[Cluster, ...]
     choice: Choice | None = None
+    levels: tuple[Level, ...] = ()
     tree: tuple[Branch, ...]
     leaves: NDArray[np.int32]
     second: NDArray[np.int32]

@@ -8,12 +8,13 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._draw import Shown
-from ..errors import RunError
+from ..errors import InputError, RunError
 from ..text import Texts
 from .folder import read_folder, write_folder
-from .records import Documents, Layout, Provenance, RunEvidence
+from .records import Documents, Layout, Level, Provenance, RunEvidence
 from .schema import check_parts, read
 from .upgrade import SCHEMA, upgrade
 
@@ -79,6 +80,41 @@ class Run(Shown):
     def n_unassigned(self) -> int:
         """The number of documents that belong to no cluster."""
         return int((self.evidence.labels < 0).sum())
+
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of the levels, from coarse to fine."""
+        return tuple(level.name for level in self.evidence.levels)
+
+    def level_labels(self, name: str) -> NDArray[np.int32]:
+        """Return the cluster of every document at a level, the largest 0; −1 for a document in none.
+
+        Parameters
+        ----------
+        name : "coarse", "middle" or "fine"
+        """
+        branches = self._level(name).branches
+        number = np.full(len(self.evidence.tree) + 1, -1, dtype=np.int32)
+        number[list(branches)] = np.arange(len(branches))
+        for branch in self.evidence.tree[1:]:
+            if number[branch.index] < 0:
+                number[branch.index] = number[branch.parent]
+        return np.asarray(number[self.evidence.leaves])
+
+    def level_names(self, name: str) -> tuple[str, ...]:
+        """Return the short names of the clusters of a level.
+
+        Parameters
+        ----------
+        name : "coarse", "middle" or "fine"
+        """
+        return tuple(self.evidence.tree[index].label for index in self._level(name).branches)
+
+    def _level(self, name: str) -> Level:
+        for level in self.evidence.levels:
+            if level.name == name:
+                return level
+        raise InputError(f"level must be one of {', '.join(map(repr, self.levels)) or 'none'}; got {name!r}.")
 
     def without_texts(self) -> Run:
         """Return the run without texts, excerpts and titles; ids, words of the clusters and weights of terms stay.

@@ -193,6 +193,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "mean": [_short(value) for value in choice.mean],
         "error": [_short(value) for value in choice.standard_error],
         "plausible": list(choice.plausible),
+        "expected": [_short(value) for value in choice.expected],
         "splits": choice.n_splits,
         "verdict": choice.verdict,
     }

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe import Cluster
+from ..describe import Cluster, Term
 from ..persist import Run
+
+TERMS, SHOWN = 12, 5  # words and documents of a cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +42,39 @@ def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
     >>> from grampus import DocumentClusterer
     >>> from grampus.report.levels import levels_of
     >>> levels, own = levels_of(DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_)
-    >>> len(levels), own
-    (1, 0)
+    >>> levels[own].clusters[0].size
+    2
     """
     seen = run.evidence
-    found = tuple(Level(one.name, one.labels, one.clusters) for one in getattr(seen, "levels", ()))
-    own = [place for place, level in enumerate(found) if np.array_equal(level.labels, seen.labels)]
-    if len(found) < 2 or not own:
+    found, own = [], -1
+    for name in run.levels:
+        labels = run.level_labels(name)
+        if own < 0 and np.array_equal(labels, seen.labels):
+            own = len(found)
+            found.append(Level(name, seen.labels, seen.clusters))
+        else:
+            found.append(Level(name, labels, _clusters(run, labels, run.level_names(name))))
+    if own < 0 or len(found) < 2:
         return (Level("", seen.labels, seen.clusters),), 0
-    found = tuple(
-        Level(one.name, one.labels, seen.clusters if i == own[0] else one.clusters) for i, one in enumerate(found)
-    )
-    return found, own[0]
+    return tuple(found), own
+
+
+def _clusters(run: Run, labels: NDArray[Any], names: tuple[str, ...]) -> tuple[Cluster, ...]:
+    """Describe the clusters of a level by the clusters of the run that they hold or belong to."""
+    seen, made = run.evidence, []
+    for number, name in enumerate(names):
+        members = np.flatnonzero(labels == number)
+        inside, counts = np.unique(seen.labels[members], return_counts=True)
+        scores = Counter(dict.fromkeys(name.split(", "), 1.0)) if name else Counter[str]()
+        if len(inside) > 1:
+            for cluster, count in zip(inside.tolist(), counts.tolist(), strict=True):
+                scores.update({t.text: t.score * count / len(members) for t in seen.clusters[cluster].terms})
+        terms = tuple(Term(text, score) for text, score in scores.most_common(TERMS))
+        order = members[np.argsort(-seen.margin[members], kind="stable")]
+        central, borderline = (tuple(part.tolist()) for part in (order[:SHOWN], order[: -SHOWN - 1 : -1]))
+        few = len(members) <= SHOWN
+        nan = float("nan")
+        made.append(
+            Cluster(number, len(members), name, terms, (), (), central, () if few else borderline, (), nan, -1, nan)
+        )
+    return tuple(made)

@@ -33,6 +33,9 @@ def verdict(run: Run) -> tuple[Statement, ...]:
 
 def lead(run: Run) -> Statement:
     """Return how far to believe the clusters, in one sentence."""
+    choice = run.evidence.choice
+    if choice is not None and choice.answer == "too few":
+        return Statement("There are too few documents to tell whether they form groups.", "warning")
     if not has_groups(run):
         return Statement("There may be no groups here: halves of the documents agree no better than chance.", "warning")
     measured = [cluster for cluster in run.evidence.clusters if cluster.stability is not None]
@@ -42,6 +45,8 @@ def lead(run: Run) -> Statement:
         return Statement("How stable these clusters are was not measured.")
     mean = sum((c.stability or 0.0) * c.size for c in measured) / (sum(c.size for c in measured) or 1)
     again = "when half of the documents are clustered again"
+    if choice is not None and choice.answer == "weak groups":
+        return Statement("These groups are weak: halves of the documents agree only little better than chance.")
     if mean >= STABLE:
         return Statement(f"These groups are clear: most of each comes back together {again}.", "good")
     if mean >= UNSTABLE:
@@ -52,7 +57,11 @@ def lead(run: Run) -> Statement:
 def has_groups(run: Run) -> bool:
     """Return False where the choice of k shows that there may be no groups at all."""
     choice = run.evidence.choice
-    if choice is None or choice.best not in choice.ks:
+    if choice is None:
+        return True
+    if choice.answer:
+        return choice.answer in ("groups", "weak groups")
+    if choice.best not in choice.ks:
         return True
     place = choice.ks.index(choice.best)
     mean, error = choice.mean[place], choice.standard_error[place]
@@ -62,13 +71,18 @@ def has_groups(run: Run) -> bool:
 
 def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
+    kind: Kind
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
+    if choice.answer:
+        sure = choice.answer == "groups" and len(choice.ks) > 1
+        kind = "good" if sure else "plain" if choice.answer.endswith("groups") and choice.best > 1 else "warning"
+        return [Statement(choice.verdict, kind)]
     others = len(choice.plausible) - 1
     sure = others < 1 and len(choice.ks) > 1 and has_groups(run)
-    kind: Kind = "good" if sure else "plain" if others <= 2 and has_groups(run) else "warning"
+    kind = "good" if sure else "plain" if others <= 2 and has_groups(run) else "warning"
     said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(

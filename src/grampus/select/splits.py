@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_integer
-from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
+from .._parallel import results_in_threads
+from ..cluster.kmeans import JOINS, Labels, plus_plus, plus_plus_path, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
 
@@ -117,6 +118,27 @@ class Splits:
                     elif read is not None:
                         row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
         return found
+
+
+def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int], n_init: int) -> Labels:
+    """Return the starts of both halves of some splits for all ks, by k-means++: (ks, 2 · splits · n_init, n).
+
+    Ordered as `Splits.draw` orders them. The centres of one start are the first ones of the same start for a larger k.
+    """
+    n, reader, diagonal = len(gram), row_reader(gram), gram.diagonal().astype(np.float64)
+    found = np.full((len(ks), 2 * len(numbers) * n_init, n), -1, dtype=np.int32)
+
+    def fill(row: int) -> None:
+        place, start = divmod(row, n_init)
+        number, side = numbers[place // 2], place % 2
+        members = np.flatnonzero(half(n, entropy, number) ^ bool(side))
+        rng = generator(entropy, _START, number, side, start)
+        path = plus_plus_path(reader(members), diagonal[members], ks, rng, np.ones(len(members)))
+        found[:, row, members] = path
+
+    for _ in results_in_threads(fill, found.shape[1]):
+        pass
+    return found
 
 
 def check_splits(splits: Any) -> Splits:

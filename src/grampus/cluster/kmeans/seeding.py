@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -119,15 +119,31 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
     diagonal, mass : array
         Self-similarity of each document, and the weight that it stands for.
     """
+    return plus_plus_path(read, diagonal, [k], rng, mass)[0]
+
+
+def plus_plus_path(read: Reader, diagonal: Array, ks: Sequence[int], rng: np.random.Generator, mass: Array) -> Labels:
+    """Return the starts of greedy k-means++ for several k, rising, as one sequence of centres: shape (ks, n).
+
+    The start for a smaller k has the first of the centres of a larger one, so that all cost as much as the largest.
+    """
     with blas_threads():
-        return _plus_plus(read, diagonal, k, rng, mass)
+        found, step = np.empty((len(ks), len(diagonal)), dtype=np.int32), 0
+        for count, labels in enumerate(_plus_plus(read, diagonal, ks[-1], rng, mass), start=1):
+            if count == ks[step]:
+                found[step] = labels
+                step += 1
+        found[step:] = labels  # every document equals a centre
+        return found
 
 
-def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
+def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Iterator[Labels]:
+    """Yield the labels after every centre; the array is the same one."""
     size = float(mass @ np.abs(diagonal))
     trials = 2 + int(np.log(k))
     nearest = _distances(read, diagonal, _draw(mass, 1, rng))[0]
     labels = np.zeros(len(diagonal), dtype=np.int32)
+    yield labels
     for cluster in range(1, k):
         pull = mass * nearest
         if not pull.sum() > 0:
@@ -141,7 +157,7 @@ def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, 
         labels[closer] = cluster
         nearest = np.minimum(nearest, distances[best])
         nearest[centres[best]] = 0.0
-    return labels
+        yield labels
 
 
 def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ..._array import Array, sum_rows
 from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads
+from ...errors import InputError
 from ...gram import Gram
 from .grow import Cutting, grow
 from .node import Part
@@ -19,7 +21,7 @@ from .tree import Node, Split, Tree
 SMALLEST = 10  # documents a part of a cluster should have on average
 
 
-def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
+def nested_tree(gram: Gram, labels: Any, parts: int = 4, *, above: Sequence[Any] = (), below: Sequence[Any] = ()) -> Tree:
     """Build a tree around the clusters of a partition: ``tree.cut(k)`` is the partition.
 
     Above the clusters, the two whose union raises the objective least are merged repeatedly: Ward's rule in feature
@@ -36,6 +38,9 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
         Equal labels form a cluster; documents labelled −1 are left out.
     parts : int
         Maximum number of parts of a cluster; 1 for none.
+    above, below : sequence of arrays of shape (n,)
+        Coarser and finer partitions that nest with this one, the nearest first. Clusters that are in one coarser
+        cluster are merged before others; the parts of a cluster are its finer clusters, merged by the same rule.
 
     Returns
     -------
@@ -55,18 +60,53 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     clusters = check_partition(labels, len(base))
     parts = check_integer(parts, "parts", low=1)
     inside = np.flatnonzero(clusters >= 0)
+    groups = [_groups(clusters, partition) for partition in above]
     if len(inside) < len(base):
-        tree = nested_tree(base.take(inside), clusters[inside], parts)
+        around = {
+            "above": [np.asarray(partition)[inside] for partition in above],
+            "below": [np.asarray(partition)[inside] for partition in below],
+        }
+        tree = nested_tree(base.take(inside), clusters[inside], parts, **around)
         nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
         return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():
-        scatter, joins = _merges(base, clusters)
-        subtrees = _subtrees(base, clusters, parts)
+        scatter, joins = merges(base, clusters, groups)
+        subtrees = _given_parts(base, clusters, below) if below else _subtrees(base, clusters, parts)
     return _assemble(clusters, scatter, joins, subtrees)
 
 
-def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[tuple[int, int]]]:
-    """Return the scatter of every cluster and of every union, and which two were joined to make each union."""
+def _groups(clusters: NDArray[np.intp], coarse: Any) -> NDArray[np.intp]:
+    """Return the coarse cluster of every cluster; refuse partitions that do not nest."""
+    inside = np.flatnonzero(clusters >= 0)
+    above = check_partition(coarse, len(clusters))[inside]
+    groups = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
+    groups[clusters[inside]] = above
+    if (groups[clusters[inside]] != above).any():
+        raise InputError("Partitions above must be unions of clusters: one cluster is in two of them.")
+    return groups
+
+
+def _given_parts(base: Gram, clusters: NDArray[np.intp], below: Sequence[Any]) -> list[Tree]:
+    """Return a tree of the finer clusters inside every cluster."""
+    finer, found = [check_partition(partition, len(clusters)) for partition in below], []
+    for cluster in range(int(clusters.max()) + 1):
+        members = np.flatnonzero(clusters == cluster)
+        near, *far = (np.unique(partition[members], return_inverse=True)[1] for partition in finer)
+        tree = nested_tree(base.take(members), near, 1, below=far)
+        nodes = tuple(replace(node, members=members[node.members]) for node in tree.nodes)
+        found.append(Tree(nodes, tree.n_clusters, tree.complete))
+    if sum(len(tree.leaves) for tree in found) != len(np.unique(finer[-1][clusters >= 0])):
+        raise InputError("Partitions below must be parts of clusters: one of their clusters is in two.")
+    return found
+
+
+def merges(
+    base: Gram, clusters: NDArray[np.intp], groups: Sequence[NDArray[np.intp]] = ()
+) -> tuple[list[float], list[tuple[int, int]]]:
+    """Return the scatter of every cluster and of every union, and which two were joined to make each union.
+
+    Clusters that are in one group are joined before others, by the first of the `groups` first.
+    """
     k = int(clusters.max()) + 1
     total = sum_rows(base.sum_by(clusters, k), clusters, k, np.ones(len(clusters)))  # Σ_{i∈c, j∈d} K_ij
     total = (total + total.T) / 2.0
@@ -77,6 +117,11 @@ def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[t
     number = list(range(k))  # the node at each position
     while len(alive) > 1:
         cost = _costs(total[np.ix_(alive, alive)], sizes[alive])
+        for group in groups:
+            apart = group[alive][:, None] != group[alive]
+            if np.isfinite(cost[~apart]).any():
+                cost[apart] = np.inf
+                break
         a, b = divmod(int(cost.argmin()), len(alive))
         one, other = alive[min(a, b)], alive[max(a, b)]
         joins.append((number[one], number[other]))

@@ -11,16 +11,16 @@ const editCount = () => Object.keys(edits.names).length + edits.merges.length;
 const originally = JSON.stringify(edits);
 const editsChanged = () => JSON.stringify(edits) !== originally;
 
-// Edits belong to the run's own level; the others are shown as they are.
-function regroup() {
-  const { names, merges } = isOwnLevel() ? edits : { names: {}, merges: [] };
+// The clusters of a level, merged and named; edits belong to the run's own level, the others are shown as they are.
+function groupsOf(clusters, { names, merges }) {
   const merged = new Set(merges.flat());
-  const alone = data.clusters
-    .map((_, c) => c)
-    .filter((c) => !merged.has(c))
-    .map((c) => [c]);
-  const groups = [...merges, ...alone].sort((a, b) => a[0] - b[0]);
-  state.groups = groups.map((clusters) => groupOfClusters(clusters, names));
+  const alone = clusters.map((_, c) => c).filter((c) => !merged.has(c)).map((c) => [c]); // prettier-ignore
+  return [...merges, ...alone].sort((a, b) => a[0] - b[0]).map((members) => [members, names]);
+}
+
+function regroup() {
+  const groups = groupsOf(data.clusters, isOwnLevel() ? edits : { names: {}, merges: [] });
+  state.groups = groups.map(([clusters, names]) => groupOfClusters(clusters, names));
   state.groups.forEach((group, place) =>
     group.clusters.forEach((c) => {
       state.groupOf[c] = place;
@@ -28,6 +28,18 @@ function regroup() {
   );
   tell("groups");
   recolour();
+}
+
+// Names and numbers of the run's own level, whatever level is shown.
+function ownGroups() {
+  const { clusters } = levels[data.level];
+  const groupOf = new Uint32Array(clusters.length);
+  const groups = groupsOf(clusters, edits).map(([members, names], place) => {
+    for (const c of members) groupOf[c] = place;
+    const name = names[members[0]] ?? members.map((c) => clusters[c].name).join(" + ");
+    return { first: members[0], name, none: clusters[members[0]].none === true };
+  });
+  return { groups, groupOf };
 }
 
 // "4,000 documents in 12 clusters, 31 in no cluster"

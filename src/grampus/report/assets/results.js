@@ -12,8 +12,9 @@ const decimal = (value) => (Number.isInteger(value) ? value.toFixed(1) : String(
 const csvCell = (value) => (value === null || value === undefined ? '""' : typeof value === "string" ? quoted(harmless(value)) : String(value));
 const excerptForTable = (text) => (data.whole ? [...text.slice(0, 1280).split(/\s+/).filter(Boolean).join(" ")].slice(0, 160).join("") : text);
 
-// Header and rows of these documents; cluster and name are as edited.
+// Header and rows of these documents; clusters and names are those of the run's own level, as edited.
 function tableOf(order) {
+  const own = ownGroups();
   const extra = [
     ["title", documents.titles],
     ["label", column && { at: (i) => column.values[column.codes[i]] }],
@@ -24,11 +25,15 @@ function tableOf(order) {
     const value = documents[name]?.[i];
     return value === null || value === undefined ? '""' : decimal(value);
   };
-  const head = ["id", "cluster", "about", "margin", "second", "oddness", "stability", ...extra.map(([name]) => name)];
+  const others = levels.length > 1 ? levels.filter(({ name }) => name !== "middle") : [];
+  const placed = ({ labels: at, clusters }, i) =>
+    clusters[at[i]].none ? ['""', csvCell("no cluster")] : [at[i], csvCell(clusters[at[i]].name)];
+  const more = others.flatMap(({ name }) => [`cluster_${name}`, `about_${name}`]);
+  const head = ["id", "cluster", "about", "margin", "second", "oddness", "stability", ...more, ...extra.map(([name]) => name)];
   const lines = [head.map(quoted).join(",")];
   const real = levels[data.level].clusters.filter((cluster) => !cluster.none).length;
   for (const i of order) {
-    const group = groupOfDocument(i);
+    const group = own.groups[own.groupOf[ownLabels[i]]];
     lines.push(
       [
         csvCell(documents.ids[i]),
@@ -38,6 +43,7 @@ function tableOf(order) {
         second[i] < real ? second[i] : '""',
         figure("oddness", i),
         figure("stability", i),
+        ...others.flatMap((level) => placed(level, i)),
         ...extra.map(([, values]) => csvCell(values.at(i))),
       ].join(","),
     );
