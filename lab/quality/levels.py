@@ -37,7 +37,10 @@ def answers(name: str) -> dict[str, Any]:
     seconds = time.process_time() - began
     found: dict[str, Any] = {
         "true": true,
-        "levels": {name: len(level.branches) for name, level in zip(levels.run_.levels, levels.run_.evidence.levels, strict=True)},
+        "levels": {
+            name: len(level.branches)
+            for name, level in zip(levels.run_.levels, levels.run_.evidence.levels, strict=True)
+        },
         "verdict": levels.choice_.answer,
         "seconds": seconds,
         "middle": _scores(classes, levels.labels_),
@@ -222,7 +225,11 @@ def levels_nothing(task: Task) -> Found:
         ticks += sum(verdict == "groups" for verdict in found) if kind == "random words" else 0
         rows.append((kind, len(found), f"{shares[-1]:.0%}", sum(verdict == "groups" for verdict in found)))
     text = f"no groups in {min(shares):.0%} of the draws or more; {ticks} ticks for random words"
-    return Found(text, {"quiet": min(shares), "ticks": float(ticks)}, [Table("Data without groups", ("data", "draws", "no groups", "ticks"), rows)])
+    return Found(
+        text,
+        {"quiet": min(shares), "ticks": float(ticks)},
+        [Table("Data without groups", ("data", "draws", "no groups", "ticks"), rows)],
+    )
 
 
 def answer_to_mixture(seed: int) -> list[int]:

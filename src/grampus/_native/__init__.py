@@ -187,7 +187,8 @@ def lay_out(
     _require(places.shape == (n, 2) and n <= _MOST, f"places must have shape (n, 2); got {places.shape}")
     heads, tails = (_numbers(values, (len(weights),), "edges", np.int32) for values in (heads, tails))
     _require(
-        all(len(end) == 0 or (end.min() >= 0 and end.max() < n) for end in (heads, tails)), f"edges must be inside 0 … {n - 1}"
+        all(len(end) == 0 or (end.min() >= 0 and end.max() < n) for end in (heads, tails)),
+        f"edges must be inside 0 … {n - 1}",
     )
     weights = _numbers(weights, (len(weights),), "weights", np.float32)
     _require(bool(((weights >= 0) & (weights <= 1)).all()), "weights must be from 0 to 1")

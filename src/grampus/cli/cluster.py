@@ -54,7 +54,9 @@ class Options:
     source: str = argument()
     clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
     level: str = option(
-        f"The level to answer with: {', '.join(LEVELS)}. [middle]", heading=MAIN, type=click.Choice(LEVELS),
+        f"The level to answer with: {', '.join(LEVELS)}. [middle]",
+        heading=MAIN,
+        type=click.Choice(LEVELS),
         default="middle",
     )
     documents: SourceOptions

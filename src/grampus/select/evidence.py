@@ -78,7 +78,9 @@ class Evidence:
         The scale tells 1 from 0.95 as it tells 0.5 from 0. Deviations are pooled over neighbouring values of k, since
         few draws know each of them badly.
         """
-        seen, without = (-np.log(np.maximum(1.0 - part, 0.0) + 2.0 / self.n_documents) for part in (self.mean, self.null))
+        seen, without = (
+            -np.log(np.maximum(1.0 - part, 0.0) + 2.0 / self.n_documents) for part in (self.mean, self.null)
+        )
         variance = without.var(axis=0, ddof=1)
         padded = np.pad(variance, 2, mode="edge")
         pooled = np.max([np.convolve(padded, np.full(5, 0.2), "valid"), variance / 2.0], axis=0)

@@ -290,6 +290,8 @@ def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n
     if seen is None or middle not in seen.ks:
         return f"{middle} groups{more}."
     place = int(np.flatnonzero(seen.ks == middle)[0])
-    figures = f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"
+    figures = (
+        f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"
+    )
     word = "groups" if verdict == "groups" else "weak groups"
     return f"{middle} {word}{more}: {figures}."

@@ -160,7 +160,16 @@ def score_rows(choice: Any) -> list[Score]:
         highest = k == choice.ranking[0] and not levels
         close = "highest" if highest else "close" if k in choice.plausible and not levels else ""
         note = f"{runs[i]} of {2 * choice.n_splits} runs degenerate" if runs is not None and runs[i] else ""
-        rows.append(Score(k, _finite(mean), _finite(error), "chosen" if k == choice.best else close, note, without[i] if without else None))
+        rows.append(
+            Score(
+                k,
+                _finite(mean),
+                _finite(error),
+                "chosen" if k == choice.best else close,
+                note,
+                without[i] if without else None,
+            )
+        )
     return rows
 
 

@@ -21,7 +21,9 @@ from .tree import Node, Split, Tree
 SMALLEST = 10  # documents a part of a cluster should have on average
 
 
-def nested_tree(gram: Gram, labels: Any, parts: int = 4, *, above: Sequence[Any] = (), below: Sequence[Any] = ()) -> Tree:
+def nested_tree(
+    gram: Gram, labels: Any, parts: int = 4, *, above: Sequence[Any] = (), below: Sequence[Any] = ()
+) -> Tree:
     """Build a tree around the clusters of a partition: ``tree.cut(k)`` is the partition.
 
     Above the clusters, the two whose union raises the objective least are merged repeatedly: Ward's rule in feature
