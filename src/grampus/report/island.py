@@ -46,7 +46,8 @@ def texts(page: Page) -> str:
     columns: dict[str, Any] = {name: None if column is None else list(column) for name, column in named}
     for name in ("margin", "oddness", "stability"):
         values = getattr(seen, name)
-        columns[name] = None if np.isnan(values).all() else [_short(float(value)) for value in values]
+        rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
+        columns[name] = None if np.isnan(values).all() else rounded
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
 

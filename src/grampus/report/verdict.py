@@ -15,6 +15,11 @@ Kind = Literal["good", "plain", "warning"]
 STABLE, UNSTABLE = 0.75, 0.5  # share of a document's cluster mates that stay when half of the documents are clustered
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
+CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
+    (STABLE, "clear", "most", "good"),
+    (UNSTABLE, "fairly clear", "more than half", "plain"),
+    (-np.inf, "vague", "less than half", "warning"),
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +30,15 @@ class Statement:
     kind: Kind = "plain"
 
 
+LEADS = {
+    "too few": Statement("There are too few documents to tell whether they form groups.", "warning"),
+    "no groups": Statement(
+        "There may be no groups here: halves of the documents agree no better than chance.", "warning"
+    ),
+    "weak groups": Statement("These groups are weak: halves of the documents agree only little better than chance."),
+}
+
+
 def verdict(run: Run) -> tuple[Statement, ...]:
     """Return what a reader should know, most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
@@ -33,25 +47,19 @@ def verdict(run: Run) -> tuple[Statement, ...]:
 
 def lead(run: Run) -> Statement:
     """Return how far to believe the clusters, in one sentence."""
-    choice = run.evidence.choice
-    if choice is not None and choice.answer == "too few":
-        return Statement("There are too few documents to tell whether they form groups.", "warning")
+    answer = "" if run.evidence.choice is None else run.evidence.choice.answer
+    if answer in LEADS:
+        return LEADS[answer]
     if not has_groups(run):
-        return Statement("There may be no groups here: halves of the documents agree no better than chance.", "warning")
+        return LEADS["no groups"]
     measured = [cluster for cluster in run.evidence.clusters if cluster.stability is not None]
-    if run.n_clusters == 1:
-        return Statement("All documents are in one cluster.")
-    if not measured:
-        return Statement("How stable these clusters are was not measured.")
+    if run.n_clusters == 1 or not measured:
+        alone = "All documents are in one cluster."
+        return Statement(alone if run.n_clusters == 1 else "How stable these clusters are was not measured.")
     mean = sum((c.stability or 0.0) * c.size for c in measured) / (sum(c.size for c in measured) or 1)
-    again = "when half of the documents are clustered again"
-    if choice is not None and choice.answer == "weak groups":
-        return Statement("These groups are weak: halves of the documents agree only little better than chance.")
-    if mean >= STABLE:
-        return Statement(f"These groups are clear: most of each comes back together {again}.", "good")
-    if mean >= UNSTABLE:
-        return Statement(f"These groups are fairly clear: more than half of each comes back together {again}.")
-    return Statement(f"These groups are vague: less than half of each comes back together {again}.", "warning")
+    word, kept, kind = next((word, kept, kind) for least, word, kept, kind in CLEARNESS if mean >= least)
+    again = "comes back together when half of the documents are clustered again"
+    return Statement(f"These groups are {word}: {kept} of each {again}.", kind)
 
 
 def has_groups(run: Run) -> bool:

@@ -14,13 +14,15 @@ import struct
 import unicodedata
 import zlib
 from collections.abc import Iterable, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 LONGEST = 64  # characters of a word that count
-_WORD = re.compile(r"[^\W_]+")
+CHUNK = 4096  # documents that are numbered at a time
+_WORD = re.compile(rf"([^\W_]{{1,{LONGEST}}})[^\W_]*")
 
 
 def words_of(text: str) -> list[str]:
@@ -33,22 +35,34 @@ def words_of(text: str) -> list[str]:
     ['whale', 'song', '2', 'whales', 'x']
     """
     plain = text if text.isascii() else unicodedata.normalize("NFKC", text)
-    return [word[:LONGEST] for word in _WORD.findall(plain.lower())]
+    found: list[str] = _WORD.findall(plain.lower())
+    return found
+
+
+class _Numbers(dict[str, int]):
+    """Words and their numbers, in the order in which they were asked for."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
 
 
 def word_index(columns: Sequence[Iterable[str]]) -> bytes:
     """Return the index of documents, each the strings at one place of the columns."""
-    numbers: dict[str, int] = {}
-    found: list[NDArray[np.int32]] = []
-    for parts in zip(*columns, strict=True):
-        here = {word for part in parts for word in words_of(part)}
-        found.append(np.fromiter((numbers.setdefault(word, len(numbers)) for word in here), np.int32, len(here)))
+    numbers, found, n = _Numbers(), [np.zeros((0, 2), dtype=np.int32)], 0
+    rows = iter(zip(*columns, strict=True))
+    while chunk := list(islice(rows, CHUNK)):
+        held = [[word for part in parts for word in words_of(part)] for parts in chunk]
+        codes = np.fromiter(map(numbers.__getitem__, chain.from_iterable(held)), np.int64)
+        places = np.repeat(np.arange(n, n + len(chunk)), [len(row) for row in held])
+        pairs = np.unique(places << 32 | codes)
+        found.append(np.column_stack([pairs >> 32, pairs & 0xFFFFFFFF]).astype(np.int32))
+        n += len(chunk)
     vocabulary = sorted(numbers)
-    rank = np.empty(len(numbers), dtype=np.int64)
-    rank[[numbers[word] for word in vocabulary]] = np.arange(len(numbers))
-    counts = np.array([len(part) for part in found], dtype=np.int64)
-    words = rank[np.concatenate(found)].astype(np.int32) if found else np.zeros(0, dtype=np.int32)
-    documents = np.repeat(np.arange(len(found)), counts)
+    rank = np.empty(len(numbers), dtype=np.int32)
+    rank[[numbers[word] for word in vocabulary]] = np.arange(len(numbers), dtype=np.int32)
+    documents, words = np.concatenate(found).T
+    words = rank[words]
     order = np.argsort(words, kind="stable")  # documents rise within a word
     words, documents = words[order], documents[order]
     first = np.diff(words, prepend=-1) > 0
@@ -61,7 +75,7 @@ def word_index(columns: Sequence[Iterable[str]]) -> bytes:
 
 def packed_index(columns: Sequence[Iterable[str]]) -> str:
     """Return the index, compressed and in base 64."""
-    return base64.b64encode(zlib.compress(word_index(columns), 6)).decode("ascii")
+    return base64.b64encode(zlib.compress(word_index(columns), 4)).decode("ascii")
 
 
 def grouped(values: NDArray[Any]) -> tuple[bytes, NDArray[np.int64]]:

@@ -23,9 +23,11 @@ from .ungrouped import ungrouped, ungrouped_gram
 
 NAMES = ("coarse", "middle", "fine")
 # How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
-CENTRES = {"coarse": 3.5, "middle": 10.0, "fine": 30.0}
+CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 30.0}
 STRENGTH = {"coarse": 0.15, "middle": 0.2, "fine": 0.15}
 PERFECT = 0.15  # below 1: excess from which many clusters are less and less of a burden
+SAME = 0.985  # excess from which a k is as good as any
+ROUNDS = 3  # of trying values of k between those tried
 APART = 1.6  # factor between the numbers of clusters of two levels
 SURPRISE, EXCESS = 3.0, 0.05  # what a level needs: standard deviations above data without groups, and a share
 CLEAR = 0.35  # excess from which the groups are called clear
@@ -137,7 +139,7 @@ def choose_levels(
     Rand index) is compared with that of collections without groups, which keep the lengths of the documents and the
     frequencies of the terms (or, for dense rows, mean and covariance). What is left, as a share of what is possible,
     is the evidence for k. The middle level is the k with the most evidence, where evidence leaves a choice one near
-    10; the coarse level merges its clusters, the fine level divides them.
+    8; the coarse level merges its clusters, the fine level divides them.
 
     Parameters
     ----------
@@ -219,15 +221,29 @@ def find_levels(gram: Gram, without: Without, ks: Any, entropy: Entropy, report:
 
 
 def _refined(gram: Gram, seen: Evidence, entropy: Entropy, report: Progress) -> Evidence:
-    """Try every k around the best one, with data without groups interpolated."""
-    best = decide(seen).ks["middle"]
-    place = int(np.flatnonzero(seen.ks == best)[0]) if best in seen.ks else -1
-    if place < 0:
-        return seen
-    low, high = (int(seen.ks[min(max(place + step, 0), len(seen.ks) - 1)]) for step in (-1, 1))
-    more = [k for k in range(low + 1, high) if k not in seen.ks]
-    if not more:
-        return seen
+    """Try every k around the best ones, with data without groups interpolated."""
+    for _ in range(ROUNDS):
+        more = _between(seen)
+        if not more:
+            break
+        seen = _with(seen, gram, more, entropy, report)
+    return seen
+
+
+def _between(seen: Evidence) -> list[int]:
+    """Return values of k to try: next to the best one, and next to peaks where halves agree almost perfectly."""
+    best, excess = decide(seen).ks["middle"], seen.excess
+    padded = np.concatenate([[-np.inf], excess, [-np.inf]])
+    peaks = (excess >= padded[:-2]) & (excess >= padded[2:]) & (excess >= 1.0 - PERFECT)
+    more: set[int] = set()
+    for place in np.flatnonzero(peaks | (seen.ks == best)).tolist():
+        low, high = (int(seen.ks[min(max(place + step, 0), len(seen.ks) - 1)]) for step in (-1, 1))
+        more.update(range(low, high))
+    return sorted(more - set(seen.ks.tolist()))
+
+
+def _with(seen: Evidence, gram: Gram, more: list[int], entropy: Entropy, report: Progress) -> Evidence:
+    """Return evidence with further values of k."""
     scores = split_scores(gram, more, entropy, range(len(seen.scores)), report, 0, len(more))
     scale, wanted = np.log(seen.ks), np.log(more)
     null = np.stack([np.interp(wanted, scale, row) for row in seen.null])
@@ -259,8 +275,11 @@ def decide(seen: Evidence) -> Chosen:
 def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name: str) -> int:
     burden = STRENGTH[name] * np.log(ks / CENTRES[name]) ** 2
     burden[ks > CENTRES[name]] *= np.clip((1.0 - excess) / PERFECT, 0.0, 1.0)[ks > CENTRES[name]]
-    preferred = excess - burden
-    return int(ks[np.where(allowed, preferred, -np.inf).argmax()])
+    preferred = np.where(allowed, excess - burden, -np.inf)
+    perfect = allowed & (excess >= SAME)
+    if perfect[preferred.argmax()]:  # groups far apart also agree when some are merged: the most of them are meant
+        return int(ks[perfect].max())
+    return int(ks[preferred.argmax()])
 
 
 def nest(gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence[int]) -> tuple[Level, ...]:

@@ -115,36 +115,62 @@ def merges(
     trace = np.bincount(clusters, weights=base.diagonal().astype(np.float64), minlength=k)
     sizes = np.bincount(clusters, minlength=k).astype(np.float64)
     scatter = (trace - np.diag(total) / sizes).tolist()
-    alive, joins = list(range(k)), []
-    number = list(range(k))  # the node at each position
-    while len(alive) > 1:
-        cost = _costs(total[np.ix_(alive, alive)], sizes[alive])
-        for group in groups:
-            apart = group[alive][:, None] != group[alive]
-            if np.isfinite(cost[~apart]).any():
-                cost[apart] = np.inf
-                break
-        a, b = divmod(int(cost.argmin()), len(alive))
-        one, other = alive[min(a, b)], alive[max(a, b)]
-        joins.append((number[one], number[other]))
-        total[one] += total[other]
-        total[:, one] += total[:, other]
-        trace[one] += trace[other]
-        sizes[one] += sizes[other]
-        scatter.append(float(trace[one] - total[one, one] / sizes[one]))
-        number[one] = k + len(joins) - 1
-        alive.remove(other)
+    joins = ward(total, sizes, groups)
+    mass, own = [*sizes.tolist()], [*trace.tolist()]
+    members = [np.eye(k, dtype=bool)[c] for c in range(k)]
+    for one, other in joins:
+        members.append(members[one] | members[other])
+        mass.append(mass[one] + mass[other])
+        own.append(own[one] + own[other])
+        scatter.append(float(own[-1] - total[np.ix_(members[-1], members[-1])].sum() / mass[-1]))
     return scatter, joins
 
 
-def _costs(total: Array, sizes: Array) -> Array:
-    """Return by how much each merge raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
-    mean = total / np.outer(sizes, sizes)
-    own = np.diag(mean)
-    squared = own[:, None] + own - 2.0 * mean
-    cost = np.outer(sizes, sizes) / np.add.outer(sizes, sizes) * squared
-    cost[np.tril_indices(len(sizes))] = np.inf
-    return np.asarray(cost)
+def ward(total: Array, sizes: Array, groups: Sequence[NDArray[np.intp]] = ()) -> list[tuple[int, int]]:
+    """Return which two clusters are joined at every step by Ward's rule; the i-th union is number k + i.
+
+    Parameters
+    ----------
+    total : array of shape (k, k)
+        Sum of the similarities between the documents of every two clusters.
+    sizes : array of shape (k,)
+        Number of documents of each.
+    groups : sequence of arrays of shape (k,)
+        Clusters that are in one group are joined before others, by the first of the groups first.
+    """
+    k = len(sizes)
+    total, sizes = total.astype(np.float64), sizes.astype(np.float64)
+    cost = np.stack([_costs(total, sizes, place) for place in range(k)])
+    cost[np.tril_indices(k)] = np.inf
+    number, joins = list(range(k)), []  # the union at each position
+    for step in range(k - 1):
+        one, other = divmod(int(_allowed(cost, groups).argmin()), k)
+        joins.append((number[one], number[other]))
+        number[one] = k + step
+        total[one] += total[other]
+        total[:, one] += total[:, other]
+        sizes[one] += sizes[other]
+        cost[other] = cost[:, other] = np.inf
+        gone = np.isinf(cost[one]) & np.isinf(cost[:, one])
+        renewed = np.where(gone, np.inf, _costs(total, sizes, one))
+        cost[one, one + 1 :], cost[:one, one] = renewed[one + 1 :], renewed[:one]
+    return joins
+
+
+def _allowed(cost: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
+    """Return the costs of the joins that are allowed now; the others are infinite."""
+    for group in groups:
+        inside = np.where(group[:, None] == group, cost, np.inf)
+        if np.isfinite(inside).any():
+            return inside
+    return cost
+
+
+def _costs(total: Array, sizes: Array, place: int) -> Array:
+    """Return by how much joining one cluster with each raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
+    own = np.diag(total) / sizes**2
+    squared = own[place] + own - 2.0 * total[place] / (sizes[place] * sizes)
+    return np.asarray(sizes[place] * sizes / (sizes[place] + sizes) * squared)
 
 
 def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:
