@@ -2,6 +2,7 @@
 // Up to eight clusters have eight colours, the one of their branch where it is free.
 const TINTS = 3;
 
+const FAMILY_SHAPES = [0, 1, 2, 3, 4, 5, 1, 2]; // of each colour; the two violets differ
 const FAMILY_COLOURS = [0, 4, 5, 1, 2, 6, 3, 7]; // neighbours in the tree look least alike
 
 // Eight branches that hold about as many clusters each: the one with the most is divided, again and again.
@@ -50,7 +51,7 @@ function marksAt(level) {
       const wanted = FAMILY_COLOURS[familyOf(c)];
       const colour = free.has(wanted) ? wanted : FAMILY_COLOURS.find((one) => free.has(one));
       free.delete(colour);
-      marks[c] = { colour, shape: colour % SHAPES.length, tint: 0 };
+      marks[c] = { colour, shape: FAMILY_SHAPES[colour], tint: 0 };
     }
     return marks;
   }
@@ -59,7 +60,7 @@ function marksAt(level) {
     const colour = FAMILY_COLOURS[familyOf(c)];
     const place = members.get(colour) ?? 0;
     members.set(colour, place + 1);
-    marks[c] = { colour, shape: (colour + place) % SHAPES.length, tint: place % TINTS };
+    marks[c] = { colour, shape: (FAMILY_SHAPES[colour] + place) % SHAPES.length, tint: place % TINTS };
   }
   return marks;
 }
