@@ -667,6 +667,9 @@ def test_evaluate_is_readable_with_many_clusters(columns, wide, place, capsys, m
         counts = Counter(Run.load(place / "many").evidence.labels[:15].tolist())
         largest, count = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))[0]
         assert f"{largest} ({count})" in out
+        joined = " ".join(line.strip("│ ").rpartition("│")[2] for line in out.splitlines())
+        assert sum(map(int, re.findall(r"\((\d+)\)", joined))) == len(Run.load(place / "many"))  # nothing is lost
+        assert max(len(line) for line in out.splitlines() if "Again:" not in line) <= 80
 
 
 def test_runs_without_a_document_in_common_are_not_compared(place, capsys, monkeypatch):

@@ -131,7 +131,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
     for name in columns:
         made.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(clean(str(cell)) for cell in row))
+        made.add_row(*(clean(str(cell), LINE) for cell in row))
     return made
 
 

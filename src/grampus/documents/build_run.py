@@ -26,7 +26,7 @@ from ..text import Texts, stop_words
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
-from .layout import coordinates
+from .layout import coordinates, representatives
 from .levels import neighbours
 from .partition import Partition
 from .tree_labels import branches, level_records
@@ -99,9 +99,10 @@ def build_run(
             warnings=tuple(dict.fromkeys(found.notes)),
         ),
         layout=Layout(
-            coordinates=coordinates(found.gram, seen)[group].astype(np.float32),
+            coordinates=coordinates(found.gram)[group].astype(np.float32),
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
+            representatives=representatives(found.gram),
         ),
         model=model,
     )

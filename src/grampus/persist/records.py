@@ -296,6 +296,8 @@ class Layout:
         Documents shown in the heatmap, cluster by cluster.
     heatmap : float32 array of shape (s, s)
         Their similarities under the kernel, without a shift.
+    representatives : int
+        Documents that were laid out, the others placed beside them; 0 if all were laid out.
 
     Examples
     --------
@@ -308,3 +310,4 @@ class Layout:
     coordinates: NDArray[np.float32]
     sample: NDArray[np.int32]
     heatmap: NDArray[np.float32]
+    representatives: int = 0

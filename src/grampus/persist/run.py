@@ -118,14 +118,13 @@ class Run(Drawable):
         raise InputError(f"level must be one of {', '.join(map(repr, self.levels)) or 'none'}; got {name!r}.")
 
     def without_texts(self) -> Run:
-        """Return the run without texts and excerpts; ids, titles, words of the clusters and weights of terms stay.
+        """Return the run without texts, excerpts and titles; ids, words of the clusters and weights of terms stay.
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
         strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
-        return replace(
-            self, documents=replace(self.documents, texts=None, excerpts=None), model={} if strings else self.model
-        )
+        bare = replace(self.documents, texts=None, excerpts=None, titles=None)
+        return replace(self, documents=bare, model={} if strings else self.model)
 
     def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
         """Return one of the run's tables as a pandas data frame. Needs ``pip install 'grampus[frames]'``.
@@ -163,7 +162,7 @@ class Run(Drawable):
         path : path
             A folder that does not exist, is empty, or holds a run, which is replaced in one step.
         texts : bool
-            False leaves out texts and excerpts; see ``without_texts``.
+            False leaves out texts, excerpts and titles; see ``without_texts``.
 
         Raises
         ------
