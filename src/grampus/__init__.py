@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
     from .select.choose_k import choose_k
+    from .select.levels import Levels, choose_levels
     from .text import Corpus, TermVectorizer, read_corpus
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
@@ -26,11 +27,13 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "DocumentClusterer",
     "KernelKMeans",
     "KernelPCAKMeans",
+    "Levels",
     "PDDP",
     "SpectralKMeans",
     "TermVectorizer",
     "__version__",
     "choose_k",
+    "choose_levels",
     "config",
     "consensus",
     "load",
@@ -45,9 +48,11 @@ _HOMES = {
     "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
+    "Levels": ".select",
     "SpectralKMeans": ".cluster",
     "TermVectorizer": ".text",
     "choose_k": ".select",
+    "choose_levels": ".select",
     "config": "._config",
     "consensus": ".cluster",
     "load": ".documents",

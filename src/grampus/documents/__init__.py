@@ -14,6 +14,7 @@ from .methods import (
     PDDPMethod,
     SpectralMethod,
 )
+from .naming import with_names, with_names_of, write_names
 from .predict import Prediction
 
 __all__ = [
@@ -31,4 +32,7 @@ __all__ = [
     "SpectralMethod",
     "default_terms",
     "load",
+    "with_names",
+    "with_names_of",
+    "write_names",
 ]

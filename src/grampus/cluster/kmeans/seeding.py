@@ -152,7 +152,9 @@ def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
 
 def _distances(read: Reader, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
-    block = read(centres)
-    size = diagonal[centres][:, None] + diagonal
-    squared = size - 2.0 * block
-    return np.where(squared > _NOISE * np.abs(size), squared, 0.0)
+    squared, size = -2.0 * read(centres), diagonal[centres][:, None] + diagonal
+    squared += size
+    np.abs(size, out=size)
+    size *= _NOISE
+    squared[~(squared > size)] = 0.0
+    return squared
