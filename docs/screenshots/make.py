@@ -18,11 +18,13 @@ from tests.browser import Browser, browser
 
 FOLDER = Path(__file__).parent
 READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
-TREE = "document.querySelector('#tab-tree').click()"
+TREE = "document.querySelector('#view-tree').click()"
 # name: (width, height, colours, what to bring to the top, what to do first)
 SHOTS = {
     "wide": (1440, 900, "light", "#verdict", ""),
-    "map-dark": (1440, 960, "dark", "#map", TREE),
+    "map": (1440, 900, "light", "#map", ""),
+    "map-dark": (1440, 900, "dark", "#map", ""),
+    "tree": (1440, 900, "light", "#map", TREE),
     "cards": (1440, 960, "light", "#clusters", ""),
     "similarity": (1440, 900, "light", "#similarity", ""),
     "tablet": (820, 1100, "light", "#map", ""),

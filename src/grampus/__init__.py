@@ -14,10 +14,11 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans, consensus
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
     from .select.choose_k import choose_k
+    from .select.levels import Levels, choose_levels
     from .text import Corpus, TermVectorizer, read_corpus
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
@@ -26,12 +27,15 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "DocumentClusterer",
     "KernelKMeans",
     "KernelPCAKMeans",
+    "Levels",
     "PDDP",
     "SpectralKMeans",
     "TermVectorizer",
     "__version__",
     "choose_k",
+    "choose_levels",
     "config",
+    "consensus",
     "load",
     "parse_kernel",
     "read_corpus",
@@ -44,10 +48,13 @@ _HOMES = {
     "DocumentClusterer": ".documents",
     "KernelKMeans": ".cluster",
     "KernelPCAKMeans": ".cluster",
+    "Levels": ".select",
     "SpectralKMeans": ".cluster",
     "TermVectorizer": ".text",
     "choose_k": ".select",
+    "choose_levels": ".select",
     "config": "._config",
+    "consensus": ".cluster",
     "load": ".documents",
     "parse_kernel": ".kernels",
     "read_corpus": ".text",

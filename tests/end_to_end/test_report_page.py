@@ -9,11 +9,15 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
+from functools import cache
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from grampus.cli.results import csv_text, document_rows
 from grampus.describe import Term
+from grampus.persist import Level
 from grampus.report import Edits, write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
@@ -51,7 +55,7 @@ def page(chrome, example):
     yield chrome
     assert chrome.problems == []
     assert chrome.dialogs == []
-    assert [url for url in chrome.requests if not url.startswith("blob:")] == [example.resolve().as_uri()]
+    assert [url for url in chrome.requests if not url.startswith(("blob:", "data:"))] == [example.resolve().as_uri()]
 
 
 def text(page, selector):
@@ -162,6 +166,164 @@ def test_search_finds_words_in_titles_texts_and_ids(page):
     page.until("document.querySelector('#search-note').textContent === ''")
 
 
+def test_search_covers_words_that_the_page_does_not_show(chrome, tmp_path):
+    run = example_run()
+    long = [f"{text} {'and so on ' * 30} faraway{i % 3}" for i, text in enumerate(run.documents.texts)]
+    hidden = changed(run, texts=Texts(long), excerpts=Texts(text[:160] for text in long))
+    write_report(hidden, tmp_path / "page.html")
+    chrome.open(tmp_path / "page.html")
+    chrome.until(READY)
+    assert search(chrome, "faraway1") == f"{sum(text.endswith('faraway1') for text in long)} documents found."
+    assert search(chrome, '"faraway"').startswith("0 documents")  # in quotes: the whole word
+    assert search(chrome, "faraw").startswith(f"{N} documents")
+    assert search(chrome, "faraway1", pattern=True).startswith("0 documents found (searched in")
+
+
+def saved(page, folder, name):
+    for _ in range(300):
+        if (folder / name).exists() and (folder / name).stat().st_size:
+            return (folder / name).read_bytes()
+        page.settle()
+    raise AssertionError(f"{name} was not saved")
+
+
+def test_the_table_that_is_saved_is_the_table_of_the_command(page, tmp_path):
+    page.downloads(tmp_path)
+    page.click("#save-menu summary")
+    page.click("#save-csv")
+    assert saved(page, tmp_path, "grampus.csv").decode() == csv_text(*document_rows(example_run()), lossless=False)
+
+
+def test_pictures_are_the_map_and_the_tree(page, tmp_path):
+    page.downloads(tmp_path)
+    page.click("#save-menu summary")
+    for view in ("map", "tree"):
+        page.click(f"#view-{view}")
+        for kind in ("png", "svg"):
+            page.click(f"#save-{kind}")
+    width, height = page.run("[document.querySelector('#points').width, document.querySelector('#points').height]")
+    image = saved(page, tmp_path, "grampus-map.png")
+    assert image[:8] == b"\x89PNG\r\n\x1a\n"
+    assert [int.from_bytes(image[16:20]), int.from_bytes(image[20:24])] == [width, height]
+    assert saved(page, tmp_path, "grampus-tree.png")[:4] == b"\x89PNG"
+    drawn = ElementTree.fromstring(saved(page, tmp_path, "grampus-map.svg"))
+    tags = Counter(element.tag.rpartition("}")[2] for element in drawn.iter())
+    assert tags["circle"] + tags["polygon"] == N
+    assert tags["text"] >= 4
+    names = "".join(ElementTree.fromstring(saved(page, tmp_path, "grampus-tree.svg")).itertext())
+    assert all(cluster.label in names for cluster in example_run().evidence.clusters)
+
+
+def test_a_link_restores_the_view(page, example):
+    page.run("(() => { const s = document.querySelector('#filter-label'); s.value = s.options[2].value;"
+             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    search(page, "whale")
+    kept = listed(page)
+    assert kept > 0
+    page.click("#zoom-in")
+    page.run("(() => { const s = document.querySelector('#colour'); s.value = 'label';"
+             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    page.click("#save-menu summary")
+    page.click("#copy-link")
+    before, address = picture(page), page.until("location.hash.startsWith('#view?') && location.href")
+    page.open("about:blank")
+    page.open(address)
+    page.until(READY)
+    page.until("document.querySelector('#listed-count') !== null")
+    assert listed(page) == kept
+    assert page.run("document.querySelector('#colour').value") == "label"
+    assert picture(page) == before
+    page.open(example)  # for the fixture's last look
+    page.until(READY)
+
+
+@cache
+def with_levels():
+    """The example with its tree cut above and below its four clusters."""
+    run = example_run()
+    tree = run.evidence.tree
+    middle = sorted((b.index for b in tree if b.cluster >= 0), key=lambda i: tree[i].cluster)
+
+    def cut(parts):
+        splits = sorted((b for b in tree if b.order >= 0), key=lambda b: b.order)[: parts - 1]
+        opened = {b.index for b in splits}
+        found = [b for b in tree if b.index not in opened and (b.parent < 0 or b.parent in opened)]
+        return tuple(b.index for b in sorted(found, key=lambda b: (-b.size, b.index)))
+
+    return changed(run, levels=(Level("coarse", cut(2)), Level("middle", tuple(middle)), Level("fine", cut(8))))
+
+
+def test_levels_change_everything_that_is_shown(chrome, tmp_path):
+    write_report(with_levels(), tmp_path / "page.html")
+    chrome.size(1440, 900)
+    chrome.open(tmp_path / "page.html")
+    chrome.until(READY)
+    assert texts(chrome, "#levels button") == ["coarse 2", "middle 4", "fine 8"]
+    middle = picture(chrome)
+    run = with_levels()
+    for place, (name, k) in enumerate((("coarse", 2), ("fine", 8))):
+        chrome.click(f"[data-level='{2 * place}']")
+        assert text(chrome, "#headline") == f"160 documents in {k} clusters"
+        assert texts(chrome, ".found-name") == list(run.level_names(name))
+        assert len(texts(chrome, ".card")) == len(legend(chrome)) == k
+        assert texts(chrome, "[id^=rename]") == []  # edits belong to the run's own level
+        assert picture(chrome) != middle
+    chrome.click("[data-level='1']")
+    assert picture(chrome) == middle
+    assert len(texts(chrome, "[id^=rename]")) == 4
+    chrome.downloads(tmp_path)
+    chrome.click("[data-level='2']")
+    chrome.click("#save-menu summary")
+    chrome.click("#save-csv")
+    assert saved(chrome, tmp_path, "grampus.csv").decode() == csv_text(*document_rows(run), lossless=False)
+    assert chrome.problems == []
+
+
+def test_filters_by_label_and_date(page):
+    run = example_run()
+    page.run("(() => { const s = document.querySelector('#filter-label'); "
+             "s.value = [...s.options].find((o) => o.textContent === 'sky').value;"
+             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    assert listed(page) == sum(value == "sky" for value in run.documents.classes)
+    page.run("(() => { const s = document.querySelector('#filter-from'); s.value = '2014-01-01';"
+             "s.dispatchEvent(new Event('change')); })()")  # fmt: skip
+    expected = sum(
+        value == "sky" and day[:1] == "2" and day >= "2014"
+        for value, day in zip(run.documents.classes, run.documents.dates, strict=True)
+    )
+    assert listed(page) == expected
+    page.click("#clear")
+    assert text(page, "#listed-count") is None
+
+
+def test_the_reading_pane_marks_words_and_says_why(page):
+    search(page, "whale")
+    page.click(".documents .document")
+    assert "whale" in [word.lower() for word in texts(page, "#opened mark.asked")]
+    assert len(texts(page, "#opened mark.telling")) > 0
+    said = texts(page, "#opened dt")
+    assert said[:2] == ["Cluster", "Next nearest"]
+    assert "Id" in said
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080), (390, 844)])
+def test_names_are_on_the_first_screen_and_the_map_is_whole(page, width, height):
+    page.size(width, height)
+    page.settle()
+    lowest = page.run("Math.max(...[...document.querySelectorAll('.found-name')].map((e) => "
+                      "e.getBoundingClientRect().bottom))")  # fmt: skip
+    assert lowest + 8 * 40 < height  # and room for eight more
+    page.run("document.querySelector('#map').scrollIntoView()")
+    page.settle()
+    top, bottom = page.run("(() => { const b = document.querySelector('#stage').getBoundingClientRect();"
+                           "return [b.top, b.bottom]; })()")  # fmt: skip
+    assert 0 <= top < bottom <= height
+    page.click("#full")
+    page.settle()
+    assert page.run("document.querySelector('#workbench').getBoundingClientRect().height") == height
+    page.click("#full")
+
+
 def test_search_by_regular_expression_cannot_hang_the_page(page):
     import re
 
@@ -236,7 +398,7 @@ def test_the_legend_selects_and_the_colours_change(page):
 
 
 def test_the_cut_of_the_tree_colours_the_map(page):
-    page.click("#tab-tree")
+    page.click("#view-tree")
     before = picture(page)
     page.run("document.querySelector('#cut').focus()")
     for _ in range(2):
@@ -256,7 +418,7 @@ def test_the_cut_of_the_tree_colours_the_map(page):
 
 
 def test_the_tree_opens_closes_and_selects_by_keyboard(page):
-    page.click("#tab-tree")
+    page.click("#view-tree")
     root = example_run().evidence.tree[0]
     page.run("document.querySelector('#branch-0').focus()")
     shown = len(texts(page, "[role=treeitem]"))
@@ -280,7 +442,9 @@ def test_tabs_map_and_skip_link_work_from_the_keyboard(page):
     assert page.run(outline) != "none"
     page.run("document.querySelector('#tab-legend').focus()")
     page.key("ArrowRight")
-    assert page.run("document.activeElement.id") == "tab-tree"
+    assert page.run("document.activeElement.id") == "tab-documents"
+    page.key("Home")
+    assert page.run("document.activeElement.id") == "tab-legend"
     page.key("End")
     assert page.run("document.activeElement.id") == "tab-documents"
     page.run("document.querySelector('#points').focus()")
@@ -342,6 +506,8 @@ def test_rename_merge_download_and_apply_again(page, example, tmp_path):
     page.click("[data-cluster='1'] footer button:nth-of-type(3)")  # split again
     assert text(page, "#headline") == "160 documents in 4 clusters"
     page.click("#undo")
+    assert text(page, "#headline") == "160 documents in 3 clusters"
+    page.click("#undo-all")
     assert text(page, "#name-1") == run.evidence.clusters[1].label
     page.open(example)  # for the fixture's last look
     page.until(READY)
@@ -467,9 +633,9 @@ def test_payloads_run_where_nothing_stops_them(chrome, tmp_path):
 
 
 def test_no_payload_runs(chrome, tmp_path):
-    assert len(set(PAYLOADS)) == 200
-    run = example_run(50)
-    assert len(run) == 200  # one document for each payload
+    assert len(set(PAYLOADS)) == 252
+    run = example_run(63)
+    assert len(run) == 252  # one document for each payload
     pages = {"excerpts": None, "full": None, "none": Edits(PAYLOADS[11], {0: PAYLOADS[12], 2: PAYLOADS[40]}, ((0, 1),))}
     made = "iframe, object, embed, img, video, audio, base, form[action], [onerror], [onload], [onfocus], [autofocus]"
     elements = f"document.querySelectorAll('{made}').length"
@@ -481,8 +647,12 @@ def test_no_payload_runs(chrome, tmp_path):
         chrome.until(READY)
         for act in (
             "document.querySelectorAll('details').forEach((d) => { d.open = true; })",
-            "document.querySelector('#tab-tree').click()",
-            "document.querySelectorAll('.branch').forEach((b) => b.click())",
+            "document.querySelector('#view-tree').click()",
+            "document.querySelectorAll('.limb-item').forEach((b) => b.dispatchEvent(new MouseEvent('click')))",
+            "document.querySelector('#card-table').click(), document.querySelector('#card-table').click()",
+            "document.querySelector('#save-svg').click(), document.querySelector('#save-png').click()",
+            "document.querySelector('#view-map').click()",
+            "document.querySelector('#save-svg').click(), document.querySelector('#save-csv').click()",
             "document.querySelectorAll('.more').forEach((b) => b.click())",
             "document.querySelector('#tab-legend').click(), document.querySelector('.legend-line').click()",
             "document.querySelectorAll('.document').forEach((b, i) => i % 9 || b.click())",
@@ -506,7 +676,7 @@ def test_no_payload_runs(chrome, tmp_path):
         assert chrome.problems == []
         assert chrome.run(elements) == 0
         assert chrome.run(scripts) == 4  # our mark, data, worker's source and script; the texts were taken out
-        assert [url for url in chrome.requests if not url.startswith("blob:")] == [file.resolve().as_uri()]
+        assert [url for url in chrome.requests if not url.startswith(("blob:", "data:"))] == [file.resolve().as_uri()]
     chrome.script(False)
     try:
         chrome.open(file)
@@ -575,7 +745,7 @@ def test_axe_finds_no_serious_issue(page, scheme):
         pytest.skip("axe-core is not here: accessibility is not checked (make browser)")
     page.media(scheme=scheme)
     page.settle()
-    page.click("#tab-tree")
+    page.click("#view-tree")
     page.call("Runtime.evaluate", expression=axe.read_text(encoding="utf-8"))
     page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     found = page.run(

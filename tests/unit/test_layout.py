@@ -4,63 +4,93 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.manifold import trustworthiness
+from sklearn.metrics import silhouette_score
 
-from grampus.cluster import embedding_2d
-from grampus.describe import evidence
-from grampus.documents.layout import GAP, arrange, coordinates, disc
-from grampus.gram import LinearGram
+from grampus import _native
+from grampus.cluster import kernel_kmeans
+from grampus.documents import layout
+from grampus.documents.layout import coordinates
+from grampus.gram import DenseGram, LinearGram, shift
 
 
 def blobs(k, each=30, seed=0):
     rng = np.random.default_rng(seed)
     x = np.repeat(np.eye(k), each, axis=0) + 0.1 * rng.random((k * each, k))
-    return LinearGram(x), np.repeat(np.arange(k), each)
+    return x / np.linalg.norm(x, axis=1, keepdims=True), np.repeat(np.arange(k), each)
 
 
-@pytest.mark.parametrize("k", [2, 3, 8, 25])
-def test_discs_do_not_overlap(k):
-    rng = np.random.default_rng(k)
-    radii = np.sqrt(rng.dirichlet(np.ones(k)))
-    similar = rng.random((k, k))
-    places = arrange((similar + similar.T) / 2 + np.eye(k), radii)
-    apart = np.linalg.norm(places[:, None] - places[None], axis=2) + 9 * np.eye(k)
-    assert (apart > 0.97 * GAP * (radii[:, None] + radii[None]) - 9 * np.eye(k)).all()
+def test_groups_that_are_there_are_apart_and_neighbours_stay_neighbours():
+    x, labels = blobs(6)
+    places = coordinates(LinearGram(x))
+    assert silhouette_score(places, labels) > 0.7
+    assert trustworthiness(x, places, metric="cosine") > 0.9
 
 
-def test_alike_clusters_are_neighbours():
-    similar = np.full((6, 6), 0.05) + 0.95 * np.eye(6)
-    similar[0, 5] = similar[5, 0] = 0.9
-    places = arrange(similar, np.full(6, 0.4))
-    others = np.linalg.norm(places[1:5] - places[0], axis=1)
-    assert np.linalg.norm(places[5] - places[0]) <= others.min() + 1e-6
+def test_noise_looks_like_noise():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(600, 20))
+    gram = LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True))
+    labels = kernel_kmeans(gram, 8, random_state=0).labels
+    places = coordinates(gram)
+    assert silhouette_score(places, labels) < 0.1
+    counts, _, _ = np.histogram2d(*places.T, bins=6)
+    assert (counts[1:-1, 1:-1] > 0).all()  # no islands, no holes
 
 
-def test_a_cluster_stays_in_its_disc_and_borders_face_each_other():
-    gram, labels = blobs(4)
-    seen = evidence(gram, labels)
-    places = coordinates(gram, seen)
-    middles = np.array([places[labels == c].mean(axis=0) for c in range(4)])
-    nearest = np.linalg.norm(places[:, None] - middles[None], axis=2).argmin(axis=1)
-    assert (nearest == labels).mean() > 0.95
-    towards = (places - middles[labels]) * (middles[seen.second] - middles[labels])
-    doubtful = np.array([np.argmin(np.where(labels == c, seen.margin, np.inf)) for c in range(4)])
-    assert (towards.sum(axis=1)[doubtful] > 0).all()
+def test_a_bridge_looks_like_a_bridge():
+    """Documents between two groups lie between them."""
+    angle = np.concatenate([np.full(40, 0.0), np.linspace(0.0, 1.5, 60), np.full(40, 1.5)])
+    rng = np.random.default_rng(0)
+    x = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.02 * rng.normal(size=(140, 2))
+    places = coordinates(LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True)))
+    along = np.argsort(places[:, 0])
+    ranks = np.empty(140)
+    ranks[along] = np.arange(140)
+    assert abs(np.corrcoef(ranks, angle)[0, 1]) > 0.9
 
 
-def test_the_order_of_the_documents_does_not_matter():
-    gram, labels = blobs(5)
-    order = np.random.default_rng(1).permutation(len(labels))
-    places = coordinates(gram, evidence(gram, labels))
-    mixed = coordinates(gram.take(order), evidence(gram.take(order), labels[order]))
-    np.testing.assert_allclose(mixed, places[order], atol=1e-6)
+@pytest.mark.parametrize("make", [LinearGram, lambda x: shift(LinearGram(x), 3.0)])
+def test_neither_order_nor_shift_nor_repetition_matters(make):
+    x, _ = blobs(5)
+    order = np.random.default_rng(1).permutation(len(x))
+    places = coordinates(LinearGram(x))
+    np.testing.assert_array_equal(coordinates(make(x)), places)
+    np.testing.assert_array_equal(coordinates(make(x[order])), places[order])
 
 
-def test_one_or_two_clusters_are_shown_by_their_principal_components():
-    gram, labels = blobs(2)
-    np.testing.assert_array_equal(coordinates(gram, evidence(gram, labels)), embedding_2d(gram))
+def test_a_large_collection_is_placed_by_representatives(monkeypatch):
+    x, labels = blobs(6, each=100)
+    monkeypatch.setattr(layout, "LARGEST", 300)
+    monkeypatch.setattr(layout, "REPRESENTATIVES", 200)
+    places = coordinates(LinearGram(x))
+    assert silhouette_score(places, labels) > 0.7
+    order = np.random.default_rng(1).permutation(len(x))
+    np.testing.assert_array_equal(coordinates(LinearGram(x[order])), places[order])
+    assert trustworthiness(x, places, metric="cosine") > 0.85
 
 
-def test_documents_that_are_all_alike_lie_in_the_middle():
-    assert not disc(np.ones((5, 3)), np.zeros((5, 2))).any()
-    gram = LinearGram(np.repeat(np.eye(3), 2, axis=0))
-    assert np.isfinite(coordinates(gram, evidence(gram, [0, 0, 1, 1, 2, 2]))).all()
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 10])
+def test_few_documents(n):
+    places = coordinates(LinearGram(np.random.default_rng(0).random((n, 3))))
+    assert places.shape == (n, 2)
+    assert np.isfinite(places).all()
+
+
+def test_documents_alike_empty_or_without_a_common_term():
+    assert np.isfinite(coordinates(LinearGram(np.ones((9, 3))))).all()
+    assert np.isfinite(coordinates(LinearGram(np.eye(9)))).all()
+    assert np.isfinite(coordinates(DenseGram(-np.eye(4) + 0.5))).all()  # not positive semidefinite
+    x, _ = blobs(3)
+    x[:4] = 0.0
+    places = coordinates(LinearGram(x))
+    far = np.linalg.norm(places, axis=1)
+    assert far[:4].min() > far[4:].max()  # on the rim
+
+
+def test_edges_outside_the_documents_are_refused():
+    one = np.ones(1, dtype=np.float32)
+    with pytest.raises(Exception, match="inside 0 … 2"):
+        _native.lay_out([0], [3], one, np.zeros((3, 2)), 0, 1, 1, 0)
+    with pytest.raises(Exception, match="from 0 to 1"):
+        _native.lay_out([0], [1], 2 * one, np.zeros((3, 2)), 0, 1, 1, 0)

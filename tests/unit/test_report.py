@@ -23,6 +23,7 @@ from grampus.report.build import SCRIPTS, STYLES, _asset
 from grampus.report.island import GRID, island, json_text, on_grid
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
 from grampus.report.verdict import verdict
+from grampus.report.words import grouped, word_index, words_of
 from grampus.text import Texts
 from tests.pages import example_run
 from tests.runs import changed, small_run
@@ -106,17 +107,71 @@ def test_texts_are_excerpts_whole_or_absent():
     assert inside(texts="none")["texts"] is None
     page = report_html(run, texts="none")
     assert "in the sea" not in page
+    assert inside(texts="none")["titles"] is None
+    assert block(page, "index") == ""
+    assert "holds no text, title or word index" in page
+    assert run.without_texts().documents.titles is None
     with pytest.raises(InputError, match="needs a run with texts"):
         report_html(run.without_texts(), texts="full")
     with pytest.raises(InputError, match="'excerpts', 'full' or 'none'"):
         report_html(run, texts="some")
 
 
+def words_in(index):
+    """Read the index as the script does: word → documents."""
+
+    def numbers(data, count=None):
+        found, value, shift = [], 0, 0
+        for at, byte in enumerate(data):
+            value, shift = value | (byte & 127) << shift, shift + 7
+            if byte < 128:
+                found.append(value)
+                value, shift = 0, 0
+            if count is not None and len(found) == count:
+                return found, at + 1
+        return found, len(data)
+
+    length = int.from_bytes(index[:4], "little")
+    words = index[4 : 4 + length].decode().split("\n")
+    sizes, used = numbers(index[4 + length :], len(words))
+    lists, found = index[4 + length + used :], {}
+    for word, end, size in zip(words, itertools.accumulate(sizes), sizes, strict=True):
+        found[word] = list(itertools.accumulate(numbers(lists[end - size : end])[0]))
+    return found
+
+
+def test_the_index_holds_every_word_of_every_document():
+    rng = np.random.default_rng(0)
+    texts = [" ".join(f"w{i}" for i in rng.integers(0, 40, 5)) for _ in range(300)]
+    texts[200] = "Größe, ＦＵＬＬ-width snake_case 日本語 x" + "y" * 100
+    found = words_in(word_index([texts]))
+    expected = {}
+    for place, text in enumerate(texts):
+        for word in dict.fromkeys(words_of(text)):
+            expected.setdefault(word, []).append(place)
+    assert found == expected
+    assert {"größe", "full", "width", "snake", "case", "日本語", "x" + "y" * 63} < set(found)
+    lists, lengths = grouped(np.array([0, 127, 128, 2**14, 2**21, 2**28]))
+    assert lengths.tolist() == [1, 1, 2, 3, 4, 5]
+    assert len(lists) == 16
+
+
+def test_a_verdict_of_no_groups_is_said_first():
+    run = example_run()
+    assert "These groups are fairly clear" in page_of(run).lead.text
+    weak = replace(run.evidence.choice, mean=(0.1, 0.2, 0.01, 0.1, None), standard_error=(0.05,) * 4 + (None,))
+    assert page_of(changed(run, choice=weak)).lead.text.startswith("There may be no groups here")
+    assert said(changed(run, choice=weak), "good") == ""
+    assert page_of(changed(run, choice=replace(run.evidence.choice, p_value=0.3))).lead.kind == "warning"
+    one = replace(run.evidence.choice, ks=(4,), mean=(0.9,), standard_error=(0.01,), ranking=(4,))
+    assert said(changed(run, choice=one), "good") == ""  # nothing to compare it with
+
+
 def test_numbers_survive_packing():
     run = example_run()
     found = island(page_of(run))
     unpack = lambda text, kind: np.frombuffer(base64.b64decode(text), dtype=kind)  # noqa: E731
-    assert np.array_equal(unpack(found["labels"], "<u4"), run.evidence.labels)
+    assert np.array_equal(unpack(found["levels"][0]["labels"], "<u4"), run.evidence.labels)
     places = unpack(found["positions"], "<u2").reshape(-1, 2).astype(float)
     spread = np.ptp(run.layout.coordinates, axis=0)
     np.testing.assert_allclose(np.ptp(places, axis=0) / np.ptp(places), spread / spread.max(), atol=1e-4)
@@ -241,9 +296,9 @@ def test_documents_in_no_cluster_are_shown_and_counted_apart():
     assert "1 document in no cluster" in said(run)
     assert "NMI 1.00, ARI 1.00" in said(run)
     found = json.loads(block(page, "data"))
-    assert [cluster.get("none", False) for cluster in found["clusters"]] == [False, False, True]
+    assert [cluster.get("none", False) for cluster in found["levels"][0]["clusters"]] == [False, False, True]
     unpack = lambda text: np.frombuffer(base64.b64decode(text), dtype="<u4").tolist()  # noqa: E731
-    assert unpack(found["labels"]) == [1, 1, 0, 0, 2]
+    assert unpack(found["levels"][0]["labels"]) == [1, 1, 0, 0, 2]
     assert unpack(found["tree"]["leaf"])[-1] == 2  # one more than there are leaves
     assert found["heatmap"]["order"] == [0, 2, 1]
 

@@ -1,4 +1,4 @@
-"""The hot loops, compiled: kernel k-means, neighbours, near-duplicates, the subsequence kernel.
+"""The hot loops, compiled: kernel k-means, neighbours, near-duplicates, the map, the subsequence kernel.
 
 Arrays are checked here, before C++ sees them; types and layout are fixed by copying only where they differ. Every
 function releases the interpreter's lock, so threads can share the work: on different runs, or on ranges of one.
@@ -30,6 +30,7 @@ __all__ = [
     "dense_documents",
     "gram_rows",
     "largest",
+    "lay_out",
     "near_pairs",
     "nearest",
     "run_all",
@@ -171,6 +172,27 @@ def largest(block: Any, p: int, tie: float, margin: float = 0.0) -> NDArray[np.i
     _require(block.ndim == 2 and 1 <= p <= block.shape[1] <= _MOST, f"p must be from 1 to {block.shape[-1]}; got {p}")
     places = np.empty((len(block), p), dtype=np.int64)
     _core.largest(block, tie, margin, places)
+    return places
+
+
+def lay_out(
+    heads: Any, tails: Any, weights: Any, places: Any, fixed: int, epochs: int, repulsions: int, seed: int
+) -> Array:
+    """Return places (n, 2) after so many epochs of attraction along the edges and repulsion from random documents.
+
+    An edge acts in a share `weights` of the epochs. The first `fixed` documents stay where they are.
+    """
+    places = np.array(places, dtype=np.float32, order="C")
+    n = len(places)
+    _require(places.shape == (n, 2) and n <= _MOST, f"places must have shape (n, 2); got {places.shape}")
+    heads, tails = (_numbers(values, (len(weights),), "edges", np.int32) for values in (heads, tails))
+    _require(
+        all(len(end) == 0 or (end.min() >= 0 and end.max() < n) for end in (heads, tails)),
+        f"edges must be inside 0 … {n - 1}",
+    )
+    weights = _numbers(weights, (len(weights),), "weights", np.float32)
+    _require(bool(((weights >= 0) & (weights <= 1)).all()), "weights must be from 0 to 1")
+    _core.lay_out(heads, tails, weights, fixed, epochs, repulsions, seed, places)
     return places
 
 

@@ -90,4 +90,14 @@ class Heads:
     def pairs(self, first: int, last: int) -> tuple[NDArray[np.int64], NDArray[np.int64], _Floats]: ...
 
 def largest(values: _Floats, tie: float, margin: float, places: NDArray[np.int64]) -> None: ...
+def lay_out(
+    heads: NDArray[np.int32],
+    tails: NDArray[np.int32],
+    weights: NDArray[np.float32],
+    fixed: int,
+    epochs: int,
+    repulsions: int,
+    seed: int,
+    places: NDArray[np.float32],
+) -> None: ...
 def subsequence(xs: NDArray[np.int32], ys: NDArray[np.int32], length: int, decay: float, out: _Floats) -> None: ...

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "layout.hpp"
 #include "neighbours.hpp"
 
 namespace nb = nanobind;
@@ -155,6 +156,13 @@ NB_MODULE(_core, m) {
     m.def("largest", [](Matrix<double> values, double tie, double margin, Out2<int64_t> places) {
         const int64_t n = static_cast<int64_t>(values.shape(1)), p = static_cast<int64_t>(places.shape(1));
         for (size_t r = 0; r < values.shape(0); ++r) largest(values.data() + r * n, n, static_cast<int>(p), tie, margin, places.data() + r * p);
+    }, Free());
+    m.def("lay_out", [](Vector<int32_t> heads, Vector<int32_t> tails, Vector<float> weights, int64_t fixed, int epochs, int repulsions,
+                        uint64_t seed, Out2<float> places) {
+        std::vector<Pull> edges(heads.shape(0));
+        for (size_t e = 0; e < edges.size(); ++e) edges[e] = {heads.data()[e], tails.data()[e], weights.data()[e]};
+        lay_out(edges.data(), static_cast<int64_t>(edges.size()), static_cast<int64_t>(places.shape(0)), fixed, epochs, repulsions, seed,
+                places.data());
     }, Free());
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {
         std::vector<double> scratch((length + 3) * (ys.shape(0) + 1) * 8);

@@ -60,6 +60,9 @@ def compare(options: Options) -> None:
         ]
         title = f"{found.shared} documents in both runs, {found.stayed} stay"
         out.print(table(("from", "to", ">documents", ""), cells, title))
+        if len(found.flows) > SHOWN:
+            rest = sum(count for _, _, count, _ in found.flows[SHOWN:])
+            out.print(f"{len(found.flows) - SHOWN} smaller flows of {rest} documents are not shown; --json has all.")
         if found.only_old or found.only_new:
             out.print(f"{found.only_old} only in the old run, {found.only_new} only in the new one.")
         out.print(f"Agreement: NMI {found.nmi:.3f}, ARI {found.ari:.3f}")

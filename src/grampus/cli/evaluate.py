@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..persist import Run
 
 SCORES = {"nmi": "NMI", "ari": "ARI", "accuracy": "accuracy", "purity": "purity", "variation_of_information": "VI"}
-LARGEST = 4  # clusters of a class that are listed where the whole table would not fit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +60,7 @@ def evaluate(options: Options) -> None:
 
 
 def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: str) -> object:
-    """Return classes by clusters; where that is too wide, each class with its largest clusters."""
+    """Return classes by clusters; where that is too wide, each class with its clusters, largest first."""
     columns = [max(len(str(value)) for value in column) for column in zip(clusters, *rows.values(), strict=True)]
     if max(map(len, (*rows, "class"))) + sum(columns) + 3 * len(columns) + 4 <= width:
         cells = [[name, *(count or "" for count in row)] for name, row in rows.items()]
@@ -71,9 +70,7 @@ def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: s
         largest = sorted(
             ((count, -cluster) for cluster, count in zip(clusters, row, strict=True) if count), reverse=True
         )
-        listed = ", ".join(f"{-cluster} ({count})" for count, cluster in largest[:LARGEST])
-        more = f" and {len(largest) - LARGEST} more" if len(largest) > LARGEST else ""
-        cells.append([name, sum(row), listed + more])
+        cells.append([name, sum(row), ", ".join(f"{-cluster} ({count})" for count, cluster in largest)])
     return table(["class", ">documents", "clusters (documents)"], cells, title)
 
 

@@ -20,7 +20,7 @@ class TextOptions:
 
     heading: ClassVar[str] = "Output"
     full_text: bool = option("Put whole texts into the page, not excerpts of 160 characters.")
-    no_text: bool = option("Leave out every text; ids, titles and terms stay.")
+    no_text: bool = option("Leave out texts, titles and the word index; ids and terms stay.")
 
     @property
     def embedded(self) -> Literal["full", "none", "excerpts"]:

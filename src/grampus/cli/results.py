@@ -71,8 +71,10 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
         for part, name in singular.items()
         if getattr(run.documents, part) is not None
     }
-    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *columns]
     seen = run.evidence
+    levels = {name: (run.level_labels(name), run.level_names(name)) for name in run.levels if name != "middle"}
+    others = [f"{what}_{name}" for name in levels for what in ("cluster", "about")]
+    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *others, *columns]
 
     def rows() -> Iterator[list[Any]]:
         for i, cluster in enumerate(seen.labels.tolist()):
@@ -84,10 +86,16 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
                 None if seen.second[i] < 0 else int(seen.second[i]),
                 _rounded(seen.oddness[i]),
                 _rounded(seen.stability[i]),
+                *(cell for labels, names in levels.values() for cell in _place(int(labels[i]), names)),
                 *(column[i] for column in columns.values()),
             ]
 
     return header, rows()
+
+
+def _place(cluster: int, names: Sequence[str]) -> tuple[int | None, str]:
+    """Return a cluster of a level and its name; nothing where the document is in none."""
+    return (None, "no cluster") if cluster < 0 else (cluster, names[cluster])
 
 
 def _rounded(value: Any) -> float | None:

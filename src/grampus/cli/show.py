@@ -41,7 +41,8 @@ PHRASES = (
     ("; raise max_query_steps if the query needs more", ""),
 )
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
-              "min_df": "--min-df", "ks": "--ks", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
+              "min_df": "--min-df", "ks": "--ks", "vectors": "--vectors", "embed": "--embed",
+              "embeddings": "--embeddings", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
 
 
 def clean(text: str, width: int = 200) -> str:
@@ -130,7 +131,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
     for name in columns:
         made.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(clean(str(cell)) for cell in row))
+        made.add_row(*(clean(str(cell), LINE) for cell in row))
     return made
 
 
@@ -143,6 +144,7 @@ def show_run(run: Run, out: Console) -> None:
         if run.evidence.choice.verdict:
             out.print(clean(run.evidence.choice.verdict, LINE))
         out.print()
+    _show_levels(run, out)
     stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
     for cluster in run.evidence.clusters:
@@ -156,6 +158,15 @@ def show_run(run: Run, out: Console) -> None:
     odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
     out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
     notes(out, run.evidence.warnings)
+
+
+def _show_levels(run: Run, out: Console) -> None:
+    """Say how many clusters the other levels have, and how to see them."""
+    sizes = {level.name: len(level.branches) for level in run.evidence.levels}
+    others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
+    if others and run.n_clusters == sizes.get("middle"):
+        how = "" if run.evidence.choice is None else "; --level fine" if "fine" in sizes else "; --level coarse"
+        out.print(f"{', '.join(others)}{how}")
 
 
 @contextmanager

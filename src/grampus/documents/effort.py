@@ -6,8 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._check import check_flag, check_integer
+from ..errors import InputError
+from ..select.levels import NAMES
 from ..select.schemes import check_scheme
 from ..select.splits import check_ks
+
+LEVELS = "levels"  # the scheme that looks for levels
 
 
 @dataclass(frozen=True)
@@ -17,14 +21,17 @@ class Effort:
     Parameters
     ----------
     ks : int or iterable of int, optional
-        Values of k to choose from; 2 … 10 by default.
-    scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
-        How k is chosen, as in `choose_k`: "auto" is KKM-S up to 2,500 different documents and RED-S for more.
+        Values of k to choose from; 2 to about 2 √n by default, or 2 … 10 for another scheme than "levels".
+    level : "coarse", "middle" or "fine"
+        The level that is the answer where k is not given.
+    scheme : "levels", "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
+        How k is chosen: as in `choose_levels`, or as in `choose_k`, where "auto" is KKM-S up to 2,500 different
+        documents and RED-S for more.
     n_splits : int
         Number of splits of the documents, for choosing k; for stability, the first 20 of them at most.
     null : bool
-        Whether to test for groups at all when k is chosen; if there are none, all documents form one cluster. Costs
-        several times as much as the choice itself.
+        Whether to test for groups at all when another scheme chooses k; if there are none, all documents form one
+        cluster. Levels are always compared with data without groups.
     stability : bool
         Whether to measure the stability of clusters and documents.
     n_init : int
@@ -40,7 +47,8 @@ class Effort:
     """
 
     ks: Any = None
-    scheme: str = "auto"
+    level: str = "middle"
+    scheme: str = LEVELS
     n_splits: int = 50
     null: bool = False
     stability: bool = True
@@ -52,5 +60,8 @@ class Effort:
             object.__setattr__(self, name, check_flag(getattr(self, name), name))
         for name in ("n_splits", "n_init"):
             object.__setattr__(self, name, check_integer(getattr(self, name), name, low=1))
-        object.__setattr__(self, "scheme", check_scheme(self.scheme))
+        if self.level not in NAMES:
+            raise InputError(f"level must be one of {', '.join(map(repr, NAMES))}; got {self.level!r}.")
+        if self.scheme != LEVELS:
+            object.__setattr__(self, "scheme", check_scheme(self.scheme))
         object.__setattr__(self, "ks", None if self.ks is None else check_ks(self.ks))

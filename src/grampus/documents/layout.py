@@ -1,158 +1,210 @@
-"""The map: clusters as discs, similar ones near each other; inside a disc, documents by their similarities.
+"""The map: a layout of the neighbour graph of the Gram, which knows nothing of the clusters.
 
-Two principal components show only two directions, with the other clusters on top of each other. With three clusters or
-more this map shows every one, at the price that distances across it mean little.
+Documents attract their nearest neighbours and repel documents drawn at random (Tang et al. 2016, LargeVis; McInnes,
+Healy & Melville 2018, UMAP), from a start by principal components. Neighbours on the map are neighbours in the Gram;
+gaps are gaps of the graph; long distances mean little. Collections above `LARGEST` lay out representatives, and each of
+the other documents moves among those it resembles most.
 """
 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from .._array import Array
+from .. import _native
+from .._array import Array, is_sparse, tiles
+from .._parallel import blas_threads
 from ..cluster import embedding_2d
-from ..describe import Evidence
 from ..errors import ConvergenceError, InputError
 from ..gram import Gram
-from ..gram.lapack import symmetric_eigh, thin_svd
+from ..gram.graph import nearest, nearest_neighbors
+from ..gram.lapack import symmetric_eigh
 
-FEWEST = 3  # clusters; with fewer, the principal components show everything
-ROUNDS = 300
-GAP = 1.1  # of the radii, between neighbouring discs
-PULL = 0.35  # of the radius: how far a document on the border leans towards the other cluster
+NEIGHBOURS = 15
+LARGEST = 50_000  # documents that are laid out all at once
+REPRESENTATIVES = 20_000  # of a larger collection, at most
+FEWEST_REPRESENTATIVES = 5_000
+COMPARED = 1_500_000_000  # pairs of a document and a representative, about
+NEAR = 5  # representatives that place another document
+EPOCHS = 500  # for a small collection; fewer for a large one, whose documents are moved as often
+FEWEST_EPOCHS = 200
+MANY = 10_000  # documents for which the fewest epochs are enough
+REPULSIONS = 5  # for each attraction
+SEED = 0
+FINE = 2.0**20  # similarities and starts are rounded to so many steps, so that no rounding error grows
+START = 10.0  # half the width of the start
+RIM = 1.08  # of the radius: where documents without any neighbour lie
+
+Edges = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]
 
 
-def coordinates(gram: Gram, seen: Evidence) -> Array:
+def coordinates(gram: Gram) -> Array:
     """Return two coordinates for every document, for plots; a trailing shift is ignored.
 
-    The mean similarities to each cluster determine where in its disc a document lies. With one or two clusters the
-    coordinates are the principal components of the centred Gram, and 0 if the documents do not differ.
-    """
-    base, _ = gram.split_shift()
-    if len(seen.between) < FEWEST:
-        return _principal(base)
-    nearest = np.where(seen.labels >= 0, seen.labels, seen.second)  # documents in no cluster lie at a rim
-    return layout(replace(seen, labels=nearest), seen.similarities)
-
-
-def _principal(base: Gram) -> Array:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # two components of an indefinite kernel are enough
-        try:
-            return embedding_2d(base)
-        except (InputError, ConvergenceError):
-            return np.zeros((len(base), 2))
-
-
-def layout(seen: Evidence, profiles: Array) -> Array:
-    """Return two coordinates for every document.
+    Deterministic, and the same for any order of the documents. Costs one reading of the Gram (above `LARGEST`
+    documents, of its columns of the representatives) and O(n) for the layout.
 
     Parameters
     ----------
-    seen : Evidence
-        Of the partition: similarities between clusters, each document's second choice and margin.
-    profiles : array of shape (n, l)
-        Features of every document; each cluster spreads its documents along two principal components of them.
+    gram : Gram
 
     Returns
     -------
     array of shape (n, 2)
+        The longer axis of the map is the first.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.describe import evidence
-    >>> from grampus.documents.layout import layout
+    >>> from grampus.documents.layout import coordinates
     >>> from grampus.gram import LinearGram
-    >>> x = np.array([[0.0, 1.0], [0.1, 1.0], [0.2, 1.0], [1.0, 0.0], [1.0, 0.1]])
-    >>> places = layout(evidence(LinearGram(x), [0, 0, 0, 1, 1]), x)
-    >>> middles = places[:3].mean(axis=0), places[3:].mean(axis=0)
-    >>> bool(np.linalg.norm(middles[0] - middles[1]) > 1.0)
+    >>> x = np.repeat(np.eye(2), 20, axis=0) + 0.01 * np.arange(40)[:, None]
+    >>> places = coordinates(LinearGram(x))
+    >>> bool(np.ptp(places[:20], axis=0).max() < np.abs(places[:20].mean(axis=0) - places[20:].mean(axis=0)).max())
     True
     """
-    k = len(seen.between)
-    sizes = np.bincount(seen.labels, minlength=k)
-    radii = np.sqrt(np.maximum(sizes, 1) / max(len(seen.labels), 1))
-    centres = arrange(seen.between, radii)
-    places = np.zeros((len(seen.labels), 2))
-    for cluster in range(k):
-        members = np.flatnonzero(seen.labels == cluster)
-        others = seen.second[members]
-        lean = np.where(others[:, None] >= 0, centres[others] - centres[cluster], 0.0)
-        lean /= np.maximum(np.linalg.norm(lean, axis=1, keepdims=True), 1e-12)
-        doubt = 1.0 - _ranks(seen.margin[members])
-        spread = disc(profiles[members], lean) + PULL * doubt[:, None] * lean
-        places[members] = centres[cluster] + radii[cluster] * spread
-    return places
+    base, order = gram.split_shift()[0].canonical()
+    places = _laid_out(base) if len(base) <= LARGEST else _by_representatives(base)
+    back = np.empty_like(places)
+    back[order] = places
+    return back
 
 
-def arrange(between: Array, radii: Array) -> Array:
-    """Return centres of discs with these radii, so that they do not overlap and similar clusters are near.
+def representatives(gram: Gram) -> int:
+    """Return how many documents are laid out themselves where the others are placed beside them; 0 if all are."""
+    n = len(gram)
+    return max(min(REPRESENTATIVES, COMPARED // n), min(REPRESENTATIVES, FEWEST_REPRESENTATIVES)) if n > LARGEST else 0
 
-    Distances are fitted by stress majorisation (de Leeuw 1977, the Guttman transform) from a start by classical
-    scaling; then overlapping discs are pushed apart while all are drawn to the middle.
+
+def _laid_out(base: Gram) -> Array:
+    """Return the layout of documents in canonical order."""
+    n, start = len(base), _start(base)
+    if n <= 3:
+        return start
+    index, distances = _neighbours(base, min(NEIGHBOURS, n - 1))
+    edges = _edges(index, distances)
+    epochs = EPOCHS if n <= MANY else FEWEST_EPOCHS
+    places = _native.lay_out(*edges, start, 0, epochs, REPULSIONS, SEED)
+    return _turned(places.astype(np.float64), alone=np.bincount(edges[0], minlength=n) == 0)
+
+
+def _start(base: Gram) -> Array:
+    """Return the principal components, at most `START` from the middle; 0 if the documents do not differ."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # two components of an indefinite kernel are enough
+        try:
+            plane = embedding_2d(base)
+        except (InputError, ConvergenceError):
+            plane = np.zeros((len(base), 2))
+    far = float(np.abs(plane).max(initial=0.0))
+    plane = np.rint(plane / far * FINE) / FINE * START if far > 0 else plane
+    # Documents at one place repel each other from there in no direction: a spiral far finer than the map.
+    turn = np.arange(len(base)) * 2.399963
+    return plane + 1e-3 * np.column_stack([np.cos(turn), np.sin(turn)]) * (np.arange(len(base)) % 97 / 97)[:, None]
+
+
+def _neighbours(base: Gram, count: int) -> tuple[NDArray[np.intp], Array]:
+    """Return the nearest documents of each and their distances; −1 and infinity where there are fewer."""
+    own = base.diagonal().astype(np.float64)
+    same = float(np.ptp(own[own > 0])) <= 1e-9 * float(own.max(initial=0.0)) if (own > 0).any() else True
+    index, near = nearest_neighbors(base, count, by_distance=not same)
+    squared = (own[:, None] - near) if not same else own[:, None] + own[index] - 2.0 * near
+    missing = (index < 0) | (own[index] <= 0) | (own[:, None] <= 0) | ~np.isfinite(squared)
+    return np.where(missing, -1, index), np.where(missing, np.inf, _distances(squared, own))
+
+
+def _distances(squared: Array, own: Array) -> Array:
+    scale = float(own.max(initial=0.0)) or 1.0
+    return np.sqrt(np.maximum(np.rint(np.nan_to_num(squared, posinf=0.0) / scale * FINE) / FINE, 0.0))
+
+
+def _memberships(distances: Array) -> Array:
+    """Return how strongly each document is linked with its neighbours: 1 for the nearest, log₂ p in all.
+
+    exp(−(d − d₁) / s), with s found by bisection for every document (McInnes et al. 2018, algorithm 3).
     """
-    k = len(between)
-    if k == 1:
-        return np.zeros((1, 2))
-    own = np.diag(between)
-    scale = np.sqrt(np.maximum(np.outer(own, own), 1e-12))
-    alike = np.clip(between / scale, 0.0, 1.0)
-    wanted = (radii[:, None] + radii[None]) * GAP * (1.0 + 2.0 * (1.0 - alike))
-    np.fill_diagonal(wanted, 0.0)
-    places = _scaled(wanted)
-    for _ in range(ROUNDS):
-        apart = np.linalg.norm(places[:, None] - places[None], axis=2)
-        ratio = np.divide(wanted, apart, out=np.zeros_like(wanted), where=apart > 1e-12)
-        places = (np.diag(ratio.sum(axis=1)) - ratio) @ places / k
-    for step in range(ROUNDS):
-        places = _apart(places * (0.99 if step < ROUNDS * 2 // 3 else 1.0), radii)
+    p = distances.shape[1]
+    known = np.isfinite(distances)
+    nearest_one = np.where(known, distances, np.inf).min(axis=1)
+    excess = np.where(known, distances - np.where(known.any(axis=1), nearest_one, 0.0)[:, None], np.inf)
+    wanted = np.minimum(np.log2(p + 1), 0.98 * known.sum(axis=1))
+    low, high = np.zeros(len(distances)), np.full(len(distances), 4.0)
+    for _ in range(40):
+        middle = (low + high) / 2
+        above = np.exp(-excess / np.maximum(middle, 1e-12)[:, None]).sum(axis=1) > wanted
+        high, low = np.where(above, middle, high), np.where(above, low, middle)
+    return np.exp(-excess / np.maximum(high, 1e-3)[:, None])
+
+
+def _edges(index: NDArray[np.intp], distances: Array) -> Edges:
+    """Return the links in both directions, w + w′ − w w′, by document."""
+    n, p = index.shape
+    weights = _memberships(distances)
+    kept = (index >= 0) & (weights > 1e-4)
+    rows = np.repeat(np.arange(n), p)[kept.ravel()]
+    graph = sp.csr_array((weights[kept], (rows, index[kept])), shape=(n, n))
+    both = (graph + graph.T - graph.multiply(graph.T)).tocsr()
+    both.sort_indices()
+    heads = np.repeat(np.arange(n, dtype=np.int32), np.diff(both.indptr))
+    return heads, both.indices.astype(np.int32), np.clip(both.data, 0.0, 1.0).astype(np.float32)
+
+
+def _by_representatives(base: Gram) -> Array:
+    """Lay out representatives, evenly spread over the canonical order, and then the others among them."""
+    n = len(base)
+    chosen = np.linspace(0, n - 1, representatives(base)).astype(np.intp)
+    others = np.setdiff1d(np.arange(n), chosen)
+    fixed = _laid_out(base.take(chosen))
+    index, distances = _nearest_of(base, others, chosen)
+    weights = _memberships(distances)
+    shares = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-12)
+    start = (shares[:, :, None] * fixed[index]).sum(axis=1)
+    alone = weights.sum(axis=1) <= 0
+    heads = np.repeat(np.arange(len(chosen), n, dtype=np.int32), NEAR)
+    places = _native.lay_out(
+        heads, index.ravel().astype(np.int32), np.clip(weights, 0, 1).ravel().astype(np.float32),
+        np.concatenate([fixed, start]), len(chosen), FEWEST_EPOCHS // 4, 1, SEED,
+    ).astype(np.float64)  # fmt: skip
+    found = np.empty((n, 2))
+    found[chosen], found[others] = places[: len(chosen)], places[len(chosen) :]
+    lost = np.zeros(n, dtype=bool)
+    lost[others] = alone
+    return _turned(found, lost)
+
+
+def _nearest_of(base: Gram, others: NDArray[np.intp], chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
+    """Return the nearest representatives of every other document, in tiles, and their distances."""
+    own = base.diagonal().astype(np.float64)
+    index, distances = np.empty((len(others), NEAR), dtype=np.intp), np.empty((len(others), NEAR))
+    explicit = base.features()
+    rows = None if explicit is None or is_sparse(explicit.rows) else explicit.rows * explicit.scale[:, None]
+    columns = None if rows is None else 2.0 * rows[chosen].T
+    far = np.where(own[chosen] > 0, own[chosen], np.inf)
+    with blas_threads():
+        for part in tiles(len(others), 24 * len(chosen)):
+            places = others[part]
+            near = 2.0 * base._block(places, chosen) if rows is None else rows[places] @ columns
+            near = near.astype(np.float64, copy=False)
+            near -= far
+            index[part], values = nearest(near, NEAR)
+            squared = np.where(own[places, None] > 0, own[places, None] - values, np.inf)
+            distances[part] = np.where(np.isfinite(squared), _distances(squared, own), np.inf)
+    return index, distances
+
+
+def _turned(places: Array, alone: NDArray[np.bool_]) -> Array:
+    """Return places with the longer axis first, and documents without neighbours on a rim around the others."""
+    inside = ~alone
+    if inside.any():
+        places = places - places[inside].mean(axis=0)
+        _, vectors = symmetric_eigh(places[inside].T @ places[inside])
+        axes = vectors[:, ::-1]
+        axes = axes * np.where(axes[np.abs(axes).argmax(axis=0), [0, 1]] < 0, -1.0, 1.0)
+        places = places @ axes
+    radius = float(np.linalg.norm(places[inside], axis=1).max(initial=0.0)) or 1.0
+    turn = np.arange(int(alone.sum())) * 2.399963
+    places[alone] = RIM * radius * np.column_stack([np.cos(turn), np.sin(turn)])
     return places
-
-
-def _scaled(wanted: Array) -> Array:
-    """Return two coordinates by classical scaling; the largest entry of each is positive."""
-    k = len(wanted)
-    middle = np.eye(k) - 1.0 / k
-    values, vectors = symmetric_eigh(-0.5 * middle @ (wanted**2) @ middle)
-    vectors = vectors[:, ::-1][:, :2]
-    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(vectors.shape[1])])
-    places = np.zeros((k, 2))
-    places[:, : vectors.shape[1]] = vectors * np.sqrt(np.maximum(values[::-1][:2], 1e-9))
-    return places
-
-
-def _apart(places: Array, radii: Array) -> Array:
-    """Push every pair of overlapping discs apart by half of their overlap."""
-    between = places[:, None] - places[None]
-    apart = np.linalg.norm(between, axis=2)
-    missing = np.maximum((radii[:, None] + radii[None]) * GAP - apart, 0.0)
-    np.fill_diagonal(missing, 0.0)
-    away = between / np.maximum(apart, 1e-9)[:, :, None]
-    return np.asarray(places + 0.5 * (missing[:, :, None] * away).sum(axis=1))
-
-
-def disc(profiles: Array, lean: Array) -> Array:
-    """Spread documents over the unit disc by their two principal components, rotated to match `lean`.
-
-    Directions are kept, and distances from the centre are replaced by their ranks, so that the disc is filled evenly.
-    """
-    centred = profiles - profiles.mean(axis=0)
-    left, values, _ = thin_svd(centred)
-    plane = np.zeros((len(profiles), 2))
-    width = int((values[:2] > 1e-9 * max(float(values[0]), 1e-300)).sum()) if len(values) else 0
-    plane[:, :width] = left[:, :width]
-    turn, _, back = thin_svd(plane.T @ lean)  # orthogonal Procrustes
-    plane = plane @ (turn @ back)
-    far = np.linalg.norm(plane, axis=1)
-    return plane / np.maximum(far, 1e-12)[:, None] * np.sqrt(_ranks(far))[:, None]
-
-
-def _ranks(values: Array) -> Array:
-    """Return ranks from 0 to 1; equal values share theirs."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(counts)
-    middle = (ends - counts / 2) / max(len(values), 1)
-    return np.asarray(middle[place.reshape(-1)])

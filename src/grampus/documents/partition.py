@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ..gram import Gram
 from ..persist import Choice
 from .inputs import Inputs
+from .levels import Partitions
 from .methods import Found
 from .predict import Predictor
 
@@ -24,6 +25,10 @@ class Partition:
     gram : Gram
     labels : array of shape (m,)
         Clusters of the distinct documents, the largest first; −1 for none.
+    levels : dict of str to array of shape (m,)
+        The partition of every level, from coarse to fine.
+    answer : str
+        The level of `labels`.
     found : Found
         The result of the method.
     predictor : Predictor
@@ -35,6 +40,8 @@ class Partition:
     inputs: Inputs
     gram: Gram
     labels: NDArray[np.intp]
+    levels: Partitions
+    answer: str
     found: Found
     predictor: Predictor
     choice: Choice | None

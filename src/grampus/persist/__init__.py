@@ -1,7 +1,7 @@
 """Runs: everything a clustering of documents found, saved in a folder whose every byte is checked."""
 
 from .compare import Comparison, compare_runs
-from .records import Branch, Choice, Documents, Layout, Provenance, RunEvidence
+from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
 from .run import Run
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Comparison",
     "Documents",
     "Layout",
+    "Level",
     "Provenance",
     "Run",
     "RunEvidence",

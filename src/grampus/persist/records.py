@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from .._draw import Drawable
 from ..describe import Cluster
+from ..select import score_rows
 from ..text import Texts
+from .frame import scores_frame
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,10 @@ class Choice(Drawable):
         P value of the hypothesis that there are no groups; None if it was not tested.
     verdict : str
         What this means, in plain words.
+    expected : tuple of float or None
+        Score of data without groups at each value; empty if that was not measured.
+    answer : str
+        "groups", "weak groups", "no groups" or "too few"; "" if that was not measured.
 
     Examples
     --------
@@ -56,6 +62,33 @@ class Choice(Drawable):
     n_splits: int
     p_value: float | None = None
     verdict: str = ""
+    expected: tuple[float | None, ...] = ()
+    answer: str = ""
+
+    def to_frame(self) -> Any:
+        """Return one row for each k as a pandas DataFrame: score, standard_error, standing."""
+        return scores_frame(score_rows(self))
+
+
+@dataclass(frozen=True)
+class Level:
+    """One of the nested partitions of a run, as branches of its tree.
+
+    Attributes
+    ----------
+    name : "coarse", "middle" or "fine"
+    branches : tuple of int
+        The branch of each cluster, the largest first.
+
+    Examples
+    --------
+    >>> from grampus.persist import Level
+    >>> Level("coarse", (1, 2)).branches
+    (1, 2)
+    """
+
+    name: str
+    branches: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -126,6 +159,8 @@ class Provenance:
         How long it took.
     versions : dict of str to str
         Versions of Grampus, Python and the libraries used.
+    languages : dict of str to int
+        How many documents are in each language, by code, the most frequent first; empty if that was not looked for.
 
     Examples
     --------
@@ -145,6 +180,7 @@ class Provenance:
     created: str
     seconds: float
     versions: dict[str, str]
+    languages: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,6 +230,8 @@ class RunEvidence:
         What each is about; ``clusters[c].number == c``.
     choice : Choice or None
         How k was chosen; None if it was given.
+    levels : tuple of Level
+        Nested partitions, from coarse to fine; ``labels`` are those of one of them, mostly of the middle one.
     tree : tuple of Branch
         The root first, parents before children. Merges of clusters above, parts of clusters below.
     leaves : int32 array of shape (n,)
@@ -231,6 +269,7 @@ class RunEvidence:
     labels: NDArray[np.int32]
     clusters: tuple[Cluster, ...]
     choice: Choice | None = None
+    levels: tuple[Level, ...] = ()
     tree: tuple[Branch, ...]
     leaves: NDArray[np.int32]
     second: NDArray[np.int32]
@@ -257,6 +296,8 @@ class Layout:
         Documents shown in the heatmap, cluster by cluster.
     heatmap : float32 array of shape (s, s)
         Their similarities under the kernel, without a shift.
+    representatives : int
+        Documents that were laid out, the others placed beside them; 0 if all were laid out.
 
     Examples
     --------
@@ -269,3 +310,4 @@ class Layout:
     coordinates: NDArray[np.float32]
     sample: NDArray[np.int32]
     heatmap: NDArray[np.float32]
+    representatives: int = 0

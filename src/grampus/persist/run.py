@@ -8,12 +8,14 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._draw import Shown
-from ..errors import RunError
+from .._draw import Drawable
+from ..errors import InputError, RunError
 from ..text import Texts
 from .folder import read_folder, write_folder
-from .records import Documents, Layout, Provenance, RunEvidence
+from .frame import frame_of
+from .records import Documents, Layout, Level, Provenance, RunEvidence
 from .schema import check_parts, read
 from .upgrade import SCHEMA, upgrade
 
@@ -21,7 +23,7 @@ EXCERPT = 160  # characters of a document that are kept as its excerpt
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run(Shown):
+class Run(Drawable):
     """What one clustering of n documents into k clusters found; row i is the i-th document as it was given.
 
     Plain data: strings, numbers, tuples of small records and arrays. ``DocumentClusterer`` makes one, the report is
@@ -80,15 +82,75 @@ class Run(Shown):
         """The number of documents that belong to no cluster."""
         return int((self.evidence.labels < 0).sum())
 
+    @property
+    def levels(self) -> tuple[str, ...]:
+        """The names of the levels, from coarse to fine."""
+        return tuple(level.name for level in self.evidence.levels)
+
+    def level_labels(self, name: str) -> NDArray[np.int32]:
+        """Return the cluster of every document at a level, the largest 0; −1 for a document in none.
+
+        Parameters
+        ----------
+        name : "coarse", "middle" or "fine"
+        """
+        branches = self._level(name).branches
+        number = np.full(len(self.evidence.tree) + 1, -1, dtype=np.int32)
+        number[list(branches)] = np.arange(len(branches))
+        for branch in self.evidence.tree[1:]:
+            if number[branch.index] < 0:
+                number[branch.index] = number[branch.parent]
+        return np.asarray(number[self.evidence.leaves])
+
+    def level_names(self, name: str) -> tuple[str, ...]:
+        """Return the short names of the clusters of a level.
+
+        Parameters
+        ----------
+        name : "coarse", "middle" or "fine"
+        """
+        return tuple(self.evidence.tree[index].label for index in self._level(name).branches)
+
+    def _level(self, name: str) -> Level:
+        for level in self.evidence.levels:
+            if level.name == name:
+                return level
+        raise InputError(f"level must be one of {', '.join(map(repr, self.levels)) or 'none'}; got {name!r}.")
+
     def without_texts(self) -> Run:
-        """Return the run without texts and excerpts; ids, titles, words of the clusters and weights of terms stay.
+        """Return the run without texts, excerpts and titles; ids, words of the clusters and weights of terms stay.
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
-        strings = isinstance(self.model.get("texts"), Texts)
-        return replace(
-            self, documents=replace(self.documents, texts=None, excerpts=None), model={} if strings else self.model
-        )
+        strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
+        bare = replace(self.documents, texts=None, excerpts=None, titles=None)
+        return replace(self, documents=bare, model={} if strings else self.model)
+
+    def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
+        """Return one of the run's tables as a pandas data frame. Needs ``pip install 'grampus[frames]'``.
+
+        Parameters
+        ----------
+        table : str
+            "documents": cluster, cluster_name, second, margin, oddness, stability, x and y, indexed by id.
+            "levels": the cluster of every document at each level, and its name, indexed by id.
+            "clusters": name, size, words, cohesion, separation, nearest, stability.
+            "tree": parent, size, height, gain, cluster and name of every node.
+            "duplicates": pairs of near-duplicates, first and second, and their similarity.
+            "choice": the score of every k that was tried; no rows where k was given.
+        index : sequence or pandas.Index, optional
+            One value for each document, instead of the ids: that of your frame, to join with it.
+
+        Examples
+        --------
+        >>> from grampus import DocumentClusterer
+        >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+        >>> run.to_frame().loc["1", ["cluster", "cluster_name"]].tolist()
+        [1, 'whale, sing, song']
+        >>> run.to_frame("clusters")["size"].tolist()
+        [2, 2]
+        """
+        return frame_of(self, table, index)
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
         """Write the run into a folder, which then holds this run and nothing of an older one.
@@ -100,7 +162,7 @@ class Run(Shown):
         path : path
             A folder that does not exist, is empty, or holds a run, which is replaced in one step.
         texts : bool
-            False leaves out texts and excerpts; see ``without_texts``.
+            False leaves out texts, excerpts and titles; see ``without_texts``.
 
         Raises
         ------

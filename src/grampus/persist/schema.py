@@ -15,7 +15,7 @@ import numpy as np
 from ..describe import Cluster, Term
 from ..errors import RunError
 from ..text import Texts
-from .records import Branch, Choice, Documents, Layout, Provenance, RunEvidence
+from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
 
 DEEPEST = 8  # levels of the clusterer's parameters
 _INF = math.inf
@@ -61,6 +61,7 @@ LIMITS: dict[type, dict[str, Limits]] = {
         "index": Limits(0, "m"), "parent": Limits(-1, "m"), "children": Limits(0, "m"), "order": Limits(-1, "m"),
         "cluster": Limits(-1, "k"), "size": Limits(0, _INF),
     },
+    Level: {"branches": Limits(0, "m")},
     Choice: {
         "best": Limits(1, _INF), "ks": Limits(1, _INF), "standard_error": Limits(0, _INF), "n_splits": Limits(0, _INF),
         "p_value": Limits(0, 1),
@@ -152,6 +153,7 @@ def check_parts(
     _check_tree(evidence)
     if evidence.choice is not None:
         _check_choice(evidence.choice)
+    _check_levels(evidence)
     _check_model(model, k)
 
 
@@ -227,11 +229,32 @@ def _check_tree(seen: RunEvidence) -> None:
             counts[branch.parent] += size
 
 
+def _check_levels(seen: RunEvidence) -> None:
+    """Refuse levels whose branches do not hold every document of a cluster once."""
+    parents = [branch.parent for branch in seen.tree]
+    known = ("coarse", "middle", "fine")
+    for place, level in enumerate(seen.levels):
+        where = f"evidence.levels[{place}]"
+        _require(level.name in known[place:], f"{where}.name", f"one of {', '.join(known)}, in this order", level.name)
+        chosen = set(level.branches)
+        _require(len(chosen) == len(level.branches) > 0, f"{where}.branches", "different branches", level.branches)
+        held = [index in chosen for index in range(len(parents))]
+        for index in range(1, len(parents)):
+            if held[index] and held[parents[index]]:
+                raise RunError(f"{where}.branches must not lie inside each other; {index} is inside another.")
+            held[index] |= held[parents[index]]
+        if not all(held[branch.index] for branch in seen.tree if not branch.children):
+            raise RunError(f"{where}.branches must hold every leaf of the tree.")
+
+
 def _check_choice(choice: Choice) -> None:
     ks, where = choice.ks, "evidence.choice"
     _require(all(a < b for a, b in pairwise(ks)), f"{where}.ks", "ascending", ks)
     for name in ("mean", "standard_error"):
         _require(len(getattr(choice, name)) == len(ks), f"{where}.{name}", f"{len(ks)} values, one for each k", ())
+    _require(len(choice.expected) in (0, len(ks)), f"{where}.expected", f"{len(ks)} values or none", ())
+    known = ("", "groups", "weak groups", "no groups", "too few")
+    _require(choice.answer in known, f"{where}.answer", "a known answer", choice.answer)
     for name in ("ranking", "plausible"):
         found = getattr(choice, name)
         _require(len(set(found)) == len(found) and set(found) <= set(ks), f"{where}.{name}", "values of ks", found)
@@ -248,7 +271,9 @@ def _check_model(model: Mapping[str, Any], k: int) -> None:
     fits = isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and weights.ndim == 1
     if not fits or not np.isfinite(weights).all() or (weights < 0).any():
         raise RunError("model.weights must be finite numbers of at least 0.")
-    terms = model.get("words.terms", ())
+    terms = model.get("words.terms", Texts())
+    _require(isinstance(terms, Texts), "model.words.terms", "texts", terms)
     for name in ("words.global_weights", "words.document_frequency"):
-        if np.shape(model.get(name, np.zeros(len(terms)))) != (len(terms),):
-            raise RunError(f"model.{name} must be {len(terms)} numbers, one for each term.")
+        values = np.asarray(model.get(name, np.zeros(len(terms))))
+        if values.shape != (len(terms),) or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+            raise RunError(f"model.{name} must be {len(terms)} finite numbers, one for each term.")

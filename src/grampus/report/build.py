@@ -16,7 +16,7 @@ from .._version import __version__
 from ..errors import InputError
 from ..persist import Run
 from .edits import Edits
-from .island import island, json_text, texts
+from .island import index, island, json_text, texts
 from .page import Embed, Page, page_of
 from .tables import fragments
 
@@ -24,10 +24,15 @@ __all__ = ["report_html", "write_report"]
 
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
-    "base.js", "palette.js", "model.js", "edits.js", "glyphs.js", "points.js", "map.js", "gestures.js", "search.js",
-    "documents.js", "legend.js", "tree.js", "cards.js", "charts.js", "heatmap.js", "counts.js", "pairs.js", "main.js",
+    "base.js", "palette.js", "model.js", "branches.js", "families.js", "edits.js", "glyphs.js", "points.js",
+    "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
+    "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",
+    "pairs.js", "results.js", "pictures.js", "link.js", "main.js",
 )  # fmt: skip
-STYLES = ("colours.css", "frame.css", "verdict.css", "map.css", "side.css", "cards.css", "evidence.css", "narrow.css")
+STYLES = (
+    "colours.css", "frame.css", "verdict.css", "map.css", "side.css", "tree.css", "cards.css", "evidence.css",
+    "narrow.css",
+)  # fmt: skip
 EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 
 
@@ -41,7 +46,8 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     ----------
     run : Run
     texts : "excerpts", "full" or "none"
-        How much of each document to include; search covers what is included. "full" needs a run with texts.
+        How much of each document to include. Search covers every word of every document as long as the run has texts;
+        "none" leaves out titles and the index of words, too. "full" needs a run with texts.
     edits : Edits, optional
         Names and merges from an earlier page; see `read_edits`.
 
@@ -109,6 +115,8 @@ def render(page: Page) -> str:
         "has_days": "" if page.days is not None else "hidden",
         "has_command": "" if run.provenance.command else "hidden",
         "has_pairs": "" if len(run.evidence.duplicates) or run.evidence.oddness.max(initial=0.0) > 0.5 else "hidden",
+        "map_note": html.escape(page.map_note),
+        "text_note": html.escape(page.text_note),
         "label_name": html.escape(run.provenance.columns.get("label", "label")),
     }
     policy = (
@@ -124,6 +132,7 @@ def render(page: Page) -> str:
         worker=worker,
         data=json_text(island(page)),
         texts=texts(page),
+        index=index(page),
         **fragments(page),
     )
 

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
+from .levels import Level
 from .page import Page
+from .words import packed_index
 
 GRID = 65535  # positions are rounded to 16 bits, finer than a screen
 LARGEST_HEATMAP = 320  # rows; more are averaged
@@ -35,14 +37,28 @@ def json_text(value: Any) -> str:
 
 
 def texts(page: Page) -> str:
-    """Return ids, titles and texts as compressed JSON in base 64; lone surrogates become question marks."""
-    run = page.run
-    columns = {
-        name: None if column is None else list(column)
-        for name, column in (("ids", run.documents.ids), ("titles", run.documents.titles), ("texts", page.texts))
-    }
+    """Return columns of the documents as compressed JSON in base 64; lone surrogates become question marks.
+
+    Ids, titles, dates and texts; and what a table of results has of every document, in its rounding.
+    """
+    documents, seen = page.run.documents, page.run.evidence
+    named = (("ids", documents.ids), ("titles", page.titles), ("dates", documents.dates), ("texts", page.texts))
+    columns: dict[str, Any] = {name: None if column is None else list(column) for name, column in named}
+    for name in ("margin", "oddness", "stability"):
+        values = getattr(seen, name)
+        rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
+        columns[name] = None if np.isnan(values).all() else rounded
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
+
+
+def index(page: Page) -> str:
+    """Return the words of all documents, whole even where the page holds excerpts; "" for a page without texts."""
+    documents = page.run.documents
+    source = documents.texts if documents.texts is not None else documents.excerpts
+    if page.texts is None or source is None:
+        return ""
+    return packed_index([column for column in (documents.ids, page.titles, source) if column is not None])
 
 
 def island(page: Page) -> dict[str, Any]:
@@ -52,12 +68,13 @@ def island(page: Page) -> dict[str, Any]:
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
-        "labels": packed(_numbered(seen.labels, run.n_clusters), np.uint32),
+        "levels": [_level(level) for level in page.levels],
+        "level": page.own,
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
         "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if documents.classes is None else _column(label, documents.classes),
-        "clusters": [*map(_cluster, seen.clusters), *([_NO_CLUSTER] if run.n_unassigned else [])],
+        "second": packed(_numbered(seen.second, run.n_clusters), np.uint32),
         "tree": _tree(seen.tree, seen.leaves),
         "choice": None if seen.choice is None else _choice(seen.choice),
         "heatmap": _heatmap(run),
@@ -69,10 +86,20 @@ def island(page: Page) -> dict[str, Any]:
         "odd": [[int(place), _short(float(seen.oddness[place]))] for place in oddest(run)],
         "whole": page.whole,
         "hasTexts": page.texts is not None,
+        "hasIndex": page.texts is not None and documents.texts is not None,
         "edits": {
             "names": {str(cluster): name for cluster, name in page.edits.names.items()},
             "merges": [list(merge) for merge in page.edits.merges],
         },
+    }
+
+
+def _level(level: Level) -> dict[str, Any]:
+    none = [_NO_CLUSTER] if (level.labels < 0).any() else []
+    return {
+        "name": level.name,
+        "labels": packed(_numbered(level.labels, len(level.clusters)), np.uint32),
+        "clusters": [*map(_cluster, level.clusters), *none],
     }
 
 
@@ -147,11 +174,13 @@ def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] |
         waiting.extend(reversed(tree[index].children))
     place = {index: number for number, index in enumerate(order)}
     ends = [index for index in order if not tree[index].children]
+    top = max(branch.gain for branch in tree) or 1.0
     number = np.zeros(len(tree), dtype=np.int64)
     number[ends] = np.arange(len(ends))
     return {
         "nodes": [
-            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label] for b in (tree[index] for index in order)
+            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label, _short(b.gain / top)]
+            for b in (tree[index] for index in order)
         ],
         "leaf": packed(np.where(leaves < 0, len(ends), number[leaves]), np.uint32),
     }
@@ -165,6 +194,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "mean": [_short(value) for value in choice.mean],
         "error": [_short(value) for value in choice.standard_error],
         "plausible": list(choice.plausible),
+        "expected": [_short(value) for value in choice.expected],
         "splits": choice.n_splits,
         "verdict": choice.verdict,
     }

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from ..persist import Run
 from ..text import Texts
 from .edits import Edits
-from .verdict import Statement, verdict
+from .levels import Level, levels_of
+from .verdict import Statement, lead, verdict
 
 Embed = Literal["excerpts", "full", "none"]
 UNKNOWN_DAY = int(np.iinfo(np.int32).min)
@@ -28,6 +29,8 @@ class Page:
     Attributes
     ----------
     run : Run
+    titles : Texts or None
+        None also where texts were left out.
     texts : Texts or None
         Excerpts, full texts, or None.
     whole : bool
@@ -38,14 +41,43 @@ class Page:
         Days since 1970-01-01, `UNKNOWN_DAY` where a date cannot be read; None where there are not two different ones.
     statements : tuple of Statement
         The verdict.
+    lead : Statement
+        How far to believe the clusters, in a sentence.
+    levels : tuple of Level
+        Partitions to choose from, coarse to fine.
+    own : int
+        Which of them the run's own is.
     """
 
     run: Run
+    titles: Texts | None
     texts: Texts | None
     whole: bool
     edits: Edits
     days: NDArray[np.int32] | None
     statements: tuple[Statement, ...]
+    lead: Statement
+    levels: tuple[Level, ...]
+    own: int
+
+    @property
+    def map_note(self) -> str:
+        """What distance means on the map."""
+        laid_out = self.run.layout.representatives
+        placed = f" {laid_out:,} documents were laid out, the others placed beside those they resemble most."
+        return (
+            "Each mark is a document. Documents that lie together are alike, and gaps are real; how far apart two "
+            f"groups lie means little. Paler marks are less certain.{placed if laid_out else ''}"
+        )
+
+    @property
+    def text_note(self) -> str:
+        """How much of the documents the page holds."""
+        if self.texts is None:
+            return "This page holds no text, title or word index of the documents, only ids."
+        held = "the full text" if self.whole else "the first 160 characters"
+        searched = " Search covers every word of every document." if self.run.documents.texts is not None else ""
+        return f"This page holds {held} of each document.{searched}"
 
     @property
     def headline(self) -> str:
@@ -75,7 +107,10 @@ def page_of(run: Run, embed: Embed = "excerpts", edits: Edits | None = None) -> 
     full = embed == "full" and run.documents.texts is not None
     texts = None if embed == "none" else run.documents.texts if full else run.documents.excerpts
     days = None if run.documents.dates is None else days_of(run.documents.dates)
-    return Page(run, texts, full, edits or Edits(run.provenance.fingerprint), days, verdict(run))
+    titles = None if embed == "none" else run.documents.titles
+    levels, own = levels_of(run)
+    given = edits or Edits(run.provenance.fingerprint)
+    return Page(run, titles, texts, full, given, days, verdict(run), lead(run), levels, own)
 
 
 def days_of(dates: Sequence[str]) -> NDArray[np.int32] | None:

@@ -14,7 +14,6 @@ import numpy as np
 
 from .island import oddest
 from .page import Page, readable
-from .verdict import plausible_range
 
 DOCUMENTS = 10  # in the table of a cluster
 TERMS = 10
@@ -30,7 +29,8 @@ def fragments(page: Page) -> dict[str, str]:
     """Return the static parts of the page as HTML, by their names in the template."""
     parts = {
         "statements": statements(page),
-        "figures": figures(page),
+        "lead": lead(page),
+        "cluster_list": cluster_list(page),
         "choice_table": choice_table(page),
         "cluster_tables": cluster_tables(page),
         "label_table": label_table(page),
@@ -82,24 +82,24 @@ def statements(page: Page) -> Element:
     return body
 
 
-def figures(page: Page) -> Element:
-    """Return the key figures."""
-    run = page.run
-    stable = [(c.stability, c.size) for c in run.evidence.clusters if c.stability is not None]
-    found = [("documents", f"{len(run):,}"), ("clusters", f"{len(page.groups):,}")]
-    if run.n_unassigned:
-        found.append(("in no cluster", f"{run.n_unassigned:,}"))
-    if plausible_range(run.evidence.choice):
-        found.append(("plausible range", plausible_range(run.evidence.choice)))
-    if stable:
-        mean = sum(value * size for value, size in stable) / max(sum(size for _, size in stable), 1)
-        found.append(("stability", f"{mean:.0%}"))
-    found.append(("seconds", f"{run.provenance.seconds:,.1f}"))
-    body = Element("dl", {"class": "figures"})
-    for name, value in found:
-        pair = add(body, "div")
-        add(pair, "dt", name)
-        add(pair, "dd", value)
+def cluster_list(page: Page) -> Element:
+    """Return the clusters with size and stability, for the first screen."""
+    body = Element("ol", {"class": "found-list", "id": "found-list"})
+    for group in [*page.groups, *NO_CLUSTER[: page.run.n_unassigned]]:
+        clusters = [page.run.evidence.clusters[c] for c in group if c >= 0]
+        size = sum(cluster.size for cluster in clusters) if clusters else page.run.n_unassigned
+        line = add(body, "li", class_="found-line")
+        add(line, "span", _name(page, group), class_="found-name", dir="auto")
+        add(line, "span", f"{size:,}", class_="number")
+        stability = clusters[0].stability if len(clusters) == 1 else None
+        add(line, "span", "" if stability is None else f"{stability:.0%} stable", class_="found-sure")
+    return body
+
+
+def lead(page: Page) -> Element:
+    """Return how far to believe the clusters, in a sentence."""
+    body = Element("p", {"class": f"lead {page.lead.kind}", "id": "lead"})
+    body.text = readable(page.lead.text)
     return body
 
 
@@ -131,7 +131,7 @@ def cluster_tables(page: Page) -> Element:
         central = [place for c in group if c >= 0 for place in seen.clusters[c].central]
         rest = members[np.argsort(-seen.margin[members], kind="stable")][: DOCUMENTS + len(central)]
         shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
-        titles = ["title"] if page.run.documents.titles is not None else []
+        titles = ["title"] if page.titles is not None else []
         headings = ["id", *titles, *(["text"] if page.texts is not None else [])]
         rows = [_document(page, place) for place in shown]
         what = "Central documents of " if group[0] >= 0 else "Documents in "
@@ -218,13 +218,13 @@ def facts(page: Page) -> Element:
 
 def _document(page: Page, place: int) -> list[str]:
     run = page.run
-    titles = [run.documents.titles[place]] if run.documents.titles is not None else []
+    titles = [page.titles[place]] if page.titles is not None else []
     texts = [page.texts[place][:LONGEST]] if page.texts is not None else []
     return [run.documents.ids[place], *titles, *texts]
 
 
 def _short_name(page: Page, place: int) -> str:
-    title = page.run.documents.titles[place] if page.run.documents.titles is not None else ""
+    title = page.titles[place] if page.titles is not None else ""
     text = page.texts[place][:80] if page.texts is not None else ""
     return " · ".join(part for part in (page.run.documents.ids[place], title or text) if part)
 

@@ -8,13 +8,18 @@ from typing import Literal
 import numpy as np
 
 from .. import metrics
-from ..persist import Choice, Run
+from ..persist import Run
 from ..select.results import explain_choice, join_words
 
 Kind = Literal["good", "plain", "warning"]
 STABLE, UNSTABLE = 0.75, 0.5  # share of a document's cluster mates that stay when half of the documents are clustered
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
+CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
+    (STABLE, "clear", "most", "good"),
+    (UNSTABLE, "fairly clear", "more than half", "plain"),
+    (-np.inf, "vague", "less than half", "warning"),
+)
 
 
 @dataclass(frozen=True)
@@ -25,20 +30,67 @@ class Statement:
     kind: Kind = "plain"
 
 
+LEADS = {
+    "too few": Statement("There are too few documents to tell whether they form groups.", "warning"),
+    "no groups": Statement(
+        "There may be no groups here: halves of the documents agree no better than chance.", "warning"
+    ),
+    "weak groups": Statement("These groups are weak: halves of the documents agree only little better than chance."),
+}
+
+
 def verdict(run: Run) -> tuple[Statement, ...]:
     """Return what a reader should know, most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
     return tuple(found + [Statement(text, "warning") for text in run.evidence.warnings])
 
 
+def lead(run: Run) -> Statement:
+    """Return how far to believe the clusters, in one sentence."""
+    answer = "" if run.evidence.choice is None else run.evidence.choice.answer
+    if answer in LEADS:
+        return LEADS[answer]
+    if not has_groups(run):
+        return LEADS["no groups"]
+    measured = [cluster for cluster in run.evidence.clusters if cluster.stability is not None]
+    if run.n_clusters == 1 or not measured:
+        alone = "All documents are in one cluster."
+        return Statement(alone if run.n_clusters == 1 else "How stable these clusters are was not measured.")
+    mean = sum((c.stability or 0.0) * c.size for c in measured) / (sum(c.size for c in measured) or 1)
+    word, kept, kind = next((word, kept, kind) for least, word, kept, kind in CLEARNESS if mean >= least)
+    again = "comes back together when half of the documents are clustered again"
+    return Statement(f"These groups are {word}: {kept} of each {again}.", kind)
+
+
+def has_groups(run: Run) -> bool:
+    """Return False where the choice of k shows that there may be no groups at all."""
+    choice = run.evidence.choice
+    if choice is None:
+        return True
+    if choice.answer:
+        return choice.answer in ("groups", "weak groups")
+    if choice.best not in choice.ks:
+        return True
+    place = choice.ks.index(choice.best)
+    mean, error = choice.mean[place], choice.standard_error[place]
+    vague = mean is not None and mean - 2.0 * (error or 0.0) <= 0.0
+    return not vague and (choice.p_value is None or choice.p_value <= SIGNIFICANT)
+
+
 def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
+    kind: Kind
     if choice is None:
         return [Statement(f"The number of clusters, {k}, was given, not found.")]
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
+    if choice.answer:
+        sure = choice.answer == "groups" and len(choice.ks) > 1
+        kind = "good" if sure else "plain" if choice.answer.endswith("groups") and choice.best > 1 else "warning"
+        return [Statement(choice.verdict, kind)]
     others = len(choice.plausible) - 1
-    kind: Kind = "good" if others < 1 else "plain" if others <= 2 else "warning"
+    sure = others < 1 and len(choice.ks) > 1 and has_groups(run)
+    kind = "good" if sure else "plain" if others <= 2 and has_groups(run) else "warning"
     said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
         said.append(
@@ -113,11 +165,3 @@ def _outcome(run: Run) -> list[Statement]:
         else "reached the limit of iterations"
     )
     return [Statement(f"The clustering {what}; a few borderline documents may belong elsewhere.", "warning")]
-
-
-def plausible_range(choice: Choice | None) -> str:
-    """Return the plausible numbers of clusters, or nothing where the number was given."""
-    if choice is None or not choice.plausible:
-        return ""
-    low, high = min(choice.plausible), max(choice.plausible)
-    return str(low) if low == high else f"{low}–{high}"

@@ -5,7 +5,9 @@ The guide to choosing k explains how to read the results.
 
 from .choose_k import choose_k
 from .classify import nearest_centroid
+from .evidence import Evidence
 from .indices import Indices, other_indices, silhouette
+from .levels import Level, Levels, choose_levels
 from .prototypes import Reduction, growing_rate, reduce_gram
 from .results import Contest, NullTest, Score, Selection, explain_choice, score_chart, score_rows
 from .splits import Splits
@@ -14,7 +16,10 @@ from .strength import chance_strength, prediction_strength
 
 __all__ = [
     "Contest",
+    "Evidence",
     "Indices",
+    "Level",
+    "Levels",
     "NullTest",
     "Reduction",
     "Score",
@@ -23,6 +28,7 @@ __all__ = [
     "Stability",
     "chance_strength",
     "choose_k",
+    "choose_levels",
     "explain_choice",
     "growing_rate",
     "nearest_centroid",

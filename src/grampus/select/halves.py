@@ -49,6 +49,10 @@ class Splitter:
         """Cluster both halves of some splits; the products that cluster one half predict the other."""
         with blas_threads():
             starts = self.splits.draw(self.batch.gram, k, self.entropy, numbers)
+        return self.halves_from(k, starts, threads)
+
+    def halves_from(self, k: int, starts: Labels, threads: int) -> Halves:
+        """Cluster both halves of some splits from given starts, as `Splits.draw` orders them."""
         labels, predicted, objective = np.empty_like(starts), np.empty_like(starts), np.empty(len(starts))
         for run in self.batch.run(k, starts, threads):
             labels[run.index], predicted[run.index], objective[run.index] = run.labels, run.predicted, run.objective

@@ -13,12 +13,14 @@ from scipy import special
 from .._array import Array
 from .._check import check_number
 from .._draw import Drawable
-from ..errors import InputError, MissingExtraError
+from .._frame import data_frame
+from ..errors import InputError
 from .prototypes import Reduction
 
 LEVEL = 0.05  # of every test here
 PERFECT = 0.98  # mean scores from which on values of k are equal: one document of a cluster, in every third split
 _BAR = 24
+_ROWS = 14  # of a chart at most
 _MOST = 2.0 / 3.0  # of the splits a winner must win to be called separated
 
 
@@ -134,6 +136,8 @@ class Score(NamedTuple):
     standing: str
     """"chosen", "highest" (where one cloud was not rejected), "close" or ""."""
     note: str
+    expected: float | None = None
+    """Score of data without groups; None if that was not measured."""
 
 
 def score_rows(choice: Any) -> list[Score]:
@@ -151,12 +155,22 @@ def score_rows(choice: Any) -> list[Score]:
     >>> [row[:4] for row in score_rows(Choice(2, "RED-S", (2, 3), (0.9, 0.4), (0.1, None), (2, 3), (2, 3), 20))]
     [(2, 0.9, 0.1, 'chosen'), (3, 0.4, None, 'close')]
     """
-    runs = getattr(choice, "degenerate", None)
-    rows = []
+    runs, without = getattr(choice, "degenerate", None), getattr(choice, "expected", ())
+    levels, rows = bool(getattr(choice, "answer", "")), []
     for i, (k, mean, error) in enumerate(zip(choice.ks, choice.mean, choice.standard_error, strict=True)):
-        close = "highest" if k == choice.ranking[0] else "close" if k in choice.plausible else ""
+        highest = k == choice.ranking[0] and not levels
+        close = "highest" if highest else "close" if k in choice.plausible and not levels else ""
         note = f"{runs[i]} of {2 * choice.n_splits} runs degenerate" if runs is not None and runs[i] else ""
-        rows.append(Score(k, _finite(mean), _finite(error), "chosen" if k == choice.best else close, note))
+        rows.append(
+            Score(
+                k,
+                _finite(mean),
+                _finite(error),
+                "chosen" if k == choice.best else close,
+                note,
+                without[i] if without else None,
+            )
+        )
     return rows
 
 
@@ -178,22 +192,37 @@ def score_chart(choice: Any) -> str:
     >>> from grampus.select import score_chart
     >>> print(score_chart(Choice(2, "RED-S", (2, 3), (0.9, 0.45), (0.01, 0.02), (2, 3), (2,), 20)))
       k  score
-      2  0.900 ± 0.010  ████████████████████████  ◀ chosen
-      3  0.450 ± 0.020  ████████████
+      2  0.900 ± 0.010  ██████████████████████    ◀ chosen
+      3  0.450 ± 0.020  ███████████
+
+    Bars are as long as the scores, from 0 to 1; a line marks the score of data without groups where that is known.
+    Of many values, those around the chosen one and some of the others are shown.
     """
-    rows = score_rows(choice)
-    top = max((row.mean for row in rows if row.mean is not None), default=0.0)
+    rows = _shown(score_rows(choice))
     lines = ["  k  score"]
     for row in rows:
         if row.mean is None:
             lines.append(f"{row.k:3d}  –")
             continue
-        bar = "█" * round(_BAR * max(row.mean, 0.0) / top) if top > 0 else ""
+        bar = "█" * round(_BAR * min(max(row.mean, 0.0), 1.0))
+        if row.expected is not None:
+            at = min(round(_BAR * max(row.expected, 0.0)), _BAR - 1)
+            bar = f"{bar:<{_BAR}}"[:at] + "│" + f"{bar:<{_BAR}}"[at + 1 :]
         spread = "" if row.error is None else f" ± {row.error:.3f}"
         mark = "◀ chosen" if row.standing == "chosen" else row.standing
         notes = ", ".join(part for part in (mark, row.note) if part)
         lines.append(f"{row.k:3d}  {row.mean:.3f}{spread}  {bar:<{_BAR}}  {notes}".rstrip())
     return "\n".join(lines)
+
+
+def _shown(rows: list[Score]) -> list[Score]:
+    """Leave out some of many rows: all up to 8, then about every second; the chosen one and its neighbours stay."""
+    if len(rows) <= _ROWS:
+        return rows
+    chosen = next((place for place, row in enumerate(rows) if row.standing == "chosen"), 0)
+    evenly = {round(place) for place in np.linspace(0, len(rows) - 1, _ROWS - 3)}
+    kept = sorted(evenly | {min(max(chosen + step, 0), len(rows) - 1) for step in (-1, 0, 1)})
+    return [rows[place] for place in kept]
 
 
 def explain_choice(choice: Any) -> str:
@@ -211,6 +240,8 @@ def explain_choice(choice: Any) -> str:
     >>> explain_choice(Choice(2, "RED-S", (2, 3), (0.9, 0.45), (0.01, 0.02), (2, 3), (2,), 20))[-30:]
     '; no other number comes close.'
     """
+    if getattr(choice, "answer", ""):
+        return str(choice.verdict)
     first, ks = choice.ranking[0], choice.ks
     tried = f"{choice.n_splits} random halvings of the documents, {ks[0]} to {ks[-1]} clusters tried"
     found = f"{first} {'cluster agrees' if first == 1 else 'clusters agree'} best between halves ({tried})"
@@ -387,10 +418,6 @@ class Selection(Drawable):
 
     def to_frame(self) -> Any:
         """Return one row for each k as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("to_frame needs pandas: pip install 'grampus[frames]'.") from error
         table = {
             "score": self.mean,
             "standard_error": self.standard_error,
@@ -400,7 +427,7 @@ class Selection(Drawable):
             "rank": [self.ranking.index(k) + 1 for k in self.ks],
             "close": [k == self.ranking[0] or k in self.close for k in self.ks],
         }
-        return pd.DataFrame(table, index=pd.Index(self.ks, name="k"))
+        return data_frame(table, self.ks, "k")
 
     def chart(self) -> str:
         """Return the scores as bars, one line for each k."""

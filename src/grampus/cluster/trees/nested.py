@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from ..._array import Array, sum_rows
 from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads
+from ...errors import InputError
 from ...gram import Gram
 from .grow import Cutting, grow
 from .node import Part
@@ -19,7 +21,9 @@ from .tree import Node, Split, Tree
 SMALLEST = 10  # documents a part of a cluster should have on average
 
 
-def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
+def nested_tree(
+    gram: Gram, labels: Any, parts: int = 4, *, above: Sequence[Any] = (), below: Sequence[Any] = ()
+) -> Tree:
     """Build a tree around the clusters of a partition: ``tree.cut(k)`` is the partition.
 
     Above the clusters, the two whose union raises the objective least are merged repeatedly: Ward's rule in feature
@@ -36,6 +40,9 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
         Equal labels form a cluster; documents labelled −1 are left out.
     parts : int
         Maximum number of parts of a cluster; 1 for none.
+    above, below : sequence of arrays of shape (n,)
+        Coarser and finer partitions that nest with this one, the nearest first. Clusters that are in one coarser
+        cluster are merged before others; the parts of a cluster are its finer clusters, merged by the same rule.
 
     Returns
     -------
@@ -55,49 +62,115 @@ def nested_tree(gram: Gram, labels: Any, parts: int = 4) -> Tree:
     clusters = check_partition(labels, len(base))
     parts = check_integer(parts, "parts", low=1)
     inside = np.flatnonzero(clusters >= 0)
+    groups = [_groups(clusters, partition) for partition in above]
     if len(inside) < len(base):
-        tree = nested_tree(base.take(inside), clusters[inside], parts)
+        around = {
+            "above": [np.asarray(partition)[inside] for partition in above],
+            "below": [np.asarray(partition)[inside] for partition in below],
+        }
+        tree = nested_tree(base.take(inside), clusters[inside], parts, **around)
         nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
         return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():
-        scatter, joins = _merges(base, clusters)
-        subtrees = _subtrees(base, clusters, parts)
+        scatter, joins = merges(base, clusters, groups)
+        subtrees = _given_parts(base, clusters, below) if below else _subtrees(base, clusters, parts)
     return _assemble(clusters, scatter, joins, subtrees)
 
 
-def _merges(base: Gram, clusters: NDArray[np.intp]) -> tuple[list[float], list[tuple[int, int]]]:
-    """Return the scatter of every cluster and of every union, and which two were joined to make each union."""
+def _groups(clusters: NDArray[np.intp], coarse: Any) -> NDArray[np.intp]:
+    """Return the coarse cluster of every cluster; refuse partitions that do not nest."""
+    inside = np.flatnonzero(clusters >= 0)
+    above = check_partition(coarse, len(clusters))[inside]
+    groups = np.full(int(clusters.max()) + 1, -1, dtype=np.intp)
+    groups[clusters[inside]] = above
+    if (groups[clusters[inside]] != above).any():
+        raise InputError("Partitions above must be unions of clusters: one cluster is in two of them.")
+    return groups
+
+
+def _given_parts(base: Gram, clusters: NDArray[np.intp], below: Sequence[Any]) -> list[Tree]:
+    """Return a tree of the finer clusters inside every cluster."""
+    finer, found = [check_partition(partition, len(clusters)) for partition in below], []
+    for cluster in range(int(clusters.max()) + 1):
+        members = np.flatnonzero(clusters == cluster)
+        near, *far = (np.unique(partition[members], return_inverse=True)[1] for partition in finer)
+        tree = nested_tree(base.take(members), near, 1, below=far)
+        nodes = tuple(replace(node, members=members[node.members]) for node in tree.nodes)
+        found.append(Tree(nodes, tree.n_clusters, tree.complete))
+    if sum(len(tree.leaves) for tree in found) != len(np.unique(finer[-1][clusters >= 0])):
+        raise InputError("Partitions below must be parts of clusters: one of their clusters is in two.")
+    return found
+
+
+def merges(
+    base: Gram, clusters: NDArray[np.intp], groups: Sequence[NDArray[np.intp]] = ()
+) -> tuple[list[float], list[tuple[int, int]]]:
+    """Return the scatter of every cluster and of every union, and which two were joined to make each union.
+
+    Clusters that are in one group are joined before others, by the first of the `groups` first.
+    """
     k = int(clusters.max()) + 1
     total = sum_rows(base.sum_by(clusters, k), clusters, k, np.ones(len(clusters)))  # Σ_{i∈c, j∈d} K_ij
     total = (total + total.T) / 2.0
     trace = np.bincount(clusters, weights=base.diagonal().astype(np.float64), minlength=k)
     sizes = np.bincount(clusters, minlength=k).astype(np.float64)
     scatter = (trace - np.diag(total) / sizes).tolist()
-    alive, joins = list(range(k)), []
-    number = list(range(k))  # the node at each position
-    while len(alive) > 1:
-        cost = _costs(total[np.ix_(alive, alive)], sizes[alive])
-        a, b = divmod(int(cost.argmin()), len(alive))
-        one, other = alive[min(a, b)], alive[max(a, b)]
-        joins.append((number[one], number[other]))
-        total[one] += total[other]
-        total[:, one] += total[:, other]
-        trace[one] += trace[other]
-        sizes[one] += sizes[other]
-        scatter.append(float(trace[one] - total[one, one] / sizes[one]))
-        number[one] = k + len(joins) - 1
-        alive.remove(other)
+    joins = ward(total, sizes, groups)
+    mass, own = [*sizes.tolist()], [*trace.tolist()]
+    members = [np.eye(k, dtype=bool)[c] for c in range(k)]
+    for one, other in joins:
+        members.append(members[one] | members[other])
+        mass.append(mass[one] + mass[other])
+        own.append(own[one] + own[other])
+        scatter.append(float(own[-1] - total[np.ix_(members[-1], members[-1])].sum() / mass[-1]))
     return scatter, joins
 
 
-def _costs(total: Array, sizes: Array) -> Array:
-    """Return by how much each merge raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
-    mean = total / np.outer(sizes, sizes)
-    own = np.diag(mean)
-    squared = own[:, None] + own - 2.0 * mean
-    cost = np.outer(sizes, sizes) / np.add.outer(sizes, sizes) * squared
-    cost[np.tril_indices(len(sizes))] = np.inf
-    return np.asarray(cost)
+def ward(total: Array, sizes: Array, groups: Sequence[NDArray[np.intp]] = ()) -> list[tuple[int, int]]:
+    """Return which two clusters are joined at every step by Ward's rule; the i-th union is number k + i.
+
+    Parameters
+    ----------
+    total : array of shape (k, k)
+        Sum of the similarities between the documents of every two clusters.
+    sizes : array of shape (k,)
+        Number of documents of each.
+    groups : sequence of arrays of shape (k,)
+        Clusters that are in one group are joined before others, by the first of the groups first.
+    """
+    k = len(sizes)
+    total, sizes = total.astype(np.float64), sizes.astype(np.float64)
+    cost = np.stack([_costs(total, sizes, place) for place in range(k)])
+    cost[np.tril_indices(k)] = np.inf
+    number, joins = list(range(k)), []  # the union at each position
+    for step in range(k - 1):
+        one, other = divmod(int(_allowed(cost, groups).argmin()), k)
+        joins.append((number[one], number[other]))
+        number[one] = k + step
+        total[one] += total[other]
+        total[:, one] += total[:, other]
+        sizes[one] += sizes[other]
+        cost[other] = cost[:, other] = np.inf
+        gone = np.isinf(cost[one]) & np.isinf(cost[:, one])
+        renewed = np.where(gone, np.inf, _costs(total, sizes, one))
+        cost[one, one + 1 :], cost[:one, one] = renewed[one + 1 :], renewed[:one]
+    return joins
+
+
+def _allowed(cost: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
+    """Return the costs of the joins that are allowed now; the others are infinite."""
+    for group in groups:
+        inside = np.where(group[:, None] == group, cost, np.inf)
+        if np.isfinite(inside).any():
+            return inside
+    return cost
+
+
+def _costs(total: Array, sizes: Array, place: int) -> Array:
+    """Return by how much joining one cluster with each raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
+    own = np.diag(total) / sizes**2
+    squared = own[place] + own - 2.0 * total[place] / (sizes[place] * sizes)
+    return np.asarray(sizes[place] * sizes / (sizes[place] + sizes) * squared)
 
 
 def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:

@@ -13,11 +13,11 @@ const stabilityWords = (value) => (value >= 0.75 ? "stable" : value >= 0.5 ? "fa
 function measures(group) {
   const found = [];
   if (group.stability !== null)
-    found.push(meter("Stability", group.stability, `${percent(group.stability)}, ${stabilityWords(group.stability)}`));
-  if (group.cohesion !== null) found.push(meter("Cohesion", group.cohesion, digits(group.cohesion, 2)));
+    found.push(meter("Stability", group.stability, `${percent(group.stability)} stay together, ${stabilityWords(group.stability)}`));
+  if (group.cohesion !== null) found.push(meter("Alike inside", group.cohesion, `${digits(group.cohesion, 2)} of 1`));
   if (group.separation !== null && group.nearest >= 0) {
-    const other = state.groups[state.groupOf[group.nearest]];
-    found.push(meter("Separation", group.separation, `${digits(group.separation, 2)} from ${shorten(other.name, 24)}`));
+    const other = state.groups[state.groupOf[group.nearest]] ?? group;
+    found.push(meter("Apart from", group.separation, `${shorten(other.name, 24)}: ${digits(group.separation, 2)}`));
   }
   if (group.clusters.length > 1)
     found.push(
@@ -41,12 +41,12 @@ function termList(group) {
     );
   const top = group.terms[0][1] || 1;
   return el(
-    "p",
-    { class: "terms", dir: "auto" },
-    group.terms.flatMap(([term, score], i) => {
-      const word = el("span", { class: "term" }, term);
-      word.style.setProperty("--weight", clamp(score / top, 0.15, 1).toFixed(2));
-      return i ? [" ", word] : [word];
+    "ul",
+    { class: "terms", "aria-label": "Distinguishing words" },
+    group.terms.slice(0, 10).map(([term, score]) => {
+      const word = el("li", { class: "term", dir: "auto" }, term);
+      word.style.setProperty("--weight", clamp(score / top, 0.04, 1).toFixed(2));
+      return word;
     }),
   );
 }
@@ -148,13 +148,13 @@ function card(group) {
         },
         "Show on the map",
       ),
-      group.none
+      group.none || !isOwnLevel()
         ? null
         : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
       group.clusters.length > 1
         ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again")
         : null,
-      realGroups().length > 1 && !group.none ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
+      realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
   body.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
@@ -209,7 +209,10 @@ function showMergeBar() {
 }
 
 function showCards() {
-  byId("cards").replaceChildren(...state.groups.map(card));
+  const groups = [...state.groups].sort(ORDERS[byId("card-order").value]);
+  const asTable = byId("card-table").checked;
+  byId("cards").classList.toggle("as-table", asTable);
+  byId("cards").replaceChildren(...(asTable ? [clusterTable(groups)] : groups.map(card)));
   showMergeBar();
 }
 
@@ -218,9 +221,11 @@ function showHeadline() {
 }
 
 function startCards() {
+  listen("level", () => chosenToMerge.clear());
   listen("groups", () => {
     showCards();
     showHeadline();
   });
   listen("texts", showCards);
+  for (const id of ["card-order", "card-table"]) byId(id).addEventListener("change", showCards);
 }

@@ -10,15 +10,15 @@ function ticks(low, high, most = 5) {
 }
 
 function choiceChart() {
-  const { ks, mean, error, best, plausible, splits, scheme, verdict } = data.choice;
+  const { ks, mean, error, best, plausible, expected, splits, verdict } = data.choice;
   const known = ks.map((k, i) => ({ k, mean: mean[i], error: error[i] ?? 0 })).filter((point) => point.mean !== null);
   byId("choice-note").textContent =
-    `${scheme}: how well a clustering of one half predicts that of the other, mean of ${splits} splits; bars are one standard error. Higher is better.`;
+    `How well a clustering of one half of the documents predicts that of the other, from 0 (chance) to 1; mean of ${splits} halvings, bars are one standard error.${expected.length ? " Dashed: data without groups." : ""}`;
   if (!known.length) return;
   const [width, height, left, right, top, bottom] = [460, 262, 44, 14, 16, 46];
-  const low = Math.min(...known.map((point) => point.mean - point.error));
-  const high = Math.max(...known.map((point) => point.mean + point.error));
-  const pad = (high - low || 0.1) * 0.08;
+  const low = Math.min(0, ...known.map((point) => point.mean - point.error));
+  const high = Math.max(1, ...known.map((point) => point.mean + point.error));
+  const pad = (high - low) * 0.04;
   const [kLow, kHigh] = [known[0].k, known[known.length - 1].k];
   const x = (k) => left + ((k - kLow + 0.5) / (kHigh - kLow + 1)) * (width - left - right);
   const y = (value) => top + ((high + pad - value) / (high - low + 2 * pad)) * (height - top - bottom);
@@ -49,6 +49,14 @@ function choiceChart() {
       d: known.map((point, i) => `${i ? "L" : "M"}${x(point.k).toFixed(1)} ${y(point.mean).toFixed(1)}`).join(""),
     }),
   );
+  const without = ks.map((k, i) => [k, expected[i]]).filter(([, value]) => typeof value === "number");
+  if (without.length > 1)
+    parts.push(
+      draw("path", {
+        class: "curve without",
+        d: without.map(([k, value], i) => `${i ? "L" : "M"}${x(k).toFixed(1)} ${y(value).toFixed(1)}`).join(""),
+      }),
+    );
   for (const point of known) {
     parts.push(
       draw("line", {

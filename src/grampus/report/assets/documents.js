@@ -1,6 +1,6 @@
 // Tabs beside the map, and the list of the documents that are found or selected.
 const PAGEFUL = 40;
-const tabs = ["legend", "tree", "documents"];
+const tabs = ["legend", "documents"];
 const listing = { order: [], shown: PAGEFUL, open: -1 };
 
 function openTab(name, focus = false) {
@@ -43,7 +43,7 @@ const excerptOf = (text) =>
 
 // One document as a line that can be pressed; it rings the mark on the map.
 function documentLine(i, extra = null) {
-  const words = documentWords(i);
+  const [call, rest] = callAndRest(documentWords(i));
   const group = groupOfDocument(i);
   const line = el(
     "button",
@@ -59,53 +59,14 @@ function documentLine(i, extra = null) {
     el(
       "span",
       { class: "document-words" },
-      el("span", { class: "document-title", dir: "auto" }, shorten(words.title || words.id, 140)),
-      words.text ? el("span", { class: "document-text", dir: "auto" }, excerptOf(words.text)) : null,
+      el("span", { class: "document-title", dir: "auto" }, shorten(call, 140)),
+      rest ? el("span", { class: "document-text", dir: "auto" }, excerptOf(rest)) : null,
       extra,
     ),
   );
   line.addEventListener("pointerenter", () => ring(i));
   line.addEventListener("pointerleave", () => ring(-1));
   return line;
-}
-
-function wholeDocument(i) {
-  const words = documentWords(i);
-  const group = groupOfDocument(i);
-  const facts = [
-    ["Cluster", group.name],
-    ["Certainty", certainty[i].toFixed(3)],
-    ["Id", words.id],
-    column ? [column.name, column.values[column.codes[i]] || "(none)"] : null,
-    days && days[i] !== UNKNOWN_DAY ? ["Date", new Date(days[i] * 864e5).toISOString().slice(0, 10)] : null,
-  ];
-  return el(
-    "article",
-    { class: "opened", "aria-label": "Document", tabindex: -1, id: "opened" },
-    el(
-      "button",
-      {
-        type: "button",
-        class: "close",
-        "aria-label": "Close the document",
-        onclick: () => {
-          listing.open = -1;
-          showDocuments();
-          ring(-1);
-        },
-      },
-      "×",
-    ),
-    el("h3", { dir: "auto" }, words.title || words.id),
-    words.text
-      ? el("p", { dir: "auto", class: "opened-text" }, data.whole ? words.text : excerptOf(words.text))
-      : el("p", { class: "quiet" }, "This page holds no texts."),
-    el(
-      "dl",
-      {},
-      facts.filter(Boolean).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", { dir: "auto" }, value))),
-    ),
-  );
 }
 
 function openDocument(i) {
@@ -156,14 +117,14 @@ function showDocuments() {
       el(
         "p",
         { class: "empty" },
-        "Search, press a name in the legend, or draw a box or a loop on the map: the documents come here.",
+        "Search, press a cluster, or draw a box or a loop on the map: the documents come here.",
       ),
     );
   } else {
     listing.order = [];
     for (let i = 0; i < data.n; i += 1) if (chosen[i]) listing.order.push(i);
     listing.order.sort((a, b) => certainty[b] - certainty[a] || a - b);
-    const what = [state.matches ? "found" : "", state.selected ? state.selectedAs : ""].filter(Boolean).join(", ");
+    const what = [state.matches ? "found" : "", state.filtered ? "filtered" : "", state.selected ? state.selectedAs : ""].filter(Boolean).join(", ");
     parts.push(
       el(
         "div",
@@ -174,6 +135,7 @@ function showDocuments() {
           el("strong", { id: "listed-count" }, count(listing.order.length, "document")),
           what ? ` ${what}` : "",
         ),
+        el("button", { type: "button", id: "list-csv", onclick: () => saveTable(listing.order) }, "CSV"),
         el("button", { type: "button", id: "clear", onclick: clearAll }, "Clear"),
       ),
       ...breakdown(listing.order),
@@ -209,7 +171,9 @@ function clearAll() {
   listing.open = -1;
   ring(-1);
   byId("query").value = "";
+  clearFilters();
   search();
+  tell("matches");
   select(null);
 }
 

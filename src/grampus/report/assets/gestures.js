@@ -45,16 +45,16 @@ function selectInView() {
 function showTip(i, x, y) {
   tip.hidden = i < 0;
   if (i < 0) return;
-  const words = documentWords(i);
+  const [call, rest] = callAndRest(documentWords(i));
   const group = groupOfDocument(i);
   tip.replaceChildren(
-    el("strong", { dir: "auto" }, shorten(words.title || words.id, 90)),
-    words.text ? el("span", { dir: "auto" }, excerptOf(words.text)) : null,
+    el("strong", { dir: "auto" }, shorten(call, 90)),
+    rest ? el("span", { dir: "auto" }, excerptOf(rest)) : null,
     el(
       "span",
       { class: "quiet" },
       glyph(group.mark, 9),
-      ` ${shorten(group.name, 40)} · certainty ${certainty[i].toFixed(3)}`,
+      ` ${shorten(group.name, 40)}, ${sureWords(i)}`,
     ),
   );
   const [left, top] = [x / view.ratio, y / view.ratio];
@@ -132,7 +132,11 @@ const keys = {
     refresh();
   },
   Enter: selectInView,
-  Escape: () => select(null),
+  Escape: () => {
+    if (state.selected) select(null);
+    else if (byId("workbench").classList.contains("full")) setFull(false);
+    else points.blur();
+  },
 };
 
 function setTool(name) {
@@ -158,12 +162,20 @@ function startGestures() {
     event.preventDefault();
     action();
   });
+  points.addEventListener("focus", () => {
+    byId("wheel-hint").textContent = "The wheel zooms the map. Esc or a click elsewhere gives it back to the page.";
+  });
+  points.addEventListener("blur", () => {
+    byId("wheel-hint").textContent = "Click the map, then the wheel zooms.";
+    byId("wheel-hint").hidden = false;
+  });
   // The wheel belongs to the page until the map is focused (a click does it) or Ctrl is held.
   points.addEventListener(
     "wheel",
     (event) => {
       if (document.activeElement !== points && !event.ctrlKey && !event.metaKey) return;
       event.preventDefault();
+      byId("wheel-hint").hidden = true;
       zoom(Math.exp(-clamp(event.deltaY, -120, 120) / 300), ...at(event));
     },
     { passive: false },

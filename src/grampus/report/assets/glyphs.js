@@ -90,14 +90,14 @@ function coverage(name, radius, reach) {
 
 // A stamp: for every pixel that it touches, where that is in a picture of this width, what it keeps of the ground (in
 // 256ths) and the colour it gets, as blue-green-red bytes. The rim has the colour of the page.
-function stampOf(mark, radius, rim, ground, faded, width) {
+function stampOf(mark, radius, rim, ground, strength, width) {
   const whole = colourOf(colourName(mark));
-  const colour = faded ? whole.map((value, c) => ground[c] + (value - ground[c]) * 0.2) : whole;
+  const colour = whole.map((value, c) => ground[c] + (value - ground[c]) * strength);
   const reach = Math.ceil(radius * 1.1 + rim);
   const side = 2 * reach + 1;
   const name = SHAPES[mark.shape];
   const body = coverage(name, radius, reach);
-  const halo = rim && !faded ? coverage(name, radius + rim, reach) : new Float32Array(body.length);
+  const halo = rim && strength > 0.3 ? coverage(name, radius + rim, reach) : new Float32Array(body.length);
   const touched = [...body.keys()].filter((i) => body[i] > 0 || halo[i] > 0);
   const stamp = {
     reach,

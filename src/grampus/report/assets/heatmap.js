@@ -8,7 +8,7 @@ function startHeatmap() {
   const { size, bounds, order, low, high, sampled } = data.heatmap;
   const values = unpack(data.heatmap.values, "u8");
   byId("heatmap-note").textContent =
-    `Similarity of ${sampled < data.n ? `${whole.format(sampled)} of ${whole.format(data.n)} documents` : "all documents"} under the kernel, in the order of their clusters. A block that stands out on the diagonal is a cluster that holds together; a block off the diagonal, two similar clusters.`;
+    `Similarity of ${sampled < data.n ? `${whole.format(sampled)} of ${whole.format(data.n)} documents` : "all documents"}, in the order of their clusters. A block that stands out on the diagonal is a cluster that holds together; a block off the diagonal, two similar clusters.`;
   const canvas = el("canvas", {
     width: size,
     height: size,
@@ -53,7 +53,8 @@ function startHeatmap() {
     return cells ? low + (sum / cells / 255) * (high - low) : null;
   };
   const say = (value) => (value === null ? "–" : digits(value, 3));
-  const nameOfBlock = (block) => data.clusters[order[block]] && state.groups[state.groupOf[order[block]]].name;
+  let blocks = []; // groups of the run's own level, in the order of the blocks
+  const nameOfBlock = (block) => blocks[block]?.name;
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
     const [a, b] = [
@@ -73,12 +74,14 @@ function startHeatmap() {
   });
   const means = order.map((_, a) => order.map((__, b) => mean(a, b)));
   const name = () => {
+    if (!isOwnLevel()) return;
+    blocks = order.map((cluster) => state.groups[state.groupOf[cluster]]);
     sides.replaceChildren(
-      ...order.map((cluster, block) => {
+      ...blocks.map(({ mark }, block) => {
         const line = el(
           "span",
           {},
-          glyph(state.groups[state.groupOf[cluster]].mark, 10),
+          glyph(mark, 10),
           el("span", { class: "block-name", dir: "auto" }, nameOfBlock(block)),
         );
         line.style.flexGrow = bounds[block + 1] - bounds[block];

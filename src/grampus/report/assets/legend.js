@@ -50,7 +50,7 @@ function showLegend() {
   });
   const intro =
     state.colourBy === "certainty"
-      ? "1 − d₁²/d₂²: 0 lies between two clusters, 1 on the centre of its own."
+      ? "0 lies between two clusters, 1 on the centre of its own."
       : "Press a name to see its documents alone.";
   byId("panel-legend").replaceChildren(el("p", { class: "quiet" }, intro), el("ul", { class: "legend" }, lines));
 }

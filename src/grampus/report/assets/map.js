@@ -3,7 +3,6 @@ const overlay = byId("overlay");
 const over = overlay.getContext("2d");
 const pointer = { ringed: -1, trail: null }; // trail: corners of the box or loop being drawn, in device pixels
 let waiting = false;
-let centres = [];
 
 function refresh() {
   if (waiting) return;
@@ -19,56 +18,6 @@ function paint() {
   paintOverlay();
   if (!points.dataset.drawn) performance.mark("map drawn");
   points.dataset.drawn = String(Number(points.dataset.drawn ?? 0) + 1);
-}
-
-const median = (values) => values.sort()[values.length >> 1];
-
-// The middle of every category of the colours, from at most 2000 of its documents.
-function findCentres() {
-  const named = state.colourBy === "certainty" ? [] : state.categories;
-  const lists = named.map(() => [[], []]);
-  if (named.length) {
-    for (let i = 0; i < data.n; i += 1) {
-      const list = lists[state.styles[i]];
-      if (list[0].length >= 2000) continue;
-      list[0].push(places[2 * i]);
-      list[1].push(places[2 * i + 1]);
-    }
-  }
-  centres = named
-    .map(({ name, size }, k) => ({
-      name: shorten(name, 30),
-      size,
-      empty: lists[k][0].length === 0,
-      at: lists[k].map((axis) => (axis.length ? median(Uint16Array.from(axis)) : 0)),
-    }))
-    .filter(({ empty, name }) => !empty && name !== "other")
-    .sort((a, b) => b.size - a.size);
-}
-
-function paintNames() {
-  const size = 12.5 * view.ratio;
-  over.font = `600 ${size}px ${getComputedStyle(document.body).fontFamily}`;
-  over.textAlign = "center";
-  over.textBaseline = "middle";
-  over.lineJoin = "round";
-  const taken = [];
-  for (const { name, at } of centres) {
-    const half = over.measureText(name).width / 2 + 6 * view.ratio;
-    const x = at[0] * view.scale + view.x;
-    const y = at[1] * view.scale + view.y;
-    if (x < 0 || y < 0 || x > view.width || y > view.height) continue;
-    const inside = clamp(x, half, Math.max(half, view.width - half));
-    const box = [inside - half, y - size * 0.8, inside + half, y + size * 0.8];
-    if (taken.some((other) => box[0] < other[2] && other[0] < box[2] && box[1] < other[3] && other[1] < box[3]))
-      continue;
-    taken.push(box);
-    over.strokeStyle = css(colourOf("stage"));
-    over.lineWidth = 4 * view.ratio;
-    over.strokeText(name, inside, y);
-    over.fillStyle = css(colourOf("ink"));
-    over.fillText(name, inside, y);
-  }
 }
 
 function paintTrail() {
@@ -104,6 +53,7 @@ function zoom(factor, sx = view.width / 2, sy = view.height / 2) {
   view.x = sx - (sx - view.x) * ratio;
   view.y = sy - (sy - view.y) * ratio;
   view.scale = scale;
+  view.whole = false;
   refresh();
 }
 
@@ -111,6 +61,7 @@ function move(dx, dy) {
   const slack = GRID * view.scale;
   view.x = clamp(view.x + dx, -slack, view.width);
   view.y = clamp(view.y + dy, -slack, view.height);
+  view.whole = false;
   refresh();
 }
 
@@ -127,9 +78,19 @@ function goTo(i) {
   if (x < margin || y < margin || x > view.width - margin || y > view.height - margin) {
     view.x += view.width / 2 - x;
     view.y += view.height / 2 - y;
+    view.whole = false;
   }
   pointer.ringed = i;
   refresh();
+}
+
+// The workbench over the whole window, and back.
+function setFull(on) {
+  if (byId("workbench").classList.contains("full") === on) return;
+  byId("workbench").classList.toggle("full", on);
+  document.documentElement.classList.toggle("filled", on);
+  byId("full").setAttribute("aria-pressed", String(on));
+  byId("full").textContent = on ? "Smaller" : "Full screen";
 }
 
 function startMap() {
@@ -145,6 +106,10 @@ function startMap() {
   listen("selection matches", () => {
     shownNow = active();
     refresh();
+  });
+  byId("full").addEventListener("click", () => setFull(!byId("workbench").classList.contains("full")));
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && document.activeElement !== points) setFull(false);
   });
   new ResizeObserver(() => {
     if (resize()) paint();

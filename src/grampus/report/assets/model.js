@@ -1,31 +1,60 @@
 // What is known and what is chosen. `data` never changes; `state` does, and says so through topics.
 const data = JSON.parse(byId("data").textContent);
-const labels = unpack(data.labels, "u32");
+const levels = data.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") }));
+let { labels } = levels[data.level];
+data.clusters = levels[data.level].clusters; // of the level that is shown
+const ownLabels = labels; // of the run's own level, to which tree, heatmap and edits belong
 const certainty = Float32Array.from(unpack(data.certainty, "u16"), (value) => value / 65535);
 const days = unpack(data.days, "i32");
+const second = unpack(data.second, "u32");
 const UNKNOWN_DAY = -2147483648;
 const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
 
 // Documents in no cluster, if there are any, come as one more, the last: counted and shown, never renamed or merged.
-const clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
+let clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
 
 const state = {
+  level: data.level, // which partition is shown
   groups: [], // [{clusters, first, name, size, mark, terms, …}], as edited
   groupOf: new Uint32Array(data.clusters.length), // cluster → group
   colourBy: "cluster", // cluster | cut | label | certainty
   cut: clusterCount,
   styles: new Uint8Array(data.n), // document → category
   categories: [], // [{name, mark, size}]
+  query: "", // words that were searched, to be marked in texts
   matches: null, // Uint8Array of the documents that the search found, or null
+  filtered: null, // Uint8Array of the documents that pass the filters, or null
   selected: null, // Uint8Array of the documents that are selected, or null
   selectedAs: "", // what the selection is, in words
 };
 
-const sizesOf = new Uint32Array(data.clusters.length);
-for (const label of labels) sizesOf[label] += 1;
+let sizesOf = sizesAt(levels[data.level]);
+
+function sizesAt(level) {
+  const sizes = new Uint32Array(level.clusters.length);
+  for (const label of level.labels) sizes[label] += 1;
+  return sizes;
+}
+
+const isOwnLevel = () => state.level === data.level;
+
+function setLevel(place) {
+  state.level = place;
+  ({ labels } = levels[place]);
+  data.clusters = levels[place].clusters;
+  clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
+  sizesOf = sizesAt(levels[place]);
+  state.groupOf = new Uint32Array(data.clusters.length);
+  state.selected = null;
+  state.selectedAs = "";
+  if (state.colourBy === "cut") state.colourBy = "cluster";
+  regroup();
+  tell("level");
+  tell("selection");
+}
 
 // Texts come compressed; the page is drawn before they are there.
-const documents = { ids: null, titles: null, texts: null, ready: false, failed: false };
+const documents = { ids: null, titles: null, dates: null, texts: null, ready: false, failed: false };
 
 async function loadTexts() {
   try {
@@ -41,6 +70,16 @@ function documentWords(i) {
   if (!documents.ready) return { id: `${i + 1}`, title: "", text: documents.failed ? "" : "…" };
   return { id: documents.ids[i], title: documents.titles?.[i] ?? "", text: documents.texts?.[i] ?? "" };
 }
+
+// What a document is called, and what else it says: its title and text, or else its first words and the rest.
+function callAndRest({ id, title, text }) {
+  if (title || !text || !documents.ready) return [title || id, text];
+  const line = text.trim().split("\n", 1)[0];
+  const cut = line.length > 75 ? Math.max(40, line.lastIndexOf(" ", 75)) : line.length;
+  return [line.slice(0, cut) || id, text.trim().slice(cut).trim()];
+}
+
+const callOf = (words) => callAndRest(words)[0];
 
 // Terms of clusters taken together, each weighted by its cluster's share of the documents.
 function mergedTerms(clusters) {
@@ -71,7 +110,7 @@ function groupOfClusters(clusters, names) {
     name: names[first] ?? parts.map((part) => part.name).join(" + "),
     size: clusters.reduce((sum, c) => sum + sizesOf[c], 0),
     none: parts[0].none === true,
-    mark: parts[0].none ? OTHER : markOf(first),
+    mark: parts[0].none ? OTHER : familyMark(first),
     terms: mergedTerms(clusters),
     phrases: alternate(parts.map((part) => part.phrases)).slice(0, 4),
     central: alternate(parts.map((part) => part.central)),
@@ -86,11 +125,11 @@ function groupOfClusters(clusters, names) {
 const realGroups = () => state.groups.filter((group) => !group.none);
 const groupOfDocument = (i) => state.groups[state.groupOf[labels[i]]];
 
-// The documents that are both found and selected; null when nothing is searched or selected.
+// The documents that are found, selected and not filtered out; null when nothing is searched, selected or filtered.
 function active() {
-  if (!state.matches) return state.selected;
-  if (!state.selected) return state.matches;
-  return state.matches.map((found, i) => found & state.selected[i]);
+  const masks = [state.matches, state.filtered, state.selected].filter(Boolean);
+  if (masks.length < 2) return masks[0] ?? null;
+  return masks[0].map((one, i) => (one && masks.every((mask) => mask[i]) ? 1 : 0));
 }
 
 function select(test, words) {

@@ -4,17 +4,18 @@ const SHAPES = ["circle", "square", "triangle", "diamond", "plus", "wedge"];
 const STEPS = 8; // of the scale from unsure to sure
 
 // The mark of the i-th category: neighbours differ in colour and in shape.
-const markOf = (i) => ({ colour: i % COLOURS, shape: (i + Math.floor(i / COLOURS)) % SHAPES.length });
-const OTHER = { colour: "other", shape: 0 };
+const markOf = (i) => ({ colour: i % COLOURS, shape: (i + Math.floor(i / COLOURS)) % SHAPES.length, tint: 0 });
+const OTHER = { colour: "other", shape: 0, tint: 0 };
 
 const probe = el("span", { hidden: true });
+const dab = el("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
 
+// What the style sheet makes of a colour, mixtures included: painted, and read back.
 function resolved(name) {
   probe.style.color = `var(--${name})`;
-  const numbers = getComputedStyle(probe)
-    .color.match(/[\d.]+/g)
-    .map(Number);
-  return numbers.slice(0, 3).map(Math.round);
+  dab.fillStyle = getComputedStyle(probe).color;
+  dab.fillRect(0, 0, 1, 1);
+  return [...dab.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
 }
 
 const colours = new Map();
@@ -25,7 +26,8 @@ function colourOf(name) {
   return colours.get(name);
 }
 
-const colourName = (mark) => (typeof mark.colour === "number" ? `c${mark.colour}` : mark.colour);
+const colourName = (mark) =>
+  typeof mark.colour === "number" ? `c${mark.colour}${mark.tint ? `-${mark.tint}` : ""}` : mark.colour;
 const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
 
 function forgetColours() {

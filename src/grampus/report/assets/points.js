@@ -9,14 +9,15 @@ let buffer = null;
 let pixels = null; // of the buffer, as 32-bit numbers
 let stamps = null;
 
+// How much of its colour a mark keeps: what is not active, then unsure to sure.
+const STRENGTHS = [0.2, 0.42, 0.68, 1];
+const strengths = Uint8Array.from(certainty, (sure) => {
+  const share = sure / surest;
+  return clusterCount < 2 || share > 0.3 ? 3 : share > 0.12 ? 2 : 1;
+});
+
 const toScreen = (i) => [places[2 * i] * view.scale + view.x, places[2 * i + 1] * view.scale + view.y];
 const fitScale = () => (Math.min(view.width, view.height) * 0.9) / GRID;
-
-function fit() {
-  view.scale = fitScale();
-  view.x = (view.width - GRID * view.scale) / 2;
-  view.y = (view.height - GRID * view.scale) / 2;
-}
 
 // The extent of the marks need not be square; fill the stage with it.
 const extent = (() => {
@@ -37,6 +38,8 @@ function showAll() {
   if (!(view.scale > 0) || data.n < 2) view.scale = fitScale();
   view.x = view.width / 2 - (extent.low[0] + width / 2) * view.scale;
   view.y = (view.height + tools) / 2 - (extent.low[1] + height / 2) * view.scale;
+  view.first = view.scale;
+  view.whole = true; // until it is moved
 }
 
 function radius() {
@@ -57,21 +60,22 @@ function resize() {
   buffer = pen.createImageData(width, height);
   pixels = new Uint32Array(buffer.data.buffer);
   stamps = null;
-  if (first) showAll();
+  if (first || view.whole) showAll();
   else [view.x, view.y] = [width / 2 - middle[0] * view.scale, height / 2 - middle[1] * view.scale];
   return true;
 }
 
 function stampsNow() {
   const size = Math.round(radius() * 4) / 4;
-  if (stamps?.size !== size) stamps = { size, bright: [], faded: [] };
+  if (stamps?.size !== size) stamps = { size, kept: STRENGTHS.map(() => []) };
 }
 
-function stampFor(style, faded) {
-  const kept = faded ? stamps.faded : stamps.bright;
+function stampFor(style, strength) {
+  const kept = stamps.kept[strength];
   if (!kept[style]) {
     const rim = stamps.size > 2.2 * view.ratio ? 0.9 * view.ratio : 0;
-    kept[style] = stampOf(state.categories[style].mark, stamps.size, rim, colourOf("stage"), faded, view.width);
+    const { mark } = state.categories[style];
+    kept[style] = stampOf(mark, stamps.size, rim, colourOf("stage"), STRENGTHS[strength], view.width);
   }
   return kept[style];
 }
@@ -90,14 +94,15 @@ function press({ offset, keep, add }, centre) {
 function pressAll(shown, want) {
   const { scale, x, y, width, height } = view;
   const faded = shown !== null && !want;
-  const edge = stampFor(0, faded).reach + 1; // marks that the edge would cut are left out
+  const even = state.colourBy === "certainty";
+  const edge = stampFor(0, 3).reach + 1; // marks that the edge would cut are left out
   const [right, bottom] = [width - edge, height - edge];
   for (let i = 0; i < data.n; i += 1) {
     if (shown !== null && Boolean(shown[i]) !== want) continue;
     const px = Math.round(places[2 * i] * scale + x);
     const py = Math.round(places[2 * i + 1] * scale + y);
     if (px < edge || py < edge || px >= right || py >= bottom) continue;
-    press(stampFor(state.styles[i], faded), py * width + px);
+    press(stampFor(state.styles[i], faded ? 0 : even ? 3 : strengths[i]), py * width + px);
   }
 }
 

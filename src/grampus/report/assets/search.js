@@ -1,6 +1,9 @@
-// Search by words (all must occur) or by a regular expression. The worker is ended when it takes too long.
+// Search by words (all must occur, each as the beginning of a word; "in quotes" whole) in the index of all words, or by
+// a regular expression in what the page holds. The worker is ended when it takes too long.
 const LONGEST_WAIT = 2000; // milliseconds
 const LONGEST_QUERY = 500; // characters
+const packedIndex = byId("index").textContent;
+byId("index").remove();
 const finder = { worker: null, number: 0, timer: 0, busy: false };
 
 function startWorker() {
@@ -12,7 +15,7 @@ function startWorker() {
     const { id, title, text } = documentWords(i);
     return `${title}\n${text}\n${id}`;
   });
-  finder.worker.postMessage({ texts });
+  finder.worker.postMessage({ texts, index: packedIndex });
 }
 
 function stopWorker() {
@@ -36,12 +39,13 @@ function found({ number, found: matches, problem }) {
     return;
   }
   state.matches = matches;
+  state.query = byId("pattern").checked ? "" : byId("query").value;
   const total = matches.reduce((sum, one) => sum + one, 0);
-  const where = data.hasTexts
-    ? data.whole
-      ? ""
-      : " (searched in titles, ids and the first 160 characters)"
-    : " (searched in titles and ids: the page holds no texts)";
+  const cut = data.hasTexts
+    ? " (searched in titles, ids and the first 160 characters)"
+    : " (searched in ids: the page holds no texts)";
+  const inAll = data.hasTexts && (data.whole || (data.hasIndex && !byId("pattern").checked));
+  const where = inAll ? "" : cut;
   note(`${count(total, "document")} found${where}.`);
   tell("matches");
   if (total) openTab("documents");
@@ -54,6 +58,7 @@ function search() {
   if (finder.busy) stopWorker(); // it is still at an older question
   if (!query) {
     note("");
+    state.query = "";
     if (state.matches) {
       state.matches = null;
       tell("matches");

@@ -1,50 +1,16 @@
-// The tree: branches that open and close, and a cut that colours the map. Branches come in preorder.
-const branches = (data.tree?.nodes ?? []).map(([parent, order, size, cluster, name], index) => ({
-  index,
-  parent,
-  order,
-  size,
-  cluster,
-  name,
-  children: [],
-  depth: 0,
-  from: 0,
-  to: 0,
-}));
-const leafOf = data.tree ? unpack(data.tree.leaf, "u32") : null;
-let leafCount = 0;
-for (const branch of branches) {
-  if (branch.parent < 0) continue;
-  branches[branch.parent].children.push(branch);
-  branch.depth = branches[branch.parent].depth + 1;
-}
-(function number(branch) {
-  if (!branch) return;
-  branch.from = leafCount;
-  if (branch.children.length) branch.children.forEach(number);
-  else leafCount += 1;
-  branch.to = leafCount; // its leaves are from … to − 1
-})(branches[0]);
-const splits = branches.filter((branch) => branch.order >= 0).sort((a, b) => a.order - b.order);
-
-// The branches that are whole after a cut into (at least) so many parts, from left to right.
-function partsOf(cut) {
-  const open = new Set();
-  let parts = 1;
-  for (const branch of splits) {
-    if (parts >= cut) break;
-    open.add(branch.index);
-    parts += branch.children.length - 1;
-  }
-  return branches.filter((branch) => !open.has(branch.index) && (branch.parent < 0 || open.has(branch.parent)));
-}
+// The tree as a dendrogram: where a branch divides tells how much that division explains. A line cuts it into parts.
+const closed = new Set();
+let current = 0; // the branch that takes the keyboard
+let currentParts = [];
+let currentMarks = [];
+const ROW = 27;
 
 // How many documents of each cluster a leaf holds.
 const leafClusters = Array.from({ length: leafCount }, () => new Map());
 if (leafOf) {
   for (let i = 0; i < data.n; i += 1) {
     const held = leafClusters[leafOf[i]];
-    held?.set(labels[i], (held.get(labels[i]) ?? 0) + 1); // a document in no cluster is in no leaf
+    held?.set(ownLabels[i], (held.get(ownLabels[i]) ?? 0) + 1); // a document in no cluster is in no leaf
   }
 }
 
@@ -56,37 +22,35 @@ function largestCluster(part) {
   return [...sizes].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }
 
-// A part takes the mark of its largest cluster; where two want the same, the smaller takes one that is free.
+// A part takes the mark of its largest cluster; where two want the same, the smaller takes another tint and shape.
 function partMarks(parts) {
-  const taken = new Set();
-  let free = data.clusters.length;
+  const own = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
+  const taken = new Map();
   const marks = [];
   for (const place of [...parts.keys()].sort((a, b) => parts[b].size - parts[a].size)) {
     const wanted = largestCluster(parts[place]);
-    marks[place] = markOf(taken.has(wanted) ? free++ : wanted);
-    taken.add(wanted);
+    const times = taken.get(wanted) ?? 0;
+    const mark = own[wanted] ?? markOf(wanted);
+    marks[place] = { ...mark, tint: (mark.tint + times) % TINTS, shape: (mark.shape + times) % SHAPES.length };
+    taken.set(wanted, times + 1);
   }
   return marks;
 }
 
 function branchName(branch) {
-  if (branch.cluster >= 0) {
+  if (branch.cluster >= 0 && isOwnLevel()) {
     const group = state.groups[state.groupOf[branch.cluster]];
     if (group.clusters.length === 1) return group.name;
   }
   return branch.name || count(branch.size, "document");
 }
 
-let currentParts = [];
-let currentMarks = [];
-
 colourings.cut = () => {
   currentParts = partsOf(state.cut);
   currentMarks = partMarks(currentParts);
-  const partOfLeaf = new Uint32Array(leafCount + 1).fill(currentParts.length); // beyond the leaves: in no cluster
-  currentParts.forEach((part, place) => partOfLeaf.fill(place, part.from, part.to));
+  const partOf = partOfLeaves(currentParts);
   return [
-    (i) => partOfLeaf[leafOf[i]],
+    (i) => partOf[leafOf[i]],
     [
       ...currentParts.map((part, place) => ({ name: branchName(part), mark: currentMarks[place] })),
       ...data.clusters.filter((cluster) => cluster.none).map(({ name }) => ({ name, mark: OTHER })),
@@ -94,8 +58,20 @@ colourings.cut = () => {
   ];
 };
 
-const closed = new Set();
-let current = 0; // the branch that takes the keyboard
+// Where a division stands, from 0 (all documents) to 1 (nothing left to divide): never before an earlier one.
+const depthOf = new Map();
+(() => {
+  let least = 1;
+  for (const branch of splits) {
+    least = Math.min(least, Math.max(0, branch.gain ?? 0));
+    depthOf.set(branch.index, 1 - Math.sqrt(least));
+  }
+})();
+
+const cutDepth = (cut) => {
+  const at = (place) => (place < 0 ? -0.06 : place < splits.length ? depthOf.get(splits[place].index) : 1.04);
+  return (at(cut - 2) + at(cut - 1)) / 2;
+};
 
 function visibleBranches() {
   const found = [];
@@ -106,139 +82,112 @@ function visibleBranches() {
   return found;
 }
 
-function branchLine(branch) {
-  const place = currentParts.indexOf(branch);
-  const below = currentParts.some((part) => branch.from >= part.from && branch.to <= part.to && part !== branch);
-  const line = el(
-    "div",
-    { class: `branch${below ? " below" : ""}` },
-    branch.children.length
-      ? el("span", { class: "twisty", "aria-hidden": "true" }, closed.has(branch.index) ? "▸" : "▾")
-      : el("span", { class: "twisty" }),
-    place >= 0 ? glyph(currentMarks[place], 12) : null,
-    el("span", { class: "branch-name", dir: "auto" }, branchName(branch)),
-    el("span", { class: "number quiet" }, whole.format(branch.size)),
-  );
-  const open = branch.children.length && !closed.has(branch.index);
-  const item = el(
-    "li",
+const opened = (branch) => branch.children.length > 0 && !closed.has(branch.index);
+const branchWords = (branch) => `branch “${shorten(branchName(branch), 60)}” (${branch.index})`;
+
+function treeShape(width) {
+  const names = clamp(width * 0.42, 120, 420);
+  const [left, right, top] = [26, width - names, 26];
+  const seen = visibleBranches();
+  const ends = seen.filter((branch) => !opened(branch)).length;
+  const space = clamp((byId("tree-canvas").clientHeight - top - 16) / ends, ROW, 2 * ROW);
+  // What is seen fills the width: divisions below closed branches need no room.
+  const deepest = Math.max(0.05, ...seen.filter(opened).map((branch) => depthOf.get(branch.index)));
+  const xOf = (depth) => left + Math.min(1, (0.9 * depth) / deepest) * (right - left);
+  const at = new Map();
+  let row = 0;
+  for (const branch of seen) if (!opened(branch)) at.set(branch.index, [right, top + space * (row++ + 0.5)]);
+  for (const branch of [...seen].reverse()) {
+    if (!opened(branch)) continue;
+    const ys = branch.children.map((child) => at.get(child.index)[1]);
+    at.set(branch.index, [xOf(depthOf.get(branch.index)), (ys[0] + ys[ys.length - 1]) / 2]);
+  }
+  return { seen, at, left, right, deepest, xOf, height: top + space * row + 12, names };
+}
+
+function branchDrawing(branch, { at, left, names }) {
+  const [x, y] = at.get(branch.index);
+  const part = currentParts.findIndex((one) => branch.from >= one.from && branch.to <= one.to);
+  const colour = part < 0 ? "var(--strong-line)" : `var(--${colourName(currentMarks[part])})`;
+  const from = branch.parent < 0 ? left - 12 : at.get(branch.parent)[0];
+  const line = (d) => {
+    const path = draw("path", { class: "limb", d });
+    path.style.stroke = colour;
+    return path;
+  };
+  const parts = [draw("rect", { class: "hit", x: from, y: y - ROW / 2, width: Math.max(24, x - from), height: ROW })];
+  parts.push(line(`M${from} ${y}H${x}`));
+  if (opened(branch)) {
+    const ys = branch.children.map((child) => at.get(child.index)[1]);
+    parts.push(line(`M${x} ${ys[0]}V${ys[ys.length - 1]}`));
+    const room = Math.floor((x - from) / 6.4);
+    if (room > 7) parts.push(draw("text", { class: "limb-name", x: x - 5, y: y - 5 }, shorten(branchName(branch), room)));
+  } else {
+    const text = `${branch.children.length ? "▸ " : ""}${shorten(branchName(branch), Math.floor((names - 60) / 6.7))}`;
+    parts.push(
+      draw("text", { class: "leaf-name", x: x + 8, y: y + 4.5 }, text, draw("tspan", { class: "leaf-size", dx: 7 }, whole.format(branch.size))),
+    );
+  }
+  const chosen = state.selected !== null && state.selectedAs === branchWords(branch);
+  const item = draw(
+    "g",
     {
       role: "treeitem",
       id: `branch-${branch.index}`,
+      class: "limb-item",
       tabindex: branch.index === current ? 0 : -1,
       "aria-level": branch.depth + 1,
-      "aria-selected": String(state.selected !== null && state.selectedAs === branchWords(branch)),
-      "aria-expanded": branch.children.length ? String(!closed.has(branch.index)) : null,
+      "aria-selected": String(chosen),
+      "aria-expanded": branch.children.length ? String(opened(branch)) : null,
       "aria-label": `${branchName(branch)}, ${count(branch.size, "document")}`,
+      onclick: () => {
+        current = branch.index;
+        selectBranch(branch);
+      },
+      ondblclick: () => branch.children.length && fold(branch, opened(branch)),
     },
-    line,
+    parts,
   );
-  line.querySelector(".twisty").addEventListener("click", (event) => {
-    event.stopPropagation();
-    fold(branch, !closed.has(branch.index));
-  });
-  line.addEventListener("click", () => {
-    current = branch.index;
-    selectBranch(branch);
-  });
-  if (open) item.append(el("ul", { role: "group" }, branch.children.map(branchLine)));
   return item;
 }
 
-const branchWords = (branch) => `branch “${shorten(branchName(branch), 60)}” (${branch.index})`;
-
-function selectBranch(branch) {
-  select((i) => leafOf[i] >= branch.from && leafOf[i] < branch.to, branchWords(branch));
-}
-
-function fold(branch, shut) {
-  if (shut) closed.add(branch.index);
-  else closed.delete(branch.index);
-  showBranches();
-}
-
 function showBranches() {
-  if (!branches.length) return;
-  const focused =
-    document.activeElement?.closest?.("[role=treeitem]") !== null && byId("branches").contains(document.activeElement);
-  byId("branches").replaceChildren(branchLine(branches[0]));
+  const view = byId("tree-view");
+  if (!branches.length || view.hidden) return;
+  const focused = byId("branches")?.contains(document.activeElement);
+  const width = Math.max(300, view.clientWidth - 4);
+  const shape = treeShape(width);
+  const { left, right, height, deepest, xOf } = shape;
+  const x = xOf(cutDepth(state.cut));
+  const handle = draw(
+    "g",
+    { class: "cut-line", onpointerdown: (event) => startCutting(event, left, right, deepest) },
+    draw("rect", { x: x - 9, y: 0, width: 18, height, class: "cut-hit" }),
+    draw("line", { x1: x, x2: x, y1: 4, y2: height - 4 }),
+    draw("circle", { cx: x, cy: 9, r: 6 }),
+  );
+  const drawing = draw(
+    "svg",
+    { width, height, viewBox: `0 0 ${width} ${height}`, id: "dendrogram" },
+    draw("g", { id: "branches", role: "tree", "aria-label": "Tree of the clusters", onkeydown: treeKeys }, shape.seen.map((branch) => branchDrawing(branch, shape))),
+    handle,
+  );
+  byId("tree-canvas").replaceChildren(drawing);
   if (focused) byId(`branch-${current}`)?.focus({ preventScroll: true });
 }
 
-function treeKeys(event) {
-  const branch = branches[current];
-  const seen = visibleBranches();
-  const place = seen.indexOf(branch);
-  const go = (target) => {
-    if (!target) return;
-    current = target.index;
-    showBranches();
-    byId(`branch-${current}`).focus();
-  };
-  const actions = {
-    ArrowDown: () => go(seen[place + 1]),
-    ArrowUp: () => go(seen[place - 1]),
-    ArrowRight: () => (closed.has(current) ? fold(branch, false) : go(branch.children[0])),
-    ArrowLeft: () =>
-      branch.children.length && !closed.has(current) ? fold(branch, true) : go(branches[branch.parent]),
-    Home: () => go(seen[0]),
-    End: () => go(seen[seen.length - 1]),
-    Enter: () => selectBranch(branch),
-    " ": () => selectBranch(branch),
-  };
-  if (!actions[event.key]) return;
+function startCutting(event, left, right, deepest) {
   event.preventDefault();
-  actions[event.key]();
-}
-
-function setCut(value) {
-  state.cut = value;
-  byId("cut-value").textContent = String(partsOf(value).length);
-  setColour("cut");
-}
-
-// Close what lies below the clusters to begin with: the tree is first read from the top.
-function foldBelowClusters() {
-  for (const branch of branches) if (branch.cluster >= 0 && branch.children.length) closed.add(branch.index);
-}
-
-function startTree() {
-  if (!branches.length) {
-    byId("tab-tree").hidden = true;
-    return;
-  }
-  foldBelowClusters();
-  const slider = el("input", {
-    type: "range",
-    id: "cut",
-    min: 1,
-    max: leafCount,
-    step: 1,
-    value: Math.min(clusterCount, leafCount),
-    "aria-label": "Number of parts to cut the tree into",
-    oninput: (event) => setCut(Number(event.target.value)),
-  });
-  byId("panel-tree").append(
-    el(
-      "div",
-      { class: "cut" },
-      el(
-        "label",
-        { for: "cut" },
-        "Cut into ",
-        el("output", { id: "cut-value", for: "cut" }, String(Math.min(clusterCount, leafCount))),
-        " parts",
-      ),
-      slider,
-    ),
-    el(
-      "p",
-      { class: "quiet" },
-      "The slider colours the map. Branches above the clusters are merges, branches below are parts; select a branch to see its documents.",
-    ),
-    el("ul", { id: "branches", role: "tree", "aria-label": "Tree of the clusters", onkeydown: treeKeys }),
-  );
-  currentParts = partsOf(state.cut);
-  currentMarks = partMarks(currentParts);
-  listen("groups colour selection", showBranches);
+  const box = byId("dendrogram").getBoundingClientRect();
+  const dragged = (moved) => {
+    const depth = ((moved.clientX - box.left - left) / (right - left) / 0.9) * deepest;
+    const parts = 1 + splits.filter((branch) => depthOf.get(branch.index) < depth).length;
+    if (parts !== state.cut) setCut(clamp(parts, 1, leafCount));
+  };
+  const done = () => {
+    removeEventListener("pointermove", dragged);
+    removeEventListener("pointerup", done);
+  };
+  addEventListener("pointermove", dragged);
+  addEventListener("pointerup", done);
 }

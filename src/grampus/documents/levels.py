@@ -1,0 +1,114 @@
+"""The levels of an answer: how many clusters each has, and their partitions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, take_rows
+from .._progress import Progress
+from .._random import seed_words
+from ..gram import Gram
+from ..kernels import Kernel
+from ..persist import Choice
+from ..select.evidence import FEWEST, PER_CLUSTER, Evidence
+from ..select.levels import NAMES, Chosen, Without, explain_levels, find_levels
+from ..select.nested import coarser, finer
+from ..select.ungrouped import ungrouped, ungrouped_gram
+from .effort import LEVELS, Effort
+from .inputs import Inputs
+
+STEP = 3  # factor between the levels around a given k
+
+Partitions = dict[str, NDArray[np.intp]]
+
+
+def choose_levels(
+    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
+) -> tuple[Choice, dict[str, int]]:
+    """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
+    heavy = np.flatnonzero(inputs.weights > 0)
+    base, _ = gram.split_shift()
+    base = base if len(heavy) == len(base) else base.take(heavy)
+    chosen = find_levels(base, _without(base, inputs, kernel, heavy), effort.ks, tuple(seed_words(seed)), progress)
+    return _record(chosen, len(heavy)), chosen.ks
+
+
+def _without(base: Gram, inputs: Inputs, kernel: Kernel, heavy: NDArray[np.intp]) -> Without:
+    def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
+        if kernel.source.takes == "gram":
+            return ungrouped_gram(base.take(rows), rng)
+        return kernel.gram(ungrouped(take_rows(inputs.features, heavy[rows]), rng)).split_shift()[0]
+
+    return without
+
+
+def _record(chosen: Chosen, n: int) -> Choice:
+    """Return a choice of levels as it is kept in a run."""
+    seen, best = chosen.evidence, chosen.ks["middle"]
+    words = explain_levels(chosen.verdict, chosen.ks, seen, n)
+    if seen is None:
+        return Choice(best, LEVELS, (), (), (), (), (), 0, None, words, (), chosen.verdict)
+    ks = tuple(seen.ks.tolist())
+    order = np.argsort(-seen.excess, kind="stable")
+    return Choice(
+        best,
+        LEVELS,
+        ks,
+        _numbers(seen.mean),
+        _numbers(seen.standard_error),
+        tuple(ks[i] for i in order),
+        _plausible(seen, best),
+        len(seen.scores),
+        None,
+        words,
+        _numbers(seen.expected),
+        chosen.verdict,
+    )
+
+
+def _plausible(seen: Evidence, best: int) -> tuple[int, ...]:
+    """Return the values of k whose evidence is no more than a standard error below that of the best."""
+    place = np.flatnonzero(seen.ks == best)
+    if not len(place):
+        return ()
+    least = seen.excess[place[0]] - seen.standard_error[place[0]] / max(1.0 - float(seen.expected[place[0]]), 0.02)
+    return tuple(seen.ks[seen.excess >= least].tolist())
+
+
+def _numbers(values: Array) -> tuple[float | None, ...]:
+    return tuple(round(float(value), 6) if np.isfinite(value) else None for value in values)
+
+
+def around(k: int, n: int) -> dict[str, int]:
+    """Return the numbers of clusters of the levels around a given k, for n distinct documents."""
+    found = {"middle": k}
+    if n >= FEWEST and round(k / STEP) > 1:
+        found["coarse"] = round(k / STEP)
+    if k > 1 and n >= max(FEWEST, PER_CLUSTER * STEP * k):
+        found["fine"] = STEP * k
+    return found
+
+
+def partitions(gram: Gram, labels: NDArray[np.intp], ks: dict[str, int], seed: int) -> Partitions:
+    """Return the partitions of the levels around the middle one, which is `labels`, from coarse to fine."""
+    base, found, k = gram.split_shift()[0], {"middle": labels}, int(labels.max()) + 1
+    if 1 < ks.get("coarse", 0) < k:
+        found["coarse"] = coarser(base, labels, ks["coarse"])
+    if ks.get("fine", 0) > k:
+        parts = finer(base, labels, ks["fine"], seed)
+        if parts.max() >= k:
+            found["fine"] = parts
+    return {name: found[name] for name in NAMES if name in found}
+
+
+def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:
+    """Return the partitions above and below one of the levels, the nearest first."""
+    names = list(levels)
+    place = names.index(answer)
+    return {
+        "above": [levels[name] for name in reversed(names[:place])],
+        "below": [levels[name] for name in names[place + 1 :]],
+    }

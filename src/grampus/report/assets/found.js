@@ -1,0 +1,55 @@
+// The first screen: the clusters by name, with size and stability, and the choice of the level.
+const SURE = [
+  [0.75, "sure", "stable"],
+  [0.5, "fair", "fairly stable"],
+  [-1, "weak", "not stable"],
+];
+
+function foundLine(group) {
+  const most = Math.max(1, ...state.groups.map(({ size }) => size));
+  const bar = el("span", { class: "meter", "aria-hidden": "true" });
+  bar.style.setProperty("--share", group.size / most);
+  bar.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
+  const sure = group.stability === null ? null : SURE.find(([least]) => group.stability >= least);
+  return el(
+    "li",
+    { class: "found-line" },
+    el(
+      "button",
+      { type: "button", class: "found-button", onclick: () => showGroup(group) },
+      glyph(group.mark, 13),
+      el("span", { class: "found-name", dir: "auto" }, group.name),
+      el("span", { class: "number" }, whole.format(group.size)),
+      el("span", { class: `found-sure ${sure?.[1] ?? ""}` }, el("span", {}, sure ? sure[2] : "")),
+      bar,
+    ),
+  );
+}
+
+function showFound() {
+  byId("found-list").replaceChildren(...state.groups.map(foundLine));
+  byId("found-list").classList.toggle("many", state.groups.length > 14);
+}
+
+function levelButton(level, place) {
+  const real = level.clusters.filter((cluster) => !cluster.none).length;
+  return el(
+    "button",
+    { type: "button", "data-level": place, "aria-pressed": String(place === state.level), onclick: () => setLevel(place) },
+    `${level.name} ${whole.format(real)}`,
+  );
+}
+
+function showLevels() {
+  const box = byId("levels");
+  box.hidden = levels.length < 2;
+  if (box.hidden) return;
+  const focused = box.contains(document.activeElement);
+  box.replaceChildren(...levels.map(levelButton));
+  if (focused) box.querySelector(`[data-level="${state.level}"]`).focus();
+}
+
+function startFound() {
+  listen("groups", showFound);
+  listen("groups level", showLevels);
+}

@@ -1,0 +1,68 @@
+// The table of results, as the command writes it: same columns, same order, same figures, harmless in a spreadsheet.
+const TRIGGERS = "=+-@\t\r\n\u0000＝＋－＠";
+
+function harmless(text) {
+  const folded = text.replace(/[\u0000\t\r\n\v\f\u0085\u2028\u2029]/g, " ");
+  const risky = (char) => char !== "" && char !== undefined && TRIGGERS.includes(char);
+  return risky(text[0]) || risky(folded.trimStart()[0]) ? `'${folded}` : folded;
+}
+
+const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
+const decimal = (value) => (Number.isInteger(value) ? value.toFixed(1) : String(value));
+const csvCell = (value) => (value === null || value === undefined ? '""' : typeof value === "string" ? quoted(harmless(value)) : String(value));
+const excerptForTable = (text) => (data.whole ? [...text.slice(0, 1280).split(/\s+/).filter(Boolean).join(" ")].slice(0, 160).join("") : text);
+
+// Header and rows of these documents; clusters and names are those of the run's own level, as edited.
+function tableOf(order) {
+  const own = ownGroups();
+  const extra = [
+    ["title", documents.titles],
+    ["label", column && { at: (i) => column.values[column.codes[i]] }],
+    ["date", documents.dates],
+    ["excerpt", documents.texts && { at: (i) => excerptForTable(documents.texts[i]) }],
+  ].filter(([, values]) => values);
+  const figure = (name, i) => {
+    const value = documents[name]?.[i];
+    return value === null || value === undefined ? '""' : decimal(value);
+  };
+  const others = levels.length > 1 ? levels.filter(({ name }) => name !== "middle") : [];
+  const placed = ({ labels: at, clusters }, i) =>
+    clusters[at[i]].none ? ['""', csvCell("no cluster")] : [at[i], csvCell(clusters[at[i]].name)];
+  const more = others.flatMap(({ name }) => [`cluster_${name}`, `about_${name}`]);
+  const head = ["id", "cluster", "about", "margin", "second", "oddness", "stability", ...more, ...extra.map(([name]) => name)];
+  const lines = [head.map(quoted).join(",")];
+  const real = levels[data.level].clusters.filter((cluster) => !cluster.none).length;
+  for (const i of order) {
+    const group = own.groups[own.groupOf[ownLabels[i]]];
+    lines.push(
+      [
+        csvCell(documents.ids[i]),
+        group.none ? '""' : group.first,
+        csvCell(group.none ? "no cluster" : group.name),
+        figure("margin", i),
+        second[i] < real ? second[i] : '""',
+        figure("oddness", i),
+        figure("stability", i),
+        ...others.flatMap((level) => placed(level, i)),
+        ...extra.map(([, values]) => csvCell(values.at(i))),
+      ].join(","),
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function saveTable(order) {
+  if (!documents.ready) {
+    announce("The texts are still being unpacked");
+    return;
+  }
+  save("grampus.csv", tableOf(order), "text/csv");
+}
+
+function startResults() {
+  byId("save-csv").addEventListener("click", () => {
+    const chosen = active();
+    const everyone = Array.from({ length: data.n }, (_, i) => i);
+    saveTable(chosen ? everyone.filter((i) => chosen[i]) : everyone);
+  });
+}

@@ -1,0 +1,80 @@
+"""The levels of a run: one partition, or up to three nested ones of which the reader chooses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..describe import Cluster, Term
+from ..persist import Run
+
+TERMS, SHOWN = 12, 5  # words and documents of a cluster
+
+
+@dataclass(frozen=True, eq=False)
+class Level:
+    """A partition that the page can show.
+
+    Attributes
+    ----------
+    name : str
+        "coarse", "middle" or "fine"; "" if there is only one.
+    labels : int array of shape (n,)
+        The cluster of every document, or −1.
+    clusters : tuple of Cluster
+        What each is about.
+    """
+
+    name: str
+    labels: NDArray[Any]
+    clusters: tuple[Cluster, ...]
+
+
+def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
+    """Return the levels of a run, coarse to fine, and which of them is the run's own partition.
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.report.levels import levels_of
+    >>> levels, own = levels_of(DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_)
+    >>> levels[own].clusters[0].size
+    2
+    """
+    seen = run.evidence
+    found, own = [], -1
+    for name in run.levels:
+        labels = run.level_labels(name)
+        if own < 0 and np.array_equal(labels, seen.labels):
+            own = len(found)
+            found.append(Level(name, seen.labels, seen.clusters))
+        else:
+            found.append(Level(name, labels, _clusters(run, labels, run.level_names(name))))
+    if own < 0 or len(found) < 2:
+        return (Level("", seen.labels, seen.clusters),), 0
+    return tuple(found), own
+
+
+def _clusters(run: Run, labels: NDArray[Any], names: tuple[str, ...]) -> tuple[Cluster, ...]:
+    """Describe the clusters of a level by the clusters of the run that they hold or belong to."""
+    seen, made = run.evidence, []
+    for number, name in enumerate(names):
+        members = np.flatnonzero(labels == number)
+        inside, counts = np.unique(seen.labels[members], return_counts=True)
+        scores = Counter(dict.fromkeys(name.split(", "), 1.0)) if name else Counter[str]()
+        if len(inside) > 1:
+            for cluster, count in zip(inside.tolist(), counts.tolist(), strict=True):
+                scores.update({t.text: t.score * count / len(members) for t in seen.clusters[cluster].terms})
+        terms = tuple(Term(text, score) for text, score in scores.most_common(TERMS))
+        order = members[np.argsort(-seen.margin[members], kind="stable")]
+        central, borderline = (tuple(part.tolist()) for part in (order[:SHOWN], order[: -SHOWN - 1 : -1]))
+        few = len(members) <= SHOWN
+        nan = float("nan")
+        made.append(
+            Cluster(number, len(members), name, terms, (), (), central, () if few else borderline, (), nan, -1, nan)
+        )
+    return tuple(made)

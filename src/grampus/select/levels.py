@@ -1,0 +1,321 @@
+"""Levels: up to three nested partitions of a collection, and whether to believe that it has groups at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, is_sparse, take_rows
+from .._draw import Drawable
+from .._frame import data_frame
+from .._progress import Progress, as_progress
+from .._random import seed_words
+from ..cluster import kernel_kmeans
+from ..gram import Gram
+from ..kernels import Kernel, parse_kernel
+from .evidence import DOCUMENTS, FEWEST, Evidence, grid, measure, split_scores
+from .nested import coarser, finer
+from .splits import Entropy, check_ks, generator
+from .ungrouped import ungrouped, ungrouped_gram
+
+NAMES = ("coarse", "middle", "fine")
+# How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
+CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 30.0}
+STRENGTH = {"coarse": 0.15, "middle": 0.2, "fine": 0.15}
+PERFECT = 0.15  # below 1: excess from which many clusters are less and less of a burden
+SAME = 0.985  # excess from which a k is as good as any
+ROUNDS = 3  # of trying values of k between those tried
+APART = 1.6  # factor between the numbers of clusters of two levels
+SURPRISE, EXCESS = 3.0, 0.05  # what a level needs: standard deviations above data without groups, and a share
+CLEAR = 0.35  # excess from which the groups are called clear
+_SAMPLE = 4  # what a generator is for; see `splits`
+
+
+@dataclass(frozen=True)
+class Level:
+    """One partition of the documents.
+
+    Attributes
+    ----------
+    name : "coarse", "middle" or "fine"
+    n_clusters : int
+    labels : array of shape (n,)
+        The largest cluster is 0.
+    excess : float or None
+        Agreement of halves beyond that of data without groups, as a share of what is possible; None if not measured.
+    """
+
+    name: str
+    n_clusters: int
+    labels: NDArray[np.intp]
+    excess: float | None = None
+
+
+@dataclass(frozen=True)
+class Levels(Drawable):
+    """Up to three nested partitions, and the evidence for them.
+
+    Attributes
+    ----------
+    verdict : "groups", "weak groups", "no groups" or "too few"
+        Whether halves of the documents agree more than halves of data without groups do.
+    levels : tuple of Level
+        From coarse to fine. Without groups there is one of a single cluster, the middle one.
+    evidence : Evidence or None
+        Scores at every k, and those of data without groups; None for too few documents.
+    n_documents : int
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import choose_levels
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.repeat(np.eye(4) * 9, 40, axis=0) + rng.normal(size=(160, 4))
+    >>> levels = choose_levels(X, kernel="linear", random_state=0)
+    >>> levels.verdict, levels.middle.n_clusters
+    ('groups', 4)
+    """
+
+    verdict: str
+    levels: tuple[Level, ...]
+    evidence: Evidence | None
+    n_documents: int
+
+    def __getitem__(self, name: str) -> Level:
+        for level in self.levels:
+            if level.name == name:
+                return level
+        raise KeyError(f"there is no {name} level; there are: {', '.join(level.name for level in self.levels)}")
+
+    @property
+    def middle(self) -> Level:
+        """The level that is shown first."""
+        return self["middle"]
+
+    def to_frame(self) -> Any:
+        """Return the cluster of every document at each level as a pandas DataFrame (``grampus[frames]``)."""
+        return data_frame({level.name: level.labels for level in self.levels})
+
+    @property
+    def sentence(self) -> str:
+        """The verdict in words."""
+        sizes = {level.name: level.n_clusters for level in self.levels}
+        return explain_levels(self.verdict, sizes, self.evidence, self.n_documents)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The numbers of clusters that the evidence supports.
+
+    Attributes
+    ----------
+    verdict : str
+    ks : dict of str to int
+        Level and number of clusters; {"middle": 1} where no groups were found.
+    evidence : Evidence or None
+    """
+
+    verdict: str
+    ks: dict[str, int]
+    evidence: Evidence | None
+
+    def excess(self, k: int) -> float | None:
+        """Return the excess at a k that was tried."""
+        if self.evidence is None or k not in self.evidence.ks:
+            return None
+        return float(self.evidence.excess[np.flatnonzero(self.evidence.ks == k)[0]])
+
+
+def choose_levels(
+    X: Any,
+    *,
+    kernel: str | Kernel = "cosine|principal(30)|normalise",
+    ks: Any = None,
+    random_state: Any = None,
+    progress: Progress | None = None,
+) -> Levels:
+    """Find out how many groups there are and at which levels, or that there are none.
+
+    For each k, random halves of the documents are clustered, and each predicts the other: their agreement (adjusted
+    Rand index) is compared with that of collections without groups, which keep the lengths of the documents and the
+    frequencies of the terms (or, for dense rows, mean and covariance). What is left, as a share of what is possible,
+    is the evidence for k. The middle level is the k with the most evidence, where evidence leaves a choice one near
+    8; the coarse level merges its clusters, the fine level divides them.
+
+    Parameters
+    ----------
+    X : array or sparse array of shape (n, m), list of str, or Gram
+        What the kernel takes.
+    kernel : str or Kernel
+        Ignored for a Gram.
+    ks : iterable of int, optional
+        Values to try for the middle level; 2 to about 2 √n by default.
+    random_state : int, RandomState or None
+        Seed of the splits and starts.
+    progress : callable, optional
+        Called as ``progress(step, done, total)``.
+
+    Returns
+    -------
+    Levels
+    """
+    report = as_progress(progress)
+    if isinstance(X, Gram):
+        gram, without = X, _from_gram(X)
+    else:
+        parsed = parse_kernel(kernel)
+        gram, without = parsed.gram(X), _from_documents(X, parsed)
+    entropy = tuple(seed_words(random_state))
+    base, _ = gram.split_shift()
+    chosen = find_levels(base, without, ks, entropy, report)
+    k = chosen.ks["middle"]
+    labels = np.zeros(len(base), dtype=np.intp)
+    if k > 1:
+        labels = kernel_kmeans(base, k, polish=True, init="k-means++", random_state=entropy[0]).labels.astype(np.intp)
+    return Levels(chosen.verdict, nest(base, labels, chosen, entropy), chosen.evidence, len(base))
+
+
+Without = Callable[[NDArray[np.intp], np.random.Generator], Gram]
+
+
+def _from_gram(gram: Gram) -> Without:
+    return lambda rows, rng: ungrouped_gram(gram.split_shift()[0].take(rows), rng)
+
+
+def _from_documents(documents: Any, kernel: Kernel) -> Without:
+    if kernel.source.takes == "gram":
+        return _from_gram(kernel.gram(documents))
+    if not is_sparse(documents) and kernel.source.takes == "vectors":
+        documents = np.asarray(documents)
+
+    def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
+        return kernel.gram(ungrouped(take_rows(documents, rows), rng)).split_shift()[0]
+
+    return without
+
+
+def find_levels(gram: Gram, without: Without, ks: Any, entropy: Entropy, report: Progress) -> Chosen:
+    """Choose the numbers of clusters of the levels.
+
+    Parameters
+    ----------
+    gram : Gram
+        Without a trailing shift.
+    without : callable
+        Makes a Gram without groups of some of the documents.
+    ks : iterable of int, optional
+    entropy : tuple of int
+    report : callable
+    """
+    n = len(gram)
+    if n < FEWEST:
+        return Chosen("too few", {"middle": 1}, None)
+    ordered, order = gram.canonical()
+    size = min(n, DOCUMENTS)
+    drawn = np.sort(generator(entropy, _SAMPLE).permutation(n)[:size]) if size < n else np.arange(n)
+    part = ordered if size == n else ordered.take(drawn)
+    values = grid(n, size) if ks is None else check_ks(ks, size // 2)
+    evidence = measure(part, lambda rng: without(order[drawn], rng), values, entropy, report)
+    if ks is None:
+        evidence = _refined(part, evidence, entropy, report)
+    return decide(evidence)
+
+
+def _refined(gram: Gram, seen: Evidence, entropy: Entropy, report: Progress) -> Evidence:
+    """Try every k around the best ones, with data without groups interpolated."""
+    for _ in range(ROUNDS):
+        more = _between(seen)
+        if not more:
+            break
+        seen = _with(seen, gram, more, entropy, report)
+    return seen
+
+
+def _between(seen: Evidence) -> list[int]:
+    """Return values of k to try: next to the best one, and next to peaks where halves agree almost perfectly."""
+    best, excess = decide(seen).ks["middle"], seen.excess
+    padded = np.concatenate([[-np.inf], excess, [-np.inf]])
+    peaks = (excess >= padded[:-2]) & (excess >= padded[2:]) & (excess >= 1.0 - PERFECT)
+    more: set[int] = set()
+    for place in np.flatnonzero(peaks | (seen.ks == best)).tolist():
+        low, high = (int(seen.ks[min(max(place + step, 0), len(seen.ks) - 1)]) for step in (-1, 1))
+        more.update(range(low, high))
+    return sorted(more - set(seen.ks.tolist()))
+
+
+def _with(seen: Evidence, gram: Gram, more: list[int], entropy: Entropy, report: Progress) -> Evidence:
+    """Return evidence with further values of k."""
+    scores = split_scores(gram, more, entropy, range(len(seen.scores)), report, 0, len(more))
+    scale, wanted = np.log(seen.ks), np.log(more)
+    null = np.stack([np.interp(wanted, scale, row) for row in seen.null])
+    ks = np.concatenate([seen.ks, more])
+    order = np.argsort(ks)
+    return Evidence(
+        ks[order],
+        np.concatenate([seen.scores, scores], axis=1)[:, order],
+        np.concatenate([seen.null, null], axis=1)[:, order],
+        seen.n_documents,
+    )
+
+
+def decide(seen: Evidence) -> Chosen:
+    """Read the evidence: the verdict, and the number of clusters of each level."""
+    excess = seen.excess
+    supported = (seen.surprise > SURPRISE) & (excess > EXCESS)
+    if not supported.any():
+        return Chosen("no groups", {"middle": 1}, seen)
+    middle = _best(seen.ks, excess, supported, "middle")
+    found = {"middle": middle}
+    for name, inside in (("coarse", seen.ks * APART <= middle), ("fine", seen.ks >= middle * APART)):
+        if (supported & inside).any():
+            found[name] = _best(seen.ks, excess, supported & inside, name)
+    clear = excess[seen.ks == middle][0] >= CLEAR
+    return Chosen("groups" if clear else "weak groups", {name: found[name] for name in NAMES if name in found}, seen)
+
+
+def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name: str) -> int:
+    burden = STRENGTH[name] * np.log(ks / CENTRES[name]) ** 2
+    burden[ks > CENTRES[name]] *= np.clip((1.0 - excess) / PERFECT, 0.0, 1.0)[ks > CENTRES[name]]
+    preferred = np.where(allowed, excess - burden, -np.inf)
+    perfect = allowed & (excess >= SAME)
+    if perfect[preferred.argmax()]:  # groups far apart also agree when some are merged: the most of them are meant
+        return int(ks[perfect].max())
+    return int(ks[preferred.argmax()])
+
+
+def nest(gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence[int]) -> tuple[Level, ...]:
+    """Return the levels around a partition: its clusters merged, themselves, and divided."""
+    found = {"middle": labels}
+    k = int(labels.max()) + 1
+    if "coarse" in chosen.ks and 1 < chosen.ks["coarse"] < k:
+        found["coarse"] = coarser(gram, labels, chosen.ks["coarse"])
+    if "fine" in chosen.ks and chosen.ks["fine"] > k:
+        found["fine"] = finer(gram, labels, chosen.ks["fine"], entropy[0])
+    return tuple(
+        Level(name, int(found[name].max()) + 1, found[name], chosen.excess(chosen.ks[name]))
+        for name in NAMES
+        if name in found and (name != "fine" or found[name].max() > labels.max())
+    )
+
+
+def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n: int) -> str:
+    """Return a verdict in words."""
+    if verdict == "too few":
+        return f"{n} different documents are too few to tell whether there are groups; at least {FEWEST} are needed."
+    if verdict == "no groups":
+        return "No groups found: halves of the documents agree no more than those of data without groups."
+    others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
+    more = f" ({', '.join(others)})" if others else ""
+    middle = sizes["middle"]
+    if seen is None or middle not in seen.ks:
+        return f"{middle} groups{more}."
+    place = int(np.flatnonzero(seen.ks == middle)[0])
+    figures = (
+        f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"
+    )
+    word = "groups" if verdict == "groups" else "weak groups"
+    return f"{middle} {word}{more}: {figures}."

@@ -1,0 +1,77 @@
+"""Partitions around a partition: its clusters merged into fewer, or divided into more."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array
+from ..cluster import kernel_kmeans
+from ..cluster.trees.nested import merges
+from ..gram import Gram
+
+SMALLEST = 5  # documents a part should have on average
+STARTS = 5
+
+
+def coarser(gram: Gram, labels: NDArray[np.intp], k: int) -> NDArray[np.intp]:
+    """Merge clusters by Ward's rule in feature space until k are left; −1 stays −1."""
+    inside = np.flatnonzero(labels >= 0)
+    base = gram if len(inside) == len(labels) else gram.take(inside)
+    clusters = int(labels.max()) + 1
+    _, joins = merges(base, labels[inside])
+    group = np.arange(clusters)
+    members = {c: [c] for c in range(clusters)}
+    for step, (one, other) in enumerate(joins[: clusters - k]):
+        members[clusters + step] = members.pop(one) + members.pop(other)
+    for number, some in enumerate(members.values()):
+        group[some] = number
+    return by_size(np.where(labels >= 0, group[labels], -1))
+
+
+def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int) -> NDArray[np.intp]:
+    """Divide clusters until there are about k, each by kernel k-means among its own documents.
+
+    The parts are given out one by one to the cluster with the largest scatter per part (d'Hondt's rule).
+    """
+    clusters = int(labels.max()) + 1
+    sizes = np.bincount(labels[labels >= 0], minlength=clusters)
+    parts = _shares(_scatter(gram, labels, clusters), sizes, k)
+    found, total = np.full(len(labels), -1, dtype=np.intp), 0
+    for cluster, count in enumerate(parts.tolist()):
+        members = np.flatnonzero(labels == cluster)
+        inner = np.zeros(len(members), dtype=np.intp)
+        if count > 1:
+            run = kernel_kmeans(gram.take(members), count, init="k-means++", n_init=STARTS, random_state=seed)
+            inner = np.unique(run.labels, return_inverse=True)[1].astype(np.intp)
+        found[members] = inner + total
+        total += int(inner.max()) + 1
+    return by_size(found)
+
+
+def _scatter(gram: Gram, labels: NDArray[np.intp], k: int) -> Array:
+    """Return the sum of squared distances of every cluster to its centroid."""
+    inside = labels >= 0
+    sums = gram.sum_by(labels, k)
+    own = np.bincount(labels[inside], weights=sums[np.flatnonzero(inside), labels[inside]], minlength=k)
+    trace = np.bincount(labels[inside], weights=gram.diagonal()[inside].astype(np.float64), minlength=k)
+    return np.asarray(np.maximum(trace - own / np.maximum(np.bincount(labels[inside], minlength=k), 1), 0.0))
+
+
+def _shares(scatter: Array, sizes: NDArray[Any], k: int) -> NDArray[np.intp]:
+    parts = np.ones(len(scatter), dtype=np.intp)
+    most = np.maximum(sizes // SMALLEST, 1)
+    while parts.sum() < k and (parts < most).any():
+        parts[np.where(parts < most, scatter / parts, -1.0).argmax()] += 1
+    return parts
+
+
+def by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Renumber clusters: the largest is 0; of equal ones, the one with the earlier document comes first. −1 stays."""
+    inside = labels >= 0
+    found, first, sizes = np.unique(labels[inside], return_index=True, return_counts=True)
+    number = np.full(int(labels.max(initial=-1)) + 1, -1, dtype=np.intp)
+    number[found[np.lexsort((first, -sizes))]] = np.arange(len(found))
+    return np.where(inside, number[labels], -1)

@@ -1,0 +1,120 @@
+"""Data without groups: what a collection would look like if its documents had nothing to do with each other.
+
+Rows of weighted terms keep the number of terms of every document and the number of documents of every term, and lose
+the rest: which terms occur together. Pairs of documents trade the terms that only one of them has (the curveball
+algorithm of Strona, Nappo, Boccacci, Fattorini & San-Miguel-Ayanz 2014). Dense rows are drawn from one Gaussian with
+their mean and covariance (SigClust's null: Liu, Hayes, Nobel & Marron 2008). Texts keep their number of words.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .._array import Array, is_sparse
+from .._parallel import blas_threads
+from ..gram import Gram, LinearGram, normalise
+from ..gram.eigen import eigenpairs
+from ..gram.lapack import symmetric_eigh
+
+ROUNDS = 5  # trades of every document; more change nothing that can be measured
+COMPONENTS = 64  # of a Gram without explicit features
+
+
+def ungrouped(documents: Any, rng: np.random.Generator) -> Any:
+    """Return a collection of the same kind and size without groups.
+
+    Parameters
+    ----------
+    documents : sparse array, array of shape (n, m), list of str, or dict of these by the names of inputs
+    rng : numpy Generator
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp
+    >>> from grampus.select.ungrouped import ungrouped
+    >>> terms = sp.csr_array(np.eye(4) + np.eye(4)[::-1])
+    >>> mixed = ungrouped(terms, np.random.default_rng(0))
+    >>> (mixed > 0).sum(axis=0).tolist(), (mixed > 0).sum(axis=1).tolist()
+    ([2, 2, 2, 2], [2, 2, 2, 2])
+    """
+    if isinstance(documents, dict):
+        return {name: ungrouped(rows, rng) for name, rows in documents.items()}
+    if is_sparse(documents):
+        return _traded(sp.csr_array(documents), rng)
+    if isinstance(documents, np.ndarray):
+        return _gaussian(documents, rng)
+    return _dealt(documents, rng)
+
+
+def ungrouped_gram(gram: Gram, rng: np.random.Generator) -> Gram:
+    """Return a Gram without groups of which nothing but the Gram is known: one cloud with its components."""
+    found = gram.features()
+    if found is not None and is_sparse(found.rows):
+        drawn = _traded(sp.csr_array(found.rows), rng)
+    else:
+        drawn = _gaussian(_components(gram) if found is None else np.asarray(found.rows), rng)
+    own = gram.diagonal()
+    flat = LinearGram.trusted(drawn)
+    return normalise(flat) if np.ptp(own) <= 1e-6 * np.abs(own).max(initial=0.0) and flat.diagonal().min() > 0 else flat
+
+
+def _components(gram: Gram) -> Array:
+    found = eigenpairs(gram, min(COMPONENTS, len(gram) - 1), tolerance=1e-6, probe=False)
+    return np.asarray(found.vectors * np.sqrt(np.maximum(found.values, 0.0)))
+
+
+def _gaussian(rows: Array, rng: np.random.Generator) -> Array:
+    """Draw from one Gaussian with the mean and covariance of the rows."""
+    x = rows.astype(np.float64)
+    mean = x.mean(axis=0)
+    x -= mean
+    with blas_threads(2.0 * x.size * min(x.shape)):
+        if x.shape[1] <= x.shape[0]:
+            values, vectors = symmetric_eigh(x.T @ x / len(x))
+            spread = vectors * np.sqrt(np.maximum(values, 0.0))
+            drawn = rng.standard_normal((len(x), len(values))) @ spread.T
+        else:  # the covariance has rank n: weights of the rows instead of directions
+            drawn = rng.standard_normal((len(x), len(x))) @ x / np.sqrt(len(x))
+    return np.asarray(drawn + mean).astype(rows.dtype, copy=False)
+
+
+def _traded(rows: Any, rng: np.random.Generator) -> Any:
+    """Trade terms between pairs of documents, then deal out the weights of each term among its documents."""
+    rows.sort_indices()
+    counts = np.diff(rows.indptr)
+    held = [np.array(part) for part in np.split(rows.indices, rows.indptr[1:-1])]
+    for _ in range(ROUNDS):
+        pairs = rng.permutation(len(held))[: len(held) // 2 * 2].reshape(-1, 2)
+        for one, other in pairs.tolist():
+            held[one], held[other] = _trade(held[one], held[other], rng)
+    columns = np.concatenate(held)
+    scale = np.repeat(np.sqrt(counts), counts)  # rows of unit length: weights of long documents are small
+    before = np.argsort(rows.indices, kind="stable")
+    weights = (rows.data * scale)[before]
+    after = np.argsort(columns, kind="stable")
+    mixed = np.lexsort((rng.random(len(weights)), columns[after]))  # a random order inside every term
+    dealt = np.empty_like(weights)
+    dealt[after] = weights[mixed]
+    return sp.csr_array((dealt / scale, columns, rows.indptr.copy()), shape=rows.shape).sorted_indices()
+
+
+def _trade(one: Any, other: Any, rng: np.random.Generator) -> tuple[Any, Any]:
+    """Deal the terms that only one of two documents has; each keeps its number of terms."""
+    both = np.intersect1d(one, other, assume_unique=True)
+    apart = rng.permutation(np.setxor1d(one, other, assume_unique=True))
+    kept = len(one) - len(both)
+    return np.concatenate([both, apart[:kept]]), np.concatenate([both, apart[kept:]])
+
+
+def _dealt(texts: Any, rng: np.random.Generator) -> list[str]:
+    """Deal the words of all texts, or their characters where there are no words; each text keeps its number."""
+    split = [text.split() for text in texts]
+    joiner = " "
+    if sum(map(len, split)) < 2 * len(split):
+        split, joiner = [list(text) for text in texts], ""
+    words = [word for some in split for word in some]
+    order = iter(rng.permutation(len(words)).tolist())
+    return [joiner.join(words[next(order)] for _ in some) for some in split]
