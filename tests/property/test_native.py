@@ -240,6 +240,29 @@ def test_hostile_arrays_are_refused():
     ):
         with pytest.raises(InputError):
             call()
+    postings = _native.Postings(_native.sparse_documents(x, ones, ones, ones))
+    for call in (
+        lambda: _native.gram_rows(postings, [0, 3]),
+        lambda: _native.gram_rows(postings, [-1]),
+        lambda: _native.gram_rows(postings, [[0]]),
+        lambda: _native.nearest(postings, 1, 0, 4),
+        lambda: _native.nearest(postings, 1, 2, 1),
+        lambda: _native.nearest(postings, 3, 0, 3),
+        lambda: _native.stored_documents(np.ones(3), ones, ones),
+        lambda: _native.stored_documents(np.eye(3), ones, np.ones((3, 1))),
+        lambda: _native.dense_documents(np.zeros((3, 0)), ones, ones),
+        lambda: _native.start_run(documents, [0, 0, 0], 0, (False, TIE, 0.0, False, 1.0), 10, 5),
+        lambda: _native.subsequence(np.zeros((2, 8)), np.zeros((2, 8)), 0, 0.5),
+    ):
+        with pytest.raises(InputError):
+            call()
+    backwards = np.arange(9.0).reshape(3, 3)[::-1, ::-1]  # negative strides, another byte order: copied
+    for matrix in (backwards, backwards.astype(">f8"), np.asfortranarray(backwards)):
+        (found,) = run(_native.stored_documents(matrix, ones, ones), [np.array([0, 1, 1])], 2, (False, 0.0, False, 1.0))
+        (plain,) = run(
+            _native.stored_documents(backwards.copy(), ones, ones), [np.array([0, 1, 1])], 2, (False, 0.0, False, 1.0)
+        )
+        assert found.labels.tolist() == plain.labels.tolist()
     shifted = np.zeros(73, dtype=np.uint8)[1:].view(np.float64).reshape(3, 3)  # misaligned: copied
     shifted[:] = np.eye(3)
     run(_native.dense_documents(shifted, ones, ones), [np.array([0, 1, 1])], 2, (False, 0.0, False, 1.0))
