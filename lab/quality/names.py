@@ -31,6 +31,7 @@ SAME_SOURCE = {"bbc": ("bbc", "bbcsport")}  # sets that share documents
 WINDOW, FEWEST = 10, 10
 FAULTS = ("no such form", "digits", "across lines", "stem twice", "equal names", "header words")
 WORD = re.compile(r"\w+")
+SUBJECT = re.compile(r"(?im)^subject:.*$")  # a header that says what the text is about
 HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:.*\n(?:[ \t]+\S.*\n)*){2,}")
 
 
@@ -50,9 +51,11 @@ def faults(names: list[str], labels: Any, texts: list[str]) -> Counter[str]:
         members = [texts[i] for i in np.flatnonzero(labels == cluster)]
         lines = [" ".join(line.split()) for text in members for line in text.splitlines()]
         words = WORD.findall(name)
-        heads = Counter(word.lower() for text in members if (m := HEAD.match(text)) for word in WORD.findall(m[0]))
+        heads = Counter(
+            word.lower() for text in members if (m := HEAD.match(text)) for word in WORD.findall(SUBJECT.sub("", m[0]))
+        )
         held = Counter(word for text in members for word in WORD.findall(text))
-        total = Counter()
+        total: Counter[str] = Counter()
         for word, number in held.items():
             total[word.lower()] += number
         found["no such form"] += any(word not in held for word in words)
@@ -80,7 +83,8 @@ def ctfidf(texts: list[str], labels: Any) -> list[str]:
 def contrast(texts: list[str], labels: Any) -> list[str]:
     """Return the three terms of every cluster whose mean weight exceeds that outside the most, as usual words."""
     terms = default_terms(len(texts))
-    found = distinguishing_terms(terms.fit_transform(texts), labels, terms.get_feature_names_out(), 3)
+    weights = terms.fit_transform(texts)
+    found = distinguishing_terms(weights, labels, terms.get_feature_names_out().tolist(), 3)
     return [", ".join(terms.forms_.usual(term.text) for term in one) for one in found]
 
 
@@ -166,14 +170,16 @@ def count_faults(task: Task) -> Found:
 )
 def outside_coherence(task: Task) -> Found:
     rows, shown = [], []
+    scores: list[list[float]] = []
     for name in SETS:
         texts, model = clustered(name, task.trials(20_000, 1_500))
         labels, names = model.labels_, [cluster.label for cluster in model.clusters_]
         rivals = contrast(texts, labels), ctfidf(texts, labels)
         values = [coherence(some, name) for some in (names, *rivals)]
+        scores.append(values)
         rows.append((name, *(round(value, 3) for value in values)))
         shown += [(name, cluster.size, *some) for cluster, *some in zip(model.clusters_, names, *rivals, strict=True)]
-    means = np.mean([one[1:] for one in rows], axis=0)
+    means = np.mean(scores, axis=0)
     measures = {"above contrast": float(means[0] - means[1]), "above c-TF-IDF": float(means[0] - means[2])}
     figure = f"{means[0]:.3f}; contrast {means[1]:.3f}, c-TF-IDF {means[2]:.3f}"
     columns = ("set", "names", "contrast", "c-TF-IDF")
