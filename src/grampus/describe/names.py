@@ -293,6 +293,8 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array)
     best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
     found: list[Candidate] = []
     for term in best:
+        if len(found) == CANDIDATES:
+            break
         stem = wording.terms[term]
         text = wording.usual(stem) if sample is None else sample.written(stem, group)
         if text and wording.is_word(text):
