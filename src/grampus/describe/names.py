@@ -238,7 +238,7 @@ def _named(
     named: list[Name] = []
     chosen: list[list[Candidate]] = []
     for start, end in levels:
-        taken = set(known.values())
+        taken = set(map(_key, known.values()))
         for group in range(start, end):
             if group in known:
                 chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
@@ -250,7 +250,7 @@ def _named(
             best = _choose(words, phrases[group], sample, above, taken)
             chosen.append(best)
             named.append(Name(_text(best), _shown(words, SHOWN), _shown(phrases[group], SHOWN_PHRASES)))
-            taken.add(named[-1].text)
+            taken.add(_key(named[-1].text))
     return named
 
 
@@ -293,6 +293,8 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array)
     best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
     found: list[Candidate] = []
     for term in best:
+        if len(found) == CANDIDATES:
+            break
         stem = wording.terms[term]
         text = wording.usual(stem) if sample is None else sample.written(stem, group)
         if text and wording.is_word(text):
@@ -389,7 +391,7 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
         value = logs[sets].mean(axis=1) + FITTING * together / np.maximum(words * (words - 1) / 2, 1)
         for place in np.argsort(-value, kind="stable").tolist():
             found = [ranked[at] for at in sets[place].tolist()]
-            if _text(found) not in taken:
+            if _key(_text(found)) not in taken:
                 return found
     return []
 
@@ -416,6 +418,11 @@ def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
 
 def _text(parts: Sequence[Candidate]) -> str:
     return ", ".join(part.text for part in parts)
+
+
+def _key(name: str) -> str:
+    """Return what two names must not share: their parts, in whatever case and order."""
+    return ", ".join(sorted(name.casefold().split(", ")))
 
 
 def _shown(candidates: Sequence[Candidate], top: int) -> tuple[Term, ...]:

@@ -105,12 +105,12 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     starts = np.cumsum(lengths) - lengths
     sequence = np.concatenate(chunks) if chunks else np.empty(0, np.int32)
     sizes = [len(chunk) for chunk in chunks]
-    text = np.repeat(np.array(owner, np.int32), sizes)
-    head = np.repeat(np.array(headed, bool), sizes)
+    text_of = np.repeat(np.array(owner, np.int32), sizes)
+    in_head = np.repeat(np.array(headed, bool), sizes)
     times = lengths[sequence]
     offset = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
     code = flat[np.repeat(starts[sequence], times) + offset]
-    return _arranged(list(words), code, np.repeat(text, times), np.repeat(head, times))
+    return _arranged(list(words), code, np.repeat(text_of, times), np.repeat(in_head, times))
 
 
 def _arranged(words: list[str], code: Integers, text: Integers, head: NDArray[np.bool_]) -> Reading:
