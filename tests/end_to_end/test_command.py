@@ -517,6 +517,18 @@ def test_a_kernel_of_your_own_explains_itself(capsys, monkeypatch, tmp_path):
     assert "1. silent: Only a docstring." in out
 
 
+def test_describe_kernel_explains_sums_part_by_part(tmp_path, capsys, monkeypatch):
+    spelling = "(0.5*cosine|shift + gaussian(1)@year * spectrum(3))|normalise"
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", spelling)
+    assert "1. 0.5 * cosine|shift + gaussian(1)@year * spectrum(3): the similarities of its parts, added" in out
+    assert "   K(x, y) = 0.5 K1(x, y) + K2(x, y)\n1.1.1. cosine: " in out
+    assert "1.2.1. gaussian(1)@year: proximity" in out
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", spelling, "--json")
+    found = json.loads(out)
+    assert found["inputs"] == ["terms", "year", "text"]
+    assert [part["number"] for part in found["parts"]] == ["1", "1.1.1", "1.1.2", "1.2", "1.2.1", "1.2.2", "2"]
+
+
 HOSTILE = "a\x1b]0;PWN\x07\x1b[2J\x9bc\u202eb\u061cd\u200be"
 
 

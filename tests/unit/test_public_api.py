@@ -32,13 +32,13 @@ PUBLIC = {
     "grampus.gram": """
         Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
         NystromGram Plan PrincipalGram SparseGram Transformed centre check_gram dominance_ratio eigenpairs
-        eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal
-        quick_products quick_rows relative_error self_tune shift store
+        eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal product
+        quick_products quick_rows relative_error self_tune shift store weighted_sum
     """,
     "grampus.kernels": """
-        BoundRange Centre Constant Cosine DistinctiveSubstring Exponential FullString Gaussian Kernel Linear
-        Map Normalise Nystrom Piped Polynomial Power Precomputed Principal SelfTuning Shift Spectrum String
-        Subsequence Transform distinctive_substrings known_names parse_kernel register
+        At BoundRange Centre Constant Cosine DistinctiveSubstring Exponential FullString Gaussian Kernel Linear
+        Map Normalise Nystrom Piped Polynomial Power Precomputed Principal Product Scaled SelfTuning Shift
+        Spectrum String Subsequence Sum Transform distinctive_substrings known_names parse_kernel register
     """,
     "grampus.metrics": """
         ContingencyTable accuracy anmi ari cluster_entropy contingency_table error_rate match_clusters nmi
@@ -48,7 +48,7 @@ PUBLIC = {
         Branch Choice Comparison Documents Layout Provenance Run RunEvidence compare_runs
     """,
     "grampus.plots": """
-        dendrogram eigenvalues heatmap k_chart normalised_curves projections reassignments
+        dendrogram document_map eigenvalues heatmap k_chart normalised_curves projections reassignments
     """,
     "grampus.report": """
         Edits read_edits report_html write_report

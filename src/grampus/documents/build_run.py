@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
@@ -181,7 +181,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
+    new: Any = take_rows(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]
@@ -203,14 +203,19 @@ def _remarks(found: Partition, agreement: float) -> None:
     """Add notes for the reader of the result."""
     empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
     if empty:
-        without = "without any known term" if found.inputs.holds_terms else "with nothing but zeros"
-        found.notes.append(f"{_documents(empty)} {without}: assigned, but without any known term.")
+        found.notes.append(unknown_note(found.inputs, empty))
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
     if found.found.outcome != "converged" and not found.predictor.polished:
         found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
     if agreement < 1.0:
         found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
+
+
+def unknown_note(inputs: Inputs, count: int) -> str:
+    """Return the note on documents with nothing to compare."""
+    without = "without any known term" if inputs.holds_terms else "with nothing but zeros"
+    return f"{_documents(count)} {without}: assigned, but without any known term."
 
 
 def _documents(count: int) -> str:
@@ -226,8 +231,8 @@ def _excerpts(inputs: Inputs) -> Texts | None:
 
 def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, independent of their order."""
-    rows = inputs.features
-    names = np.sort(content_names(rows)[inputs.group])
+    known = inputs.collection.names
+    names = np.sort((content_names(inputs.features) if known is None else known)[inputs.group])
     return hashlib.sha256(names.tobytes()).hexdigest()
 
 

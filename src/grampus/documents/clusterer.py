@@ -6,7 +6,7 @@ import time
 import warnings
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +23,10 @@ from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
-from ..text import Corpus, TermVectorizer
+from ..text import TermVectorizer
 from .build_run import build_run
 from .effort import LEVELS, Effort
+from .frames import read_rows, texts_of, without_cluster
 from .inputs import Inputs, collect
 from .levels import Partitions, around, choose_levels, partitions
 from .methods import Found, Job, Method, check_method, restore_method
@@ -82,6 +83,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         What the method returned for the distinct documents; None after loading.
     run_ : Run
         All of it as plain data.
+    index_ : pandas.Index or None
+        Of the pandas frame or column that was fitted; ``to_frame`` has it. None after loading.
 
     Examples
     --------
@@ -114,24 +117,31 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, corpus: Corpus | None = None, progress: Progress | None = None
+        self, X: Any, y: Any = None, *, corpus: Any = None, text: str | None = None, progress: Progress | None = None
     ) -> DocumentClusterer:
         """Cluster documents.
 
         Parameters
         ----------
-        X : sequence of str, Corpus, or array or sparse array of shape (n, m)
-            Texts, or rows of numbers such as your own embeddings.
+        X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
+            Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
+            pyarrow; a row without a text (None, NaN, blank) is in no cluster, −1.
         y : ignored
-        corpus : Corpus, optional
+        corpus : Corpus, data frame, column or sequence of str, optional
             The texts, ids and titles of the rows of a matrix, for describing the clusters.
+        text : str, optional
+            Column of the texts in a data frame; by default ``"text"`` or, if there is none, the one with the longest
+            and most varied texts, with a warning that names it.
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """
         began, progress = time.perf_counter(), progress or (lambda *_: None)
         kernel, method, effort, seed = self._check()
         progress("reading terms", 0, 1)
-        inputs = collect(X, kernel, self.terms, corpus)
+        described, index = (None, None) if corpus is None else texts_of(corpus, text)
+        rows = read_rows(X, text if corpus is None else None)
+        inputs = collect(rows.X, kernel, self.terms, described)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
         notes = inputs.notes()
@@ -143,29 +153,34 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         answer = self._answer(levels, effort, notes)
         labels = levels[answer]
         found = replace(found, polished=found.polished and answer == "middle")
-        rows, weights, words = inputs.features, inputs.weights, inputs.vectorizer
-        predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished)
+        seen, weights, words = inputs.features, inputs.weights, inputs.vectorizer
+        predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
+        self.index_: Any = rows.index if index is None else index
+        if rows.missing is not None:
+            run = without_cluster(run, rows.missing, inputs)
+        columns = {} if rows.text is None else {"text": rows.text}
         seconds = round(time.perf_counter() - began, 3)
-        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds))
+        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds, columns=columns))
         self._set_fitted()
         return self
 
-    def choose(self, X: Any, *, progress: Progress | None = None) -> Choice:
+    def choose(self, X: Any, *, text: str | None = None, progress: Progress | None = None) -> Choice:
         """Choose k without clustering.
 
         Parameters
         ----------
-        X : as for ``fit``
+        X, text : as for ``fit``
         progress : callable, optional
             As for ``fit``.
         """
         kernel, _, effort, seed = self._check()
-        inputs = collect(X, kernel, self.terms)
+        inputs = collect(read_rows(X, text).X, kernel, self.terms)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
 
@@ -201,6 +216,10 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
+    def _most(self, inputs: Inputs, effort: Effort) -> int:
+        """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
+        return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
+
     def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""
         k = self.n_clusters
@@ -214,13 +233,16 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             "random_state": seed,
         }
 
-    def assign(self, X: Any) -> Prediction:
+    def assign(self, X: Any, *, text: str | None = None) -> Prediction:
         """Assign new documents: nearest cluster, second choice, margin, and whether anything in them is known.
 
         Parameters
         ----------
         X : as ``fit`` was given
-            Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents.
+            Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents. A row of a data frame
+            without a text gets −1.
+        text : str, optional
+            Column of the texts in a data frame; by default the one that was fitted, if there is one of that name.
         """
         check_is_fitted(self, "run_")
         if self.predictor_ is None:
@@ -228,19 +250,68 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
                 "This run cannot assign new documents: the data for it was not saved (the texts of a string kernel, "
                 "or a precomputed Gram). Recreate it with texts."
             )
-        return self.predictor_.predict(X)
+        rows = read_rows(X, text, self.run_.provenance.columns.get("text"))
+        found = self.predictor_.predict(rows.X)
+        labels = found.labels if rows.missing is None else np.where(rows.missing, -1, found.labels)
+        return replace(found, labels=labels, index=rows.index, names=tuple(one.label for one in self.clusters_))
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any, *, text: str | None = None) -> NDArray[np.intp]:
         """Return the cluster of new documents; see ``assign``.
 
         A fitted document is compared like any other: there is no table of known texts.
 
         Parameters
         ----------
-        X : list of str, Corpus, or array of shape (m, features)
+        X : list of str, Corpus, data frame or column, or array of shape (m, features)
             New documents, of the kind that was fitted.
+        text : str, optional
+            As for ``assign``.
         """
-        return self.assign(X).labels
+        return self.assign(X, text=text).labels
+
+    def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
+        """Return what was found as a pandas data frame, which joins the fitted one on its index.
+
+        Parameters
+        ----------
+        table, index : as for ``Run.to_frame``
+            By default the index is that of the pandas frame that was fitted, else the ids of the documents.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from grampus import DocumentClusterer
+        >>> notes = pandas.DataFrame({"body": ["whale song", "whales sing", "bird nest", None, "nests of birds"]})
+        >>> model = DocumentClusterer(2).fit(notes, text="body")
+        >>> notes.join(model.to_frame())["cluster"].tolist()
+        [1, 1, 0, -1, 0]
+        """
+        check_is_fitted(self, "run_")
+        return self.run_.to_frame(table, index=self.index_ if index is None else index)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the map of the documents with matplotlib and return the Axes; see `grampus.plots.document_map`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        options
+            Those of `grampus.plots.document_map`.
+        """
+        check_is_fitted(self, "run_")
+        return self.run_.plot(ax=ax, **options)
+
+    def _repr_html_(self) -> str | None:  # scikit-learn has a property
+        """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""
+        if hasattr(self, "run_"):
+            return self.run_._repr_html_()
+        return cast("str | None", getattr(super(), "_repr_html_", lambda: None)())
+
+    def _repr_mimebundle_(self, **given: Any) -> dict[str, Any]:
+        """Return what a notebook shows."""
+        shown = self._repr_html_()
+        return {"text/plain": repr(self)} | ({} if shown is None else {"text/html": shown})
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
         """Save the run in a folder, completely or not at all; see ``Run.save``.
@@ -307,7 +378,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
-        model.run_, model.result_ = run, None
+        model.run_, model.result_, model.index_ = run, None, None
         model._set_fitted()
         return model
 

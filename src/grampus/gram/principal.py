@@ -45,8 +45,6 @@ class PrincipalGram(LinearGram):
         super().__init__(features)
         self.base, self.project, self.part = base, project, part
         self.size = float(row_squares(features).max())
-        self.collection = getattr(base.source, "collection", None)
-        self.kernel = getattr(base.source, "kernel", None)
         self._directions: Array | None = None
 
     def documents(self) -> Collection:
@@ -76,12 +74,15 @@ class PrincipalGram(LinearGram):
             return None
         below, explicit = self.base._new_features(new), self.base.features()
         if below is None or explicit is None:
-            rows = self.embed(self.kernel._cross(new, self.collection), self.kernel._diagonal(new))
+            rows = self.embed(*self._root()._plain(new))
         else:
             if self._directions is None:
                 self._directions = explicit.project(self.project)
             rows = self._settled(below.onto(self._directions))
         return Features(rows, np.ones(len(rows)))
+
+    def _root(self) -> Gram:
+        return self.base._root()
 
     def _compared_with(self) -> int:
         return self.base._compared_with()

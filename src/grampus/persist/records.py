@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from .._draw import Drawable
 from ..describe import Cluster
+from ..select import score_rows
 from ..text import Texts
+from .frame import scores_frame
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class Choice(Drawable):
     verdict: str = ""
     expected: tuple[float | None, ...] = ()
     answer: str = ""
+
+    def to_frame(self) -> Any:
+        """Return one row for each k as a pandas DataFrame: score, standard_error, standing."""
+        return scores_frame(score_rows(self))
 
 
 @dataclass(frozen=True)

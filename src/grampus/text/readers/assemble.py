@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Any
 
 from ..._config import format_size
 from ...errors import CorpusError
@@ -36,6 +38,7 @@ class _Builder:
     labels: list[str] = field(default_factory=list)
     titles: Texts = field(default_factory=Texts)
     dates: Texts = field(default_factory=Texts)
+    numbers: dict[str, list[Any]] = field(default_factory=dict)
     ids_seen: set[str] = field(default_factory=set)
     columns_seen: set[str] = field(default_factory=set)
     last_number: dict[str, int] = field(default_factory=dict)
@@ -57,9 +60,12 @@ class _Builder:
                 self.source.log.skip("empty text")
                 return
         label, title, when = (self._optional(record, column) for column in self.columns.optional())
+        numbers = {column: self._numbers(record, column) for column in self.source.options.numbers}
         identity = self._id(record)
         if identity is None:
             return
+        for column, value in numbers.items():
+            self.numbers.setdefault(column, []).append(value)
         self.texts._append(text)
         if self.texts.nbytes > self.source.limits.max_total_bytes:
             limit = format_size(self.source.limits.max_total_bytes)
@@ -84,13 +90,32 @@ class _Builder:
         self.columns_seen.add(column)
         return self._value(record, column)
 
-    def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
+    def _numbers(self, record: Record, column: str) -> float | list[float]:
+        """Return a finite number, or a list of as many of them as the records before have."""
+        given = self._held(record, column)
+        try:
+            value = [float(each) for each in given] if isinstance(given, list | tuple) else float(given)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(map(math.isfinite, values)):
+            raise _RecordError("not a number", f"must have a finite number in column {quoted(column)!r}")
+        first = self.numbers.get(column, [value])[0]
+        if (len(first) if isinstance(first, list) else 1) != len(values):
+            raise _RecordError("not a number", f"must have as many numbers as the others in column {quoted(column)!r}")
+        return value
+
+    def _held(self, record: Record, column: str) -> Any:
+        """Return the value of a column that the record must have."""
         if column not in record.values:
             have = quoted(", ".join(map(str, record.values))) or "none"
             hint = suggest(column, record.values).replace("Did", "did", 1).removesuffix("?")
             question = f" ({hint.strip()}?)" if hint else ""
             raise _RecordError("missing column", f"has no column {quoted(column)!r}{question}; it has {have}")
-        value = record.values[column]
+        return record.values[column]
+
+    def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
+        value = self._held(record, column)
         self.missing += text and value is None
         if isinstance(value, str):
             found: str | None = value
@@ -181,6 +206,7 @@ class _Builder:
             skipped=dict(log.skipped),
             notes=tuple(log.notes()),
             files=log.files,
+            inputs=self.numbers,
         )
 
     def _dates(self) -> list[str] | None:
