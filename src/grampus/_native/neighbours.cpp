@@ -1,3 +1,4 @@
+#include <stdexcept>
 #include "neighbours.hpp"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ void settle(const std::vector<int32_t>& places, const std::vector<double>& value
             std::vector<double>& scratch, std::vector<size_t>& kept) {
     scratch = values;
     std::nth_element(scratch.begin(), scratch.begin() + (p - 1), scratch.end(), std::greater<double>());
-    const double limit = scratch[p - 1], room = tie * std::fabs(limit) + margin;
+    const double limit = scratch[p - 1], room = std::isfinite(limit) ? tie * std::fabs(limit) + margin : 0.0;
     int missing = p;
     for (const double v : values) missing -= v > limit + room;
     kept.clear();
@@ -179,9 +180,11 @@ void largest(const double* values, int64_t n, int p, double tie, double margin, 
     std::vector<double> scratch, some;
     std::vector<int32_t> where;
     std::vector<size_t> kept;
-    const double limit = rough_limit(values, n, p, scratch), room = 2 * (tie * std::fabs(limit) + margin);
+    const double limit = rough_limit(values, n, p, scratch);
+    const double room = std::isfinite(limit) ? 2 * (tie * std::fabs(limit) + margin) : 0.0;
     for (int64_t i = 0; i < n; ++i)
         if (values[i] >= limit - room) where.push_back(static_cast<int32_t>(i)), some.push_back(values[i]);
+    if (where.size() < static_cast<size_t>(p)) throw std::invalid_argument("similarities must be numbers; some are NaN");
     settle(where, some, p, tie, margin, scratch, kept);
     for (int r = 0; r < p; ++r) places[r] = where[kept[r]];
 }

@@ -49,12 +49,12 @@ class Inputs:
         Weighted terms of the distinct documents, for describing clusters.
     names : list of str or None
         The terms.
-    prepared : Prepared or None
-        The texts as they are counted: cleaned, each with its language.
     collection : Collection
         The names of the distinct documents by their content.
     makers : dict of str to InputMaker
         Fitted makers of inputs that are made from texts.
+    prepared : Prepared or None
+        The texts as they are counted: cleaned, each with its language.
     """
 
     corpus: Corpus
