@@ -71,8 +71,8 @@ def word_index(columns: Sequence[Iterable[str]]) -> bytes:
     while chunk := list(islice(rows, CHUNK)):
         text = b" \x00 ".join(_plain(" ".join(parts)) for parts in chunk)
         codes = np.fromiter(map(numbers.__getitem__, _cut(text.translate(_BYTES).split())), np.int64)
-        pairs = np.unique((n + np.cumsum(codes == 0)) << 32 | codes)
-        pairs = pairs[(pairs & 0xFFFFFFFF) > 0]
+        pairs = np.sort((n + np.cumsum(codes == 0)) << 32 | codes)
+        pairs = pairs[(np.diff(pairs, prepend=-1) != 0) & (pairs & 0xFFFFFFFF > 0)]
         found.append(np.column_stack([pairs >> 32, pairs & 0xFFFFFFFF]).astype(np.int32))
         n += len(chunk)
     del numbers[_END]
