@@ -26,7 +26,10 @@ def reference() -> str:
         return "\n".join(line.rstrip() for line in found.output.splitlines())
 
     parts = [REFERENCE, f"```\n{help_of()}\n```\n"]
-    parts += [f"## {name}\n\n```\n{help_of(name)}\n```\n" for name in grampus.commands]
+    for name, command in grampus.commands.items():
+        below = getattr(command, "commands", {})
+        parts += [f"## {' '.join(words)}\n\n```\n{help_of(*words)}\n```\n"
+                  for words in [(name,), *((name, each) for each in below)]]  # fmt: skip
     return "\n".join(parts)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,6 +30,14 @@ def corpora() -> Path:
     if not folder.is_dir():
         pytest.fail(f"GRAMPUS_DATA must name a folder; got {folder}")
     return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep tests away from the user's own cache, vectors and names."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GRAMPUS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -126,12 +126,16 @@ def _packed(name: str, data: bytes) -> bytes:
 
 @dataclass(frozen=True)
 class Reader:
-    """A reader under fuzz: a valid file, its name, how it is read, and what is put around it after it was mutated."""
+    """A reader under fuzz: a valid file, its name, how it is read, and what is put around it after it was mutated.
+
+    `batch` files of a folder are read at a time, where a reading starts a process.
+    """
 
     seed: Callable[[], bytes]
     name: str
     options: dict[str, Any] = field(default_factory=dict)
     pack: Callable[[bytes], bytes] = bytes
+    batch: int = 1
 
 
 _PAGE = b"""<!DOCTYPE html><html><head><meta charset=utf-8><title>x</title><script>a<b</script></head>
@@ -185,9 +189,18 @@ READERS: dict[str, Reader] = {
     "zip": Reader(lambda: samples.zipped({"a.txt": "whales", "b/c.md": "# birds"}, 0), "x.zip"),
     "tar": Reader(lambda: samples.tarred({"a.txt": "whales", "b/c.md": "# birds"}), "x.tar"),
     "tar.gz": Reader(lambda: samples.tarred({"a.txt": "whales", "b.eml": _MAIL}), "x.tar.gz", pack=gzip.compress),
-    "pdf": Reader(lambda: samples.pdf(["Whales sing.", "Birds fly."], packed=False), "folder/x.pdf"),
+    "csv in a folder": Reader(lambda: _csv(","), "folder/x.csv"),
+    "json in a folder": Reader(lambda: json.dumps(_RECORDS[0]).encode(), "folder/x.json"),
+    "parquet in a folder": Reader(_parquet, "folder/x.parquet"),
+    "pdf": Reader(lambda: samples.pdf(["Whales sing.", "Birds fly."], packed=False), "folder/x.pdf", batch=20),
 }  # fmt: skip
-FOLDERS = ("folder", "pdf")  # read as a folder
+FOLDERS = ("folder", "pdf", "csv in a folder", "json in a folder", "parquet in a folder")  # read as a folder
+# The readers of documents and archives.
+DOCUMENTS = (
+    "arrow", "markdown", "rst", "latex", "subtitles", "html", "mail", "mbox", "rtf", "docx", "docx text", "odt text",
+    "xlsx", "xlsx sheet", "pptx", "epub", "zip", "tar", "tar.gz", "pdf", "csv in a folder", "json in a folder",
+    "parquet in a folder",
+)  # fmt: skip
 _SMALL = ReadLimits(max_document_bytes=1 << 20, max_total_bytes=1 << 24)
 
 
@@ -227,10 +240,11 @@ def fuzz_reader(name: str, inputs: int, seed: int = 0) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="grampus-fuzz-", ignore_cleanup_errors=True) as folder:
         path = Path(folder) / (reader.name or "stream")
         source = path.parent if name in FOLDERS else path
-        for _ in range(inputs):
-            mutated = reader.pack(mutate(data, rng))
+        for done in range(0, inputs, reader.batch):
             on_error = rng.choice(("raise", "skip"))
-            _write(path, mutated)
+            for number in range(min(reader.batch, inputs - done)):
+                mutated = reader.pack(mutate(data, rng))
+                _write(path.with_stem(f"{path.stem}{number or ''}"), mutated)
             start = time.perf_counter()
             with _no_longer_than(30), warnings.catch_warnings():
                 warnings.simplefilter("ignore", CorpusWarning)
@@ -269,5 +283,5 @@ def write_bomb(path: Path, expanded: int = 10 * 2**30) -> int:
     return path.stat().st_size
 
 
-if __name__ == "__main__":  # python -m tests.fuzz READER INPUTS
-    print(json.dumps(fuzz_reader(sys.argv[1], int(sys.argv[2]))))
+if __name__ == "__main__":  # python -m tests.fuzz READER INPUTS [SEED]
+    print(json.dumps(fuzz_reader(sys.argv[1], *map(int, sys.argv[2:]))))

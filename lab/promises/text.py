@@ -14,7 +14,7 @@ from pathlib import Path
 from lab import Found, Task
 from lab.promises import promise
 from tests import memory
-from tests.fuzz import READERS, write_bomb
+from tests.fuzz import DOCUMENTS, READERS, write_bomb
 
 SETUP = """
     import time
@@ -76,7 +76,7 @@ def gzip_bomb(task: Task) -> Found:
 
 @promise(
     "fuzzed-readers",
-    "100,000 mutated files per reader give a corpus or a one-line error; no crash, no hang.",
+    "100,000 mutated files per reader of lines and tables give a corpus or a one-line error; no crash, no hang.",
     rests_on=("text",),
     conditions=("nothing-fails",),
     timeout=7200,
@@ -90,6 +90,7 @@ def fuzzed(task: Task) -> Found:
         read_some = done.returncode == 0 and json.loads(done.stdout)["corpora"] > 0
         return "" if read_some else f"{name}: {done.stderr.strip()[-300:] or 'read nothing'}"
 
+    tables = sorted(set(READERS) - set(DOCUMENTS), key=lambda name: (name != "duckdb", name))
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        failed = [text for text in pool.map(run, sorted(READERS, key=lambda name: name != "duckdb")) if text]
-    return Found(f"{len(READERS)} readers, {inputs} files each", {"failed": len(failed)}, notes=failed)
+        failed = [text for text in pool.map(run, tables) if text]
+    return Found(f"{len(tables)} readers, {inputs} files each", {"failed": len(failed)}, notes=failed)

@@ -98,7 +98,8 @@ def levels_terms(task: Task) -> Found:
     measures = {f"{what} over {way}": float(over[way][i]) for way in over for i, what in enumerate(("nmi", "ari"))}
     measures |= {"near": near, "fallen": float(fallen)}
     text = (
-        f"middle {mean['middle'][0]:.3f} / {mean['middle'][1]:.3f}, k = 8 {mean['fixed'][0]:.3f} / {mean['fixed'][1]:.3f}, "
+        f"middle {mean['middle'][0]:.3f} / {mean['middle'][1]:.3f}, "
+        f"k = 8 {mean['fixed'][0]:.3f} / {mean['fixed'][1]:.3f}, "
         f"older {mean['older'][0]:.3f} / {mean['older'][1]:.3f}; near a level {near:.0%}"
     )
     heads = ("set", "half", "classes", "levels", "verdict", "middle NMI / ARI", "k = 8", "true k", "older", "CPU s")
@@ -243,7 +244,7 @@ def answer_to_mixture(seed: int) -> list[int]:
 @row(
     "quality",
     "levels-mixtures",
-    "100 well-separated mixtures of 2 to 30 groups: how often a level has exactly as many clusters, and the middle one.",
+    "100 well-separated mixtures of 2 to 30 groups: how often a level has as many clusters, and the middle one.",
     rests_on=RESTS_ON,
     conditions=("levels-some-exact", "levels-middle-exact"),
     timeout=4 * 3600,

@@ -14,7 +14,7 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from ._config import config
-    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans
+    from .cluster import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans, consensus
     from .documents import DocumentClusterer, load
     from .kernels import parse_kernel
     from .select.choose_k import choose_k
@@ -35,6 +35,7 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "choose_k",
     "choose_levels",
     "config",
+    "consensus",
     "load",
     "parse_kernel",
     "read_corpus",
@@ -53,6 +54,7 @@ _HOMES = {
     "choose_k": ".select",
     "choose_levels": ".select",
     "config": "._config",
+    "consensus": ".cluster",
     "load": ".documents",
     "parse_kernel": ".kernels",
     "read_corpus": ".text",

@@ -38,7 +38,9 @@ def tiles(n: int, row_bytes: int) -> Iterator[slice]:
 
 
 def take_rows(x: Any, index: Index) -> Any:
-    """Select rows of a dense or sparse matrix, of a list, or of anything with a ``take`` method of its own."""
+    """Select rows of a dense or sparse matrix, a list, a dict of these, or anything with its own ``take`` method."""
+    if isinstance(x, dict):
+        return {name: take_rows(rows, index) for name, rows in x.items()}
     if isinstance(x, (list, tuple)):
         return x[index] if isinstance(index, slice) else [x[i] for i in index]
     if is_sparse(x) or isinstance(x, np.ndarray):

@@ -35,7 +35,7 @@ LAYERS: list[set[str]] = [
     {"_random"},
     {"_check", "_parallel"},
     {"_array", "_files"},
-    {"_config", "_progress", "_native"},
+    {"_config", "_progress", "_native", "_frame"},
     {"errors", "_version", "_draw"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}

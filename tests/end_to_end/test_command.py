@@ -21,6 +21,7 @@ import pytest
 
 from grampus.cli import grampus as group
 from grampus.cli import main
+from grampus.cli.main import COMMANDS as LINES
 from grampus.cli.results import csv_text, harmless, jsonl_text
 from grampus.persist import Run, folder
 
@@ -108,6 +109,15 @@ def examples(name):
     """Return the example lines of a command's help."""
     text = group.commands[name].help
     return re.findall(r"^\s+(grampus .*)$", text, re.MULTILINE)
+
+
+def test_help_says_of_each_command_what_it_says_of_itself_and_loads_none():
+    for name, text in LINES.items():
+        assert text == group.commands[name].get_short_help_str(limit=88)
+    code = "import sys\nfrom grampus.cli import main\ntry:\n    main(['--help'])\nfinally:\n    print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert not loaded & {"numpy", "rich", "grampus.text", "grampus.cli.cluster", "grampus.cli.options"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -285,6 +295,42 @@ def test_embeddings_of_your_own(place, capsys, monkeypatch, tmp_path):
     status, out, error = here(place, capsys, monkeypatch, *words, "--kernel", "linear")
     assert status == 0, error
     assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
+    assert json.loads(out)["kernel"] == "linear"  # of the rows alone
+    status, out, error = here(place, capsys, monkeypatch, *words)
+    assert status == 0, error
+    assert json.loads(out)["kernel"] == "0.3 * cosine + 0.7 * cosine@embedding"
+    status, out, error = here(place, capsys, monkeypatch, *words, "--kernel", "linear@embedding")
+    assert status == 0, error
+    assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
+
+
+def test_word_vectors_by_name(place, capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
+    rows = "".join(f"{word} {n} {n * n} 1\n" for n, word in enumerate(["whale", "bird", "music", "the", "sea"]))
+    (tmp_path / "tiny.txt").write_text(rows)
+    status, out, _ = here(place, capsys, monkeypatch, "vectors", "list")
+    assert (status, "None." in out) == (0, True)
+    status, out, error = here(place, capsys, monkeypatch, "vectors", "add", "tiny", str(tmp_path / "tiny.txt"))
+    assert status == 0, error
+    assert "5 × 3" in out
+    status, out, _ = here(place, capsys, monkeypatch, "vectors", "list", "--json")
+    assert json.loads(out)["registered"][0]["name"] == "tiny"
+    words = ["cluster", "news.csv", "-k", "3", "--vectors", "tiny", "--no-stability", "--json"]
+    status, out, error = here(place, capsys, monkeypatch, *words)
+    assert status == 0, error
+    assert json.loads(out)["kernel"].endswith("0.5 * cosine@vectors")
+    assert any("Vectors 'tiny'" in note for note in json.loads(out)["warnings"])
+    assert json.loads(out)["inputs"]["vectors"]["name"] == "tiny"
+    status, out, error = here(place, capsys, monkeypatch, "choose-k", "news.csv", "--vectors", "tiny", "--ks", "2-3",
+                              "--splits", "3", "--json")  # fmt: skip
+    assert status == 0, error
+    status, out, _ = here(place, capsys, monkeypatch, "cache", "show", "--json")
+    assert json.loads(out)["vectors"] > 0
+    status, out, _ = here(place, capsys, monkeypatch, "cache", "clear", "--json")
+    assert json.loads(out)["freed"] > 0
+    status, out, _ = here(place, capsys, monkeypatch, "vectors", "remove", "tiny")
+    assert status == 0
+    assert "stays" in out
 
 
 ERRORS = [
@@ -299,7 +345,15 @@ ERRORS = [
     (["cluster", "news.csv", "-k", "2", "--out", "news"], 1, "holds other files"),
     (["cluster", "news.csv", "-k", "2", "--out", "news.csv/run"], 2, "not a folder"),
     (["cluster", "news.csv", "-k", "2", "--results", "out.xls"], 2, ".csv or .jsonl"),
-    (["cluster", "news.csv", "-k", "2", "--embeddings", "new.csv"], 2, "numpy.save"),
+    (["cluster", "news.csv", "-k", "2", "--embeddings", "new.csv"], 1, "--embeddings must be a file .npy"),
+    (["cluster", "news.csv", "-k", "2", "--embeddings", "a.npy", "--embed", "m"], 2, "--embed cannot be used with"),
+    (["cluster", "news.csv", "-k", "2", "--vectors", "nowhere"], 1, "--vectors must be the name of a set or a file"),
+    (["cluster", "news.csv", "-k", "2", "--vectors", "news.csv"], 1, "must hold word vectors"),
+    (["cluster", "news.csv", "-k", "2", "--embed", "no/such/model"], 1, "--embed must be a model"),
+    (["vectors", "add", "a b", "news.csv"], 1, "name must be"),
+    (["vectors", "add", "a", "nowhere"], 1, "there is no 'nowhere'"),
+    (["vectors", "remove", "a"], 1, "there is none"),
+    (["vectors", "nope"], 2, "nope"),
     (["cluster", "news.csv", "-k", "2", "--stemmer", "klingon"], 1, "--stemmer must"),
     (["cluster", "news.csv", "-k", "2", "--weighting", "zzz"], 1, "--weighting must"),
     (["cluster", "news.csv", "-k", "2", "--stop-words", "nothere"], 1, "nothere"),
@@ -517,6 +571,18 @@ def test_a_kernel_of_your_own_explains_itself(capsys, monkeypatch, tmp_path):
     assert "1. silent: Only a docstring." in out
 
 
+def test_describe_kernel_explains_sums_part_by_part(tmp_path, capsys, monkeypatch):
+    spelling = "(0.5*cosine|shift + gaussian(1)@year * spectrum(3))|normalise"
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", spelling)
+    assert "1. 0.5 * cosine|shift + gaussian(1)@year * spectrum(3): the similarities of its parts, added" in out
+    assert "   K(x, y) = 0.5 K1(x, y) + K2(x, y)\n1.1.1. cosine: " in out
+    assert "1.2.1. gaussian(1)@year: proximity" in out
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", spelling, "--json")
+    found = json.loads(out)
+    assert found["inputs"] == ["terms", "year", "text"]
+    assert [part["number"] for part in found["parts"]] == ["1", "1.1.1", "1.1.2", "1.2", "1.2.1", "1.2.2", "2"]
+
+
 HOSTILE = "a\x1b]0;PWN\x07\x1b[2J\x9bc\u202eb\u061cd\u200be"
 
 
@@ -565,10 +631,10 @@ def test_an_error_on_one_line_is_cut_where_it_would_fill_the_screen(place, capsy
 
 def test_embeddings_are_read_from_regular_files_of_bounded_size(place, capsys, monkeypatch, tmp_path):
     """A FIFO must not wait for a writer, and a device must not fill the memory."""
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "zero").symlink_to("/dev/zero")
+    os.mkfifo(tmp_path / "fifo.npy")
+    (tmp_path / "zero.npy").symlink_to("/dev/zero")
     words = ["cluster", "news.csv", "-k", "2", "--no-stability", "--embeddings"]
-    for name in ("fifo", "zero"):
+    for name in ("fifo.npy", "zero.npy"):
         status, _, error = here(place, capsys, monkeypatch, *words, str(tmp_path / name))
         assert status == 1
         assert "not a regular file" in error
@@ -577,11 +643,11 @@ def test_embeddings_are_read_from_regular_files_of_bounded_size(place, capsys, m
     monkeypatch.setattr("grampus._config._settings", None)  # put back afterwards
     status, _, error = here(place, capsys, monkeypatch, *words, str(tmp_path / "large.npy"), "--max-memory", "1MB")
     assert status == 1
-    assert "too large" in error
+    assert "memory budget" in error
     np.savez(tmp_path / "several.npz", a=np.ones(3), b=np.ones(3))
     status, _, error = here(place, capsys, monkeypatch, *words, str(tmp_path / "several.npz"))
-    assert status == 2
-    assert "numpy.save" in error
+    assert status == 1
+    assert "must hold one matrix" in error
 
 
 @pytest.mark.parametrize(("columns", "wide"), [("80", False), ("200", True)])

@@ -10,11 +10,10 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from grampus._array import inverse_root
 from grampus.cluster import nested_tree
 from grampus.cluster.kmeans.centroids import margins
-from grampus.describe import Term, evidence, keywords, near_duplicates, phrases, short_label, spellings
+from grampus.describe import evidence, keywords, near_duplicates
 from grampus.errors import InputError
 from grampus.gram import LinearGram, normalise, shift
 from grampus.metrics import ari
-from grampus.text.terms.count import stemming
 
 
 def test_keywords_are_the_terms_with_the_largest_contrast():
@@ -86,30 +85,6 @@ def test_near_duplicates_are_exactly_those_of_all_pairs(threshold, layout):
     assert {tuple(pair) for pair in pairs.tolist()} == expected
     np.testing.assert_allclose(similarity, np.minimum([cosine[i, j] for i, j in pairs], 1.0), atol=1e-12)
     assert (np.diff(similarity) <= 0).all()
-
-
-def test_phrases_need_blanks_between_and_no_stop_word_at_the_ends():
-    groups = [
-        ["Bank of England rates.", "the bank of england", "Bank. Of England", "interest rates of 1990"],
-        ["interest in birds", "birds of england"],
-    ]
-    found = phrases(groups, frozenset({"of", "the", "in"}))
-    assert found[0][0] == Term("bank of england", 0.5)
-    assert all("1990" not in term.text for term in found[0])
-    assert found[1] == []
-
-
-def test_labels_hold_up_to_three_words_or_phrases():
-    terms = [Term("bank", 0.5), Term("rate", 0.4), Term("england", 0.3), Term("interest", 0.2)]
-    assert short_label(terms) == "bank, rate, england"
-    assert short_label(terms, [Term("bank of england", 0.2)]) == "bank of england, rate, interest"
-    assert short_label(terms, [Term("bank of england", 0.01)]) == "bank, rate, england"
-    assert short_label([]) == ""
-
-
-def test_spellings_are_the_most_frequent_words():
-    stem = stemming("english")
-    assert spellings(["birds birds bird", "whaling"], stem) == {"bird": "birds", "whale": "whaling"}
 
 
 @pytest.mark.parametrize("parts", [1, 4])

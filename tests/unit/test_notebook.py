@@ -9,7 +9,11 @@ from xml.etree.ElementTree import fromstring
 
 import numpy as np
 import pytest
+from sklearn import config_context
 
+from grampus import DocumentClusterer
+from grampus.documents import Effort
+from grampus.notebook.elements import DOTS, dots
 from grampus.persist import Branch, Choice
 from grampus.select import score_chart
 from tests.pages import PAYLOADS, example_run
@@ -30,8 +34,33 @@ def test_a_run_shows_its_verdict_and_clusters():
     run = example_run()
     element = shown(run)
     assert "160 documents in 4 clusters" in "".join(element.itertext())
-    assert [row[0] for row in cells(element)] == [c.label for c in run.evidence.clusters]
+    assert [row[1] for row in cells(element)] == [f"●{c.label}" for c in run.evidence.clusters]
     assert len(list(element.iter("li"))) > 2
+    assert len(list(element.iter("circle"))) == 160  # the map
+    assert [text.text for text in element.iter("text")] == ["0", "1", "2", "3"]
+
+
+def test_a_fitted_clusterer_shows_its_clusters_and_another_its_parameters():
+    texts = ["whale song", "whales sing", "bird nest", "nests of birds", None]
+    model = DocumentClusterer(2, effort=Effort(stability=False))
+    assert "circle" not in model._repr_html_()
+    assert "sk-" in model._repr_mimebundle_()["text/html"]
+    with config_context(display="text"):
+        assert set(model._repr_mimebundle_()) == {"text/plain"}
+    pandas = pytest.importorskip("pandas")
+    model.fit(pandas.Series(texts))
+    rows = cells(shown(model))
+    assert [row[1] for row in rows] == [*(f"●{cluster.label}" for cluster in model.clusters_), "●in no cluster"]
+    assert model._repr_mimebundle_(include=None)["text/html"] == model._repr_html_()
+
+
+def test_a_map_of_many_documents_shows_some_of_them():
+    run = example_run()
+    times = 20
+    places, labels = np.tile(run.layout.coordinates, (times, 1)), np.tile(run.evidence.labels, times)
+    drawn = dots(places, labels, "map")
+    assert len(list(drawn.iter("circle"))) <= DOTS + len(run.evidence.clusters)
+    assert len(dots(np.zeros((3, 2)), np.zeros(3, dtype=int), "one place")) == 2
 
 
 def test_many_clusters_are_cut_short():
@@ -40,7 +69,7 @@ def test_many_clusters_are_cut_short():
     tree = [Branch(0, -1, tuple(range(1, 161)), 160, 0, 1.0, 1.0, -1, "all")]
     tree += [Branch(c + 1, 0, (), 1, -1, 0.0, 0.0, c, str(c)) for c in range(160)]
     labels = np.arange(160, dtype=np.int32)
-    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, model={})
+    crowd = changed(run, clusters=many, labels=labels, tree=tuple(tree), leaves=labels + 1, levels=(), model={})
     assert "… and 120 more" in "".join(shown(crowd).itertext())
     assert len(cells(shown(crowd))) == 40
 
@@ -83,7 +112,8 @@ def test_a_single_split_has_a_score_and_no_spread():
 def test_nothing_becomes_markup(payload):
     run = changed(example_run(), source=payload, warnings=(payload,))
     tags = {part.tag for part in shown(run).iter()}
-    assert tags == {"body", "div", "p", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "svg", "rect"}
+    plain = {"body", "div", "p", "ul", "li", "table", "thead", "tbody", "tr", "th", "td", "span"}
+    assert tags == plain | {"svg", "rect", "g", "circle", "text"}
 
 
 def test_a_loaded_run_shows_itself_without_any_other_import():

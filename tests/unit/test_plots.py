@@ -22,6 +22,7 @@ from grampus.plots import _axes
 from grampus.plots.gram import averaged
 from grampus.plots.results import projected
 from grampus.select import Splits
+from tests.pages import example_run
 
 
 @pytest.fixture(scope="module")
@@ -384,3 +385,13 @@ def test_two_grams_with_one_scale():
     plots.heatmap(parse_kernel("cosine").gram(data), limits=(0, 1), ax=left)
     plots.heatmap(kernel.gram(data), limits=(0, 1), ax=right)
     assert left.images[0].get_clim() == right.images[0].get_clim()
+
+
+def test_the_map_shows_every_document_and_the_names_of_the_clusters():
+    run = example_run()
+    ax = run.plot()
+    assert sum(len(points.get_offsets()) for points in ax.collections) == len(run)
+    assert [text.get_text() for text in ax.texts] == [cluster.label for cluster in run.evidence.clusters]
+    assert not plots.document_map(run, names=False).texts
+    with pytest.raises(InputError, match="document_map needs a Run"):
+        plots.document_map(3)

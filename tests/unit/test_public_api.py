@@ -9,21 +9,21 @@ import pytest
 PUBLIC = {
     "grampus": """
         BisectingKernelKMeans Corpus DocumentClusterer KernelKMeans KernelPCAKMeans PDDP SpectralKMeans
-        TermVectorizer __version__ choose_k config load parse_kernel read_corpus
+        TermVectorizer __version__ choose_k config consensus load parse_kernel read_corpus
     """,
     "grampus.cluster": """
-        BisectingKernelKMeans Clustering EmbeddedClustering History KernelEmbedding KernelKMeans
+        BisectingKernelKMeans Clustering Consensus EmbeddedClustering History KernelEmbedding KernelKMeans
         KernelPCAKMeans Node Outcome PDDP Runs SpectralEmbedding SpectralKMeans Split Tree
-        bisecting_kernel_kmeans embedding_2d kernel_embedding kernel_kmeans kernel_pca_kmeans nested_tree
+        bisecting_kernel_kmeans coassociation confidence consensus embedding_2d kernel_embedding kernel_kmeans kernel_pca_kmeans nested_tree
         pddp spectral_embedding spectral_kmeans
     """,
     "grampus.describe": """
-        Cluster Evidence Term describe describing_terms distinguishing_terms evidence keywords
-        near_duplicates phrases short_label spellings
+        Cluster Evidence Known Name NameCommand Naming Term Wording ask_names describe describing_terms
+        distinguishing_terms evidence keywords name_levels name_partition name_tree near_duplicates
     """,
     "grampus.documents": """
-        BisectingMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
-        PDDPMethod Prediction SpectralMethod default_terms load
+        BisectingMethod ConsensusMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
+        PDDPMethod Prediction SpectralMethod default_terms load with_names with_names_of write_names
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError
@@ -31,14 +31,14 @@ PUBLIC = {
     """,
     "grampus.gram": """
         Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
-        NystromGram Plan PrincipalGram SparseGram Transformed centre check_gram dominance_ratio eigenpairs
-        eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal
-        quick_products quick_rows relative_error self_tune shift store
+        NystromGram Plan PrincipalGram SparseGram Transformed at_rank centre check_gram dominance_ratio eigenpairs
+        eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal product
+        quick_products quick_rows relative_error self_tune shift store weighted_sum
     """,
     "grampus.kernels": """
-        BoundRange Centre Constant Cosine DistinctiveSubstring Exponential FullString Gaussian Kernel Linear
-        Map Normalise Nystrom Piped Polynomial Power Precomputed Principal SelfTuning Shift Spectrum String
-        Subsequence Transform distinctive_substrings known_names parse_kernel register
+        At BoundRange Centre Constant Cosine DistinctiveSubstring Exponential FullString Gaussian Kernel Linear
+        Map Normalise Nystrom Piped Polynomial Power Precomputed Principal Product Scaled SelfTuning Shift
+        Spectrum String Subsequence Sum Transform distinctive_substrings known_names parse_kernel register
     """,
     "grampus.metrics": """
         ContingencyTable accuracy anmi ari cluster_entropy contingency_table error_rate match_clusters nmi
@@ -48,7 +48,7 @@ PUBLIC = {
         Branch Choice Comparison Documents Layout Provenance Run RunEvidence compare_runs
     """,
     "grampus.plots": """
-        dendrogram eigenvalues heatmap k_chart normalised_curves projections reassignments
+        dendrogram document_map eigenvalues heatmap k_chart normalised_curves projections reassignments
     """,
     "grampus.report": """
         Edits read_edits report_html write_report
@@ -62,8 +62,9 @@ PUBLIC = {
         check_gram check_reader
     """,
     "grampus.text": """
-        BadRecord Corpus CorpusWarning Document FileRecord ReadLimits ReadOptions Reader Record Source Table
-        TermVectorizer Terms Texts Tokenizer Weighting read_corpus register_reader stemmers stop_words
+        BadRecord Cleaning Corpus CorpusWarning Document Embedder FileRecord MeanVectors ReadLimits ReadOptions Reader
+        Record Source Table TermVectorizer Terms Texts Tokenizer Weighting WordVectors detect_language load_vectors
+        read_corpus read_embeddings register_reader stemmers stop_words
     """,
 }
 MODULES = list(PUBLIC)

@@ -15,7 +15,7 @@ import pytest
 
 from grampus.errors import CorpusError, MissingExtraError
 from grampus.testing import check_reader
-from grampus.text import ReadLimits, ReadOptions, read_corpus
+from grampus.text import CorpusWarning, ReadLimits, ReadOptions, read_corpus
 from grampus.text.readers import READERS, pdf
 from tests import samples
 
@@ -284,9 +284,25 @@ def test_words_divided_by_line_ends_are_joined():
     text = "A long\ufffe\r\ndistance call to hump\ufffe\r\nback whales, a deep\ufffe\r\nsea: long, distance, deep-sea."
     assert pdf._joined([text]) == ["A long-distance call to humpback whales, a deep-sea: long, distance, deep-sea."]
     assert pdf._joined(["whale \r\nsong"]) == ["whale\nsong"]
+    rare = "a line\r\n" * 20 + "a Moscow\ufffe\r\nbased firm"
+    assert pdf._joined([rare])[0].endswith("a Moscow-based firm")  # nothing else is divided
+    assert pdf._joined([rare + "\r\nMoscowbased"])[0].endswith("a Moscowbased firm\nMoscowbased")
     start = time.process_time()
     pdf._joined(["x" * 1_000_000 + "\ufffe"])
     assert time.process_time() - start < 5
+
+
+def test_what_stands_on_every_page_is_not_text():
+    texts = ["Whales sing.", "Birds fly.", "Deer run."]
+    pages = [f"ACME report 2024\r\n{text}\r\nThere are {text[:4]}.\r\nPage {n} of 3" for n, text in enumerate(texts, 1)]
+    assert pdf.without_margins(pages) == [f"{text}\nThere are {text[:4]}." for text in texts]
+    assert pdf.without_margins(pages[:2])[0].startswith("ACME report")  # two pages may begin alike
+    printed = "6/6/24, 9:30 AM A title\nWhales sing 1/2\nhttps://example.org/x 1/2"
+    assert pdf.without_margins([printed]) == ["Whales sing 1/2"]
+    assert pdf.without_margins(["Whales sing.\nsee 1/2"]) == ["Whales sing.\nsee 1/2"]  # no date above
+    same = ["a\nb\nWhales\nc\nd", "a\nb\nBirds\nc\nd", "x\nb\nDeer\nc\ny"]
+    assert pdf.without_margins(same) == ["Whales", "Birds", "x\nDeer\ny"]
+    assert pdf.without_margins(["", "", ""]) == ["", "", ""]
 
 
 @NEEDS_PDF
@@ -430,3 +446,49 @@ def test_a_messy_folder_is_read_in_one_run(tmp_path):
     assert [name for name in (*bad, "huge.txt") if table[name].documents or not table[name].reason] == []
     assert sum(file.documents for file in corpus.files) == len(corpus)
     assert sum(text in document.text for document in corpus) == 5
+
+
+def test_tables_in_a_folder_are_read_by_row(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    write(
+        tmp_path,
+        "notes.csv",
+        b"Nr,Subject,Description,Date\n1,W,The whale sang.,06.06.2024\n2,B,Birds sing too.,\n3,X,,\n",
+    )
+    write(
+        tmp_path, "list.json", b'[{"id": "a", "body": "A long grey whale."}, {"id": "b", "body": "Two small birds."}]'
+    )
+    write(tmp_path, "one.json", b'{"title": "Deer", "body": "The deer ran far away.", "tags": ["x"], "n": 3}')
+    write(tmp_path, "map.json", b'{"p": {"text": "Foxes hunt."}, "q": {"text": "Hens hide."}}')
+    write(tmp_path, "more.jsonl", b'{"text": "Cows graze."}\nnot JSON\n{"text": 7}\n')
+    write(tmp_path, "numbers.csv", b"x,y\n1,2\n3,4\n")
+    write(tmp_path, "single.tsv", b"text\tn\nOwls hoot.\t1\n")
+    table = pyarrow.table({"text": ["Bees hum.", None], "title": ["Bees", "None"]})
+    parquet.write_table(table, tmp_path / "x.parquet")
+    write(
+        tmp_path,
+        "in.zip",
+        samples.zipped({"y.parquet": (tmp_path / "x.parquet").read_bytes(), "z.csv": "text\nAnts\n"}),
+    )
+    with pytest.warns(CorpusWarning, match="numbers.csv must have a column of texts"):
+        corpus = read_corpus(tmp_path)
+    found = dict(zip(corpus.ids, corpus.texts, strict=True))
+    assert found == {
+        "in.zip#y.parquet#1": "Bees hum.", "in.zip#z.csv": "Ants",
+        "list.json#a": "A long grey whale.", "list.json#b": "Two small birds.",
+        "map.json#p": "Foxes hunt.", "map.json#q": "Hens hide.",
+        "more.jsonl#1": "Cows graze.", "notes.csv#2": "The whale sang.", "notes.csv#3": "Birds sing too.",
+        "one.json": "The deer ran far away.", "single.tsv": "Owls hoot.", "x.parquet#1": "Bees hum.",
+    }  # fmt: skip
+    files = {file.path: file for file in corpus.files}
+    assert (files["notes.csv"].documents, files["notes.csv"].reason) == (2, "empty text")
+    assert "must have a column of texts; its columns are: x, y" in files["numbers.csv"].reason
+    assert files["more.jsonl"].reason == "not JSON; not a string"
+    said = next(note for note in corpus.notes if "a row of a table is a document" in note)
+    assert "notes.csv (Description)" in said or "and" in said
+    assert dict(zip(corpus.ids, corpus.titles, strict=True))["one.json"] == "Deer"
+    assert dict(zip(corpus.ids, corpus.dates, strict=True))["notes.csv#2"] == "2024-06-06"
+    whole = read_corpus(tmp_path, options=ReadOptions(split="file", pattern="*.csv"))
+    assert whole.ids == ["notes.csv", "numbers.csv"]
+    assert whole.texts[0].startswith("Nr,Subject")

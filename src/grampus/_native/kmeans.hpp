@@ -125,7 +125,6 @@ class Stored : public Documents {
     const Stored* stored() const override { return this; }
     // IN/OUT to (last − first) += Σ w · row, in columns first … last.
     void add(const int32_t* rows, const double* w, int64_t count, int64_t first, int64_t last, double* to) const;
-    void copy(int64_t top, int64_t bottom, int64_t left, int64_t right, double* tile) const;
     const float* const m32;
     const double* const m64;
 };

@@ -11,6 +11,16 @@ constexpr double INFINITE = __builtin_inf();
 
 inline double smaller(double a, double b) { return a < b ? a : b; }
 
+#ifdef __AVX__
+constexpr int WIDTH = 4;  // doubles in a register
+#else
+constexpr int WIDTH = 2;
+#endif
+typedef double Vector __attribute__((vector_size(8 * WIDTH), aligned(8)));
+
+inline Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
+inline void put(Vector v, double* p) { *reinterpret_cast<Vector*>(p) = v; }
+
 // Distance to the own cluster without the document itself (`dominance`, Eqn 12); −∞ for a document that is alone.
 double left_out(double similar, const Figures& f, int c, double diagonal, double weight, const Rule& rule) {
     const double one = smaller(weight, 1.0), rest = f.sizes[c] - one;
@@ -20,7 +30,7 @@ double left_out(double similar, const Figures& f, int c, double diagonal, double
     return rule.centroid * gathered / (rest * rest) - 2.0 * (similar - one * diagonal) / rest;
 }
 
-void choose(const double* tile, const Some& some, const Figures& f, const Rule& rule, int32_t* chosen) {
+void choose(double* tile, const Some& some, const Figures& f, const Rule& rule, int32_t* chosen) {
     double own[BLOCK], best[BLOCK], size[BLOCK];
     const int many = some.count;
     for (int r = 0; r < many; ++r) {
@@ -32,38 +42,38 @@ void choose(const double* tile, const Some& some, const Figures& f, const Rule& 
         if (rule.adjusted) own[r] = left_out(similar, f, c, some.diagonal[r], some.weights[r], rule);
         else own[r] = f.offsets[c] + f.slopes[c] * (similar + rule.shift * smaller(some.weights[r], 1.0));
     }
-    for (int c = 0; c < f.k; ++c) {
-        const double slope = f.slopes[c], offset = f.offsets[c], extent = f.extents[c];
-        const double* row = tile + static_cast<int64_t>(c) * many;
-        for (int r = 0; r < many; ++r) {
-            const double d = some.current[r] == c ? own[r] : offset + slope * row[r];
-            size[r] = d < best[r] ? extent : size[r];
-            best[r] = d < best[r] ? d : best[r];
-        }
-    }
-    for (int r = 0; r < many; ++r) {
-        best[r] += rule.tolerance * (some.reach[r] + size[r]);
-        chosen[r] = rule.adjusted && some.current[r] >= 0 && own[r] <= best[r] ? some.current[r] : -1;
-    }
-    for (int c = 0; c < f.k; ++c) {
+    for (int c = 0; c < f.k; ++c) {  // similarities become what is compared
         const double slope = f.slopes[c], offset = f.offsets[c];
+        double* row = tile + static_cast<int64_t>(c) * many;
+        for (int r = 0; r < many; ++r) row[r] = offset + slope * row[r];
+    }
+    for (int r = 0; r < many; ++r)
+        if (some.current[r] >= 0) tile[some.current[r] * many + r] = own[r];
+    for (int c = 0; c < f.k; ++c) {
+        const double extent = f.extents[c];
         const double* row = tile + static_cast<int64_t>(c) * many;
-        for (int r = 0; r < many; ++r) {
-            const double d = some.current[r] == c ? own[r] : offset + slope * row[r];
-            chosen[r] = chosen[r] < 0 && d <= best[r] ? c : chosen[r];
+        int r = 0;
+        for (; r + WIDTH <= many; r += WIDTH) {  // compilers branch here on their own
+            const Vector value = load(row + r), before = load(best + r);
+            put(value < before ? Vector{} + extent : load(size + r), size + r);
+            put(value < before ? value : before, best + r);
+        }
+        for (; r < many; ++r) {
+            size[r] = row[r] < best[r] ? extent : size[r];
+            best[r] = row[r] < best[r] ? row[r] : best[r];
         }
     }
-    for (int r = 0; r < many; ++r) chosen[r] = chosen[r] < 0 ? 0 : chosen[r];  // where nothing is finite
+    double first[BLOCK];
+    for (int r = 0; r < many; ++r) best[r] += rule.tolerance * (some.reach[r] + size[r]), first[r] = 0.0;  // 0 where nothing is finite
+    for (int c = f.k - 1; c >= 0; --c) {
+        const double number = c;
+        const double* row = tile + static_cast<int64_t>(c) * many;
+        for (int r = 0; r < many; ++r) first[r] = row[r] <= best[r] ? number : first[r];
+    }
+    for (int r = 0; r < many; ++r)
+        chosen[r] = rule.adjusted && some.current[r] >= 0 && own[r] <= best[r] ? some.current[r] : static_cast<int32_t>(first[r]);
 }
 
-#ifdef __AVX__
-constexpr int WIDTH = 4;  // doubles in a register
-#else
-constexpr int WIDTH = 2;
-#endif
-typedef double Vector __attribute__((vector_size(8 * WIDTH), aligned(8)));
-
-inline Vector load(const double* p) { return *reinterpret_cast<const Vector*>(p); }
 // V registers of columns, one by one rather than as an array: so that compilers keep them in registers.
 template <int V>
 struct Columns {
@@ -82,31 +92,58 @@ struct Columns<0> {
     void put(double*) const {}
 };
 
-// Some columns stay in registers while the rows go by, one after the other.
+constexpr int VECTORS = 8, COLUMNS = VECTORS * WIDTH;
+constexpr int ROWS = 8;   // rows of a matrix that are fetched ahead
+constexpr int LISTS = 4;  // lists whose sums are fetched ahead
+
+// The columns stay in registers while the rows go by, one after the other.
 template <bool UNIT>
-void add_some(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
-              int64_t wide, double* target) {
-    constexpr int VECTORS = 8;
-    int64_t j = 0;
-    for (; j + VECTORS * WIDTH <= wide; j += VECTORS * WIDTH) {
-        Columns<VECTORS> sums(target + j);
-        for (int64_t e = 0; e < count; ++e) {
-            const double* row = rows + numbers[e] * stride + j;
-            if (UNIT) sums.add(row);
-            else sums.add(row, weights[e]);
+void add_lists(const double* tile, const uint8_t* rows, const double* weights, const int64_t* bounds, int64_t lists, double* sums) {
+    for (int64_t l = 0; l < lists; ++l, sums += COLUMNS) {
+        int64_t e = bounds[l];
+        const int64_t end = bounds[l + 1];
+        if (l + LISTS < lists)
+            for (int line = 0; line < COLUMNS; line += 8) __builtin_prefetch(sums + LISTS * COLUMNS + line, 1);
+        if (e == end) continue;
+        Columns<VECTORS> columns(sums);
+        for (; e + 2 <= end; e += 2) {
+            const double *a = tile + rows[e] * COLUMNS, *b = tile + rows[e + 1] * COLUMNS;
+            if (UNIT) columns.add(a), columns.add(b);
+            else columns.add(a, weights[e]), columns.add(b, weights[e + 1]);
         }
-        sums.put(target + j);
+        if (e < end) {
+            const double* a = tile + rows[e] * COLUMNS;
+            if (UNIT) columns.add(a);
+            else columns.add(a, weights[e]);
+        }
+        columns.put(sums);
     }
-    for (; j < wide; ++j)
-        for (int64_t e = 0; e < count; ++e) {
-            const double x = static_cast<double>(rows[numbers[e] * stride + j]);
-            target[j] += UNIT ? x : weights[e] * x;
-        }
 }
 
-void add_tile(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
-              int64_t wide, double* target) {
-    (weights ? add_some<false> : add_some<true>)(rows, stride, numbers, weights, count, wide, target);
+void add_tile(const double* tile, const uint8_t* rows, const double* weights, const int64_t* bounds, int64_t lists, double* sums) {
+    (weights ? add_lists<false> : add_lists<true>)(tile, rows, weights, bounds, lists, sums);
+}
+
+template <class T>
+void copy_tiles(const T* rows, int64_t stride, int64_t count, int64_t wide, double* tiles) {
+    for (int64_t i = 0; i < count; ++i) {
+        const T* row = rows + i * stride;
+        double* to = tiles + i * COLUMNS;
+        if (i + ROWS < count)
+            for (int64_t j = 0; j < wide; j += 64 / static_cast<int64_t>(sizeof(T))) __builtin_prefetch(row + ROWS * stride + j);
+        int64_t j = 0;
+        for (; j + COLUMNS <= wide; j += COLUMNS, to += TILE * COLUMNS)
+            for (int l = 0; l < COLUMNS; ++l) to[l] = static_cast<double>(row[j + l]);
+        if (j == wide) continue;
+        for (int l = 0; l < COLUMNS; ++l) to[l] = j + l < wide ? static_cast<double>(row[j + l]) : 0.0;
+    }
+}
+
+void move(const double* sums, int64_t wide, double* __restrict from, double* __restrict to) {
+    for (int64_t j = 0; j < wide; ++j) {
+        from[j] -= sums[j];
+        to[j] += sums[j];
+    }
 }
 
 // The same sums while four rows at a time stream by.
@@ -187,6 +224,10 @@ void subsequence(const int32_t* xs, int64_t nx, const int32_t* ys, int64_t ny, i
 void JOIN(fill_double_, GRAMPUS_ISA)(Loops& table) {
     table.choose = choose;
     table.add_tile = add_tile;
+    table.columns = COLUMNS;
+    table.copy_tiles32 = copy_tiles<float>;
+    table.copy_tiles64 = copy_tiles<double>;
+    table.move = move;
     table.add_rows32 = add_rows<float>;
     table.add_rows64 = add_rows<double>;
     table.dot = dot;

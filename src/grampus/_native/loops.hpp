@@ -17,9 +17,8 @@ constexpr int LANES = 8;
 #endif
 constexpr int BLOCK = 64;   // documents assigned together
 constexpr int PADDING = 6;  // entries after the last that may be read
-constexpr int TILES = 4;    // tiles of a stored matrix that are copied together
+constexpr int TILE = 256;   // rows of a tile of a stored matrix, which stays in the first-level cache
 constexpr int PANEL = 512;  // columns whose sums stay in the first-level cache while rows stream by
-constexpr int TILE = 64;    // rows and columns of a stored matrix that stay in the first-level cache
 
 struct Rule {  // kmeans/state.Rule
     bool adjusted;
@@ -55,11 +54,20 @@ struct Loops {
     const char* name;
 
     // ---- double precision, bits fixed ----
-    // IN tile (k, count) sums of similarities; OUT chosen: the next cluster of each document, ties by the rule.
-    void (*choose)(const double* tile, const Some& some, const Figures& figures, const Rule& rule, int32_t* chosen);
-    // IN rows of a matrix, the numbers of some and their weights (none: all 1); IN/OUT target (wide) += Σ w · row, in order.
-    void (*add_tile)(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
-                     int64_t wide, double* target);  // rows in the first-level cache
+    // IN tile (k, count) sums of similarities, which is overwritten; OUT chosen: the next cluster of each document, ties by
+    // the rule.
+    void (*choose)(double* tile, const Some& some, const Figures& figures, const Rule& rule, int32_t* chosen);
+    // Columns of a tile of a stored matrix; it has TILE rows.
+    int columns;
+    // IN rows of a matrix; OUT tiles side by side; columns of the last that are not there are 0.
+    void (*copy_tiles32)(const float* rows, int64_t stride, int64_t count, int64_t wide, double* tiles);
+    void (*copy_tiles64)(const double* rows, int64_t stride, int64_t count, int64_t wide, double* tiles);
+    // IN a tile, lists of its rows, their weights (none: all 1) and where each list begins, `lists` + 1 places;
+    // IN/OUT sums (lists, columns) += Σ w · row, in order.
+    void (*add_tile)(const double* tile, const uint8_t* rows, const double* weights, const int64_t* bounds, int64_t lists, double* sums);
+    // IN sums (wide); IN/OUT from −= sums, to += sums.
+    void (*move)(const double* sums, int64_t wide, double* from, double* to);
+    // The same with rows of a matrix, in `wide` columns.
     void (*add_rows32)(const float* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,
                        int64_t wide, double* target);
     void (*add_rows64)(const double* rows, int64_t stride, const int32_t* numbers, const double* weights, int64_t count,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from .command import argument, command, repeat_line
-from .options import MachineOptions, OutputOptions, SourceOptions, SplitOptions, TermOptions
+from .options import MachineOptions, OutputOptions, SourceOptions, SplitOptions, TermOptions, VectorOptions
 from .show import LINE, clean, console, notes, print_json, progress_bars, say
 
 
@@ -17,6 +17,7 @@ class Options:
     documents: SourceOptions
     choice: SplitOptions
     terms: TermOptions
+    others: VectorOptions
     machine: MachineOptions
     output: OutputOptions
 
@@ -31,6 +32,7 @@ def choose_k(options: Options) -> None:
     """
     options.documents.check(options.source)
     options.terms.check()
+    options.others.check()
     options.machine.apply()
     from ..documents import DocumentClusterer
     from ..select import score_chart
@@ -40,10 +42,13 @@ def choose_k(options: Options) -> None:
         model = DocumentClusterer(
             kernel=options.terms.kernel,
             terms=options.terms.vectorizer(len(corpus)),
+            vectors=options.others.vectors,
+            embed=options.others.embed,
             effort=options.choice.effort(),
             random_state=options.machine.seed,
         )
-        choice = model.choose(corpus, progress=progress)
+        documents, _ = options.others.documents(corpus, options.terms.kernel)
+        choice = model.choose(documents, progress=progress)
     again = repeat_line(seed=options.machine.seed)
     if options.output.as_json:
         print_json({**asdict(choice), "warnings": list(corpus.notes), "command": again})

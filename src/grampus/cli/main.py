@@ -4,41 +4,66 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from importlib import import_module
 from typing import NoReturn
 
 import click
-from click.shell_completion import shell_complete
 
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
-from .assign import assign
-from .choose_k import choose_k
-from .cluster import cluster
-from .compare import compare
-from .completion import completion
-from .demo import demo
-from .describe_kernel import describe_kernel
-from .doctor import doctor
-from .evaluate import evaluate
-from .report import report
 from .show import LINE, clean, plain_options, prepare_streams
-from .tree import tree
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
-COMMANDS = (cluster, report, choose_k, tree, assign, evaluate, compare, describe_kernel, demo, doctor, completion)
+COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
+    "cluster": "Cluster documents and describe the clusters.",
+    "report": "Write a saved run as one HTML page that works offline.",
+    "inspect": "Show what is in documents: languages, lengths, terms, copies, what is not counted.",
+    "choose-k": "Choose the number of clusters, and say how certain it is.",
+    "tree": "Show the tree of a saved run, or grow one from documents.",
+    "assign": "Assign new documents to the clusters of a saved run.",
+    "evaluate": "Compare the clusters of a saved run with known classes.",
+    "compare": "Show which documents moved between two saved runs.",
+    "describe-kernel": "Explain a kernel in words and formulas.",
+    "vectors": "Register, list and remove sets of word vectors.",
+    "cache": "Show or clear the cache of vectors and embeddings.",
+    "demo": "Cluster a real corpus that is already on this machine.",
+    "doctor": "Show versions, extras, threads and memory.",
+    "completion": "Print a completion script for a shell.",
+}
+
+
+class _Commands(Mapping[str, click.Command]):
+    """The commands by name, loaded when they are looked up."""
+
+    def __getitem__(self, name: str) -> click.Command:
+        if name not in COMMANDS:
+            raise KeyError(name)
+        module = name.replace("-", "_")
+        return getattr(import_module(f".{module}", __package__), module)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(COMMANDS)
+
+    def __len__(self) -> int:
+        return len(COMMANDS)
 
 
 class _Group(click.Group):
-    """A group that lists its commands in the order of use."""
+    """A group that lists its commands in the order of use, without loading them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the commands as they were added."""
-        return list(self.commands)
+        """Return the names in the order of use."""
+        return list(COMMANDS)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each command does."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_Group, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=_Group, commands=_Commands(), context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="grampus")
 def grampus() -> None:
     """Cluster documents through their Gram matrix: how many groups there are, which documents are in each, what
@@ -50,15 +75,13 @@ def grampus() -> None:
     """
 
 
-for each in COMMANDS:
-    grampus.add_command(each)
-
-
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command; every error is one line on standard error and a status other than 0."""
     words = list(sys.argv[1:] if args is None else args) or ["--help"]
     prepare_streams()
     if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
+        from click.shell_completion import shell_complete
+
         sys.exit(shell_complete(grampus, {}, "grampus", "_GRAMPUS_COMPLETE", os.environ["_GRAMPUS_COMPLETE"]))
     status = _run(words)
     try:

@@ -141,8 +141,12 @@ class TermOptions:
     heading: ClassVar[str] = "Comparing documents"
     kernel: str = option(f"See 'grampus describe-kernel --help'. [{KERNEL}]", default=KERNEL)
     weighting: str | None = option("Three letters such as lec: local, global, length. [lec]", metavar="LETTERS")
-    stop_words: str | None = option("smart, english, none or a file. [smart]", metavar="NAME|FILE")
-    stemmer: str | None = option("english, german, …, or none. [english]", metavar="LANGUAGE")
+    language: str | None = option(
+        "Language of all documents, such as de or German. [auto: found for each]", metavar="NAME"
+    )
+    stop_words: str | None = option("A language, english, none or a file. [of the language]", metavar="NAME|FILE")
+    stemmer: str | None = option("english, german, …, or none. [of the language]", metavar="LANGUAGE")
+    no_clean: bool = option("Count mail headers, signatures, addresses and markup, too.")
     min_df: int | None = option("Documents a term must occur in. [3, or fewer]", type=AT_LEAST_1)
     ngrams: int | None = option("Longest term, in words. [1]", type=click.IntRange(1, 5))
 
@@ -150,6 +154,10 @@ class TermOptions:
         """Refuse an invalid kernel, and options about terms if it compares strings."""
         from ..kernels import parse_kernel
 
+        if self.language not in (None, "auto"):
+            from ..text.languages import find_language
+
+            find_language(str(self.language))
         kernel = parse_kernel(self.kernel)
         if kernel.source.takes == "strings":
             names = [entry.name for entry in fields(self) if entry.name != "kernel"]
@@ -157,14 +165,56 @@ class TermOptions:
 
     def vectorizer(self, n: int) -> TermVectorizer | None:
         """Return the vectorizer for n documents; None if every option is left to its default."""
-        given = {
+        given: dict[str, Any] = {}
+        if self.language not in (None, "auto"):
+            from ..text.languages import find_language
+
+            given = dict.fromkeys(("stop_words", "stemmer"), find_language(str(self.language)).code)
+        given |= {
             name: None if value == "none" and name in ("stop_words", "stemmer") else value
             for name in ("weighting", "stop_words", "stemmer", "min_df")
             if (value := getattr(self, name)) is not None
         }
         if self.ngrams is not None:
             given["ngram_range"] = (1, self.ngrams)
+        if self.no_clean:
+            given["clean"] = False
         return default_vectorizer(n).set_params(**given) if given else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VectorOptions:
+    """What is compared besides terms."""
+
+    heading: ClassVar[str] = "Comparing documents"
+    vectors: str | None = option(
+        "Add word vectors: a name from 'grampus vectors list', or a file.", metavar="NAME|FILE"
+    )
+    embed: str | None = option("Add embeddings by a model: a folder, an .onnx file, or a name.", metavar="MODEL")
+    embeddings: str | None = option(
+        "Add the rows of a .npy, .npz, .safetensors or .parquet file.", type=click.Path(dir_okay=False)
+    )
+
+    def check(self) -> None:
+        """Refuse two sources of embeddings."""
+        if self.embeddings:
+            refuse(("embed",), "with --embeddings")
+
+    def documents(self, corpus: Corpus, kernel: str) -> tuple[Any, Corpus | None]:
+        """Return what to cluster, and the corpus that describes it if that is a matrix.
+
+        The rows of --embeddings, matched by id where the file has ids, are added to the terms. A kernel of the user's
+        that names no input compares the rows alone.
+        """
+        if self.embeddings is None:
+            return corpus, None
+        from ..kernels import parse_kernel
+        from ..text import read_embeddings
+
+        rows = read_embeddings(self.embeddings, corpus.ids)
+        if kernel != KERNEL and parse_kernel(kernel).inputs == ("terms",):
+            return rows, corpus
+        return corpus.with_input("embedding", rows), None
 
 
 def default_vectorizer(n: int) -> TermVectorizer:

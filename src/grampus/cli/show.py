@@ -41,7 +41,8 @@ PHRASES = (
     ("; raise max_query_steps if the query needs more", ""),
 )
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
-              "min_df": "--min-df", "ks": "--ks", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
+              "min_df": "--min-df", "ks": "--ks", "vectors": "--vectors", "embed": "--embed",
+              "embeddings": "--embeddings", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
 
 
 def clean(text: str, width: int = 200) -> str:

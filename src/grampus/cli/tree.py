@@ -114,14 +114,15 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
     progress("dividing", 0, 1)
     kernel = parse_kernel(options.terms.kernel)
     takes = kernel.source.takes
-    if takes == "gram":
+    if "gram" in kernel.inputs:
         raise InputError("kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'.")
     vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
     rows = list(corpus.texts) if takes == "strings" else vectorizer.fit_transform(corpus)
+    documents = {"terms": rows, "text": list(corpus.texts)} if takes == "mixed" else rows
     model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        grown = model.fit(rows).tree_
+        grown = model.fit(documents).tree_
     progress("dividing", 1, 1)
     remarks = [*corpus.notes, *(str(warning.message) for warning in caught)]
     if shape == "json":

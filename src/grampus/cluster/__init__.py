@@ -1,6 +1,7 @@
 """Clustering: functions on a Gram that return frozen results, and estimators over them."""
 
 from .kmeans.kernel_kmeans import KernelKMeans, kernel_kmeans
+from .partitions import Consensus, coassociation, confidence, consensus
 from .results import Clustering, History, Outcome, Runs
 from .spectral.base import EmbeddedClustering
 from .spectral.coordinates import KernelEmbedding, embedding_2d, kernel_embedding
@@ -15,6 +16,7 @@ from .trees.tree import Node, Split, Tree
 __all__ = [  # noqa: RUF022  (plainly sorted)
     "BisectingKernelKMeans",
     "Clustering",
+    "Consensus",
     "EmbeddedClustering",
     "History",
     "KernelEmbedding",
@@ -29,6 +31,9 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "Split",
     "Tree",
     "bisecting_kernel_kmeans",
+    "coassociation",
+    "confidence",
+    "consensus",
     "embedding_2d",
     "kernel_embedding",
     "kernel_kmeans",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
@@ -21,12 +23,17 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
     def _gram(self, X: Any) -> Gram:
         """Parse the kernel, validate the data as scikit-learn does, and return the fitted Gram."""
         self.kernel_ = parse_kernel(self.kernel)
+        k = getattr(self, "n_clusters", None)
+        if isinstance(k, int | np.integer):
+            self.kernel_ = self.kernel_.for_clusters(int(k))
         if self.kernel_.source.takes != "strings":
             X = self._validated(X, reset=True)
         self.gram_ = self.kernel_.gram(X)
         return self.gram_
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
+        if isinstance(X, Mapping):
+            return X  # inputs by name, which the kernel checks
         if isinstance(X, tuple) and self.kernel_.source.takes == "gram":
             return X  # similarities and self-similarities of new documents
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(FLOATS))

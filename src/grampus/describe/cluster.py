@@ -31,13 +31,13 @@ class Cluster:
     size : int
         The number of its documents.
     label : str
-        A short name made of its most distinguishing words.
+        Its name: up to three words or phrases that tell it from the others, as they are written in its documents.
     terms : tuple of Term
-        Distinguishing words (or substrings, or columns), best first, with their contrast.
+        Distinguishing words (or substrings, or columns), best first, with their score.
     describing : tuple of Term
         Words with the largest share of the centroid, with that share.
     phrases : tuple of Term
-        Two or three consecutive words, with their contrast.
+        Two or three consecutive words, or a compound, with their score.
     central, borderline, outliers : tuple of int
         Documents nearest to the centroid; those nearly as near to another one; those that resemble the cluster least.
     cohesion : float
@@ -48,6 +48,8 @@ class Cluster:
         Cohesion minus the mean similarity to the documents of the nearest cluster.
     stability : float or None
         How reliably the cluster is found again in random halves of the documents, 0 to 1; None if not measured.
+    sentence : str
+        A title or sentence of a central document that holds words of the name; '' if there is none.
 
     Examples
     --------
@@ -70,3 +72,4 @@ class Cluster:
     nearest: int
     separation: float
     stability: float | None = None
+    sentence: str = ""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,28 +13,25 @@ from ..gram import Gram
 from ..kernels.string.distinctive import distinctive_substrings
 from .cluster import Cluster, Term
 from .evidence import Evidence, evidence
-from .phrases import phrases
-from .terms import describing_terms, distinguishing_terms
+from .names import PARTS, Name, name_partition
+from .sentences import typical_sentence
+from .terms import describing_terms
+from .wording import Wording
 
-READ = 60  # central documents of a cluster to search for phrases
-WORDS = 3  # in a label
-STRONG = 0.1  # contrast from which a phrase may be part of a label
+READ = 12  # central documents of a cluster to search for a typical sentence
 
 
 def describe(
     gram: Gram,
     labels: Any,
+    wording: Wording | None = None,
     *,
-    weights: Any = None,
-    terms: Sequence[str] | None = None,
-    texts: Sequence[str] | None = None,
-    stop_words: frozenset[str] = frozenset(),
-    spelling: Mapping[str, str] | None = None,
+    names: Sequence[Name] | None = None,
     counts: Any = None,
     found: Evidence | None = None,
     top: int = 10,
 ) -> tuple[Cluster, ...]:
-    """Describe every cluster: terms, phrases, a short label, documents to read, cohesion and separation.
+    """Describe every cluster: a name, terms, phrases, a sentence, documents to read, cohesion and separation.
 
     Parameters
     ----------
@@ -41,16 +39,10 @@ def describe(
         With a substring kernel, the terms are its distinctive substrings.
     labels : array of shape (n,)
         Cluster numbers 0 … k−1.
-    weights : array or sparse array of shape (n, m), optional
-        Weighted terms of the documents; see ``distinguishing_terms`` and ``describing_terms`` for the formulas.
-    terms : sequence of m strings, optional
-        The names of the columns of `weights`.
-    texts : sequence of n strings, optional
-        The documents, for phrases (see ``phrases``). The 60 most central ones of each cluster are searched.
-    stop_words : frozenset of str
-        For phrases.
-    spelling : mapping of str to str, optional
-        What to show in place of a term: the word of a stem, see ``spellings``.
+    wording : Wording, optional
+        The terms and texts of the documents; see ``name_partition`` for how names are made of them.
+    names : sequence of Name, optional
+        The result of ``name_partition(wording, labels)`` or of one level of ``name_levels``, if it is already known.
     counts : array of shape (n,), optional
         The number of equal documents that each row represents.
     found : Evidence, optional
@@ -65,10 +57,10 @@ def describe(
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.describe import describe
+    >>> from grampus.describe import Wording, describe
     >>> from grampus.gram import LinearGram
     >>> x = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
-    >>> [cluster.label for cluster in describe(LinearGram(x), [0, 0, 1], weights=x, terms=["whale", "bird"])]
+    >>> [cluster.label for cluster in describe(LinearGram(x), [0, 0, 1], Wording(x, ["whale", "bird"]))]
     ['whale', 'bird']
     """
     clusters = check_partition(labels, len(gram))
@@ -77,82 +69,63 @@ def describe(
     inside = clusters >= 0
     each = None if counts is None else np.asarray(counts)[inside]
     sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
-    distinguishing, describing = _terms(gram, clusters, weights, terms, counts, top)
-    found_phrases: list[list[Term]] = [[] for _ in range(k)]
-    if texts is not None and gram.source.vocabulary is None:
-        found_phrases = phrases([[texts[i] for i in found.central(c, READ)] for c in range(k)], stop_words)
-    if spelling:
-        distinguishing, describing = (
-            [spelled(group, spelling) for group in kind] for kind in (distinguishing, describing)
-        )
+    names, describing = _named(gram, clusters, wording, names, counts, top)
     return tuple(
         Cluster(
             c,
             sizes[c],
-            short_label(distinguishing[c], found_phrases[c]) or f"cluster {c + 1}",
-            tuple(distinguishing[c]),
-            tuple(describing[c]),
-            tuple(found_phrases[c]),
+            names[c].text or f"cluster {c + 1}",
+            names[c].terms,
+            describing[c],
+            names[c].phrases,
             tuple(found.central(c)),
             tuple(found.borderline(c)),
             tuple(found.outliers(c)),
             round(found.cohesion(c), 6),
             found.nearest(c),
             round(found.separation(c), 6),
+            sentence=_sentence(wording, names[c], found.central(c, READ)),
         )
         for c in range(k)
     )
 
 
-def _terms(
-    gram: Gram, clusters: Any, weights: Any, terms: Sequence[str] | None, counts: Any, top: int
-) -> tuple[list[list[Term]], list[list[Term]]]:
-    """Return the distinguishing and the describing terms of every cluster."""
+def _named(
+    gram: Gram, clusters: Any, wording: Wording | None, names: Sequence[Name] | None, counts: Any, top: int
+) -> tuple[Sequence[Name], list[tuple[Term, ...]]]:
+    """Return the names of the clusters, and the terms that describe each."""
     k = int(clusters.max()) + 1
-    nothing: list[list[Term]] = [[] for _ in range(k)]
+    describing: list[tuple[Term, ...]] = [() for _ in range(k)]
     if gram.source.vocabulary is not None:
-        found = distinctive_substrings(gram, clusters, top=top)
-        return [[Term(_text(part.substring), round(part.contrast, 6)) for part in group] for group in found], nothing
-    if weights is None or terms is None:
-        return nothing, nothing
-    return (
-        distinguishing_terms(weights, clusters, terms, top, counts),
-        describing_terms(weights, clusters, terms, top, counts),
-    )
+        groups = distinctive_substrings(gram, clusters, top=top)
+        terms = [tuple(Term(_text(part.substring), round(part.contrast, 6)) for part in group) for group in groups]
+        return [Name(_joined(some), some, ()) for some in terms], describing
+    if wording is None:
+        return [Name("", (), ())] * k, describing
+    names = name_partition(wording, clusters) if names is None else names
+    described = describing_terms(wording.weights, clusters, wording.terms, top, counts)
+    describing = [tuple(Term(wording.usual(term.text), term.score) for term in group) for group in described]
+    return [name._replace(terms=name.terms[:top]) for name in names], describing
 
 
 def _text(substring: str | bytes) -> str:
     return substring if isinstance(substring, str) else substring.decode("utf-8", "replace")
 
 
-def spelled(terms: Sequence[Term], spelling: Mapping[str, str]) -> list[Term]:
-    """Show words in place of stems."""
-    return [Term(spelling.get(term.text, term.text), term.score) for term in terms]
-
-
-def short_label(terms: Sequence[Term], phrases: Sequence[Term] = ()) -> str:
-    """Return up to three words or phrases that name a cluster; a frequent phrase replaces the words it contains.
-
-    Parameters
-    ----------
-    terms : sequence of Term
-        Distinguishing terms, best first.
-    phrases : sequence of Term
-        Phrases, best first.
-
-    Examples
-    --------
-    >>> from grampus.describe import Term, short_label
-    >>> short_label([Term("whale", 0.4), Term("sea", 0.3), Term("song", 0.2)], [Term("blue whale", 0.5)])
-    'blue whale, sea, song'
-    """
-    strong = [phrase.text for phrase in phrases if phrase.score >= STRONG]
+def _joined(substrings: Sequence[Term]) -> str:
+    """Return the first substrings that are not part of each other."""
     chosen: list[str] = []
-    for term in terms:
-        word = term.text.strip()
-        if not word or any(f" {word} " in f" {other} " for other in chosen):
-            continue
-        chosen.append(next((phrase for phrase in strong if f" {word} " in f" {phrase} "), word))
-        if len(chosen) == WORDS:
-            break
+    for term in substrings:
+        text = term.text.strip()
+        if text and len(chosen) < PARTS and not any(text in other or other in text for other in chosen):
+            chosen.append(text)
     return ", ".join(chosen)
+
+
+def _sentence(wording: Wording | None, name: Name, central: Sequence[int]) -> str:
+    if wording is None or wording.texts is None:
+        return ""
+    texts, titles = wording.texts, wording.titles
+    words = re.findall(r"[^\W_]+", name.text.lower())
+    shown = [] if titles is None else [titles[at] for at in central]
+    return typical_sentence([texts[at] for at in central], [*map(wording.stem, words)], wording.stem, shown)

@@ -5,6 +5,7 @@ from .effort import Effort
 from .inputs import default_terms
 from .methods import (
     BisectingMethod,
+    ConsensusMethod,
     Found,
     Job,
     KernelKMeansMethod,
@@ -13,10 +14,12 @@ from .methods import (
     PDDPMethod,
     SpectralMethod,
 )
+from .naming import with_names, with_names_of, write_names
 from .predict import Prediction
 
 __all__ = [
     "BisectingMethod",
+    "ConsensusMethod",
     "DocumentClusterer",
     "Effort",
     "Found",
@@ -29,4 +32,7 @@ __all__ = [
     "SpectralMethod",
     "default_terms",
     "load",
+    "with_names",
+    "with_names_of",
+    "write_names",
 ]

@@ -12,18 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, take_rows
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
-from ..describe import Cluster, Evidence, describe, evidence, spellings
+from ..describe import Cluster, Evidence, Wording, describe, evidence
 from ..errors import InputError
 from ..gram import Gram
 from ..gram.collection import content_names
 from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
-from ..text.terms.count import stemming
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
@@ -34,7 +33,6 @@ from .tree_labels import branches, level_records
 from .validation import Stability
 
 SAMPLE = 200  # documents of the heatmap
-READ = 100  # central documents of a cluster that are read for the spelling of stems
 PARTS = 4  # of a cluster in the tree
 PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
 PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
@@ -47,11 +45,11 @@ def build_run(
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
-    spelling = _spelling(inputs, seen)
-    clusters = _clusters(found, seen, spelling, steady)
+    wording = wording_of(inputs)
+    clusters = _clusters(found, seen, wording, steady)
     progress("describing", 1, 4)
     nodes = nested_tree(found.gram, labels, PARTS, **neighbours(found.levels, found.answer))
-    tree, leaves = branches(nodes, clusters, inputs, labels, spelling)
+    tree, leaves = branches(nodes, clusters, inputs, labels, wording)
     progress("describing", 2, 4)
     pairs, similarity = duplicates(inputs, found.gram, found.notes)
     progress("describing", 3, 4)
@@ -72,6 +70,7 @@ def build_run(
             created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
             seconds=0.0,
             versions=versions(),
+            languages=inputs.languages(),
         ),
         documents=Documents(
             ids=corpus.ids,
@@ -109,31 +108,40 @@ def build_run(
     )
 
 
-def _spelling(inputs: Inputs, seen: Evidence) -> dict[str, str]:
-    """Return the most frequent word of each stem in the central documents of the clusters."""
-    words, texts = inputs.words, inputs.texts()
-    if words is None or not words.stemmer or texts is None:
-        return {}
-    read = [texts[i] for c in range(len(seen.between)) for i in seen.central(c, READ)]
-    return spellings(read, stemming(words.stemmer))
+def wording_of(inputs: Inputs) -> Wording | None:
+    """Return the words of the distinct documents, for naming groups of them; None if they have no terms."""
+    words, titles = inputs.words, inputs.corpus.titles
+    if inputs.described is None or inputs.names is None:
+        return None
+    texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
+    shown = _read_for(inputs) if words is not None else inputs.first
+    return Wording(
+        inputs.described,
+        inputs.names,
+        None if words is None else [texts[int(i)] for i in shown],
+        None if words is None else words.forms_,
+        stop_words("smart") if words is None else words.stop_list(),
+        inputs.weights,
+        None if titles is None else [titles[int(i)] for i in shown],
+    )
+
+
+def _read_for(inputs: Inputs) -> NDArray[np.intp]:
+    """Return the document to read for each distinct one: of several with the same terms, the alphabetically first."""
+    shown, texts = inputs.first.copy(), inputs.corpus.texts
+    for at in np.flatnonzero(np.bincount(inputs.group)[inputs.group] > 1).tolist():
+        own = inputs.group[at]
+        if texts[at] < texts[int(shown[own])]:
+            shown[own] = at
+    return shown
 
 
 def _clusters(
-    found: Partition, seen: Evidence, spelling: dict[str, str], steady: Stability | None
+    found: Partition, seen: Evidence, wording: Wording | None, steady: Stability | None
 ) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
-    inputs, vectorizer = found.inputs, found.inputs.words
-    described = describe(
-        found.gram,
-        found.labels,
-        weights=inputs.described,
-        terms=inputs.names,
-        texts=inputs.texts(),
-        stop_words=stop_words("smart" if vectorizer is None else vectorizer.stop_words),
-        spelling=spelling,
-        counts=inputs.weights,
-        found=seen,
-    )
+    inputs = found.inputs
+    described = describe(found.gram, found.labels, wording, counts=inputs.weights, found=seen)
     sizes = np.bincount(found.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:
@@ -170,7 +178,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = [features[i] for i in shown] if isinstance(features, list) else features[shown]
+    new: Any = take_rows(features, shown)
     if found.predictor.kernel.source.takes == "gram":
         new = (new, features.diagonal()[shown])
     same = found.predictor.predict_features(new).labels == labels[shown]
@@ -192,14 +200,19 @@ def _remarks(found: Partition, agreement: float) -> None:
     """Add notes for the reader of the result."""
     empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
     if empty:
-        without = "without any known term" if found.inputs.holds_terms else "with nothing but zeros"
-        found.notes.append(f"{_documents(empty)} {without}: assigned, but without any known term.")
+        found.notes.append(unknown_note(found.inputs, empty))
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
     if found.found.outcome != "converged" and not found.predictor.polished:
         found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
     if agreement < 1.0:
         found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
+
+
+def unknown_note(inputs: Inputs, count: int) -> str:
+    """Return the note on documents with nothing to compare."""
+    without = "without any known term" if inputs.holds_terms else "with nothing but zeros"
+    return f"{_documents(count)} {without}: assigned, but without any known term."
 
 
 def _documents(count: int) -> str:
@@ -215,8 +228,8 @@ def _excerpts(inputs: Inputs) -> Texts | None:
 
 def _fingerprint(inputs: Inputs) -> str:
     """Digest the rows of a matrix, independent of their order."""
-    rows = inputs.features
-    names = np.sort(content_names(rows)[inputs.group])
+    known = inputs.collection.names
+    names = np.sort((content_names(inputs.features) if known is None else known)[inputs.group])
     return hashlib.sha256(names.tobytes()).hexdigest()
 
 

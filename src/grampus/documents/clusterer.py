@@ -6,7 +6,7 @@ import time
 import warnings
 from dataclasses import replace
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from .._array import Array
 from .._check import check_integer
 from .._progress import Progress
 from .._random import seed_words
+from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
@@ -26,9 +27,12 @@ from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run
 from .effort import LEVELS, Effort
-from .inputs import Inputs, collect
+from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
+from .frames import read_rows, texts_of, without_cluster
+from .inputs import Inputs, as_corpus, collect
 from .levels import Partitions, around, choose_levels, partitions
 from .methods import Found, Job, Method, check_method, restore_method
+from .naming import PLACE, with_names
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import choose, stability
@@ -51,11 +55,22 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
         measurements.
     method : str or Method
-        How the clusters are found: "kernel-kmeans", "pddp", "bisecting", "spectral" or "kernel-pca", or an object with
-        options, such as ``SpectralMethod(n_neighbors=10)``.
+        How the clusters are found: "kernel-kmeans", "consensus", "pddp", "bisecting", "spectral" or "kernel-pca", or an
+        object with options, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
-        How texts become weighted terms. By default lec weights of stems, without stop words and without terms in fewer
-        than three documents (two below 200 documents, one below 100).
+        How texts become weighted terms, what is dropped from them first, and in which languages. By default lec weights
+        of stems, without stop words and without terms in fewer than three documents (two below 200 documents, one below
+        100); texts are cleaned, and each document has the stems and stop words of its language.
+    vectors : str, path or WordVectors, optional
+        Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
+        (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
+        ``0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors``.
+    embed : callable, str, path or Embedder, optional
+        A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
+        default kernel becomes ``0.3 * cosine + 0.7 * cosine@embedding``. So it does where
+        the corpus has an input of that name.
+    names : callable or NameCommand, optional
+        Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -81,6 +96,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         What the method returned for the distinct documents; None after loading.
     run_ : Run
         All of it as plain data.
+    index_ : pandas.Index or None
+        Of the pandas frame or column that was fitted; ``to_frame`` has it. None after loading.
 
     Examples
     --------
@@ -99,9 +116,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self,
         n_clusters: int | str = "auto",
         *,
-        kernel: str | Kernel = "cosine|principal(30)|normalise",
+        kernel: str | Kernel = TERMS,
         method: str | Method = "kernel-kmeans",
         terms: TermVectorizer | None = None,
+        vectors: Any = None,
+        embed: Any = None,
+        names: Namer | None = None,
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -109,31 +129,43 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.kernel = kernel
         self.method = method
         self.terms = terms
+        self.vectors = vectors
+        self.embed = embed
+        self.names = names
         self.effort = effort
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, corpus: Corpus | None = None, progress: Progress | None = None
+        self, X: Any, y: Any = None, *, corpus: Any = None, text: str | None = None, progress: Progress | None = None
     ) -> DocumentClusterer:
         """Cluster documents.
 
         Parameters
         ----------
-        X : sequence of str, Corpus, or array or sparse array of shape (n, m)
-            Texts, or rows of numbers such as your own embeddings.
+        X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
+            Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
+            pyarrow; a row without a text (None, NaN, blank) is in no cluster, −1.
         y : ignored
-        corpus : Corpus, optional
+        corpus : Corpus, data frame, column or sequence of str, optional
             The texts, ids and titles of the rows of a matrix, for describing the clusters.
+        text : str, optional
+            Column of the texts in a data frame; by default ``"text"`` or, if there is none, the one with the longest
+            and most varied texts, with a warning that names it.
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """
         began, progress = time.perf_counter(), progress or (lambda *_: None)
         kernel, method, effort, seed = self._check()
         progress("reading terms", 0, 1)
-        inputs = collect(X, kernel, self.terms, corpus)
+        described, index = (None, None) if corpus is None else texts_of(corpus, text)
+        rows = read_rows(X, text if corpus is None else None)
+        kernel, inputs = self._collect(rows.X, kernel, described, progress)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         progress("reading terms", 1, 1)
-        notes = list(inputs.corpus.notes)
+        notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
+        if inputs.vectorizer is not None and inputs.mostly_english:
+            notes += advice(kernel)
         choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
         job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
         found = _cluster(gram, method, job, notes, progress)
@@ -142,29 +174,35 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         answer = self._answer(levels, effort, notes)
         labels = levels[answer]
         found = replace(found, polished=found.polished and answer == "middle")
-        rows, weights, words = inputs.features, inputs.weights, inputs.vectorizer
-        predictor = Predictor.of(kernel, gram, rows, labels, weights, words, found.polished)
+        seen, weights, words = inputs.features, inputs.weights, inputs.vectorizer
+        predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
-        run = build_run(partition, steady, self._plain(method, effort, seed), repr(self), progress)
+        run = build_run(partition, steady, self._plain(method, effort, seed, inputs), repr(self), progress)
+        run = run if self.names is None else with_names(run, self.names)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
+        self.index_: Any = rows.index if index is None else index
+        if rows.missing is not None:
+            run = without_cluster(run, rows.missing, inputs)
+        columns = {} if rows.text is None else {"text": rows.text}
         seconds = round(time.perf_counter() - began, 3)
-        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds))
+        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds, columns=columns))
         self._set_fitted()
         return self
 
-    def choose(self, X: Any, *, progress: Progress | None = None) -> Choice:
+    def choose(self, X: Any, *, text: str | None = None, progress: Progress | None = None) -> Choice:
         """Choose k without clustering.
 
         Parameters
         ----------
-        X : as for ``fit``
+        X, text : as for ``fit``
         progress : callable, optional
             As for ``fit``.
         """
         kernel, _, effort, seed = self._check()
-        inputs = collect(X, kernel, self.terms)
+        kernel, inputs = self._collect(read_rows(X, text).X, kernel, None, progress)
+        kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
         return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
 
@@ -172,11 +210,24 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Check the parameters before any work."""
         if self.terms is not None and not isinstance(self.terms, TermVectorizer):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
+        if self.names is not None and not callable(self.names):
+            raise InputError(f"names must be a function or a NameCommand; got {type(self.names).__name__}.")
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
         return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
+
+    def _collect(
+        self, X: Any, kernel: Kernel, corpus: Corpus | None, progress: Progress | None
+    ) -> tuple[Kernel, Inputs]:
+        """Return the documents with the inputs that were asked for, and the kernel that reads them."""
+        makers = make_inputs(self.vectors, self.embed, self.terms, progress)
+        texts = corpus if corpus is not None else as_corpus(X)
+        if makers and texts is None:
+            raise InputError(f"vectors and embed need texts; got {type(X).__name__}. Give them as corpus=….")
+        kernel = combined_kernel(kernel, {*makers}, set() if texts is None else {*texts.inputs})
+        return kernel, collect(X if texts is None or corpus is not None else texts, kernel, self.terms, corpus, makers)
 
     def _levels(
         self, gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
@@ -200,26 +251,34 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
-    def _plain(self, method: Method, effort: Effort, seed: int) -> dict[str, Any]:
+    def _most(self, inputs: Inputs, effort: Effort) -> int:
+        """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
+        return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
+
+    def _plain(self, method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
         """Return the parameters as JSON values; the vectorizer is saved with the model."""
         k = self.n_clusters
         return {
             "n_clusters": k.item() if isinstance(k, np.generic) else k,
             "kernel": str(parse_kernel(self.kernel)),
             "method": method.options(),
+            "inputs": {name: maker.record() for name, maker in inputs.makers.items()},
             "effort": {
                 name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()
             },
             "random_state": seed,
         }
 
-    def assign(self, X: Any) -> Prediction:
+    def assign(self, X: Any, *, text: str | None = None) -> Prediction:
         """Assign new documents: nearest cluster, second choice, margin, and whether anything in them is known.
 
         Parameters
         ----------
         X : as ``fit`` was given
-            Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents.
+            Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents. A row of a data frame
+            without a text gets −1.
+        text : str, optional
+            Column of the texts in a data frame; by default the one that was fitted, if there is one of that name.
         """
         check_is_fitted(self, "run_")
         if self.predictor_ is None:
@@ -227,19 +286,68 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
                 "This run cannot assign new documents: the data for it was not saved (the texts of a string kernel, "
                 "or a precomputed Gram). Recreate it with texts."
             )
-        return self.predictor_.predict(X)
+        rows = read_rows(X, text, self.run_.provenance.columns.get("text"))
+        found = self.predictor_.predict(rows.X)
+        labels = found.labels if rows.missing is None else np.where(rows.missing, -1, found.labels)
+        return replace(found, labels=labels, index=rows.index, names=tuple(one.label for one in self.clusters_))
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
+    def predict(self, X: Any, *, text: str | None = None) -> NDArray[np.intp]:
         """Return the cluster of new documents; see ``assign``.
 
         A fitted document is compared like any other: there is no table of known texts.
 
         Parameters
         ----------
-        X : list of str, Corpus, or array of shape (m, features)
+        X : list of str, Corpus, data frame or column, or array of shape (m, features)
             New documents, of the kind that was fitted.
+        text : str, optional
+            As for ``assign``.
         """
-        return self.assign(X).labels
+        return self.assign(X, text=text).labels
+
+    def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
+        """Return what was found as a pandas data frame, which joins the fitted one on its index.
+
+        Parameters
+        ----------
+        table, index : as for ``Run.to_frame``
+            By default the index is that of the pandas frame that was fitted, else the ids of the documents.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from grampus import DocumentClusterer
+        >>> notes = pandas.DataFrame({"body": ["whale song", "whales sing", "bird nest", None, "nests of birds"]})
+        >>> model = DocumentClusterer(2).fit(notes, text="body")
+        >>> notes.join(model.to_frame())["cluster"].tolist()
+        [1, 1, 0, -1, 0]
+        """
+        check_is_fitted(self, "run_")
+        return self.run_.to_frame(table, index=self.index_ if index is None else index)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the map of the documents with matplotlib and return the Axes; see `grampus.plots.document_map`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        options
+            Those of `grampus.plots.document_map`.
+        """
+        check_is_fitted(self, "run_")
+        return self.run_.plot(ax=ax, **options)
+
+    def _repr_html_(self) -> str | None:  # scikit-learn has a property
+        """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""
+        if hasattr(self, "run_"):
+            return self.run_._repr_html_()
+        return cast("str | None", getattr(super(), "_repr_html_", lambda: None)())
+
+    def _repr_mimebundle_(self, **given: Any) -> dict[str, Any]:
+        """Return what a notebook shows."""
+        shown = self._repr_html_()
+        return {"text/plain": repr(self)} | ({} if shown is None else {"text/html": shown})
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
         """Save the run in a folder, completely or not at all; see ``Run.save``.
@@ -306,7 +414,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
-        model.run_, model.result_ = run, None
+        model.run_, model.result_, model.index_ = run, None, None
         model._set_fitted()
         return model
 
@@ -381,9 +489,13 @@ def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: P
 def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
     given = dict(run.provenance.parameters)
+    given.pop(PLACE, None)  # names that were asked for
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
-    return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}
+    made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by
+    names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
+    named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
+    return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}
 
 
 def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:

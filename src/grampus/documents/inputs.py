@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,12 @@ from .._check import check_matrix
 from ..errors import InputError
 from ..gram import Collection
 from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
+from ..kernels.algebra import CombinedKernel
+from ..kernels.base import DEFAULT_INPUTS
 from ..text import Corpus, TermVectorizer, Texts
+from ..text.inputs import InputMaker
+from ..text.terms.prepare import Prepared
+from ..text.terms.stopwords import AUTO
 
 
 @dataclass(frozen=True)
@@ -27,8 +32,9 @@ class Inputs:
     corpus : Corpus
         Ids and other data; texts are "" if the documents are not texts.
     has_texts : bool
-    features : sparse or dense array of shape (m, …), or list of m strings
-        The distinct documents in the form the kernel takes, in canonical order.
+    features : sparse or dense array of shape (m, …), list of m strings, or dict of these by input
+        The distinct documents in the form the kernel takes, in canonical order. Documents are copies of each other if
+        they are equal in every input that the kernel reads.
     group : array of shape (n,)
         Index of each document among the distinct ones.
     first : array of shape (m,)
@@ -43,8 +49,12 @@ class Inputs:
         Weighted terms of the distinct documents, for describing clusters.
     names : list of str or None
         The terms.
+    prepared : Prepared or None
+        The texts as they are counted: cleaned, each with its language.
     collection : Collection
         The names of the distinct documents by their content.
+    makers : dict of str to InputMaker
+        Fitted makers of inputs that are made from texts.
     """
 
     corpus: Corpus
@@ -58,6 +68,8 @@ class Inputs:
     described: Any
     names: list[str] | None
     collection: Collection
+    makers: Mapping[str, InputMaker] = field(default_factory=dict)
+    prepared: Prepared | None = None
 
     @property
     def n(self) -> int:
@@ -72,14 +84,42 @@ class Inputs:
     @property
     def holds_terms(self) -> bool:
         """Whether the features are terms: those of texts, or the columns of a sparse matrix."""
-        return self.vectorizer is not None or is_sparse(self.features)
+        return self.vectorizer is not None or is_sparse(self.main)
+
+    @property
+    def main(self) -> Any:
+        """The features of the input that the kernel is made for, or else of the first it reads."""
+        if not isinstance(self.features, dict):
+            return self.features
+        return self.features.get("terms", next(iter(self.features.values())))
 
     def texts(self) -> list[str] | None:
-        """Return the distinct documents as texts, or None if they are not texts."""
-        return [self.corpus.texts[int(i)] for i in self.first] if self.has_texts else None
+        """Return the distinct documents as the texts that are counted, or None if they are not texts."""
+        texts = self.corpus.texts if self.prepared is None else self.prepared.texts
+        return [texts[int(i)] for i in self.first] if self.has_texts else None
+
+    def languages(self) -> dict[str, int]:
+        """Return how many documents are in each language; nothing if that was not looked for."""
+        return {} if self.prepared is None else self.prepared.counts()
+
+    @property
+    def mostly_english(self) -> bool:
+        """Whether most of the texts are English."""
+        counts = self.languages()
+        return 2 * counts.get("en", 0) > sum(counts.values())
+
+    def notes(self) -> list[str]:
+        """Return what was noted when the documents were read and prepared."""
+        return [*self.corpus.notes, *([] if self.prepared is None else self.prepared.notes())]
 
 
-def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus | None = None) -> Inputs:
+def collect(
+    X: Any,
+    kernel: Kernel,
+    terms: TermVectorizer | None,
+    corpus: Corpus | None = None,
+    makers: Mapping[str, InputMaker] | None = None,
+) -> Inputs:
     """Check the input and convert it to the form that the kernel takes.
 
     Parameters
@@ -90,20 +130,43 @@ def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus
         How texts become weighted terms; if None, the default for their number.
     corpus : Corpus, optional
         Texts, ids and titles of the rows of a matrix.
+    makers : dict of str to InputMaker, optional
+        Make inputs from the texts, where the kernel reads them and the corpus does not have them.
     """
-    takes = kernel.source.takes
     texts = as_corpus(X)
+    corpus, has_texts, X = _documents(X, texts, kernel, corpus)
+    words, described, prepared = None, None, None
+    if has_texts and (kernel.source.takes != "strings" or isinstance(kernel.source, CombinedKernel)):
+        words = default_terms(len(corpus)) if terms is None else clone(terms)
+        prepared = words.prepare(corpus)
+        described = words.fit_transform(prepared)
+    reads = {name: maker for name, maker in (makers or {}).items() if name in {*kernel.inputs} - {*corpus.inputs}}
+    made = {name: maker.fit_transform(corpus) for name, maker in reads.items()}
+    given = {"terms": X if texts is None else described, "gram": X, **corpus.inputs, **made}
+    if has_texts:
+        given["text"] = list(corpus.texts)
+    features = _read(given, kernel)
+    own = words if texts is not None and "terms" in kernel.inputs else None
+    noted = _remarked(corpus, features, kernel, own)
+    return replace(_distinct(noted, has_texts, features, kernel, own, words, described, reads), prepared=prepared)
+
+
+def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | None) -> tuple[Corpus, bool, Any]:
+    """Check what was given against what the kernel reads; return the corpus, whether it has texts, and the matrix."""
+    takes = kernel.source.takes
     if texts is not None:
         if corpus is not None:
             raise InputError("corpus describes the rows of a matrix; X contains texts already.")
-        if takes == "gram":
+        if "gram" in kernel.inputs:
             raise InputError(
                 "kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'."
             )
         corpus, has_texts = texts, True
-    elif takes == "strings":
+    elif takes == "strings" or ("text" in kernel.inputs and corpus is None):
         raise InputError(f"kernel '{kernel}' takes texts; got {type(X).__name__}.")
     else:
+        if "gram" in kernel.inputs and takes != "gram":
+            raise InputError(f"kernel '{kernel}' combines a Gram matrix with other inputs; make its Gram by hand.")
         X = check_matrix(X)
         has_texts = corpus is not None
         corpus = Corpus([""] * X.shape[0]) if corpus is None else corpus
@@ -111,14 +174,61 @@ def collect(X: Any, kernel: Kernel, terms: TermVectorizer | None, corpus: Corpus
             raise InputError(f"corpus must have a document for each of the {X.shape[0]} rows of X; got {len(corpus)}.")
     if len(corpus) == 0:
         raise InputError("There must be at least one document; got none.")
-    words, described = None, None
-    if has_texts and takes != "strings":
-        words = default_terms(len(corpus)) if terms is None else clone(terms)
-        described = words.fit_transform(corpus)
-    features = list(corpus.texts) if takes == "strings" else described if texts is not None else X
-    if not (takes == "strings" or isinstance(features, np.ndarray)):
-        features = check_matrix(features)
-    return _distinct(corpus, has_texts, features, kernel, words if texts is not None else None, words, described)
+    return corpus, has_texts, X
+
+
+def _read(given: Mapping[str, Any], kernel: Kernel) -> Any:
+    """Return the inputs that a kernel reads: one collection, or a dict where it names them."""
+    names, takes = kernel.inputs, kernel.source.takes
+    for name in names:
+        if name not in given:
+            held = [repr(other) for other in given if other not in DEFAULT_INPUTS.values()]
+            raise InputError(
+                f"kernel '{kernel}' reads the input {name!r}; the corpus has {' and '.join(held) or 'no such inputs'}. "
+                f"Add it with corpus.with_input({name!r}, rows)."
+            )
+    if names == (DEFAULT_INPUTS.get(takes),):
+        return _checked(given[names[0]])
+    exact = {name: _checked(given[name]) for name in names}
+    return {
+        name: rows if isinstance(rows, list) else rows.astype(np.float64, copy=False) for name, rows in exact.items()
+    }
+
+
+def _checked(rows: Any) -> Any:
+    return rows if isinstance(rows, list | np.ndarray) else check_matrix(rows)
+
+
+def _remarked(corpus: Corpus, features: Any, kernel: Kernel, own: TermVectorizer | None) -> Corpus:
+    """Return the corpus with notes on counts without weights, and on inputs that the kernel does not read."""
+    notes = []
+    rows = features["terms"] if isinstance(features, dict) and "terms" in features else features
+    if own is None and "terms" in kernel.inputs and holds_counts(rows):
+        notes.append(
+            "X holds whole numbers, such as counts of terms, without weights. Weighted counts usually make better "
+            "clusters: grampus.text.Weighting('lec').fit_transform(X)."
+        )
+    unread = [name for name in corpus.inputs if name not in kernel.inputs]
+    if unread:
+        names = " and ".join(map(repr, unread))
+        notes.append(f"The kernel '{kernel}' does not read {names}; name an input as in 'cosine@{unread[0]}'.")
+    return replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
+
+
+def holds_counts(rows: Any) -> bool:
+    """Return whether a matrix looks like counts of terms: whole numbers, most of them 0, some above 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.documents.inputs import holds_counts
+    >>> holds_counts(np.array([[2.0, 0, 0], [0, 1.0, 0]])), holds_counts(np.array([[0.5, 0, 0], [0, 1.0, 0]]))
+    (True, False)
+    """
+    values = rows.data if is_sparse(rows) else rows[rows != 0]
+    if not values.size or 2 * values.size > rows.shape[0] * rows.shape[1]:
+        return False
+    return bool(values.min() >= 0 and values.max() > 1 and not np.mod(values, 1).any())
 
 
 def _distinct(
@@ -129,9 +239,10 @@ def _distinct(
     own: TermVectorizer | None,
     words: Any,
     described: Any,
+    makers: Mapping[str, InputMaker],
 ) -> Inputs:
     n, takes = len(corpus), kernel.source.takes
-    whole = Collection.unknown(n) if takes == "gram" else Collection.of(features)
+    whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
     group, first = whole.group, whole.first
     if takes != "gram":  # rows of a Gram matrix have no content of their own
         features = take_rows(features, first)
@@ -139,31 +250,46 @@ def _distinct(
     empty = is_empty(features, kernel, from_texts=own is not None)
     if not empty.all():  # if all are empty, they are all equal
         weights[empty] = 0.0
-    names = None
+    collection = whole.take(first)
+    found = Inputs(corpus, has_texts, features, group, first, weights, own, words, None, None, collection, makers)
     if described is not None:
-        described, names = check_matrix(described)[first], words.get_feature_names_out().tolist()
-    elif takes == "vectors" and is_sparse(features):
-        described, names = features, [f"#{column}" for column in range(features.shape[1])]
-    return Inputs(corpus, has_texts, features, group, first, weights, own, words, described, names, whole.take(first))
+        return replace(found, described=check_matrix(described)[first], names=words.get_feature_names_out().tolist())
+    if takes != "gram" and is_sparse(found.main):
+        return replace(found, described=found.main, names=[f"#{column}" for column in range(found.main.shape[1])])
+    return found
+
+
+def name_documents(features: Any) -> Collection:
+    """Name documents by the content of every input."""
+    if isinstance(features, dict):
+        return Collection.join([Collection.of(rows) for rows in features.values()])
+    return Collection.of(features)
 
 
 def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:
     """Return which documents have nothing to compare: rows of zeros, if zeros mean that.
 
     They do for terms of texts, and under a kernel that compares directions (``cosine``). Elsewhere, as for embeddings
-    under ``gaussian`` or ``linear``, the origin is a point like any other.
+    under ``gaussian`` or ``linear``, the origin is a point like any other. In a sum, all parts must have nothing to
+    compare; in a product, one.
     """
-    count = features.shape[0] if hasattr(features, "shape") else len(features)
+    source = kernel.source
+    if isinstance(source, CombinedKernel):
+        return source.nothing([is_empty(features, part, from_texts=from_texts) for part in source.parts])
+    rows = source._pick(features)
+    count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
     none = np.zeros(count, dtype=bool)
-    if kernel.source.takes != "vectors" or count == 0:
+    if source.takes != "vectors" or count == 0:
         return none
-    zero = row_squares(features) == 0
-    return zero if zero.any() and (from_texts or _divides_by_zero(kernel, features[np.flatnonzero(zero)[:1]])) else none
+    zero = row_squares(rows) == 0
+    known = from_texts and source.inputs == ("terms",)
+    return zero if zero.any() and (known or _divides_by_zero(kernel, rows[np.flatnonzero(zero)[:1]])) else none
 
 
 def _divides_by_zero(kernel: Kernel, row: Any) -> bool:
     """Return whether the kernel normalises rows at a point where this row of zeros has K(x, x) = 0."""
-    if kernel.source.diagonal(row)[0] != 0:
+    source = kernel.source
+    if source._diagonal(source._collect(row))[0] != 0:
         return False
     for transform in kernel.transforms:
         if isinstance(transform, Normalise | Map):
@@ -194,15 +320,18 @@ def as_corpus(X: Any) -> Corpus | None:
 def default_terms(n: int) -> TermVectorizer:
     """Return the default vectorizer for n texts, chosen by measurement; see the guide.
 
-    Terms in fewer than 3 documents are left out (2 below 200 documents, 1 below 100). Weights are float64, so that
-    rounding never decides the last move of a document.
+    Texts are cleaned; each document has the stop words and the stemmer of its language. Terms in fewer than 3 documents
+    are left out (2 below 200 documents, 1 below 100). Weights are float64, so that rounding never decides the last move
+    of a document.
 
     Parameters
     ----------
     n : int
         Number of texts.
     """
-    return TermVectorizer(WEIGHTING, min_df=min(3, 1 + n // 100), dtype=np.float64)
+    return TermVectorizer(
+        WEIGHTING, stop_words=AUTO, stemmer=AUTO, clean=True, min_df=min(3, 1 + n // 100), dtype=np.float64
+    )
 
 
 WEIGHTING = "lec"

@@ -8,23 +8,31 @@ from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._check import check_integer
 from .._progress import Progress
-from ..cluster import bisecting_kernel_kmeans, kernel_kmeans, kernel_pca_kmeans, pddp, spectral_kmeans
+from ..cluster import (
+    bisecting_kernel_kmeans,
+    confidence,
+    consensus,
+    kernel_kmeans,
+    kernel_pca_kmeans,
+    pddp,
+    spectral_kmeans,
+)
 from ..cluster.kmeans.centroids import Centroids
-from ..errors import InputError, MemoryBudgetError
-from ..gram import Gram, SparseGram, centre, neighbour_graph
+from ..errors import InputError
+from ..gram import Gram, at_rank, centre
+from .graphs import LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
-NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
-LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept
-FEWEST, MOST = 5 * NEIGHBOURS, 50_000  # documents: a graph of fewer is nearly complete, and of more costs its n²
 
 
 @dataclass(frozen=True)
@@ -69,12 +77,15 @@ class Found:
         Whether single moves followed.
     result : object
         The result of the function of ``grampus.cluster``, if one was called.
+    confidence : array of shape (n,), optional
+        How far several views of the documents agree on the cluster of each, from 0 to 1.
     """
 
     labels: NDArray[np.intp]
     outcome: str = "converged"
     polished: bool = False
     result: Any = None
+    confidence: Array | None = None
 
 
 class Method(ABC):
@@ -158,6 +169,82 @@ class KernelKMeansMethod(Method):
         return Found(found.labels, str(found.outcome), polish, found)
 
 
+@dataclass(frozen=True)
+class ConsensusMethod(Method):
+    """What several views of the documents agree on.
+
+    The views are the leading components of the kernel at several ranks, clustered by kernel k-means, and the cuts of
+    neighbour graphs of some of them (Ng, Jordan & Weiss 2001): the former find groups of similar size, the latter
+    groups of any size. ``grampus.consensus`` combines them. If one class dominates, k-means splits it in most views:
+    where the random-walk cut of the first graph is less than 0.4 of the consensus's normalised cut and hardly changes
+    with twice as many neighbours, it is the answer. With fewer than 100 documents or more than 50,000 there are no
+    graphs.
+
+    Parameters
+    ----------
+    ranks : tuple of int
+        Numbers of components; one decomposition serves all.
+    graphs : tuple of pairs of int
+        The neighbour graphs: number of components, and neighbours of each document (at most a fifth of all). None if
+        empty.
+    n_init : int
+        Starts of each view, twice as many of a graph; every start is a partition of its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.documents import ConsensusMethod, Job
+    >>> from grampus.gram import LinearGram
+    >>> x = np.random.default_rng(0).random((120, 3)) + np.repeat([[9.0, 0, 0], [0, 9.0, 0]], [100, 20], axis=0)
+    >>> found = ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(120)))
+    >>> sorted(np.bincount(found.labels).tolist()), float(found.confidence.min())
+    ([20, 100], 1.0)
+    """
+
+    name: ClassVar[str] = "consensus"
+    ranks: tuple[int, ...] = (15, 30, 60, 100)
+    graphs: tuple[tuple[int, int], ...] = ((30, 20), (100, 40))
+    n_init: int = 3
+
+    def __post_init__(self) -> None:
+        ranks = tuple(check_integer(rank, "ranks", low=1) for rank in self.ranks)
+        graphs = tuple((check_integer(a, "graphs", low=1), check_integer(b, "graphs", low=1)) for a, b in self.graphs)
+        if not ranks:
+            raise InputError("ranks must name at least one number of components; it is empty.")
+        for name, value in (
+            ("ranks", ranks),
+            ("graphs", graphs),
+            ("n_init", check_integer(self.n_init, "n_init", low=1)),
+        ):
+            object.__setattr__(self, name, value)
+
+    def cluster(self, gram: Gram, job: Job) -> Found:
+        """Cluster every view, and return the consensus."""
+        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
+        n_init = -(-self.n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
+        options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
+            partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
+
+        def cut(rank: int, n_neighbors: int) -> Cuts | None:
+            return cuts_of(views[rank], job.weights, n_neighbors, job.k, 2 * self.n_init, job.seed)
+
+        cuts = [cut(*graph) for graph in self.graphs if job.k > 1]
+        partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
+        given = np.concatenate(partitions)
+        found = consensus(given, job.k, n_init=2 * job.n_init, progress=job.progress, **options)
+        if cuts and cuts[0] is not None:
+            rank, n_neighbors = self.graphs[0]
+            wider = partial(cut, rank, 2 * n_neighbors)
+            other = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
+            if other is not None:
+                labels = _completed(gram, other, job.weights)
+                found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
+        return Found(found.labels, str(found.outcome), result=found, confidence=found.confidence)
+
+
 class Unweighted(Method):
     """A method without weights: a subclass defines ``run``, which receives the documents of positive weight."""
 
@@ -171,9 +258,7 @@ class Unweighted(Method):
         result = self.run(gram if len(heavy) == len(gram) else gram.take(heavy), job)
         labels = np.full(len(gram), -1, dtype=np.intp)
         labels[heavy] = result.labels
-        if len(heavy) < len(gram):
-            nearest = Centroids.of(gram, labels, int(labels.max()) + 1, job.weights).fitted().argmin(axis=1)
-            labels = np.where(labels >= 0, labels, nearest)
+        labels = _completed(gram, labels, job.weights)
         return Found(labels, str(getattr(result, "outcome", "converged")), result=result)
 
 
@@ -264,7 +349,8 @@ class KernelPCAMethod(Unweighted):
 
 
 METHODS: dict[str, type[Method]] = {
-    row.name: row for row in (KernelKMeansMethod, PDDPMethod, BisectingMethod, SpectralMethod, KernelPCAMethod)
+    row.name: row
+    for row in (ConsensusMethod, KernelKMeansMethod, PDDPMethod, BisectingMethod, SpectralMethod, KernelPCAMethod)
 }
 
 
@@ -283,59 +369,17 @@ def restore_method(options: dict[str, Any]) -> Method:
     return type(check_method(own.pop("name")))(**own)
 
 
-@dataclass(frozen=True)
-class Graph:
-    """The neighbour graph of the documents of positive weight.
-
-    Attributes
-    ----------
-    links : SparseGram
-    documents : array of int
-        Indices of its documents.
-    """
-
-    links: SparseGram
-    documents: NDArray[np.intp]
-
-    def cut(self, labels: NDArray[np.intp]) -> float:
-        """Return the normalised cut Σ_c links(c, others) / links(c, all) of a partition (Shi & Malik 2000)."""
-        _, own = np.unique(labels[self.documents], return_inverse=True)
-        matrix = self.links.matrix
-        rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
-        crossing = own[rows] != own[matrix.indices]
-        every = np.bincount(own[rows], weights=matrix.data, minlength=own.max() + 1)
-        leaving = np.bincount(own[rows[crossing]], weights=matrix.data[crossing], minlength=len(every))
-        return float(np.divide(leaving, every, out=np.zeros_like(every), where=every > 0).sum())
+def _views(gram: Gram, ranks: set[int]) -> dict[int, Gram]:
+    """Return the Gram at several ranks, from one decomposition; the same object where it has no more components."""
+    largest = at_rank(gram, max(ranks))
+    explicit = largest.features()
+    most = max(ranks) if explicit is None else explicit.rows.shape[1]
+    return {rank: largest if rank >= most else at_rank(largest, rank) for rank in ranks}
 
 
-def neighbours_of(gram: Gram, weights: Array) -> Graph | None:
-    """Return the neighbour graph; None if there are too few or too many documents."""
-    heavy = np.flatnonzero(weights > 0)
-    if not FEWEST <= len(heavy) <= MOST:
-        return None
-    part = gram if len(heavy) == len(gram) else gram.take(heavy)
-    try:
-        return Graph(neighbour_graph(part, NEIGHBOURS), heavy)
-    except MemoryBudgetError as error:  # not skipped silently: the result must not depend on the budget
-        raise MemoryBudgetError(
-            f"The neighbour graph of {len(heavy)} documents, a start of init='auto' and 'spectral', does not fit into "
-            "the memory budget. Use init='random', or allow more with grampus.config(memory=…)."
-        ) from error
-
-
-def spectral_start(graph: Graph, k: int, n: int, n_init: int, seed: int) -> NDArray[np.intp] | None:
-    """Return a partition of n documents by the graph's leading eigenvectors (Ng, Jordan & Weiss 2001).
-
-    None if there is nothing to cut: no links, or more than k pieces already.
-    """
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about components, which are counted below
-            found = spectral_kmeans(graph.links, k, laplacian="symmetric", n_init=n_init, random_state=seed)
-    except InputError:
-        return None
-    if getattr(found.embedding, "n_components", 1) > k:
-        return None
-    labels = np.zeros(n, dtype=np.intp)
-    labels[graph.documents] = found.labels
-    return labels
+def _completed(gram: Gram, labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
+    """Assign the documents without a label to the nearest centroid."""
+    if labels.min() >= 0:
+        return labels
+    nearest = Centroids.of(gram, labels, int(labels.max()) + 1, weights).fitted().argmin(axis=1)
+    return np.where(labels >= 0, labels, nearest)

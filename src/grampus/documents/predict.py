@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse
+from .._array import Array, is_sparse, take_rows
 from .._check import check_matrix
+from .._frame import data_frame
 from ..cluster.kmeans.centroids import Centroids, margins
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel
-from ..text import TermVectorizer, Texts
+from ..text import Corpus, TermVectorizer, Texts
+from ..text.inputs import InputMaker, unpack_maker
 from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
-from .inputs import as_corpus, is_empty
+from .inputs import as_corpus, is_empty, name_documents
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ class Prediction:
     Attributes
     ----------
     labels : array of shape (m,)
-        The nearest cluster.
+        The nearest cluster; −1 for a row of a data frame without a text.
     second : array of shape (m,)
         The next nearest; −1 if there is only one cluster.
     margin : array of shape (m,)
@@ -35,6 +39,10 @@ class Prediction:
         self-similarities.
     known : array of shape (m,)
         False if nothing in the document is known to the model: it is assigned, but without any known term.
+    index : pandas.Index or None
+        Of the data frame that was given.
+    names : tuple of str
+        Names of the clusters.
 
     Examples
     --------
@@ -48,6 +56,17 @@ class Prediction:
     second: NDArray[np.intp]
     margin: Array
     known: NDArray[np.bool_]
+    index: Any = None
+    names: tuple[str, ...] = ()
+
+    def to_frame(self) -> Any:
+        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known.
+
+        Its index is that of the data frame that was given, else the position. Needs ``pip install 'grampus[frames]'``.
+        """
+        names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
+        columns = {"cluster": self.labels, "cluster_name": names, "second": self.second, "margin": self.margin}
+        return data_frame(columns | {"known": self.known}, self.index)
 
 
 @dataclass(frozen=True)
@@ -67,16 +86,17 @@ class Predictor:
     weights: Array
     vectorizer: TermVectorizer | None
     polished: bool
+    makers: Mapping[str, InputMaker] = field(default_factory=dict)
 
     @classmethod
     def of(
         cls, kernel: Kernel, gram: Gram, features: Any, labels: NDArray[np.intp], weights: Array,
-        vectorizer: TermVectorizer | None, polished: bool,
+        vectorizer: TermVectorizer | None, polished: bool, makers: Mapping[str, InputMaker] | None = None,
     ) -> Predictor:  # fmt: skip
         """Return the predictor of a partition of the documents of a Gram."""
         seen = gram.split_shift()[0] if polished else gram
         centroids = Centroids.of(seen, labels, int(labels.max()) + 1, weights)
-        return cls(kernel, gram, centroids, features, labels, weights, vectorizer, polished)
+        return cls(kernel, gram, centroids, features, labels, weights, vectorizer, polished, makers or {})
 
     def objective(self) -> float:
         """Return the k-means objective of the fitted partition, without the shift (`dominance`, Eqn 3)."""
@@ -105,6 +125,8 @@ class Predictor:
     def _features(self, X: Any) -> Any:
         takes = self.kernel.source.takes
         corpus = None if takes == "gram" else as_corpus(X)
+        if isinstance(self.features, dict):
+            return self._named(X, corpus)
         if takes == "strings":
             if corpus is None and len(X):
                 raise InputError(f"kernel '{self.kernel}' takes texts; got {type(X).__name__}.")
@@ -112,30 +134,62 @@ class Predictor:
         if corpus is not None:
             if self.vectorizer is None:
                 raise InputError("New documents must be rows of a matrix, as the fitted ones were; got texts.")
-            if not len(corpus):
-                return self.features[:0]
-            return check_matrix(self.vectorizer.transform(corpus), "new documents", rows=0)
+            return self._terms(corpus)
         if self.vectorizer is not None:
             raise InputError(f"New documents must be texts, as the fitted ones were; got {type(X).__name__}.")
         return X if isinstance(X, tuple) else check_matrix(X, "new documents", rows=0)
+
+    def _terms(self, corpus: Corpus) -> Any:
+        """Return the terms of new texts."""
+        assert self.vectorizer is not None
+        if not len(corpus):
+            return take_rows(self.features, np.arange(0))
+        return check_matrix(self.vectorizer.transform(corpus), "new documents", rows=0)
+
+    def _named(self, X: Any, corpus: Corpus | None) -> dict[str, Any]:
+        """Return every input of new documents that the kernel reads."""
+        if corpus is None:
+            raise InputError(
+                f"New documents must be a Corpus with {' and '.join(map(repr, self.features))}, which kernel "
+                f"'{self.kernel}' reads; got {type(X).__name__}."
+            )
+        if not len(corpus):
+            return take_rows(self.features, np.arange(0))
+        return {name: self._input(name, corpus) for name in self.features}
+
+    def _input(self, name: str, corpus: Corpus) -> Any:
+        if name == "text":
+            return list(corpus.texts)
+        if name == "terms" and self.vectorizer is not None:
+            return self._terms(corpus)
+        if name in corpus.inputs:
+            return corpus.inputs[name].astype(np.float64, copy=False)
+        if name in self.makers:
+            return check_matrix(self.makers[name].transform(corpus), f"the input {name!r}", rows=0)
+        if name == "terms":
+            raise InputError(
+                f"kernel '{self.kernel}' was fitted to rows of a matrix and other inputs; such a run cannot assign new "
+                "documents. Fit it to a corpus, with the matrix as one of its inputs."
+            )
+        raise InputError(
+            f"New documents must have the input {name!r}, as the fitted ones had: add it with "
+            f"corpus.with_input({name!r}, rows)."
+        )
 
     # -- to a folder and back
 
     def arrays(self) -> dict[str, Any]:
         """Return the model as arrays and Texts; nothing for a precomputed kernel."""
-        takes = self.kernel.source.takes
-        if takes == "gram":
+        if self.kernel.source.takes == "gram":
             return {}
         kept: dict[str, Any] = {"labels": self.labels.astype(np.int32), "weights": self.weights}
-        if takes == "strings":
-            kept["texts"] = Texts(self.features)
-        elif is_sparse(self.features):
-            x = self.features
-            kept |= {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
-        else:
-            kept["rows"] = self.features
+        kept |= _pack(self.features)
         if self.vectorizer is not None:
             kept |= {f"words.{name}": value for name, value in pack_vectorizer(self.vectorizer).items()}
+        for name, maker in self.makers.items():
+            parameters, learned = maker.pack()
+            kept[f"maker.{name}"] = Texts([json.dumps({"kind": maker.kind, "parameters": parameters})])
+            kept |= {f"maker.{name}.{part}": value for part, value in learned.items()}
         return kept
 
     @classmethod
@@ -143,26 +197,72 @@ class Predictor:
         """Return the predictor of saved arrays."""
         try:
             labels, weights = np.asarray(arrays["labels"], dtype=np.intp), np.asarray(arrays["weights"])
-            if "texts" in arrays:
-                features: Any = list(arrays["texts"])
-            elif "rows" in arrays:
-                features = arrays["rows"]
-            else:
-                parts = (arrays["data"], arrays["indices"], arrays["indptr"])
-                features = sp.csr_array(parts, shape=tuple(arrays["shape"].tolist()))
-                features.check_format(full_check=True)
+            features = _unpack(arrays)
             words = {name.removeprefix("words."): arrays[name] for name in arrays if name.startswith("words.")}
             vectorizer = unpack_vectorizer(parameters, words) if words and parameters else None
+            makers = _makers(arrays)
             if (
                 labels.min(initial=-1) < -1
                 or labels.max(initial=-1) < 0
-                or not len(labels) == len(weights) == _rows(features)
+                or not {len(labels)} == {len(weights)} == {_rows(rows) for rows in _each(features)}
             ):
                 raise ValueError("labels")
-        except (LookupError, ValueError, TypeError) as error:
+        except (LookupError, ValueError, TypeError, AttributeError) as error:
             raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
-        return cls.of(kernel, kernel.gram(features), features, labels, weights, vectorizer, polished)
+        gram = kernel.gram(features, name_documents(features) if isinstance(features, dict) else None)
+        return cls.of(kernel, gram, features, labels, weights, vectorizer, polished, makers)
 
 
 def _rows(features: Any) -> int:
     return features.shape[0] if hasattr(features, "shape") else len(features)
+
+
+def _each(features: Any) -> list[Any]:
+    return list(features.values()) if isinstance(features, dict) else [features]
+
+
+def _pack(features: Any) -> dict[str, Any]:
+    """Return documents as arrays and Texts; those of a named input as ``input.name.part``."""
+    if isinstance(features, dict):
+        return {f"input.{name}.{part}": value for name, rows in features.items() for part, value in _pack(rows).items()}
+    if isinstance(features, list):
+        return {"texts": Texts(features)}
+    if is_sparse(features):
+        x = features
+        return {"data": x.data, "indices": x.indices, "indptr": x.indptr, "shape": np.array(x.shape)}
+    return {"rows": features}
+
+
+def _unpack(arrays: Mapping[str, Any]) -> Any:
+    """Return the documents that ``_pack`` packed; LookupError or ValueError if they do not fit together."""
+    named = dict.fromkeys(name.split(".")[1] for name in arrays if name.startswith("input."))
+    if named:
+        return {name: _unpack(_under(f"input.{name}.", arrays)) for name in named}
+    if "texts" in arrays:
+        return list(arrays["texts"])
+    if "rows" in arrays:
+        return _of_kind(arrays["rows"], "f", 2)
+    parts = (_of_kind(arrays["data"], "f", 1), *(_of_kind(arrays[name], "iu", 1) for name in ("indices", "indptr")))
+    features = sp.csr_array(parts, shape=tuple(_of_kind(arrays["shape"], "iu", 1).tolist()))
+    features.check_format(full_check=True)
+    return features
+
+
+def _of_kind(values: Any, kinds: str, dimensions: int) -> Any:
+    """Return an array of a kind, a number of dimensions, and nothing but finite numbers; raise ValueError if not."""
+    if values.dtype.kind not in kinds or values.ndim != dimensions or not np.isfinite(values).all():
+        raise ValueError(f"{values.dtype} of shape {values.shape}")
+    return values
+
+
+def _makers(arrays: Mapping[str, Any]) -> dict[str, InputMaker]:
+    """Return the makers that were saved."""
+    found = {}
+    for name in [key.removeprefix("maker.") for key in arrays if key.startswith("maker.") and key.count(".") == 1]:
+        saved = json.loads(arrays[f"maker.{name}"][0])
+        found[name] = unpack_maker(saved["kind"], saved["parameters"], _under(f"maker.{name}.", arrays))
+    return found
+
+
+def _under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

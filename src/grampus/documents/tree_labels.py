@@ -9,26 +9,23 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from ..cluster import Node, Tree
-from ..describe import Cluster, distinguishing_terms, short_label
-from ..describe.describe import spelled
+from ..describe import Cluster, Wording, name_tree
 from ..persist import Branch, Level
 from .inputs import Inputs
 
-HEADS = 3  # clusters that the name of a union shows
+HEADS = 3  # clusters that the name of a union without words in common shows
 
 
 def branches(
-    tree: Tree, clusters: tuple[Cluster, ...], inputs: Inputs, labels: NDArray[np.intp],
-    spelling: Mapping[str, str],
-) -> tuple[tuple[Branch, ...], Array]:  # fmt: skip
+    tree: Tree, clusters: tuple[Cluster, ...], inputs: Inputs, labels: NDArray[np.intp], wording: Wording | None
+) -> tuple[tuple[Branch, ...], Array]:
     """Return the tree as records with short labels, and the leaf of every document."""
     whole = {node.index: int(labels[node.members[0]]) for node in tree.parts(len(clusters))}
     leaf_of = np.full(len(labels), -1, dtype=np.int32)
     for leaf in tree.leaves:
         leaf_of[leaf.members] = leaf.index
     counts = np.bincount(inputs.group, minlength=len(labels))
-    named = _unions(tree, clusters, whole)
-    _parts(tree, named, inputs, spelling)
+    named = _names(tree, clusters, whole, leaf_of, wording)
     made = tuple(
         Branch(
             node.index, node.parent, node.children, int(counts[node.members].sum()), node.order,
@@ -57,34 +54,27 @@ def _is_whole(node: Node, labels: NDArray[np.intp], sizes: NDArray[np.intp]) -> 
     return first >= 0 and len(node.members) == sizes[first] and bool((labels[node.members] == first).all())
 
 
-def _unions(tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int]) -> dict[int, str]:
-    """Name the clusters, and unions by the first words of their clusters, the largest first."""
+def _names(
+    tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int], leaf_of: Array, wording: Wording | None
+) -> list[str]:
+    """Name the clusters, their unions by what they share, and their parts by what tells them apart."""
+    known = {index: clusters[cluster].label for index, cluster in whole.items()}
+    known.setdefault(0, _heads(list(range(len(clusters))), clusters))
+    names = [known.get(node.index, "") for node in tree.nodes]
+    if wording is not None:
+        names = name_tree(wording, leaf_of, [node.parent for node in tree.nodes], known)
     below = {index: [cluster] for index, cluster in whole.items()}
     for node in reversed(tree.nodes):
-        found = [cluster for child in node.children for cluster in below.get(child, ())]
-        if found and node.index not in below:
-            below[node.index] = sorted(found)
-    named = {index: clusters[cluster].label for index, cluster in whole.items()}
-    for index, numbers in below.items():
-        if index not in named:
-            heads = [clusters[number].label.split(", ")[0] for number in numbers[:HEADS]]
-            more = f" + {len(numbers) - HEADS} more" if len(numbers) > HEADS else ""
-            named[index] = " + ".join(heads) + more
-    return named
-
-
-def _parts(tree: Tree, named: dict[int, str], inputs: Inputs, spelling: Mapping[str, str]) -> None:
-    """Name the parts of clusters by the terms that distinguish them."""
+        if inside := sorted(cluster for child in node.children for cluster in below.get(child, ())):
+            below.setdefault(node.index, inside)
     for node in tree.nodes:
-        children = [child for child in node.children if child not in named]
-        if not children:
-            continue
-        words = ["" for _ in children]
-        if inputs.described is not None and inputs.names is not None:
-            members = [tree.nodes[child].members for child in children]
-            part = np.repeat(np.arange(len(members)), [len(some) for some in members])
-            rows = inputs.described[np.concatenate(members)]
-            found = distinguishing_terms(rows, part, inputs.names, 3)
-            words = [short_label(spelled(terms, spelling)) for terms in found]
-        for child, word in zip(children, words, strict=True):
-            named[child] = word or f"part of {named[node.index]}"
+        if not names[node.index]:
+            inside = below.get(node.index, [])
+            names[node.index] = _heads(inside, clusters) if inside else f"part of {names[node.parent]}"
+    return names
+
+
+def _heads(numbers: list[int], clusters: tuple[Cluster, ...]) -> str:
+    """Name a union by the first words of its clusters, the largest first."""
+    heads = [clusters[number].label.split(", ")[0] for number in numbers[:HEADS]]
+    return " + ".join(heads) + (f" + {len(numbers) - HEADS} more" if len(numbers) > HEADS else "")

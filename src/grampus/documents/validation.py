@@ -23,7 +23,9 @@ STABILITY_SPLITS = 20  # at most, for stability; more of them change it less tha
 
 @dataclass(frozen=True)
 class Stability:
-    """How often companions stay together when only half of the collection is clustered.
+    """How often companions stay together when only half of the collection is clustered, beyond chance.
+
+    0 is what shuffled documents get in clusters of these sizes, 1 is always.
 
     Attributes
     ----------
@@ -92,6 +94,8 @@ def stability(found: Partition, n_splits: int, progress: Progress) -> Stability 
         found.notes.append(f"Stability was not measured: {error}")
         return None
     progress("measuring stability", 1, 1)
+    room = np.maximum(1.0 - measured.expected, 1e-9)  # what large clusters get by chance counts for nothing
     documents = np.full(len(found.labels), np.nan)
-    documents[heavy] = measured.documents
-    return Stability(tuple(map(_number, measured.clusters)), documents)
+    documents[heavy] = (measured.documents - measured.expected[labels]) / room[labels]
+    clusters = (measured.clusters - measured.expected) / room
+    return Stability(tuple(map(_number, np.clip(clusters, -1.0, 1.0))), np.clip(documents, -1.0, 1.0))

@@ -2,11 +2,12 @@
 
 A source (`DenseGram`, `LinearGram`, `SparseGram`, `FunctionGram`) stores or computes similarities; a transform
 (`shift`, `normalise`, `power`, `centre`, `empirical_map`, `self_tune`) is a Gram over another; `nystrom` and
-`principal` return one of low rank. All have the methods ``block``, ``diagonal``, ``@``, ``sum_by``, ``take``,
-``extend``, ``compare``, ``features``, ``split_shift``, ``cost`` and ``documents``, and pass
-``grampus.testing.check_gram``.
+`principal` return one of low rank; `weighted_sum` and `product` combine several, as in ``a + 0.5 * b``. All have the
+methods ``block``, ``diagonal``, ``@``, ``sum_by``, ``take``, ``extend``, ``compare``, ``features``, ``split_shift``,
+``cost`` and ``documents``, and pass ``grampus.testing.check_gram``.
 """
 
+from .algebra import product, weighted_sum
 from .answers import Comparison, Cost, Features
 from .base import Gram, check_gram
 from .collection import Collection
@@ -15,7 +16,7 @@ from .eigen import Eigenpairs, eigenpairs, eigenvalues
 from .graph import neighbour_graph
 from .lowrank import NystromGram, nystrom
 from .plan import Plan, plan, quick_products, quick_rows
-from .principal import PrincipalGram, principal
+from .principal import PrincipalGram, at_rank, principal
 from .sources import DenseGram, FunctionGram, LinearGram, SparseGram
 from .transforms import Transformed, centre, empirical_map, normalise, power, self_tune, shift, store
 
@@ -35,6 +36,7 @@ __all__ = [
     "PrincipalGram",
     "SparseGram",
     "Transformed",
+    "at_rank",
     "centre",
     "check_gram",
     "dominance_ratio",
@@ -48,10 +50,12 @@ __all__ = [
     "plan",
     "power",
     "principal",
+    "product",
     "quick_products",
     "quick_rows",
     "relative_error",
     "self_tune",
     "shift",
     "store",
+    "weighted_sum",
 ]

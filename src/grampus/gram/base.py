@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,8 @@ class Gram(ABC):
     array([1., 1.])
     """
 
+    __array_ufunc__ = None  # numbers of NumPy leave +, * and @ to the Gram
+    _combine: ClassVar[Callable[[Gram, str, Any], Any]]  # set by algebra.py, whose classes derive from this one
     namespace: ModuleType = np  # the array library of the entries
     vocabulary: Any = None  # names of the feature columns, where the kernel knows them
 
@@ -111,6 +113,26 @@ class Gram(ABC):
         """Return how many fitted documents a new one is compared with; 0 where its features are known directly."""
         return len(self)
 
+    def _root(self) -> Gram:
+        """Return the Gram at the bottom of all transforms, which compares new documents under its own kernel."""
+        return self if self.source is self else self.source._root()
+
+    def _collect_new(self, new: Any) -> Any:
+        """Check new documents; asked of the head only, like ``_split_new`` and ``_plain``."""
+        raise InputError("This Gram cannot compare new documents: make it with kernel.gram(X).")
+
+    def _split_new(self, new: Any, rows: int) -> Iterator[Any]:
+        """Split what ``_collect_new`` returned into pieces of `rows` documents."""
+        raise NotImplementedError
+
+    def _plain(self, new: Any) -> tuple[Array, Array | None]:
+        """Return what ``extend`` takes for collected new documents: similarities under the plain kernel."""
+        raise NotImplementedError
+
+    def _compared(self, new: Any) -> tuple[Array, Array | None]:
+        """Return the similarities of collected new documents through every transform, and to themselves."""
+        return self.extend(*self._root()._plain(new))
+
     def _weighted_squares(self, weights: Array) -> Array:
         """Return Σ_j w_j K_ij² for every i in float64: the squared row norms of the empirical kernel map."""
         out = np.empty(len(self))
@@ -125,6 +147,10 @@ class Gram(ABC):
     def split_shift(self) -> tuple[Gram, float]:
         """Return the Gram below its trailing shifts, and their sum σ."""
         return self, 0.0
+
+    def _at_rank(self, rank: int) -> Gram | None:
+        """Return the same Gram with another number of components; None where it was not reduced to components."""
+        return None
 
     def cost(self) -> Cost:
         """Return the cost of a product, a row and the whole matrix, in multiplications."""
@@ -195,6 +221,16 @@ class Gram(ABC):
             out = np.asarray(self._matmul(columns), dtype=dtype)
         return out[:, 0] if v.ndim == 1 else out
 
+    def __add__(self, other: Any) -> Gram:
+        """Return the Gram of sums K_ij + L_ij."""
+        return self._combine("+", other)
+
+    def __mul__(self, other: Any) -> Gram:
+        """Return the Gram of products K_ij L_ij, or of multiples by a number greater than 0."""
+        return self._combine("*", other)
+
+    __rmul__ = __mul__
+
     def sum_by(self, labels: Any, k: int | None = None, weights: Any = None) -> Array:
         """Return the weighted similarity of every document to every group, (n, k), in float64.
 
@@ -255,22 +291,20 @@ class Gram(ABC):
         Parameters
         ----------
         new : collection
-            What the kernel takes: rows of the fitted columns, strings, or similarities for ``precomputed``.
+            What the kernel takes: rows of the fitted columns, strings, similarities for ``precomputed``, or a dict of
+            named inputs.
         """
-        source: Any = self.source
-        kernel, fitted = getattr(source, "kernel", None), getattr(source, "collection", None)
-        if kernel is None:
-            raise InputError("This Gram cannot compare new documents: make it with kernel.gram(X).")
-        collected = kernel._collect_new(new, fitted)
+        root = self._root()
+        collected = root._collect_new(new)
         base, sigma = self.split_shift()
         row = 24 * max(base._compared_with(), 1)  # bytes: the block, and copies that transforms make
         rows = max(1, min(_NEW_TILE * tile_rows(row), settings().memory // 4 // row))
 
         def compared(part: Any) -> tuple[Array, Array | None]:
-            cross, own = self.extend(kernel._cross(part, fitted), kernel._diagonal(part))
+            cross, own = self._compared(part)
             return cross, None if own is None else own - sigma
 
-        for part in kernel._parts(collected, rows):
+        for part in root._split_new(collected, rows):
             yield Comparison(part, base._new_features(part), partial(compared, part))
 
     def to_linear_operator(self) -> Any:

@@ -7,6 +7,7 @@ landmarks) is computed in the canonical order defined here, and the result is pu
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -53,6 +54,21 @@ class Collection:
     def unknown(cls, n: int) -> Collection:
         """Return a collection whose documents are identified by position."""
         return cls(None, n)
+
+    @classmethod
+    def join(cls, seen: Sequence[Collection]) -> Collection:
+        """Name documents that several collections describe: copies are equal in all of them.
+
+        Documents of a collection without names make all of them unknown.
+        """
+        known = [found.names for found in seen if found.names is not None]
+        if len(known) < len(seen):
+            return cls.unknown(seen[0].n)
+        distinct = [known[0], *(names for names in known[1:] if not np.array_equal(names, known[0]))]
+        if len(distinct) == 1:
+            return seen[0]
+        both = (b"".join(names) for names in zip(*(names.tolist() for names in distinct), strict=True))
+        return cls(np.array([hashlib.blake2b(name, digest_size=16).hexdigest() for name in both], _NAME), seen[0].n)
 
     @cached_property
     def _distinct(self) -> tuple[Documents, Documents, Documents, Documents]:

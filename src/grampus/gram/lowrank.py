@@ -71,8 +71,6 @@ class NystromGram(LinearGram):
         super().__init__(features)
         self._documents = documents
         self.landmarks, self.negative, self.new = landmarks, negative, new
-        self.collection = getattr(new.below.source, "collection", None)
-        self.kernel = getattr(new.below.source, "kernel", None)
 
     @property
     def widths(self) -> tuple[int, ...]:
@@ -100,9 +98,11 @@ class NystromGram(LinearGram):
         return None  # only the landmarks are stored
 
     def _new_features(self, new: Any) -> Features:
-        compared = self.kernel._cross(new, self.collection), self.kernel._diagonal(new)
-        rows = self.embed(*check_extension(*compared, self.widths))
+        rows = self.embed(*check_extension(*self._root()._plain(new), self.widths))
         return Features(rows, np.ones(len(rows)))
+
+    def _root(self) -> Gram:
+        return self.new.below._root()
 
     def _compared_with(self) -> int:
         return max(self.widths)

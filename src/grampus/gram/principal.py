@@ -15,8 +15,10 @@ from .base import Gram, check_gram
 from .collection import Collection
 from .eigen import eigenpairs
 from .sources import LinearGram
+from .transforms import normalise
 
 _ROUNDING = {"float64": 1e-12, "float32": 1e-6}  # of the largest eigenvalue: smaller ones count as 0
+_UNIT = {"float64": 1e-9, "float32": 1e-4}  # self-similarities nearer to 1 count as 1
 _NOTHING = 1e-20  # of the largest squared length: shorter rows count as 0
 
 
@@ -45,8 +47,6 @@ class PrincipalGram(LinearGram):
         super().__init__(features)
         self.base, self.project, self.part = base, project, part
         self.size = float(row_squares(features).max())
-        self.collection = getattr(base.source, "collection", None)
-        self.kernel = getattr(base.source, "kernel", None)
         self._directions: Array | None = None
 
     def documents(self) -> Collection:
@@ -76,12 +76,15 @@ class PrincipalGram(LinearGram):
             return None
         below, explicit = self.base._new_features(new), self.base.features()
         if below is None or explicit is None:
-            rows = self.embed(self.kernel._cross(new, self.collection), self.kernel._diagonal(new))
+            rows = self.embed(*self._root()._plain(new))
         else:
             if self._directions is None:
                 self._directions = explicit.project(self.project)
             rows = self._settled(below.onto(self._directions))
         return Features(rows, np.ones(len(rows)))
+
+    def _root(self) -> Gram:
+        return self.base._root()
 
     def _compared_with(self) -> int:
         return self.base._compared_with()
@@ -90,6 +93,15 @@ class PrincipalGram(LinearGram):
     def pairwise(self) -> bool:
         """False: a new document is compared with all fitted ones."""
         return False
+
+    def _at_rank(self, rank: int) -> Gram:
+        own = self.rows.shape[1]
+        if rank == own or self.part is not None:
+            return self
+        if rank > own:
+            return principal(self.base, rank)
+        rows = _settled(np.ascontiguousarray(self.rows[:, :rank]), float(row_squares(self.rows[:, :rank]).max()))
+        return PrincipalGram(rows, self.base, self.project[:, :rank])
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         if self.part is None and len(index) == len(self):
@@ -145,6 +157,39 @@ def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
     features = np.ascontiguousarray(vectors * roots)
     features = _settled(features, float(row_squares(features).max()))
     return PrincipalGram(features.astype(gram.dtype, copy=False), gram, vectors / roots)
+
+
+def at_rank(gram: Gram, rank: int) -> Gram:
+    """Return a Gram with its leading `rank` components; what came after a reduction is applied again.
+
+    `cosine|principal(30)|normalise` at rank 15 is `cosine|principal(15)|normalise`: fewer components are taken from
+    those at hand, more are computed anew. A Gram that was not reduced before is reduced by ``principal``, without its
+    shift, and normalised again if its self-similarities are all 1.
+
+    Parameters
+    ----------
+    gram : Gram
+    rank : int
+        Fewer where the Gram has no more positive eigenvalues.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import parse_kernel
+    >>> from grampus.gram import at_rank
+    >>> gram = parse_kernel("cosine|principal(3)|normalise").gram(np.random.default_rng(0).random((9, 5)))
+    >>> at_rank(gram, 2).features().rows.shape
+    (9, 2)
+    """
+    rank = check_integer(rank, "rank", low=1)
+    base = check_gram(gram).split_shift()[0]
+    found = base._at_rank(rank)
+    if found is not None:
+        return found
+    own = base.diagonal().astype(np.float64)
+    unit = own.max(initial=0.0) > 0 and bool(np.abs(own[own > 0] - 1.0).max() < _UNIT[gram.dtype.name])
+    reduced = principal(base, rank)
+    return normalise(reduced) if unit else reduced
 
 
 def _settled(features: Array, size: float) -> Array:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,17 @@ class Source(Gram):
         if whole._documents is not None:
             self._documents = whole._documents.take(index)
         return self
+
+    def _collect_new(self, new: Any) -> Any:
+        if self.kernel is None:
+            return super()._collect_new(new)
+        return self.kernel._collect_new(self.kernel._pick(new), self.collection)
+
+    def _split_new(self, new: Any, rows: int) -> Iterator[Any]:
+        return self.kernel._parts(new, rows)
+
+    def _plain(self, new: Any) -> tuple[Array, Array | None]:
+        return self.kernel._cross(new, self.collection), self.kernel._diagonal(new)
 
     @property
     def pairwise(self) -> bool:

@@ -4,6 +4,7 @@ A `Kernel` is parameters only. ``kernel.gram(X)`` fits it to a collection and re
 gram)`` compares new documents with it.
 """
 
+from .algebra import At, Product, Scaled, Sum
 from .base import Kernel, Piped, Transform
 from .spelling import known_names, parse_kernel, register
 from .string import (
@@ -21,6 +22,7 @@ from .transforms import Centre, Map, Normalise, Nystrom, Power, Principal, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
 
 __all__ = [
+    "At",
     "BoundRange",
     "Centre",
     "Constant",
@@ -39,11 +41,14 @@ __all__ = [
     "Power",
     "Precomputed",
     "Principal",
+    "Product",
+    "Scaled",
     "SelfTuning",
     "Shift",
     "Spectrum",
     "String",
     "Subsequence",
+    "Sum",
     "Transform",
     "distinctive_substrings",
     "known_names",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, ClassVar
 
@@ -15,6 +15,9 @@ from .._check import check_matrix
 from ..errors import InputError
 from ..gram import Collection, FunctionGram, Gram
 from ..gram.sources import Source
+
+DEFAULT_INPUTS = {"vectors": "terms", "strings": "text", "gram": "gram"}
+"""The input that a kernel reads unless it names one, by what it takes."""
 
 
 class Spelled:
@@ -74,12 +77,17 @@ class Transform(Spelled, ABC):
     def __call__(self, gram: Gram) -> Gram:
         """Fit to a Gram and return the transformed one."""
 
+    def for_clusters(self, k: int) -> Transform:
+        """Return the transform with the parameters that follow k filled in."""
+        return self
+
 
 class Kernel(Spelled, ABC):
     """Parameters and a function of two collections.
 
     Your own kernel is a frozen dataclass with a ``name``, ``_cross`` and ``_diagonal``; decorated with ``register``,
-    it can be spelled like the others. ``kernel | transform`` composes.
+    it can be spelled like the others. ``kernel | transform`` composes, ``+`` and ``*`` combine kernels, and
+    ``kernel.at("embedding")`` names the input that it reads.
 
     Examples
     --------
@@ -93,8 +101,13 @@ class Kernel(Spelled, ABC):
            [0., 0.]])
     """
 
+    __array_ufunc__ = None  # numbers of NumPy leave * to the kernel
+    _combine: ClassVar[Callable[[Kernel, str, Any], Any]]  # set by algebra.py, whose classes derive from this one
+    _binds: ClassVar[int] = 3
+    """How tightly the spelling holds together: 0 a sum, 1 a product, 2 a chain of transforms, 3 a name."""
+
     takes: ClassVar[str] = "vectors"
-    """Type of the collection: ``"vectors"``, ``"strings"``, or ``"gram"`` for a given matrix."""
+    """Type of the collection: ``"vectors"``, ``"strings"``, ``"gram"`` for a given matrix, or ``"mixed"``."""
 
     # -- required of a plain kernel
 
@@ -126,6 +139,20 @@ class Kernel(Spelled, ABC):
             )
         return new
 
+    def _pick(self, documents: Any) -> Any:
+        """Return the input that this kernel reads; a collection without names is that of kernels that name none."""
+        if not isinstance(documents, Mapping):
+            return documents
+        name = self.inputs[0]
+        if name not in documents:
+            held = ", ".join(map(repr, documents)) or "none"
+            raise InputError(f"kernel '{self}' reads the input {name!r}; the documents have {held}.")
+        return documents[name]
+
+    def _learned(self) -> list[str]:
+        """Return the names of the transforms that learn from the collection."""
+        return [transform.name for transform in self.transforms if transform.learns]
+
     def _parts(self, new: Any, rows: int) -> Iterator[Any]:
         """Split what ``_collect_new`` returned into pieces of `rows` documents."""
         count = new.shape[0] if hasattr(new, "shape") else len(new)
@@ -133,8 +160,13 @@ class Kernel(Spelled, ABC):
             yield take_rows(new, slice(start, min(start + rows, count)))
 
     @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs of a corpus that the kernel reads, without repetition."""
+        return (DEFAULT_INPUTS[self.source.takes],)
+
+    @property
     def source(self) -> Kernel:
-        """The plain kernel at the head of a chain."""
+        """The kernel at the head of a chain: a plain one, or a sum or product."""
         return self
 
     @property
@@ -149,17 +181,58 @@ class Kernel(Spelled, ABC):
             return NotImplemented
         return Piped(self, (transform,))
 
+    def __add__(self, other: Any) -> Kernel:
+        return self._combine("+", other)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return self._combine("*", other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return self._combine("*", other)
+
+    def at(self, name: str) -> Kernel:
+        """Return the kernel that reads another input of a corpus, spelled ``kernel@name``.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"embedding"``.
+
+        Examples
+        --------
+        >>> from grampus.kernels import Cosine
+        >>> str(Cosine() + 0.5 * Cosine().at("embedding"))
+        'cosine + 0.5 * cosine@embedding'
+        """
+        return self._combine("@", name)
+
+    def for_clusters(self, k: int) -> Kernel:
+        """Return the kernel with the parameters that follow k filled in, such as ``principal(auto)``.
+
+        Parameters
+        ----------
+        k : int
+            Number of clusters.
+
+        Examples
+        --------
+        >>> from grampus import parse_kernel
+        >>> str(parse_kernel("cosine|principal(auto)").for_clusters(50))
+        'cosine|principal(50)'
+        """
+        return self
+
     def gram(self, documents: Any, collection: Collection | None = None) -> Gram:
         """Fit to a collection (a matrix, or strings for a string kernel) and return its Gram.
 
         Parameters
         ----------
-        documents : array, sparse matrix or list of str
-            The collection.
+        documents : array, sparse matrix, list of str, or dict of these
+            The collection; in a dict, by the names of the inputs that kernels read, such as ``"embedding"``.
         collection : Collection, optional
             The names of the documents, if they are already known; otherwise computed from their content.
         """
-        gram: Any = self.source._gram(self.source._collect(documents))
+        gram: Any = self.source._gram(self.source._collect(self.source._pick(documents)))
         gram.kernel = self.source
         if collection is not None:
             gram.named(collection)
@@ -181,11 +254,10 @@ class Kernel(Spelled, ABC):
         cross : array of shape (m, n)
         diagonal : array of shape (m,), or None if it is unknown (a precomputed kernel without it)
         """
-        fitted = getattr(gram.source, "collection", None)
-        if getattr(gram.source, "kernel", None) != self.source:
+        root = gram._root()
+        if getattr(root, "kernel", None) != self.source:
             raise InputError(f"gram must have been made by this kernel, '{self}'; it was made by another, or by hand.")
-        new = self.source._collect_new(new, fitted)
-        return gram.extend(self.source._cross(new, fitted), self.source._diagonal(new))
+        return gram._compared(root._collect_new(new))
 
     def cross(self, new: Any, documents: Any) -> Array:
         """Return the similarities of new documents to a collection, shape (m, n), after fitting to the collection.
@@ -207,7 +279,7 @@ class Kernel(Spelled, ABC):
         new : array, sparse matrix or list of str
             Documents.
         """
-        learned = [transform.name for transform in self.transforms if transform.learns]
+        learned = self._learned()
         if learned:
             raise InputError(
                 f"Under '{learned[0]}' a document's self-similarity depends on the fitted collection; "
@@ -228,11 +300,12 @@ class Piped(Kernel):
     ['normalise', 'shift', 'map']
     """
 
+    _binds: ClassVar[int] = 2
     head: Kernel
     tail: tuple[Transform, ...]
 
     def __str__(self) -> str:
-        return "|".join([str(self.head), *map(str, self.tail)])
+        return "|".join([spell_inside(self.head, self._binds), *map(str, self.tail)])
 
     def __or__(self, transform: Transform) -> Kernel:
         if not isinstance(transform, Transform):
@@ -249,11 +322,28 @@ class Piped(Kernel):
         """The transforms, those inside the head first."""
         return self.head.transforms + self.tail
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs of the head."""
+        return self.head.inputs
+
+    def for_clusters(self, k: int) -> Kernel:
+        """Return the chain with the parameters that follow k filled in."""
+        return Piped(self.head.for_clusters(k), tuple(transform.for_clusters(k) for transform in self.tail))
+
+    def _learned(self) -> list[str]:
+        return self.head._learned() + [transform.name for transform in self.tail if transform.learns]
+
     def _cross(self, new: Any, fitted: Any) -> Array:
         return self.source._cross(new, fitted)
 
     def _diagonal(self, new: Any) -> Array:
         return self.source._diagonal(new)
+
+
+def spell_inside(kernel: Kernel, binds: int) -> str:
+    """Return the spelling of a kernel inside another, in parentheses where it binds less tightly."""
+    return str(kernel) if kernel._binds >= binds else f"({kernel})"
 
 
 def ones(documents: Any) -> Array:

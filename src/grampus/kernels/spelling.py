@@ -2,29 +2,34 @@
 
 ::
 
-    kernel    := call ("|" call)*
+    kernel    := term ("+" term)*
+    term      := factor ("*" factor)*
+    factor    := weight | chain
+    chain     := atom ("|" call)*
+    atom      := ( call | "(" kernel ")" ) [ "@" name ]
     call      := name [ "(" [ argument ("," argument)* ] ")" ]
-    argument  := [ name "=" ] ( number | word )          a word may end in "++"
+    argument  := [ name "=" ] ( number | word )          a word may end in "++", a number begin with a sign
 """
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields
 from difflib import get_close_matches
+from functools import partial
 from typing import Any, TypeVar
 
 from ..errors import InputError, KernelSpellingError
 from .base import Kernel, Spelled, Transform
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
-_TOKEN = re.compile(
-    rf"(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.]))|(?P<name>{_NAME}(?:\+\+)?)|(?P<mark>[()|,=])",
-    re.ASCII,
-)
+_NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.])"
+_TOKEN = re.compile(rf"(?P<number>{_NUMBER})|(?P<name>{_NAME})|(?P<mark>[()|+*@])", re.ASCII)
+_ARGUMENT = re.compile(rf"(?P<number>[+-]?{_NUMBER})|(?P<name>{_NAME}(?:\+\+)?)|(?P<mark>[()|,=])", re.ASCII)
 _SPACE = re.compile(r"\s*")
-_LONGEST = 2000
+_LONGEST, _DEEPEST = 2000, 50
 _registry: dict[str, type[Spelled]] = {}
 _Class = TypeVar("_Class", bound=type[Spelled])
 
@@ -80,6 +85,9 @@ def known_names() -> dict[str, type[Spelled]]:
 def parse_kernel(spelling: str | Kernel) -> Kernel:
     """Parse the spelling of a kernel, such as ``"cosine|shift"``; a Kernel is returned unchanged.
 
+    Kernels add (``+``), multiply (``*``), take a weight (``0.5 *``), transforms (``|``) and the name of an input
+    (``@``), which binds tightest; then ``|``, then ``*``, then ``+``. Parentheses group.
+
     ``str(kernel)`` is the inverse: ``parse_kernel(str(kernel)) == kernel``.
 
     Parameters
@@ -97,6 +105,8 @@ def parse_kernel(spelling: str | Kernel) -> Kernel:
     >>> from grampus import parse_kernel
     >>> parse_kernel("polynomial(2) | normalise(inf)")
     Piped(head=Polynomial(degree=2, coef0=1.0), tail=(Normalise(order=inf),))
+    >>> str(parse_kernel("(cosine+gaussian(1)@embedding)|shift"))
+    '(cosine + gaussian(1)@embedding)|shift'
     >>> parse_kernel("cosin|shift")
     Traceback (most recent call last):
     ...
@@ -132,16 +142,19 @@ class _Parser:
                 40,
             )
         self.tokens = list(self._tokens())
-        self.next = 0
+        self.next, self.depth = 0, 0
 
     def _tokens(self) -> Iterator[_Token]:
         text, position = self.spelling, 0
+        inside, last = False, ""  # of the parentheses after a name, where signs belong to numbers
         while (position := _end_of_space(text, position)) < len(text):
-            match = _TOKEN.match(text, position)
+            match = (_ARGUMENT if inside else _TOKEN).match(text, position)
             if match is None:
-                raise self.error(f"{text[position]!r} does not belong in a kernel's spelling.", position)
-            yield _Token(str(match.lastgroup), match[0], position)
-            position = match.end()
+                raise self.error(_stranger(text[position], inside=inside), position)
+            token = _Token(str(match.lastgroup), match[0], position)
+            inside = (token.text == "(" and last == "name") or (inside and token.text != ")")
+            yield token
+            position, last = match.end(), token.kind
         yield _Token("end", "", len(text))
 
     def error(self, message: str, position: int) -> KernelSpellingError:
@@ -161,16 +174,76 @@ class _Parser:
         return token
 
     def kernel(self) -> Kernel:
-        kernel = self.call(Kernel)
-        assert isinstance(kernel, Kernel)
+        kernel = self.sum()
+        token = self.take()
+        if token.kind != "end":
+            raise self.error(f"Expected '|', '*', '+' or the end; got {token.text!r}.", token.position)
+        return kernel
+
+    def sum(self) -> Kernel:
+        kernel = self.product()
+        while self.accept("+"):
+            kernel = kernel + self.product()
+        return kernel
+
+    def product(self) -> Kernel:
+        """Read kernels and weights with ``*`` between them; the weights become one."""
+        start, weights = self.tokens[self.next], []
+        kernel: Kernel | None = None
+        while True:
+            token = self.tokens[self.next]
+            if token.kind == "number":
+                weights.append(self.take())
+            else:
+                kernel = self.chain() if kernel is None else kernel * self.chain()
+            if not self.accept("*"):
+                break
+        if kernel is None:
+            raise self.error(
+                f"Expected a kernel: {start.text} is a weight, as in '{start.text} * cosine'.", start.position
+            )
+        for token in weights:
+            kernel = self.checked(partial(operator.mul, kernel, _value(token)), token)
+        return kernel
+
+    def chain(self) -> Kernel:
+        kernel = self.atom()
         while self.accept("|"):
             transform = self.call(Transform)
             assert isinstance(transform, Transform)
             kernel = kernel | transform
-        token = self.take()
-        if token.kind != "end":
-            raise self.error(f"Expected '|' or the end; got {token.text!r}.", token.position)
         return kernel
+
+    def atom(self) -> Kernel:
+        opened = self.tokens[self.next]
+        kernel: Any = self.group(opened) if self.accept("(") else self.call(Kernel)
+        if self.accept("@"):
+            token = self.take()
+            if token.kind != "name":
+                got = f"; got {token.text!r}" if token.text else ""
+                raise self.error(f"Expected the name of an input, such as 'embedding'{got}.", token.position)
+            kernel = self.checked(partial(kernel.at, token.text), token)
+        return kernel
+
+    def group(self, opened: _Token) -> Kernel:
+        """Read what is in parentheses."""
+        self.depth += 1
+        if self.depth > _DEEPEST:
+            raise self.error(f"Parentheses may be nested {_DEEPEST} deep.", opened.position)
+        kernel = self.sum()
+        if not self.accept(")"):
+            token = self.tokens[self.next]
+            what = f"Expected '|', '*', '+' or ')'; got {token.text!r}." if token.text else "This '(' is never closed."
+            raise self.error(what, token.position if token.text else opened.position)
+        self.depth -= 1
+        return kernel
+
+    def checked(self, make: Callable[[], Kernel], token: _Token) -> Kernel:
+        """Return what `make` returns; what it refuses is pointed at."""
+        try:
+            return make()
+        except InputError as error:
+            raise self.error(str(error), token.position) from None
 
     def call(self, wanted: type[Spelled]) -> Spelled:
         token = self.take()
@@ -238,6 +311,13 @@ class _Parser:
             raise self.error(prefix + message, place) from None
 
 
+def _stranger(character: str, *, inside: bool) -> str:
+    """Say why a character does not belong."""
+    if character == "-" and not inside:
+        return "'-' does not belong in a kernel's spelling: kernels are added with weights greater than 0."
+    return f"{character!r} does not belong in a kernel's spelling."
+
+
 def _end_of_space(text: str, position: int) -> int:
     match = _SPACE.match(text, position)
     return match.end() if match else position
@@ -261,7 +341,10 @@ def _unknown(name: str, wanted: type[Spelled]) -> str:
     if cls is not None and wanted is Kernel:
         return f"{name!r} is a transform and must follow a kernel, as in 'cosine|{name}'."
     if cls is not None:
-        return f"{name!r} is a kernel and can only stand first; what follows '|' must be a transform such as 'shift'."
+        return (
+            f"{name!r} is a kernel and can only stand first; what follows '|' must be a transform such as 'shift'. "
+            "Kernels are combined by '+' and '*'."
+        )
     what = "kernel" if wanted is Kernel else "transform"
     names = [known for known, cls in _registry.items() if issubclass(cls, wanted)]
     return f"{name!r} is not a known {what}" + _nearest(name, names).replace("it has", "known are")

@@ -7,11 +7,14 @@ from typing import ClassVar
 
 from .. import gram as grams
 from .._check import check_integer, check_number
+from ..errors import InputError
 from ..gram import Gram
 from ..gram.landmarks import check_choice
 from ..gram.transforms import check_order, check_shift
 from .base import Transform
 from .spelling import register
+
+COMPONENTS = 30  # of principal(auto), at least; as many as clusters where there are more
 
 
 @register
@@ -176,20 +179,33 @@ class Nystrom(Transform):
 class Principal(Transform):
     """The leading `rank` components of a Gram: latent semantic analysis, for any kernel.
 
+    Parameters
+    ----------
+    rank : int or "auto"
+        Number of components; "auto" is max(30, k), or 30 where no number of clusters is known.
+
     Examples
     --------
-    >>> str(Principal(50))
-    'principal(50)'
+    >>> str(Principal(50)), Principal("auto").for_clusters(80)
+    ('principal(50)', Principal(rank=80))
     """
 
     name: ClassVar[str] = "principal"
-    words: ClassVar[str] = "keep the leading `rank` components, which many documents share (latent semantic analysis)"
+    words: ClassVar[str] = "keep the leading `rank` components, which many documents share; auto is max(30, k)"
     formula: ClassVar[str] = "V_r Λ_r V_rᵀ, the best approximation of rank r"
-    rank: int = 100
+    rank: int | str = 100
 
     def __post_init__(self) -> None:
-        self._set(rank=check_integer(self.rank, "rank", low=1))
+        if isinstance(self.rank, str):
+            if self.rank != "auto":
+                raise InputError(f"rank must be a whole number or 'auto'; got {self.rank!r}.")
+        else:
+            self._set(rank=check_integer(self.rank, "rank", low=1))
+
+    def for_clusters(self, k: int) -> Transform:
+        """Return as many components as clusters, and at least 30, for ``principal(auto)``."""
+        return Principal(max(COMPONENTS, k)) if isinstance(self.rank, str) else self
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the components and return the Gram of low rank."""
-        return grams.principal(gram, self.rank)
+        return grams.principal(gram, COMPONENTS if isinstance(self.rank, str) else self.rank)

@@ -12,7 +12,12 @@ from ..report.tables import add
 
 ROWS = 40  # rows of a table; the rest is counted
 COLOUR = "#0072b2"  # readable on white and on black
+# Okabe and Ito's colours can be distinguished with every kind of colour blindness.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#666666")
+GREY = "#bbbbbb"
+DOTS = 1500  # points of a map; every second, third, … of more
 _BAR = 120
+_MAP, _RIM = 360, 12
 
 
 def html(*parts: Element) -> str:
@@ -69,8 +74,41 @@ def line(values: Any, text: str) -> Element:
     return drawing
 
 
-def _drawing(height: int, text: str) -> Element:
-    return Element("svg", {"width": str(_BAR), "height": str(height), "role": "img", "aria-label": text})
+def _drawing(height: int, text: str, width: int = _BAR) -> Element:
+    return Element("svg", {"width": str(width), "height": str(height), "role": "img", "aria-label": text})
+
+
+def swatch(group: int, text: str) -> Element:
+    """Return left-aligned text after a dot in the colour of a group."""
+    body = left("")
+    add(body, "span", "●", style=f"color:{colour(group)};margin-right:.4em")
+    add(body, "span", text)
+    return body
+
+
+def colour(group: int) -> str:
+    """Return the colour of a group; that of no group is grey. Colours repeat after seven."""
+    return GREY if group < 0 else COLOURS[group % len(COLOURS)]
+
+
+def dots(places: Any, groups: Any, text: str) -> Element:
+    """Return points on a square map, coloured by their groups, with the number of each group at its middle."""
+    at, of = np.asarray(places, dtype=float), np.asarray(groups)
+    low, high = at.min(axis=0, initial=np.inf), at.max(axis=0, initial=-np.inf)
+    wide = float((high - low).max(initial=0.0)) or 1.0
+    spots = (at - (low + high) / 2) / wide * (_MAP - 2 * _RIM) + _MAP / 2
+    spots[:, 1] = _MAP - spots[:, 1]
+    drawing = _drawing(_MAP, text, _MAP)
+    step = -(-len(at) // DOTS) or 1
+    for group in np.unique(of).tolist():
+        inside = add(drawing, "g", fill=colour(group), fill_opacity="0.6")
+        for x, y in spots[of == group][::step]:
+            add(inside, "circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r="2.2")
+    for group in np.unique(of[of >= 0]).tolist():
+        x, y = spots[of == group].mean(axis=0)
+        style = "font:bold 13px sans-serif;paint-order:stroke;stroke:#fff;stroke-width:3px"
+        add(drawing, "text", str(group), x=f"{x:.1f}", y=f"{y:.1f}", text_anchor="middle", style=style)
+    return drawing
 
 
 def left(text: str, depth: int = 0) -> Element:

@@ -89,10 +89,11 @@ def _choice(choice: Any) -> str:
     scores = score_rows(choice)
     top = max((score.mean for score in scores if score.mean is not None), default=0.0)
     rows = []
-    for k, mean, error, standing, note in scores:
-        figures = ["–" if value is None else f"{value:.3f}" for value in (mean, error)]
-        share = 0.0 if mean is None or top <= 0 else mean / top
-        rows.append((k, *figures, bar(share, figures[0]), left(", ".join(filter(None, (standing, note))))))
+    for score in scores:
+        figures = ["–" if value is None else f"{value:.3f}" for value in (score.mean, score.error)]
+        share = 0.0 if score.mean is None or top <= 0 else score.mean / top
+        said = left(", ".join(filter(None, (score.standing, score.note))))
+        rows.append((score.k, *figures, bar(share, figures[0]), said))
     kernel = f" on {choice.kernel}" if isinstance(choice, Selection) else ""
     title = f"{choice.scheme}{kernel}: k = {choice.best}"
     words = choice.confidence if isinstance(choice, Selection) else choice.verdict

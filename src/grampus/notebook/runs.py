@@ -1,4 +1,4 @@
-"""A run as its verdict and its clusters."""
+"""A run, and a fitted clusterer, as the verdict, the list of clusters and the map."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .. import _draw
 from ..persist import Run
 from ..report.page import page_of
 from ..report.tables import MARKS, add
-from .elements import bar, html, left, table
+from .elements import bar, dots, html, left, swatch, table
 
 WORDS = 8
 
@@ -20,9 +20,10 @@ def _run(run: Run) -> str:
     for statement in page.statements:
         add(verdict, "li", f"{MARKS[statement.kind]} {statement.text}")
     largest = max((cluster.size for cluster in run.evidence.clusters), default=1) or 1
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
-            left(cluster.label),
+            cluster.number,
+            swatch(cluster.number, cluster.label),
             left(", ".join(term.text for term in cluster.terms[:WORDS])),
             "–" if cluster.stability is None else f"{cluster.stability:.0%}",
             f"{cluster.size:,}",
@@ -30,5 +31,10 @@ def _run(run: Run) -> str:
         )
         for cluster in run.evidence.clusters
     ]
-    head = ("cluster", "words", "stability", "documents", "")
-    return html(verdict, table(f"{page.title}: {page.headline}", head, rows))
+    if run.n_unassigned:
+        share = bar(run.n_unassigned / largest, str(run.n_unassigned))
+        rows.append(("", swatch(-1, "in no cluster"), left(""), "–", f"{run.n_unassigned:,}", share))
+    head = ("", "cluster", "words", "stability", "documents", "")
+    picture = Element("div")
+    picture.append(dots(run.layout.coordinates, run.evidence.labels, f"map of the documents: {page.headline}"))
+    return html(verdict, table(f"{page.title}: {page.headline}", head, rows), picture)

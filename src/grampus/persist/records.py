@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from .._draw import Drawable
 from ..describe import Cluster
+from ..select import score_rows
 from ..text import Texts
+from .frame import scores_frame
 
 
 @dataclass(frozen=True)
@@ -62,6 +64,10 @@ class Choice(Drawable):
     verdict: str = ""
     expected: tuple[float | None, ...] = ()
     answer: str = ""
+
+    def to_frame(self) -> Any:
+        """Return one row for each k as a pandas DataFrame: score, standard_error, standing."""
+        return scores_frame(score_rows(self))
 
 
 @dataclass(frozen=True)
@@ -153,6 +159,8 @@ class Provenance:
         How long it took.
     versions : dict of str to str
         Versions of Grampus, Python and the libraries used.
+    languages : dict of str to int
+        How many documents are in each language, by code, the most frequent first; empty if that was not looked for.
 
     Examples
     --------
@@ -172,6 +180,7 @@ class Provenance:
     created: str
     seconds: float
     versions: dict[str, str]
+    languages: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

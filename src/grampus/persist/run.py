@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._draw import Shown
+from .._draw import Drawable
 from ..errors import InputError, RunError
 from ..text import Texts
 from .folder import read_folder, write_folder
+from .frame import frame_of
 from .records import Documents, Layout, Level, Provenance, RunEvidence
 from .schema import check_parts, read
 from .upgrade import SCHEMA, upgrade
@@ -22,7 +23,7 @@ EXCERPT = 160  # characters of a document that are kept as its excerpt
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run(Shown):
+class Run(Drawable):
     """What one clustering of n documents into k clusters found; row i is the i-th document as it was given.
 
     Plain data: strings, numbers, tuples of small records and arrays. ``DocumentClusterer`` makes one, the report is
@@ -121,9 +122,35 @@ class Run(Shown):
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
-        strings = isinstance(self.model.get("texts"), Texts)
+        strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
         bare = replace(self.documents, texts=None, excerpts=None, titles=None)
         return replace(self, documents=bare, model={} if strings else self.model)
+
+    def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
+        """Return one of the run's tables as a pandas data frame. Needs ``pip install 'grampus[frames]'``.
+
+        Parameters
+        ----------
+        table : str
+            "documents": cluster, cluster_name, second, margin, oddness, stability, x and y, indexed by id.
+            "levels": the cluster of every document at each level, and its name, indexed by id.
+            "clusters": name, size, words, cohesion, separation, nearest, stability.
+            "tree": parent, size, height, gain, cluster and name of every node.
+            "duplicates": pairs of near-duplicates, first and second, and their similarity.
+            "choice": the score of every k that was tried; no rows where k was given.
+        index : sequence or pandas.Index, optional
+            One value for each document, instead of the ids: that of your frame, to join with it.
+
+        Examples
+        --------
+        >>> from grampus import DocumentClusterer
+        >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+        >>> run.to_frame().loc["1", ["cluster", "cluster_name"]].tolist()
+        [1, 'whale, sing, song']
+        >>> run.to_frame("clusters")["size"].tolist()
+        [2, 2]
+        """
+        return frame_of(self, table, index)
 
     def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
         """Write the run into a folder, which then holds this run and nothing of an older one.

@@ -271,7 +271,9 @@ def _check_model(model: Mapping[str, Any], k: int) -> None:
     fits = isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and weights.ndim == 1
     if not fits or not np.isfinite(weights).all() or (weights < 0).any():
         raise RunError("model.weights must be finite numbers of at least 0.")
-    terms = model.get("words.terms", ())
+    terms = model.get("words.terms", Texts())
+    _require(isinstance(terms, Texts), "model.words.terms", "texts", terms)
     for name in ("words.global_weights", "words.document_frequency"):
-        if np.shape(model.get(name, np.zeros(len(terms)))) != (len(terms),):
-            raise RunError(f"model.{name} must be {len(terms)} numbers, one for each term.")
+        values = np.asarray(model.get(name, np.zeros(len(terms))))
+        if values.shape != (len(terms),) or values.dtype.kind not in "iuf" or not np.isfinite(values).all():
+            raise RunError(f"model.{name} must be {len(terms)} finite numbers, one for each term.")

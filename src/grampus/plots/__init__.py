@@ -6,7 +6,17 @@ themselves: ``result.plot()``.
 """
 
 from .choice import k_chart
+from .documents import document_map
 from .gram import eigenvalues, heatmap, normalised_curves
 from .results import dendrogram, projections, reassignments
 
-__all__ = ["dendrogram", "eigenvalues", "heatmap", "k_chart", "normalised_curves", "projections", "reassignments"]
+__all__ = [
+    "dendrogram",
+    "document_map",
+    "eigenvalues",
+    "heatmap",
+    "k_chart",
+    "normalised_curves",
+    "projections",
+    "reassignments",
+]

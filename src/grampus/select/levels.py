@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, is_sparse, take_rows
 from .._draw import Drawable
+from .._frame import data_frame
 from .._progress import Progress, as_progress
 from .._random import seed_words
 from ..cluster import kernel_kmeans
@@ -94,6 +95,10 @@ class Levels(Drawable):
     def middle(self) -> Level:
         """The level that is shown first."""
         return self["middle"]
+
+    def to_frame(self) -> Any:
+        """Return the cluster of every document at each level as a pandas DataFrame (``grampus[frames]``)."""
+        return data_frame({level.name: level.labels for level in self.levels})
 
     @property
     def sentence(self) -> str:

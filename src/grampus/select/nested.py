@@ -69,7 +69,7 @@ def _shares(scatter: Array, sizes: NDArray[Any], k: int) -> NDArray[np.intp]:
 
 
 def by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Number clusters by size, the largest 0; of equal ones, the one with the earlier document. −1 stays −1."""
+    """Renumber clusters: the largest is 0; of equal ones, the one with the earlier document comes first. −1 stays."""
     inside = labels >= 0
     found, first, sizes = np.unique(labels[inside], return_index=True, return_counts=True)
     number = np.full(int(labels.max(initial=-1)) + 1, -1, dtype=np.intp)

@@ -13,7 +13,8 @@ from scipy import special
 from .._array import Array
 from .._check import check_number
 from .._draw import Drawable
-from ..errors import InputError, MissingExtraError
+from .._frame import data_frame
+from ..errors import InputError
 from .prototypes import Reduction
 
 LEVEL = 0.05  # of every test here
@@ -417,10 +418,6 @@ class Selection(Drawable):
 
     def to_frame(self) -> Any:
         """Return one row for each k as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("to_frame needs pandas: pip install 'grampus[frames]'.") from error
         table = {
             "score": self.mean,
             "standard_error": self.standard_error,
@@ -430,7 +427,7 @@ class Selection(Drawable):
             "rank": [self.ranking.index(k) + 1 for k in self.ks],
             "close": [k == self.ranking[0] or k in self.close for k in self.ks],
         }
-        return pd.DataFrame(table, index=pd.Index(self.ks, name="k"))
+        return data_frame(table, self.ks, "k")
 
     def chart(self) -> str:
         """Return the scores as bars, one line for each k."""

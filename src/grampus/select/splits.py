@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, sum_rows
 from .._check import check_integer
 from .._parallel import results_in_threads
-from ..cluster.kmeans import JOINS, Labels, plus_plus, plus_plus_path, random_partition, row_reader
+from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
+from ..cluster.trees.nested import ward
 from ..errors import InputError
 from ..gram import Gram
 
@@ -121,9 +122,11 @@ class Splits:
 
 
 def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int], n_init: int) -> Labels:
-    """Return the starts of both halves of some splits for all ks, by k-means++: (ks, 2 · splits · n_init, n).
+    """Return the starts of both halves of some splits for all ks, rising: (ks, 2 · splits · n_init, n).
 
-    Ordered as `Splits.draw` orders them. The centres of one start are the first ones of the same start for a larger k.
+    Ordered as `Splits.draw` orders them. Each half is divided into twice as many small clusters as the largest k, by
+    k-means++, which then are merged by Ward's rule: one hierarchy is a start for every k, and a good one where groups
+    lie apart.
     """
     n, reader, diagonal = len(gram), row_reader(gram), gram.diagonal().astype(np.float64)
     found = np.full((len(ks), 2 * len(numbers) * n_init, n), -1, dtype=np.int32)
@@ -133,11 +136,32 @@ def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int
         number, side = numbers[place // 2], place % 2
         members = np.flatnonzero(half(n, entropy, number) ^ bool(side))
         rng = generator(entropy, _START, number, side, start)
-        path = plus_plus_path(reader(members), diagonal[members], ks, rng, np.ones(len(members)))
-        found[:, row, members] = path
+        seeds = max(min(2 * ks[-1], len(members) // 2), min(ks[-1], len(members)))
+        small = plus_plus(reader(members), diagonal[members], seeds, rng, np.ones(len(members)))
+        found[:, row, members] = _merged(gram.take(members), small, ks)
 
     for _ in results_in_threads(fill, found.shape[1]):
         pass
+    return found
+
+
+def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
+    """Merge clusters by Ward's rule; return the partitions into the given numbers of clusters, rising."""
+    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+    m = int(labels.max()) + 1
+    total = sum_rows(gram.sum_by(labels, m), labels, m, np.ones(len(labels)))
+    joins = ward((total + total.T) / 2.0, np.bincount(labels, minlength=m).astype(np.float64))
+    found, group = np.empty((len(ks), len(labels)), dtype=np.int32), {c: [c] for c in range(m)}
+    step = 0
+    for place in reversed(range(len(ks))):
+        while len(group) > ks[place]:
+            one, other = joins[step]
+            group[m + step] = group.pop(one) + group.pop(other)
+            step += 1
+        number = np.empty(m, dtype=np.int32)
+        for label, some in enumerate(group.values()):
+            number[some] = label
+        found[place] = number[labels]
     return found
 
 

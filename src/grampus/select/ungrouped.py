@@ -28,7 +28,7 @@ def ungrouped(documents: Any, rng: np.random.Generator) -> Any:
 
     Parameters
     ----------
-    documents : sparse array, array of shape (n, m), or list of str
+    documents : sparse array, array of shape (n, m), list of str, or dict of these by the names of inputs
     rng : numpy Generator
 
     Examples
@@ -40,6 +40,8 @@ def ungrouped(documents: Any, rng: np.random.Generator) -> Any:
     >>> (mixed > 0).sum(axis=0).tolist(), (mixed > 0).sum(axis=1).tolist()
     ([2, 2, 2, 2], [2, 2, 2, 2])
     """
+    if isinstance(documents, dict):
+        return {name: ungrouped(rows, rng) for name, rows in documents.items()}
     if is_sparse(documents):
         return _traded(sp.csr_array(documents), rng)
     if isinstance(documents, np.ndarray):

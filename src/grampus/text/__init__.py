@@ -10,8 +10,12 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .clean import Cleaning
     from .corpus import Corpus, Document
+    from .embed.embedder import Embedder
     from .files import FileRecord
+    from .languages import detect_language
+    from .matrices import read_embeddings
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
     from .readers.read import read_corpus
@@ -21,16 +25,23 @@ if TYPE_CHECKING:
     from .terms.terms import Terms, Tokenizer, stemmers
     from .terms.vectorizer import TermVectorizer
     from .terms.weighting import Weighting
+    from .vectors.mean import MeanVectors
+    from .vectors.registry import WordVectors, load_vectors
 
 __all__ = [
-    "BadRecord", "Corpus", "CorpusWarning", "Document", "FileRecord", "ReadLimits", "ReadOptions", "Reader", "Record",
-    "Source", "Table", "TermVectorizer", "Terms", "Texts", "Tokenizer", "Weighting", "read_corpus", "register_reader",
-    "stemmers", "stop_words",
+    "BadRecord", "Cleaning", "Corpus", "CorpusWarning", "Document", "Embedder", "FileRecord", "MeanVectors",
+    "ReadLimits", "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts",
+    "Tokenizer", "Weighting", "WordVectors", "detect_language", "load_vectors", "read_corpus", "read_embeddings",
+    "register_reader", "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
+    "clean": ("Cleaning",),
     "corpus": ("Corpus", "Document"),
+    "embed.embedder": ("Embedder",),
     "files": ("FileRecord",),
+    "languages": ("detect_language",),
+    "matrices": ("read_embeddings",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
     "readers.read": ("read_corpus",),
@@ -40,6 +51,8 @@ _MODULES = {
     "terms.terms": ("Terms", "Tokenizer", "stemmers"),
     "terms.vectorizer": ("TermVectorizer",),
     "terms.weighting": ("Weighting",),
+    "vectors.mean": ("MeanVectors",),
+    "vectors.registry": ("WordVectors", "load_vectors"),
 }
 
 

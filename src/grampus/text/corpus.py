@@ -11,8 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..errors import CorpusError, MissingExtraError
+from .._frame import data_frame
+from ..errors import CorpusError
 from .files import FileRecord
+from .inputs import check_input, equal_inputs, match_rows
 from .store import Texts
 
 
@@ -53,9 +55,12 @@ class Corpus:
     skipped : mapping of str to int
         Number of files or records left out, by reason.
     notes : tuple of str
-        Guessed encodings, replaced characters, a script without spaces.
+        Guessed encodings, replaced characters.
     files : tuple of FileRecord
         For a folder or an archive, what became of each of its files.
+    inputs : mapping of str to array or sparse array of shape (n, …)
+        What kernels read besides the texts, by name: ``"embedding"``, ``"vectors"``, or columns of numbers; see
+        ``with_input``.
 
     Attributes
     ----------
@@ -85,6 +90,7 @@ class Corpus:
     skipped: Mapping[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     files: tuple[FileRecord, ...] = ()
+    inputs: Mapping[str, Any] = field(default_factory=dict)
 
     def __init__(
         self,
@@ -97,6 +103,7 @@ class Corpus:
         skipped: Mapping[str, int] | None = None,
         notes: Sequence[str] = (),
         files: Sequence[FileRecord] = (),
+        inputs: Mapping[str, Any] | None = None,
     ) -> None:
         stored = _stored("texts", texts)
         values = {
@@ -109,6 +116,7 @@ class Corpus:
             "skipped": dict(skipped or {}),
             "notes": tuple(notes),
             "files": tuple(files),
+            "inputs": {name: check_input(name, rows, len(stored)) for name, rows in (inputs or {}).items()},
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -123,6 +131,17 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Corpus):
+            return NotImplemented
+        mine, others = (
+            {f.name: getattr(corpus, f.name) for f in fields(corpus) if f.name != "inputs"} for corpus in (self, other)
+        )
+        return mine == others and equal_inputs(self.inputs, other.inputs)
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
 
     def __getitem__(self, index: int) -> Document:
         at = as_index(index)
@@ -139,6 +158,7 @@ class Corpus:
 
     def __repr__(self) -> str:
         parts = [name for name in ("labels", "titles", "dates") if getattr(self, name) is not None]
+        parts += [f"@{name}" for name in self.inputs]
         left = f", {sum(self.skipped.values())} skipped" if self.skipped else ""
         held = f" with {', '.join(parts)}" if parts else ""
         return f"<Corpus: {len(self)} documents{held}, {self.texts.nbytes} bytes from {self.source}{left}>"
@@ -153,15 +173,41 @@ class Corpus:
 
         Needs ``pip install 'grampus[frames]'``.
         """
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("pandas must be installed for this; run: pip install 'grampus[frames]'") from error
         columns: dict[str, Any] = {"text": list(self.texts)}
         for name, values in (("label", self.labels), ("title", self.titles), ("date", self.dates)):
             if values is not None:
                 columns[name] = list(values)
-        return pandas.DataFrame(columns, index=pandas.Index(list(self.ids), name="id"))
+        return data_frame(columns, list(self.ids), "id")
+
+    def with_input(self, name: str, rows: Any, *, ids: Iterable[str] | None = None) -> Corpus:
+        """Return the corpus with rows of numbers for every document, which kernels read as ``kernel@name``.
+
+        Parameters
+        ----------
+        name : str
+            Such as ``"embedding"``; letters, digits and underscores. ``"terms"`` and ``"text"`` come from the texts.
+        rows : array or sparse array of shape (n,) or (n, m)
+            One number or one row per document, not copied.
+        ids : sequence of str, optional
+            The document of every row, where they are in another order; rows of other documents are left out.
+
+        Returns
+        -------
+        Corpus
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from grampus.text import Corpus
+        >>> corpus = Corpus(["whale song", "bird song"], ids=["w", "b"])
+        >>> corpus = corpus.with_input("embedding", np.array([[0.0, 1.0], [1.0, 0.0]]), ids=["b", "w"])
+        >>> corpus.inputs["embedding"].tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        values = {f.name: getattr(self, f.name) for f in fields(self)}
+        if ids is not None:
+            rows = match_rows(name, rows, list(ids), self.ids)
+        return Corpus(**{**values, "inputs": {**self.inputs, name: rows}})
 
     def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
         """Return the documents at the given positions, in that order.
@@ -192,6 +238,7 @@ class Corpus:
         for name in ("texts", "ids", "labels", "titles", "dates"):
             column = values[name]
             values[name] = None if column is None else [column[at] for at in positions]
+        values["inputs"] = {name: rows[np.array(positions, dtype=np.intp)] for name, rows in self.inputs.items()}
         return Corpus(**values)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InputError
 from .readers.assemble import assemble
-from .readers.guess import named_columns
+from .readers.guess import DATES, TITLES, Columns, find_columns, named_columns
 from .readers.log import Log
 from .readers.options import ReadOptions
 from .readers.registry import Record, Source, Table
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from .corpus import Corpus
 
 _INDEX = "\0index"  # no column can be called that
+_SAMPLE = 200  # values of a column that are looked at
 
 
 _TABLES = {"pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.RecordBatch"}
@@ -79,32 +81,105 @@ def from_frame(
     if kind is None:
         raise InputError(f"frame must be a data frame of pandas, polars or pyarrow; got {type(frame).__name__}.")
     asked = named_columns(text, id=id, label=label, title=title, date=date)
-    names, columns = _columns(frame, *kind)
+    names = _names(frame, *kind)
+    log = Log()
+    source = Source(f"the {type(frame).__name__}", options=options or ReadOptions(), log=log)
+    wanted = {name.casefold() for name in (*asked.named(), *_guessed(frame, asked, source), "id", *TITLES, *DATES)}
+    read = [at for at, name in enumerate(names) if name.casefold() in wanted]
+    columns = [_values(_column(frame, at, *kind), kind[0]) for at in read]
     index = [str(value) for value in frame.index.tolist()] if kind[0] == "pandas" and id is None else None
     if "id" in names:
         index = None
-    log = Log()
-    source = Source(f"the {type(frame).__name__}", options=options or ReadOptions(), log=log)
-    table = Table("row", tuple(names), _records(names, columns, index), id=None if index is None else _INDEX)
+    records = _records([names[at] for at in read], columns, index)
+    table = Table("row", tuple(names), records, id=None if index is None else _INDEX)
     corpus = assemble(table, asked, source)
     log.warn(stacklevel=3)
     return corpus
 
 
-def _columns(frame: Any, library: str, single: bool) -> tuple[list[str], list[Sequence[Any]]]:
-    """Return the names and values of every column; a single one is the text."""
+def text_column(frame: Any) -> str | None:
+    """Return the column that would be read as the text; None where no column holds strings. A single column is.
+
+    Parameters
+    ----------
+    frame : as for `from_frame`
+
+    Examples
+    --------
+    >>> import pandas
+    >>> from grampus.text.frame import text_column
+    >>> text_column(pandas.DataFrame({"n": [1, 2], "Body": ["whale song", "bird song"]}))
+    'Body'
+    >>> text_column(pandas.DataFrame({"x": [0.1, 0.2]})) is None
+    True
+    """
+    if _known(frame)[1]:
+        return "text"
+    table = _sample(frame, *_known(frame))
+    if table is None:
+        return None
+    found, _ = find_columns(table, Columns(), Source("the frame"))
+    return found.text[0]
+
+
+def column_names(frame: Any) -> list[str]:
+    """Return the names of the columns of a data frame.
+
+    Parameters
+    ----------
+    frame : as for `from_frame`
+        A single column is called ``"text"``.
+    """
+    return _names(frame, *_known(frame))
+
+
+def _known(frame: Any) -> tuple[str, bool]:
+    kind = _kind(frame)
+    assert kind is not None
+    return kind
+
+
+def _guessed(frame: Any, asked: Columns, source: Source) -> tuple[str, ...]:
+    """Return the columns that may be the text, where none was named."""
+    if asked.text:
+        return ()
+    table = _sample(frame, *_known(frame))
+    if table is None:  # a message will name them all
+        return tuple(column_names(frame))
+    return find_columns(table, Columns(), Source(source.name))[0].text
+
+
+def _sample(frame: Any, library: str, single: bool) -> Table | None:
+    """Return the first values of every column as a table; None where none of them is a string."""
+    names = _names(frame, library, single)
+    gone = {"pandas": "dropna", "polars": "drop_nulls", "pyarrow": "drop_null"}[library]
+    columns = []
+    for at in range(len(names)):
+        column = getattr(_column(frame, at, library, single), gone)()
+        columns.append(_values(column.slice(0, _SAMPLE) if library == "pyarrow" else column.head(_SAMPLE), library))
+    if not any(isinstance(value, str) for column in columns for value in column):
+        return None
+    rows = zip_longest(*columns)
+    return Table("row", tuple(names), (Record(n, dict(zip(names, row, strict=True))) for n, row in enumerate(rows, 1)))
+
+
+def _names(frame: Any, library: str, single: bool) -> list[str]:
+    """Return the names of the columns; a single one is the text."""
     if single:
-        return ["text"], [_values(frame, library)]
+        return ["text"]
     names = [str(name) for name in (frame.schema.names if library == "pyarrow" else frame.columns)]
     repeated = next((name for name in names if names.count(name) > 1), None)
     if repeated is not None:
         raise InputError(f"the frame must have different column names; {repeated!r} occurs more than once.")
-    places = range(len(names))
+    return names
+
+
+def _column(frame: Any, at: int, library: str, single: bool) -> Any:
+    if single:
+        return frame
     if library == "pandas":
-        return names, [_values(frame.iloc[:, at], library) for at in places]
-    if library == "polars":
-        return names, [_values(frame.to_series(at), library) for at in places]
-    return names, [_values(frame.column(at), library) for at in places]
+        return frame.iloc[:, at]
+    return frame.to_series(at) if library == "polars" else frame.column(at)
 
 
 def _values(column: Any, library: str) -> Sequence[Any]:

@@ -5,18 +5,7 @@ Other layers use the names listed here: `Batch` runs partitions, `RULES` defines
 
 from .batch import Batch
 from .centroids import Centroids
-from .seeding import plus_plus, plus_plus_path, random_partition, row_reader
+from .seeding import plus_plus, random_partition, row_reader
 from .state import JOINS, RULES, Labels, Rule
 
-__all__ = [
-    "JOINS",
-    "RULES",
-    "Batch",
-    "Centroids",
-    "Labels",
-    "Rule",
-    "plus_plus",
-    "plus_plus_path",
-    "random_partition",
-    "row_reader",
-]
+__all__ = ["JOINS", "RULES", "Batch", "Centroids", "Labels", "Rule", "plus_plus", "random_partition", "row_reader"]

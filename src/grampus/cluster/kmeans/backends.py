@@ -23,7 +23,7 @@ from ..results import History, Outcome
 from .state import JOINS, TIE, Finished, Labels, Rule
 
 TWO_CYCLES = 5  # consecutive ones end a run (`dominance`, §4)
-_GROUP = 64  # runs on a stored matrix that share its passes
+_GROUP = 128  # runs on a stored matrix that share its passes
 _SHARED = 256  # documents per thread, at least
 
 

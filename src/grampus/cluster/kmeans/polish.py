@@ -43,18 +43,26 @@ def polish_labels(
 
 
 class _Walk:
-    """A partition with the sums that single moves need: S (n, k), sizes and within."""
+    """A partition with the sums that single moves need: S (n, k), sizes and within.
+
+    A move changes two clusters. What joining them costs is recomputed for every document, the cheapest other cluster
+    only for documents that had one of the two: a move takes time in proportion to n, whatever k is.
+    """
 
     def __init__(self, gram: Gram, diagonal: Array, labels: NDArray[np.intp], k: int, weights: Array) -> None:
         self.gram, self.diagonal, self.weights = gram, diagonal, weights
         self.labels = labels
-        self.sums = gram.sum_by(self.labels, k, weights)
+        self.sums = np.asfortranarray(
+            gram.sum_by(self.labels, k, weights)
+        )  # a cluster's sums are read and written together
         self.sizes = np.bincount(self.labels, weights=weights, minlength=k)
         own = self.sums[np.arange(len(labels)), self.labels]
         self.within = np.bincount(self.labels, weights=weights * own, minlength=k)
-        self.loss, self.cost = np.empty(len(labels)), np.empty((len(labels), k))
-        self.distance = np.empty((len(labels), k))
-        self.update(np.arange(k))
+        self.loss, self.cost = np.empty(len(labels)), np.empty((k, len(labels)))
+        for cluster in range(k):
+            self.update(cluster)
+        self.cheapest = self.cost.argmin(axis=0)
+        self.lowest = self.cost[self.cheapest, np.arange(len(labels))]
 
     def objective(self) -> float:
         """Return Σ w_i K_ii − Σ_c W_c / n_c."""
@@ -74,27 +82,38 @@ class _Walk:
             moved[documents] += 1
         return int(moved.sum()), True
 
-    def update(self, clusters: NDArray[np.intp]) -> None:
-        """Recompute what leaving and joining some clusters changes: loss (n,) and cost (n, k), infinite for its own."""
-        sizes, w = self.sizes[clusters], self.weights[:, None]
-        filled = np.where(sizes > 0, sizes, 1.0)
-        far = self.diagonal[:, None] + self.within[clusters] / filled**2 - 2.0 * self.sums[:, clusters] / filled
-        self.distance[:, clusters] = far
-        self.cost[:, clusters] = w * sizes / np.where(sizes + w > 0, sizes + w, 1.0) * far
-        members = np.flatnonzero(np.isin(self.labels, clusters))
-        labels, weights = self.labels[members], self.weights[members]
-        own = self.sizes[labels]
-        rest = own - weights
-        alone = rest <= 1e-12 * own
-        loss = weights * own / np.where(alone, 1.0, rest) * self.distance[members, labels]
+    def update(self, cluster: int) -> None:
+        """Recompute what leaving and joining a cluster changes: loss (n,) and cost (k, n), infinite for its own."""
+        size, w = self.sizes[cluster], self.weights
+        filled = size if size > 0 else 1.0
+        far = self.diagonal + self.within[cluster] / filled**2 - 2.0 * self.sums[:, cluster] / filled
+        self.cost[cluster] = w * size / np.where(size + w > 0, size + w, 1.0) * far
+        members = np.flatnonzero(self.labels == cluster)
+        weights = w[members]
+        rest = size - weights
+        alone = rest <= 1e-12 * size
+        loss = weights * size / np.where(alone, 1.0, rest) * far[members]
         self.loss[members] = np.where(alone | (weights == 0), -np.inf, loss)
-        self.cost[members, labels] = np.inf
+        self.cost[cluster, members] = np.inf
+
+    def compare(self, document: int, clusters: tuple[int, int]) -> None:
+        """Find the cheapest other cluster of every document, after two clusters have changed."""
+        stale = (self.cheapest == clusters[0]) | (self.cheapest == clusters[1])
+        stale[document] = True
+        for cluster in clusters:
+            cheaper = self.cost[cluster] < self.lowest
+            self.cheapest[cheaper] = cluster
+            np.minimum(self.lowest, self.cost[cluster], out=self.lowest)
+        rows = np.flatnonzero(stale)
+        costs = self.cost[:, rows]
+        self.cheapest[rows] = costs.argmin(axis=0)
+        self.lowest[rows] = costs.min(axis=0)
 
     def gains(self, locked: NDArray[np.bool_]) -> tuple[int, int, float]:
         """Return the best single move: document, cluster, gain."""
-        gain = np.where(locked, -np.inf, self.loss)[:, None] - self.cost
-        document, cluster = np.unravel_index(int(gain.argmax()), gain.shape)
-        return int(document), int(cluster), float(gain[document, cluster])
+        document = int((np.where(locked, -np.inf, self.loss) - self.lowest).argmax())
+        gain = (-np.inf if locked[document] else self.loss[document]) - self.cost[:, document]
+        return document, int(gain.argmax()), float(gain.max())
 
     def apply(self, document: int, cluster: int) -> None:
         """Move a document; costs one row of the Gram."""
@@ -108,7 +127,9 @@ class _Walk:
         self.sizes[old] -= w
         self.sizes[cluster] += w
         self.labels[document] = cluster
-        self.update(np.array([old, cluster]))
+        self.update(int(old))
+        self.update(cluster)
+        self.compare(document, (int(old), cluster))
 
     def best(self, tolerance: float) -> list[int]:
         """Make the best single move if it lowers the objective; return the moved document."""

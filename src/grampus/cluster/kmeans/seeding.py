@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -119,31 +119,15 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
     diagonal, mass : array
         Self-similarity of each document, and the weight that it stands for.
     """
-    return plus_plus_path(read, diagonal, [k], rng, mass)[0]
-
-
-def plus_plus_path(read: Reader, diagonal: Array, ks: Sequence[int], rng: np.random.Generator, mass: Array) -> Labels:
-    """Return the starts of greedy k-means++ for several k, rising, as one sequence of centres: shape (ks, n).
-
-    The start for a smaller k has the first of the centres of a larger one, so that all cost as much as the largest.
-    """
     with blas_threads():
-        found, step = np.empty((len(ks), len(diagonal)), dtype=np.int32), 0
-        for count, labels in enumerate(_plus_plus(read, diagonal, ks[-1], rng, mass), start=1):
-            if count == ks[step]:
-                found[step] = labels
-                step += 1
-        found[step:] = labels  # every document equals a centre
-        return found
+        return _plus_plus(read, diagonal, k, rng, mass)
 
 
-def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Iterator[Labels]:
-    """Yield the labels after every centre; the array is the same one."""
+def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
     size = float(mass @ np.abs(diagonal))
     trials = 2 + int(np.log(k))
     nearest = _distances(read, diagonal, _draw(mass, 1, rng))[0]
     labels = np.zeros(len(diagonal), dtype=np.int32)
-    yield labels
     for cluster in range(1, k):
         pull = mass * nearest
         if not pull.sum() > 0:
@@ -157,7 +141,7 @@ def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, 
         labels[closer] = cluster
         nearest = np.minimum(nearest, distances[best])
         nearest[centres[best]] = 0.0
-        yield labels
+    return labels
 
 
 def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
@@ -168,7 +152,9 @@ def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
 
 def _distances(read: Reader, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
-    block = read(centres)
-    size = diagonal[centres][:, None] + diagonal
-    squared = size - 2.0 * block
-    return np.where(squared > _NOISE * np.abs(size), squared, 0.0)
+    squared, size = -2.0 * read(centres), diagonal[centres][:, None] + diagonal
+    squared += size
+    np.abs(size, out=size)
+    size *= _NOISE
+    squared[~(squared > size)] = 0.0
+    return squared

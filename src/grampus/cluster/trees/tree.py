@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from ..._array import Array
 from ..._check import check_integer, check_number
 from ..._draw import Drawable
-from ...errors import InputError, MissingExtraError
+from ..._frame import data_frame
+from ...errors import InputError
 from .cuts import snapped
 from .formats import Outline, graphviz, linkage, newick, render
 
@@ -379,10 +380,6 @@ class Tree(Drawable):
 
     def to_frame(self) -> Any:
         """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise MissingExtraError("to_frame needs pandas: pip install 'grampus[frames]'.") from error
         number = {node.index: label for label, node in enumerate(self.leaves)}
         rows = [
             {
@@ -398,7 +395,8 @@ class Tree(Drawable):
             }
             for node in self.nodes
         ]
-        return pd.DataFrame(rows, index=pd.RangeIndex(len(rows), name="node"))
+        columns = {name: [row[name] for row in rows] for name in rows[0]}
+        return data_frame(columns, range(len(rows)), "node")
 
 
 def _note(node: Node) -> str:

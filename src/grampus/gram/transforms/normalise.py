@@ -96,6 +96,10 @@ class Normalised(Transformed):
     def _take(self, index: NDArray[np.intp]) -> Gram:
         return Normalised(self.base._take(index), self.order, self.self_similarity[index])
 
+    def _at_rank(self, rank: int) -> Gram | None:
+        below = self.base._at_rank(rank)
+        return None if below is None else normalise(below, self.order)
+
     def _own_extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
         if diagonal is None:
             raise InputError(

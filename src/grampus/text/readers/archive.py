@@ -77,6 +77,8 @@ def _zip_members(package: Package, source: Source) -> Iterator[Member]:
             reason = "not a regular file (link or device)"
         if reason is None and info.flag_bits & 1:
             reason = "encrypted"
+        if reason is None and not info.file_size and source.options.empty == "skip":
+            reason = "empty text"
         read += reason is None
         if reason is None and read > source.limits.max_members:
             reason = f"beyond the first {source.limits.max_members:,} files of an archive (max_members)"

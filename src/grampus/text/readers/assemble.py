@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Any
 
 from ..._config import format_size
 from ...errors import CorpusError
@@ -17,10 +18,6 @@ from .decode import ValueDecoder
 from .guess import Columns, find_columns, suggest
 from .log import quoted
 from .registry import BadRecord, Record, Source, Table
-
-# Chinese, Japanese, Thai, Lao, Tibetan, Burmese and Khmer; Korean has spaces.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")  # fmt: skip  # noqa: E501
-_SAMPLE = 1000  # characters of a text that its script is told by
 
 
 class _RecordError(Exception):
@@ -41,6 +38,7 @@ class _Builder:
     labels: list[str] = field(default_factory=list)
     titles: Texts = field(default_factory=Texts)
     dates: Texts = field(default_factory=Texts)
+    numbers: dict[str, list[Any]] = field(default_factory=dict)
     ids_seen: set[str] = field(default_factory=set)
     columns_seen: set[str] = field(default_factory=set)
     last_number: dict[str, int] = field(default_factory=dict)
@@ -49,7 +47,6 @@ class _Builder:
     missing: int = 0
     renamed: int = 0
     unlabelled: int = 0
-    unspaced: int = 0
 
     def add(self, record: Record) -> None:
         """Take a record in, or skip it by a stated rule; raise `_RecordError` if it breaks one."""
@@ -63,9 +60,12 @@ class _Builder:
                 self.source.log.skip("empty text")
                 return
         label, title, when = (self._optional(record, column) for column in self.columns.optional())
+        numbers = {column: self._numbers(record, column) for column in self.source.options.numbers}
         identity = self._id(record)
         if identity is None:
             return
+        for column, value in numbers.items():
+            self.numbers.setdefault(column, []).append(value)
         self.texts._append(text)
         if self.texts.nbytes > self.source.limits.max_total_bytes:
             limit = format_size(self.source.limits.max_total_bytes)
@@ -78,9 +78,6 @@ class _Builder:
             self.titles._append(title or "")
         if self.columns.date is not None:
             self.dates._append(when or "")
-        if not text.isascii():
-            sample = text[:_SAMPLE]
-            self.unspaced += len(_UNSPACED.findall(sample)) * 10 > sum(map(str.isalpha, sample)) * 3
 
     def _text(self, record: Record) -> str:
         parts = [self._value(record, column, text=True) or "" for column in self.columns.text]
@@ -93,13 +90,32 @@ class _Builder:
         self.columns_seen.add(column)
         return self._value(record, column)
 
-    def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
+    def _numbers(self, record: Record, column: str) -> float | list[float]:
+        """Return a finite number, or a list of as many of them as the records before have."""
+        given = self._held(record, column)
+        try:
+            value = [float(each) for each in given] if isinstance(given, list | tuple) else float(given)
+        except (TypeError, ValueError, OverflowError):
+            value = math.nan
+        values = value if isinstance(value, list) else [value]
+        if not values or not all(map(math.isfinite, values)):
+            raise _RecordError("not a number", f"must have a finite number in column {quoted(column)!r}")
+        first = self.numbers.get(column, [value])[0]
+        if (len(first) if isinstance(first, list) else 1) != len(values):
+            raise _RecordError("not a number", f"must have as many numbers as the others in column {quoted(column)!r}")
+        return value
+
+    def _held(self, record: Record, column: str) -> Any:
+        """Return the value of a column that the record must have."""
         if column not in record.values:
             have = quoted(", ".join(map(str, record.values))) or "none"
             hint = suggest(column, record.values).replace("Did", "did", 1).removesuffix("?")
             question = f" ({hint.strip()}?)" if hint else ""
             raise _RecordError("missing column", f"has no column {quoted(column)!r}{question}; it has {have}")
-        value = record.values[column]
+        return record.values[column]
+
+    def _value(self, record: Record, column: str, *, text: bool = False) -> str | None:
+        value = self._held(record, column)
         self.missing += text and value is None
         if isinstance(value, str):
             found: str | None = value
@@ -177,11 +193,6 @@ class _Builder:
             log.note(f"{self.renamed} ids that were seen before were numbered, such as x#2 (id= names another column)")
         if self.unlabelled:
             log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
-        if self.unspaced * 10 >= len(self.texts):
-            log.note(
-                f"{self.unspaced} of {len(self.texts)} documents are in a script written without spaces, which cannot "
-                "be split into words; use a string kernel such as 'spectrum(3)' on the texts instead of terms"
-            )
         self.ids_seen.clear()
         self.ids._distinct = True
         dates = self._dates()
@@ -195,6 +206,7 @@ class _Builder:
             skipped=dict(log.skipped),
             notes=tuple(log.notes()),
             files=log.files,
+            inputs=self.numbers,
         )
 
     def _dates(self) -> list[str] | None:

@@ -134,6 +134,6 @@ def _records(rows: Iterator[_Row | BadRecord], columns: tuple[str, ...]) -> Iter
 
 
 FORMATS = (
-    Reader("csv", open_csv, (".csv",)),
-    Reader("tsv", partial(open_csv, delimiter="\t"), (".tsv", ".tab")),
+    Reader("csv", open_csv, (".csv",), in_folder=True, tabular=True),
+    Reader("tsv", partial(open_csv, delimiter="\t"), (".tsv", ".tab"), in_folder=True, tabular=True),
 )

@@ -127,7 +127,11 @@ def _guess_text(known: Sequence[str], sample: Sequence[Record], source: Source) 
 
 
 def _richness(values: Sequence[object]) -> float:
-    """Return the mean number of words of the different values; characters count where there are no spaces."""
+    """Return the mean number of words of the different values; characters count where there are no spaces.
+
+    Values without a letter, such as numbers and dates, count nothing.
+    """
     texts = {value if isinstance(value, str) else value.decode("utf-8", "replace")
              for value in values if isinstance(value, str | bytes)}  # fmt: skip
-    return sum(max(len(text.split()) - 1, 0) + len(text.strip()) / 1000 for text in texts) / max(len(values), 1)
+    words = [text for text in texts if any(map(str.isalpha, text))]
+    return sum(max(len(text.split()) - 1, 0) + len(text.strip()) / 1000 for text in words) / max(len(values), 1)

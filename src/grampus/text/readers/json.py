@@ -204,7 +204,36 @@ class _Scanner:
             raise CorpusError(f"{self.name} must be one JSON value; more follows after record {number}.")
 
 
+def open_json(source: Source) -> Table:
+    """Read a JSON file; one of a folder that holds a single object, not an object of objects, is one record."""
+    pieces = source.text()
+    if not source.member:
+        return json_table(pieces, source)
+    first = next((piece for piece in pieces if piece.strip()), "")
+    if not first.lstrip().startswith("{"):
+        return json_table(chain([first], pieces), source)
+    whole, length = [first], len(first)
+    for piece in pieces:
+        whole.append(piece)
+        length += len(piece)
+        if length > source.limits.max_document_bytes:
+            return json_table(chain(whole, pieces), source)
+    try:
+        value = json.loads("".join(whole))
+    except (ValueError, RecursionError):  # several objects in a row, or damaged
+        return json_table(iter(whole), source)
+    if all(isinstance(item, dict) for item in value.values()):
+        return json_table(iter(whole), source)
+    return Table("record", None, iter([_record(1, value)]))
+
+
 FORMATS = (
-    Reader("json", lambda source: json_table(source.text(), source), (".json",)),
-    Reader("jsonl", lambda source: jsonl_table(source.text(), source), (".jsonl", ".ndjson")),
+    Reader("json", open_json, (".json",), in_folder=True, tabular=True),
+    Reader(
+        "jsonl",
+        lambda source: jsonl_table(source.text(), source),
+        (".jsonl", ".ndjson"),
+        in_folder=True,
+        tabular=True,
+    ),
 )

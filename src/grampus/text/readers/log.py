@@ -26,11 +26,14 @@ class CorpusWarning(UserWarning):
 
 def quoted(value: object, longest: int = _LONGEST) -> str:
     """Return a name or value fit for a message: one line, no control characters, not long."""
+    whole = str(value)
+    if len(whole) <= longest and whole.isprintable():
+        return whole
     text = "".join(
         c if c.isprintable()
         else f"\\x{ord(c) - 0xDC00:02x}" if "\udc80" <= c <= "\udcff"  # a byte of a name that is not UTF-8
         else c.encode("unicode_escape").decode("ascii")
-        for c in str(value)[: longest + 1]
+        for c in whole[: longest + 1]
     )  # fmt: skip
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 

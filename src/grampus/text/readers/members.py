@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from datetime import date
 from itertools import chain, islice
 from typing import IO
 
+from ..._config import format_size
 from ...errors import CorpusError, MissingExtraError
 from ..files import FileRecord
+from .guess import Columns, find_columns
 from .log import Log, quoted
 from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_reader, read_head
 
 PATH_LENGTH = 1 << 16  # longer than any path
+_REASONS = 3  # of the files of an archive that are left out
 _COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
 
 
@@ -77,7 +81,11 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
             reader = READERS[member.reader] if member.reader else find_reader(member.path, head, in_folder=True)
             reader = reader or READERS["text"]
             inner = replace(source, name=name, stream=stream, path=member.full_path, cleanup=cleanup, member=True)
-            records = reader.open(inner).records
+            if reader.tabular and not (source.options.split == "file" and not reader.needs_path):
+                records = _rows(reader, inner)
+            else:
+                reader = READERS["text"] if reader.tabular else reader
+                records = reader.open(inner).records
             first = list(islice(records, 2))
             several = len(first) > 1
             for record in chain(first, records):
@@ -92,7 +100,9 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
                 documents += 1
                 path = f"{escaped}#{record.values.get('path', record.number)}" if several else escaped
                 yield {"title": "", "date": "", **record.values, **shared, "path": path}
-            if not first:
+            inside = [file.reason for file in log.files[before:] if file.reason]
+            reasons += inside[:_REASONS]
+            if not (first or inside):
                 log.skip("empty text")
                 reasons.append("empty text")
     except MissingExtraError as error:
@@ -101,6 +111,37 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
         reasons.append(_left_out(source, name, str(error), "could not be read"))
     del log.files[before:]  # the members of an archive in a folder count as documents of that archive
     log.files.append(FileRecord(escaped, reader.name if reader else "", documents, "; ".join(dict.fromkeys(reasons))))
+
+
+def _rows(reader: Reader, source: Source) -> Iterator[Record | BadRecord]:
+    """Yield the rows of a table with the columns that the files of a folder have, and say which was read."""
+    table = reader.open(replace(source, wanted=None))
+    columns, table = find_columns(table, Columns(), replace(source, log=Log()))
+    how = "a row of a table is a document (split='file' reads a table of text as one)"
+    source.log.say(how, f"{source.name} ({columns.text[0]})")
+    for record in table.records:
+        yield record if isinstance(record, BadRecord) else _row(record, columns, source)
+
+
+def _row(record: Record, columns: Columns, source: Source) -> Record | BadRecord:
+    """Return the text, id, title and date of a row; what does not fit leaves out the row, not the folder."""
+    text = record.values.get(columns.text[0])
+    if not isinstance(text, str | bytes | None):
+        return BadRecord(record.number, "not a string", "must have a string as its text")
+    limit = source.limits.max_document_bytes
+    if (
+        text
+        and 4 * len(text) > limit
+        and len(text.encode("utf-8", "replace") if isinstance(text, str) else text) > limit
+    ):
+        reason = f"larger than {format_size(limit)} (max_document_bytes)"
+        return BadRecord(record.number, reason, f"is {reason}")
+    values: dict[str, object] = {"text": text}
+    for name, column in (("path", columns.id), ("title", columns.title), ("date", columns.date)):
+        value = None if column is None else record.values.get(column)
+        if isinstance(value, str | int | float | date) and str(value) not in ("", "nan"):
+            values[name] = quoted(value) if name == "path" else value
+    return Record(record.number, values)
 
 
 def _left_out(source: Source, name: str, error: str, reason: str) -> str:

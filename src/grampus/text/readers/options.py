@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from ...errors import InputError
 from .decode import check_encoding
@@ -79,6 +80,9 @@ class ReadOptions:
     delimiter : str or None
         Of a CSV file. None is a tab for TSV; for CSV the comma or, if the first line has none, the most frequent of
         semicolon, tab and bar in it.
+    numbers : sequence of str
+        Columns of numbers, or of lists of numbers, that kernels can read as inputs: ``"gaussian(1)@year"``. A record
+        without such a number cannot be used.
     pattern : str
         Names of the files of a folder to read: a shell pattern such as ``"*.txt"``.
     hidden : bool
@@ -103,6 +107,7 @@ class ReadOptions:
     day_first: bool | None = None
     header: bool = True
     delimiter: str | None = None
+    numbers: tuple[str, ...] = ()
     pattern: str = "*"
     hidden: bool = False
     follow_symlinks: bool = False
@@ -118,6 +123,10 @@ class ReadOptions:
         delimiter = self.delimiter
         if delimiter is not None and (type(delimiter) is not str or len(delimiter) != 1 or delimiter in '"\r\n'):
             raise InputError(f"delimiter must be one character, not a quote or a line end; got {delimiter!r}.")
+        numbers: Any = self.numbers
+        if isinstance(numbers, str) or not all(isinstance(name, str) for name in numbers):
+            raise InputError(f"numbers must be the names of columns, such as ('year',); got {numbers!r}.")
+        object.__setattr__(self, "numbers", tuple(dict.fromkeys(numbers)))
         if not isinstance(self.pattern, str):
             raise InputError(f"pattern must be a shell pattern such as '*.txt'; got {self.pattern!r}.")
         if not isinstance(self.limits, ReadLimits):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from typing import Any
 
 from ...errors import CorpusError
@@ -19,7 +20,7 @@ def open_parquet(source: Source) -> Table:
     """Read the wanted columns of a Parquet file."""
     parquet: Any = import_extra("pyarrow.parquet", "parquet")
     try:
-        file = source.cleanup.enter_context(closing(parquet.ParquetFile(source.path)))
+        file = source.cleanup.enter_context(closing(parquet.ParquetFile(_file(source))))
         columns = check_names(file.schema_arrow.names, source.name)
         chosen = _chosen(file.schema_arrow, columns, source.wanted)
         # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
@@ -41,6 +42,11 @@ def open_parquet(source: Source) -> Table:
     return Table("record", columns, read_batches(source, fetch, first_line))
 
 
+def _file(source: Source) -> Any:
+    """Return the path of a file, or the bytes of one in an archive."""
+    return source.path or source.seekable()
+
+
 def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | None) -> list[str]:
     """Return the columns to read: those wanted, in any case, or all that are no lists and no structures."""
     if wanted is None:
@@ -53,7 +59,7 @@ def open_arrow(source: Source) -> Table:
     """Read the wanted columns of an Arrow file (Feather 2)."""
     ipc: Any = import_extra("pyarrow.ipc", "parquet")
     try:
-        file = source.cleanup.enter_context(ipc.open_file(source.path))
+        file = source.cleanup.enter_context(ipc.open_file(_file(source)))
         columns = check_names(file.schema.names, source.name)
         chosen = _chosen(file.schema, columns, source.wanted)
         count = file.num_record_batches
@@ -77,7 +83,8 @@ def _slices(file: Any, count: int, chosen: list[str]) -> Iterator[list[dict[str,
             yield batch.slice(start, BATCH).to_pylist()
 
 
+_row = partial(Reader, needs_path=True, in_folder=True, tabular=True)
 FORMATS = (
-    Reader("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1"), needs_path=True),
-    Reader("arrow", open_arrow, (".arrow", ".feather"), (0, b"ARROW1"), needs_path=True),
+    _row("parquet", open_parquet, (".parquet", ".pq"), (0, b"PAR1")),
+    _row("arrow", open_arrow, (".arrow", ".feather"), (0, b"ARROW1")),
 )

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import threading
+from collections import Counter
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -29,6 +30,13 @@ _START_SECONDS = 60.0
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?")
 _HYPHEN = re.compile("(\\w{0,60})[\ufffe\x02\xad](?:\r?\n)?(\\w{0,60})")  # bounded, so that it stays linear
 _WORD = re.compile(r"\w+(?:-\w+)*")
+# What a browser prints around a page: date, time and title above, address and page number below.
+_PRINTED_ABOVE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d\b.*")
+_PRINTED_BELOW = re.compile(r"\S+ \d{1,5}/\d{1,5}")
+_DIGITS = re.compile(r"\d+")
+_EDGE = 2  # lines at the top and at the bottom of a page that may stand on every page
+_DIVIDED = 0.08  # of the lines end in a hyphen where a program divides words
+_FEWEST_PAGES = 3  # that show what is on every page
 _NO_TITLE = re.compile(r"\s*(?:untitled|microsoft \w+ - .*|.*\.\w{2,5})?\s*\Z", re.IGNORECASE)
 
 
@@ -143,23 +151,65 @@ def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str],
             worker.close()
             limit = format_size(source.limits.max_document_bytes)
             raise CorpusError(f"{source.name} must hold at most {limit} of text (max_document_bytes); it holds more.")
-    return _joined(pages), about, pictures
+    return _joined(without_margins(pages)), about, pictures
+
+
+def without_margins(pages: list[str]) -> list[str]:
+    r"""Remove what stands around the text of pages: a browser's two lines, and lines that more than half of them share.
+
+    Only the first and last two lines of a page are looked at. Lines that differ in numbers alone are the same line, and
+    shared lines are removed where there are three pages or more.
+
+    Examples
+    --------
+    >>> from grampus.text.readers.pdf import without_margins
+    >>> without_margins([f"Annual report\n{text}\nPage {n}" for n, text in enumerate(("Whales", "Birds", "Deer"), 1)])
+    ['Whales', 'Birds', 'Deer']
+    >>> without_margins(["Whales sing.\n6/6/24, 9:30 AM Whales\nhttps://example.org 1/1"])
+    ['Whales sing.']
+    """
+    lines = [page.replace("\r\n", "\n").replace("\r", "\n").strip().split("\n") for page in pages]
+    shared: set[str] = set()
+    if len(pages) >= _FEWEST_PAGES:
+        seen = Counter(line for page in lines for line in {_numberless(page[at]) for at in _edges(page)} if line)
+        shared = {line for line, count in seen.items() if 2 * count > len(pages)}
+    return ["\n".join(_inside(page, shared)) for page in lines]
+
+
+def _edges(page: list[str]) -> set[int]:
+    return {at for at in (*range(_EDGE), *range(len(page) - _EDGE, len(page))) if 0 <= at < len(page)}
+
+
+def _numberless(line: str) -> str:
+    return _DIGITS.sub("0", line.strip())
+
+
+def _inside(page: list[str], shared: set[str]) -> list[str]:
+    edges = _edges(page)
+    above = [at for at in edges if _PRINTED_ABOVE.fullmatch(page[at].strip())]
+    below = [at for at in edges if _PRINTED_BELOW.fullmatch(page[at].strip())]
+    gone = {*above[:1], *below[-1:]} if above and below else set()
+    gone |= {at for at in edges if _numberless(page[at]) in shared}
+    return [line for at, line in enumerate(page) if at not in gone]
 
 
 def _joined(pages: list[str]) -> list[str]:
     """Join the words that line ends divide; PDFium marks every hyphen there, also that of a compound.
 
     The hyphen stays if the compound stands elsewhere in the document, or both its parts do and the whole word does not.
+    Where few lines end in a hyphen, words were not divided by the program, and it stays unless the whole word is known.
     """
-    if not any(_HYPHEN.search(page) for page in pages):
+    marks = sum(page.count(mark) for page in pages for mark in "\ufffe\x02\xad")
+    if not marks:
         return [tidy(page) for page in pages]
+    rare = marks < _DIVIDED * sum(page.count("\n") + 1 for page in pages)
     words = {word.casefold() for page in pages for word in _WORD.findall(_HYPHEN.sub(" ", page))}
 
     def join(match: re.Match[str]) -> str:
         first, second = match[1], match[2]
         whole, compound = (first + second).casefold(), f"{first}-{second}".casefold()
         parts = first.casefold() in words and second.casefold() in words
-        keep = compound in words or (parts and whole not in words)
+        keep = compound in words or ((parts or rare) and whole not in words)
         return f"{first}-{second}" if keep else first + second
 
     return [tidy(_HYPHEN.sub(join, page)) for page in pages]

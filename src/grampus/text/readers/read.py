@@ -110,7 +110,7 @@ def read_corpus(
         shared: dict[str, Any] = {}
         cleanup.callback(_close, shared)
         given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
-        wanted = (*columns.named(), "id", *TITLES, *DATES) if columns.text else None
+        wanted = (*columns.named(), *options.numbers, "id", *TITLES, *DATES) if columns.text else None
         reader, opened = _open(source, reader, {**given, "wanted": wanted})
         if query is not None and not (reader and reader.takes_query):
             takers = " and ".join(other.name for other in READERS.values() if other.takes_query)

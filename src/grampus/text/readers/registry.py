@@ -191,6 +191,9 @@ class Reader:
     in_folder : bool
         Whether the reader also reads the files of a folder and of an archive. It gives a column ``text`` and perhaps
         ``title`` and ``date``; a file is one document where ``source.member`` is set.
+    tabular : bool
+        Whether it gives rows with columns of any names. In a folder each row is a document, and the column of the text
+        is found for each file.
 
     See Also
     --------
@@ -217,6 +220,7 @@ class Reader:
     needs_path: bool = False
     takes_query: bool = False
     in_folder: bool = False
+    tabular: bool = False
 
     def recognises(self, head: bytes) -> bool:
         """Return whether a file's first bytes are of this format."""
@@ -272,7 +276,7 @@ def find_reader(path: str, head: bytes, *, in_folder: bool = False) -> Reader | 
     if suffix in COMPRESSED_SUFFIXES:
         suffix = os.path.splitext(stem)[1]
     readers = [reader for reader in READERS.values() if reader.in_folder or not in_folder]
-    by_head = [reader for reader in readers if reader.recognises(head)]
+    by_head = [reader for reader in readers if reader.magic is not None and reader.recognises(head)]
     by_name = [reader for reader in readers if suffix and suffix in reader.suffixes]
     both = [reader for reader in by_name if reader in by_head]
     found = next(iter(both + by_head + by_name), None)

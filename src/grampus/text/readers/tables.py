@@ -40,7 +40,8 @@ def check_names(columns: Sequence[str], name: str) -> tuple[str, ...]:
 
 def expansion(source: Source) -> Expansion:
     """Return a guard that compares records with the size of their file, if there is one."""
-    return Expansion(source.name, source.limits, os.path.getsize(source.path) if source.path else inf)
+    size = os.path.getsize(source.path) if source.path else inf
+    return Expansion(source.name, source.limits, size, source.archive)
 
 
 def read_batches(

@@ -1,8 +1,9 @@
 """Count terms in one pass: text to a sparse matrix of counts.
 
 Each distinct token is processed once. A dictionary numbers raw tokens as they appear (``map`` and ``fromiter`` keep
-that loop in C); length, stop list and stemmer are applied per distinct token and looked up for whole arrays of
-numbers. Tokens and n-grams, called units here, share one numbering.
+that loop in C); case, length, stop list and stemmer are applied per distinct token and looked up for whole arrays of
+numbers, so that the written forms of every stem are counted at no extra cost. Tokens and n-grams, called units here,
+share one numbering.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _LEXICON_LIMIT = 1 << 21  # tokens; a fixed vocabulary may meet an endless strea
 
 @dataclass(frozen=True)
 class Analysis:
-    """How a text becomes terms: the checked parameters of `Terms`."""
+    """How a text becomes terms: the checked parameters of `Terms`.
+
+    `folds` says that tokens keep the case of the text and are to be converted to lower case one by one.
+    """
 
     tokenise: Tokeniser
     stops: frozenset[str]
@@ -39,29 +43,35 @@ class Analysis:
     min_length: int
     max_length: int | None
     ngrams: tuple[int, int]
+    folds: bool = False
+
+
+@dataclass
+class Written:
+    """Distinct tokens as the texts have them, the unit of each and how often each occurs; see `count_units`."""
+
+    tokens: list[str] = field(default_factory=list)
+    unit: Integers = field(default_factory=lambda: np.empty(0, np.int32))
+    count: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 def _ascii_table() -> bytes:
-    """Return a table that maps ASCII word characters to lower case and all others to a blank."""
-    return bytes(
-        byte if (chr(byte).isalnum() and chr(byte).islower()) or chr(byte).isdigit() or byte == ord("_")
-        else byte + 32 if chr(byte).isupper() else 32
-        for byte in range(128)
-    ).ljust(256)  # fmt: skip
+    """Return a table that keeps ASCII word characters and maps all others to a blank."""
+    return bytes(byte if chr(byte).isalnum() or byte == ord("_") else 32 for byte in range(128)).ljust(256)
 
 
-def _lowercase_words() -> Tokeniser:
-    r"""Return the tokeniser for ``\b\w\w+\b`` of the lowercased text.
+def _words() -> Tokeniser:
+    r"""Return the tokeniser whose lowercased tokens are those of ``\b\w\w+\b`` in the lowercased text.
 
     ASCII texts go through a byte table and ``split``, which is faster; it keeps single characters, which the length
-    rule then removes.
+    rule then removes. The letters whose lower case depends on their neighbours or has two characters are lowered first.
     """
-    table, findall = _ascii_table(), re.compile(WORDS).findall
+    table, findall, uneven = _ascii_table(), re.compile(WORDS).findall, re.compile("[\u0130\u03a3]").search
 
     def tokenise(text: str) -> list[str]:
         if text.isascii():
             return text.encode("ascii").translate(table).decode("ascii").split()
-        return findall(text.lower())
+        return findall(text.lower() if uneven(text) else text)
 
     return tokenise
 
@@ -80,7 +90,7 @@ def _checked(given: Callable[[str], Iterable[str]], lowercase: bool) -> Tokenise
 
 
 def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) -> Tokeniser:
-    """Return a function from text to tokens for a regular expression or a callable."""
+    """Return a function from text to tokens for a regular expression or a callable; `WORDS` leaves case to `folds`."""
     if callable(spec):
         return _checked(spec, lowercase)
     if not isinstance(spec, str):
@@ -92,7 +102,7 @@ def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) ->
     if pattern.groups > 1:
         raise InputError(f"tokenizer must have at most one capturing group; got {spec!r} with {pattern.groups}.")
     if spec == WORDS and lowercase:
-        return _lowercase_words()
+        return _words()
     findall = pattern.findall
     return (lambda text: findall(text.lower())) if lowercase else findall
 
@@ -200,7 +210,8 @@ class _Lexicon:
 
     def resolve(self) -> Integers:
         """Find the units of the tokens seen since the last call; return the whole table."""
-        new = list(islice(self.raw, self.resolved, None))
+        written = list(islice(self.raw, self.resolved, None))
+        new = [token.lower() for token in written] if self.analysis.folds else written
         low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
         kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
         stems = self.stem([token for token, keep in zip(new, kept, strict=True) if keep])
@@ -253,18 +264,34 @@ def _emit(seq: Integers, row: Integers, units: Units, ngrams: tuple[int, int]) -
     return np.concatenate([unit for unit, _ in out]), np.concatenate([at for _, at in out])
 
 
-def count_units(texts: Iterable[str], analysis: Analysis, units: Units) -> sp.csr_matrix:
-    """Count units per document; return an int32 CSR matrix, documents × ``units.size``, columns unordered."""
+def count_units(
+    texts: Iterable[str], analysis: Analysis, units: Units, written: Written | None = None
+) -> sp.csr_matrix:
+    """Count units per document; return an int32 CSR matrix, documents × ``units.size``, columns unordered.
+
+    While learning, the tokens that became units are added to `written`.
+    """
     lexicon = _Lexicon(analysis, units)
     blocks: list[tuple[Integers, Integers, NDArray[np.intp]]] = []
+    seen = np.zeros(0, np.int64)
     for raw, lengths in _chunks(texts, lexicon):
         unit = lexicon.resolve()[raw]
+        if written is not None:
+            more = np.bincount(raw, minlength=len(seen))
+            more[: len(seen)] += seen
+            seen = more
         row = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
         wanted = unit != STOPPED
         unit, row = _emit(unit[wanted], row[wanted], units, analysis.ngrams)
         blocks.append(_coalesce(unit, row, (len(lengths), units.size)))
         if not units.learning and len(lexicon.raw) > _LEXICON_LIMIT:
             lexicon.clear()
+    if written is not None:
+        known = np.flatnonzero(lexicon.unit[: len(seen)] >= 0)
+        tokens = list(lexicon.raw)
+        written.tokens += [tokens[number] for number in known.tolist()]
+        written.unit = np.concatenate([written.unit, lexicon.unit[known]])
+        written.count = np.concatenate([written.count, seen[known]])
     return _stack(blocks, units.size)
 
 

@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
+from ..clean import Cleaning, cleaning_options
 from ..store import Texts
 from .count import Units
-from .stopwords import stop_words
+from .prepare import Preparation
+from .stopwords import is_named, stop_words
 from .terms import Tokenizer
 from .vectorizer import TermVectorizer
 from .weighting import Weighting
@@ -29,10 +31,12 @@ def plain_parameters(vectorizer: TermVectorizer) -> dict[str, Any]:
     found |= {"tokenizer": tokens.pattern, "lowercase": tokens.lowercase}
     found |= {"min_length": tokens.min_length, "max_length": tokens.max_length}
     stops = found["stop_words"]
-    if isinstance(stops, PathLike) or (isinstance(stops, str) and stops not in ("smart", "english")):
+    if isinstance(stops, PathLike) or (isinstance(stops, str) and not is_named(stops)):
         found["stop_words"] = sorted(stop_words(stops))
     elif stops is not None and not isinstance(stops, str):
         found["stop_words"] = sorted(stops)
+    if isinstance(found["clean"], Cleaning):
+        found["clean"] = cleaning_options(found["clean"])
     found["ngram_range"] = list(found["ngram_range"])
     found["dtype"] = np.dtype(found["dtype"]).name
     return found
@@ -48,12 +52,16 @@ def pack_vectorizer(vectorizer: TermVectorizer) -> dict[str, Any]:
         "global_weights": weighting.global_weights_,
         "document_frequency": weighting.document_frequency_,
         "n_documents": np.array(weighting.n_documents_),
+        "shared": Texts(sorted(vectorizer.preparation_.shared)),
+        "languages": Texts(vectorizer.preparation_.languages),
     }
 
 
 def unpack_vectorizer(parameters: dict[str, Any], learned: dict[str, Any]) -> TermVectorizer:
     """Return the fitted vectorizer of `plain_parameters` and `pack_vectorizer`."""
     rest = {**parameters, "ngram_range": tuple(parameters["ngram_range"]), "dtype": np.dtype(parameters["dtype"])}
+    if isinstance(rest.get("clean"), dict):
+        rest["clean"] = Cleaning(**rest["clean"])
     tokenizer = Tokenizer(
         rest.pop("tokenizer"), *(rest.pop(name) for name in ("lowercase", "min_length", "max_length"))
     )
@@ -62,6 +70,8 @@ def unpack_vectorizer(parameters: dict[str, Any], learned: dict[str, Any]) -> Te
     names = list(learned["terms"])
     vectorizer.vocabulary_ = {name: number for number, name in enumerate(names)}
     vectorizer.n_documents_ = weighting.n_documents_ = int(learned["n_documents"])
+    # Runs of 0.1 have neither.
+    vectorizer.preparation_ = Preparation(frozenset(learned.get("shared", ())), tuple(learned.get("languages", ())))
     vectorizer._units, vectorizer._column = _numbered(names, grams=vectorizer.ngram_range[1] > 1)
     weighting.global_weights_ = np.asarray(learned["global_weights"])
     weighting.document_frequency_ = np.asarray(learned["document_frequency"])

@@ -15,9 +15,14 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ...errors import InputError
+from ..clean import Cleaning, as_cleaning
 from ..corpus import Corpus
-from .count import WORDS, Analysis, Units, count_units, tokeniser
-from .stopwords import StopList, stop_words
+from ..languages import LANGUAGES, find_language
+from ..languages.segment import complex_words, is_complex
+from .count import WORDS, Analysis, Tokeniser, Units, Written, count_units, tokeniser
+from .forms import Forms
+from .prepare import MAIN, Preparation, Prepared, prepare
+from .stopwords import AUTO, StopList, stop_words
 
 
 def stemmers() -> list[str]:
@@ -65,12 +70,13 @@ class Terms(TransformerMixin, BaseEstimator):
 
     One pass over the texts; each distinct word is stemmed once. The steps, in this order:
 
-    1. lower case;
-    2. tokens, by `tokenizer`, of allowed length;
-    3. tokens in `stop_words` are removed (compared before stemming);
-    4. stemming;
-    5. n-grams of the remaining tokens: a stop word leaves no gap;
-    6. terms in fewer than `min_df` or more than `max_df` documents are removed, then all but the `max_features` most
+    1. cleaning, if `clean`;
+    2. lower case;
+    3. tokens, by `tokenizer`, of allowed length;
+    4. tokens in `stop_words` are removed (compared before stemming);
+    5. stemming;
+    6. n-grams of the remaining tokens: a stop word leaves no gap;
+    7. terms in fewer than `min_df` or more than `max_df` documents are removed, then all but the `max_features` most
        frequent.
 
     Columns are in alphabetical order, so the matrix of a shuffled corpus is the shuffled matrix. A term is its name:
@@ -80,11 +86,15 @@ class Terms(TransformerMixin, BaseEstimator):
     ----------
     tokenizer : str, callable or Tokenizer, default=r"\b\w\w+\b"
         A regular expression whose matches (or whose one group) are the tokens, a function from a string to its
-        tokens, or a `Tokenizer` with the rules for case and length.
-    stop_words : {"smart", "english"}, path, iterable of str or None, default="smart"
-        See `grampus.text.stop_words`.
+        tokens, or a `Tokenizer` with the rules for case and length. The default expression also finds the words of
+        scripts without spaces, see `grampus.text.languages.separate_words`.
+    stop_words : {"smart", "english", "auto"}, code, path, iterable of str or None, default="smart"
+        See `grampus.text.stop_words`. ``"auto"`` is the list of each document's language, ``"de"`` that of German.
     stemmer : str or None, default="english"
-        ``"porter"`` (the original), ``"english"`` (the later Snowball one), or another of `grampus.text.stemmers`.
+        ``"porter"`` (the original), ``"english"`` (the later Snowball one), or another of `grampus.text.stemmers`;
+        ``"auto"`` is that of each document's language, ``"de"`` that of German.
+    clean : bool or Cleaning, default=False
+        What to drop from texts before counting: mail headers, markup and the like, see `Cleaning`.
     ngram_range : (int, int), default=(1, 1)
         Fewest and most tokens in a term.
     min_df, max_df : int or float, default=1 and 1.0
@@ -100,6 +110,10 @@ class Terms(TransformerMixin, BaseEstimator):
         Term to column.
     n_documents_ : int
         Number of fitted documents.
+    preparation_ : Preparation
+        The languages of the documents, and the lines that many share.
+    forms_ : Forms
+        How often each term is written in which form.
 
     See Also
     --------
@@ -119,12 +133,15 @@ class Terms(TransformerMixin, BaseEstimator):
     [[1, 0, 1]]
     """
 
+    preparation_: Preparation
+
     def __init__(
         self,
         *,
         tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
         stop_words: StopList = "smart",
         stemmer: str | None = "english",
+        clean: bool | Cleaning = False,
         ngram_range: tuple[int, int] = (1, 1),
         min_df: float = 1,
         max_df: float = 1.0,
@@ -134,18 +151,19 @@ class Terms(TransformerMixin, BaseEstimator):
         self.tokenizer = tokenizer
         self.stop_words = stop_words
         self.stemmer = stemmer
+        self.clean = clean
         self.ngram_range = ngram_range
         self.min_df = min_df
         self.max_df = max_df
         self.max_features = max_features
         self.dtype = dtype
 
-    def fit(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> Self:
+    def fit(self, raw_documents: Iterable[str] | Corpus | Prepared, y: object = None) -> Self:
         """Learn the terms of a collection.
 
         Parameters
         ----------
-        raw_documents : iterable of str or Corpus
+        raw_documents : iterable of str, Corpus or Prepared
         y : ignored
 
         Returns
@@ -155,12 +173,12 @@ class Terms(TransformerMixin, BaseEstimator):
         self.fit_transform(raw_documents)
         return self
 
-    def fit_transform(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> sp.csr_matrix:
+    def fit_transform(self, raw_documents: Iterable[str] | Corpus | Prepared, y: object = None) -> sp.csr_matrix:
         """Learn the terms of a collection and return its matrix, in one pass.
 
         Parameters
         ----------
-        raw_documents : iterable of str or Corpus
+        raw_documents : iterable of str, Corpus or Prepared
         y : ignored
 
         Returns
@@ -170,12 +188,12 @@ class Terms(TransformerMixin, BaseEstimator):
         dtype = _number_type(self.dtype)
         return _as_type(self._learn_counts(raw_documents), dtype)
 
-    def transform(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+    def transform(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Return the matrix of texts in the learned terms; other words are ignored.
 
         Parameters
         ----------
-        raw_documents : iterable of str or Corpus
+        raw_documents : iterable of str, Corpus or Prepared
 
         Returns
         -------
@@ -204,15 +222,58 @@ class Terms(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         return tags
 
-    def _learn_counts(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+    def prepare(self, raw_documents: Iterable[str] | Corpus | Prepared) -> Prepared:
+        """Clean texts and find their languages, as `fit_transform` does first; it also takes the result.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str, Corpus or Prepared
+
+        Returns
+        -------
+        Prepared
+        """
+        if isinstance(raw_documents, Prepared):
+            return raw_documents
+        known = getattr(self, "preparation_", None)
+        return prepare(_texts(raw_documents), as_cleaning(self.clean), detect=self._detects(), known=known)
+
+    def stop_list(self) -> frozenset[str]:
+        """Return the stop words of all languages of the fitted documents."""
+        codes = getattr(self, "preparation_", Preparation()).languages or (MAIN,)
+        return frozenset[str]().union(*(stop_words(self.stop_words, code) for code in codes))
+
+    def _detects(self) -> bool:
+        return AUTO in (self.stop_words if isinstance(self.stop_words, str) else None, self.stemmer)
+
+    def _count(self, prepared: Prepared, units: Units, written: Written | None = None) -> sp.csr_matrix:
+        """Count units, the documents of each language by its own rules."""
+        codes = prepared.preparation.languages
+        if len(codes) < 2:
+            return count_units(prepared.texts, self._analysis(*codes), units, written)
+        rows = [np.flatnonzero(prepared.language == number) for number in range(len(codes))]
+        blocks = [
+            count_units([prepared.texts[int(at)] for at in some], self._analysis(code), units, written)
+            for some, code in zip(rows, codes, strict=True)
+        ]
+        for block in blocks:
+            block.resize(block.shape[0], units.size)
+        place = np.empty(len(prepared.language), np.intp)
+        place[np.concatenate(rows)] = np.arange(len(place))
+        return sp.csr_matrix(sp.vstack(blocks, format="csr")[place])
+
+    def _learn_counts(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Learn the terms and return their int32 counts."""
-        analysis = self._analysis()
+        self._analysis()  # before the expensive work
         _check_share("min_df", self.min_df)
         _check_share("max_df", self.max_df)
         if self.max_features is not None:
             _check_count("max_features", self.max_features, 1)
-        units = Units()
-        counts = count_units(_texts(raw_documents), analysis, units)
+        if hasattr(self, "preparation_"):  # of an earlier fit
+            del self.preparation_
+        units, written, prepared = Units(), Written(), self.prepare(raw_documents)
+        self.preparation_ = prepared.preparation
+        counts = self._count(prepared, units, written)
         if not counts.shape[0]:
             raise InputError("a collection must have at least one document; got none.")
         names = units.names()
@@ -229,23 +290,24 @@ class Terms(TransformerMixin, BaseEstimator):
         self.vocabulary_ = {names[unit]: number for number, unit in enumerate(chosen.tolist())}
         self.n_documents_ = counts.shape[0]
         self._units, self._column = units.keep(column)
+        self.forms_ = Forms.of(written, names, self._units)
         del units, names
         return _select_columns(counts, column, len(chosen))
 
-    def _counts(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+    def _counts(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Return the int32 counts of the learned terms."""
         check_is_fitted(self, "vocabulary_")
-        counts = count_units(_texts(raw_documents), self._analysis(), self._units)
+        counts = self._count(self.prepare(raw_documents), self._units)
         return _select_columns(counts, self._column, len(self.vocabulary_))
 
-    def _analysis(self) -> Analysis:
-        """Check the parameters that turn a text into terms."""
+    def _analysis(self, language: str = MAIN) -> Analysis:
+        """Check the parameters that turn a text of a language into terms."""
         tokens = self.tokenizer if isinstance(self.tokenizer, Tokenizer) else Tokenizer(self.tokenizer)
         _check_count("min_length", tokens.min_length, 1)
         if tokens.max_length is not None:
             _check_count("max_length", tokens.max_length, tokens.min_length)
-        if self.stemmer is not None and self.stemmer not in Stemmer.algorithms():
-            raise InputError(f"stemmer must be None or one of {', '.join(stemmers())}; got {self.stemmer!r}.")
+        if not isinstance(self.clean, bool | Cleaning):
+            raise InputError(f"clean must be True, False or a Cleaning; got {self.clean!r}.")
         try:
             low, high = self.ngram_range
         except (TypeError, ValueError):
@@ -257,18 +319,19 @@ class Terms(TransformerMixin, BaseEstimator):
                 "stop_words must be words that can be read more than once, such as a list or a set; got "
                 f"{type(self.stop_words).__name__}, which one fit would use up."
             )
-        stops = stop_words(self.stop_words)
+        stops = stop_words(self.stop_words, language)
         if tokens.lowercase:
             stops = frozenset(word.lower() for word in stops)
         # The default expression needs two characters; its fast implementation leaves that to the length rule.
         least = max(tokens.min_length, 2) if tokens.pattern == WORDS else tokens.min_length
         return Analysis(
-            tokenise=tokeniser(tokens.pattern, lowercase=tokens.lowercase),
+            tokenise=_tokenise(tokens),
             stops=stops,
-            stemmer=self.stemmer,
+            stemmer=stemmer_of(self.stemmer, language),
             min_length=least,
             max_length=tokens.max_length,
             ngrams=(int(low), int(high)),
+            folds=tokens.lowercase and tokens.pattern == WORDS,
         )
 
     def _choose(self, counts: sp.csr_matrix, names: list[str]) -> NDArray[np.intp]:
@@ -288,6 +351,33 @@ class Terms(TransformerMixin, BaseEstimator):
         totals = np.bincount(counts.indices, weights=counts.data, minlength=size)[order]
         most = np.argsort(-totals, kind="stable")[: self.max_features]
         return order[np.sort(most)]
+
+
+def stemmer_of(name: str | None, language: str = MAIN) -> str | None:
+    """Return the Snowball stemmer that a name, a language's code or "auto" stands for."""
+    if name is None or name in Stemmer.algorithms():
+        return name
+    try:
+        found = LANGUAGES[language] if name == AUTO else find_language(name)
+    except (InputError, AttributeError):
+        raise InputError(
+            f"stemmer must be None, 'auto', a language or one of {', '.join(stemmers())}; got {name!r}."
+        ) from None
+    return found.stemmer or (None if found.latin else LANGUAGES[MAIN].stemmer)  # for Latin words in such texts
+
+
+def _tokenise(tokens: Tokenizer) -> Tokeniser:
+    """Return the function from text to tokens; the default one knows scripts without spaces."""
+    plain = tokeniser(tokens.pattern, lowercase=tokens.lowercase)
+    if tokens.pattern != WORDS:
+        return plain
+
+    def tokenise(text: str) -> list[str]:
+        if is_complex(text):
+            return complex_words(text.lower() if tokens.lowercase else text)
+        return plain(text)
+
+    return tokenise
 
 
 def _texts(raw: Iterable[str] | Corpus) -> Iterable[str]:

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..clean import Cleaning
 from ..corpus import Corpus
 from .count import WORDS
+from .prepare import Prepared
 from .stopwords import StopList
 from .terms import Terms, Tokenizer
 from .weighting import Weighting
@@ -25,7 +27,7 @@ class TermVectorizer(Terms):
     ----------
     weighting : str, default="lfc"
         See `Weighting`.
-    tokenizer, stop_words, stemmer, ngram_range, min_df, max_df, max_features
+    tokenizer, stop_words, stemmer, clean, ngram_range, min_df, max_df, max_features
         See `Terms`.
     dtype : {float32, float64}, default=numpy.float32
         Of the weights.
@@ -56,6 +58,7 @@ class TermVectorizer(Terms):
         tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
         stop_words: StopList = "smart",
         stemmer: str | None = "english",
+        clean: bool | Cleaning = False,
         ngram_range: tuple[int, int] = (1, 1),
         min_df: float = 1,
         max_df: float = 1.0,
@@ -63,17 +66,17 @@ class TermVectorizer(Terms):
         dtype: Any = np.float32,
     ) -> None:
         super().__init__(
-            tokenizer=tokenizer, stop_words=stop_words, stemmer=stemmer, ngram_range=ngram_range,
+            tokenizer=tokenizer, stop_words=stop_words, stemmer=stemmer, clean=clean, ngram_range=ngram_range,
             min_df=min_df, max_df=max_df, max_features=max_features, dtype=dtype,
         )  # fmt: skip
         self.weighting = weighting
 
-    def fit_transform(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> sp.csr_matrix:
+    def fit_transform(self, raw_documents: Iterable[str] | Corpus | Prepared, y: object = None) -> sp.csr_matrix:
         """Learn the terms and weights of a collection and return its weighted matrix.
 
         Parameters
         ----------
-        raw_documents : iterable of str or Corpus
+        raw_documents : iterable of str, Corpus or Prepared
         y : ignored
 
         Returns
@@ -86,12 +89,12 @@ class TermVectorizer(Terms):
         self.weighting_ = weighting
         return weighted
 
-    def transform(self, raw_documents: Iterable[str] | Corpus) -> sp.csr_matrix:
+    def transform(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Return the weighted matrix of texts in the learned terms.
 
         Parameters
         ----------
-        raw_documents : iterable of str or Corpus
+        raw_documents : iterable of str, Corpus or Prepared
 
         Returns
         -------

@@ -1,0 +1,450 @@
+"""Names of clusters: the words and phrases that tell them apart, as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, sum_rows
+from .._check import check_partition
+from .cluster import Term
+from .wording import READ_IN_ALL, Sample, Wording
+
+Flags = NDArray[np.bool_]
+
+PARTS = 3  # words or phrases in a name
+CANDIDATES = 24  # words, and phrases, of a group that are considered
+CONSIDERED = 20  # of these, the best, for the choice of a set
+READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
+SHOWN = 10  # words of a group that are returned
+SHOWN_PHRASES = 5
+RARE = 0.01  # added to shares of documents, so that a word of one or two documents tells little
+LEAST = 0.04  # share of a group's documents that must contain a phrase
+PREFERRED = 1.5  # what a bound phrase counts, so that it is as telling as a word of 1.5 times its score
+FITTING = 8.0  # how much words that occur together are preferred
+BOUND = 0.7  # of the documents with its rarest word: from here on the words of a phrase are not named apart
+WEAKEST = 0.15  # of the score of the best: what is less telling is not part of a name
+SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
+INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
+
+
+class Name(NamedTuple):
+    """The name of a group of documents, and what it was made of.
+
+    Attributes
+    ----------
+    text : str
+        Up to three words or phrases; '' if there are none.
+    terms, phrases : tuples of Term
+        Words and phrases that tell the group from others, as they are written in its documents, best first.
+
+    Examples
+    --------
+    >>> from grampus.describe import Name
+    >>> Name("whale, sea", (), ()).text
+    'whale, sea'
+    """
+
+    text: str
+    terms: tuple[Term, ...]
+    phrases: tuple[Term, ...]
+
+
+class Candidate(NamedTuple):
+    """A word or phrase that may be part of a name: how telling it is, as it is written, and its stems.
+
+    A phrase is bound if its words are mostly written together.
+    """
+
+    score: float
+    text: str
+    stems: tuple[str, ...]
+    bound: bool = False
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Groups of documents to name: unions of atoms, the parts of the finest partition.
+
+    Attributes
+    ----------
+    members : array of shape (groups, atoms)
+        Which atoms a group consists of.
+    rivals : tuple of arrays of shape (groups, atoms)
+        What the group must be told from: a word must be rarer in each of these.
+    parts : list of lists of int
+        The groups that a group consists of, as far as they are named, too.
+    parents : list of int
+        The group that a group is a part of, or −1. Parents come first.
+    """
+
+    members: Flags
+    rivals: tuple[Flags, ...]
+    parts: list[list[int]]
+    parents: list[int]
+
+
+def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
+    """Name the clusters of a partition; no two have the same name.
+
+    Parameters
+    ----------
+    wording : Wording
+    labels : array of shape (n,)
+        Cluster numbers 0 … k−1; −1 for a document in no cluster.
+
+    Returns
+    -------
+    tuple of Name
+        One for each cluster.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording, name_partition
+    >>> wording = Wording(np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]), ["whale", "bird"])
+    >>> [name.text for name in name_partition(wording, [0, 0, 1])]
+    ['whale', 'bird']
+    """
+    return name_levels(wording, [labels])[0]
+
+
+def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...]]:
+    """Name the clusters of nested partitions so that the names of a cluster and of its parts fit together.
+
+    A cluster is named by what its parts share, and a part by what tells it from the other parts of the same cluster
+    and from all others of its level. No two clusters of a level have the same name.
+
+    Parameters
+    ----------
+    wording : Wording
+    levels : sequence of arrays of shape (n,)
+        Cluster numbers 0 … k−1 at each level, the coarsest first; −1 for a document in no cluster. If a cluster is
+        not inside one of the coarser level, it counts as a part of the one with most of its documents.
+
+    Returns
+    -------
+    list of tuples of Name
+        One tuple for each level, one name for each of its clusters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording, name_levels
+    >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
+    >>> [[name.text for name in level] for level in name_levels(wording, [[0, 0, 1], [0, 1, 2]])]
+    [['sea', 'bird'], ['whale', 'seal', 'bird']]
+    """
+    given = np.stack([check_partition(labels, wording.weights.shape[0]) for labels in levels])
+    kinds, atoms = np.unique(given, axis=1, return_inverse=True)
+    atoms = np.where((given >= 0).all(axis=0), atoms.reshape(-1), -1)
+    kept = np.unique(atoms[atoms >= 0])
+    atoms = np.where(atoms >= 0, np.searchsorted(kept, atoms), -1)
+    groups, bounds = _nested(kinds[:, kept], wording, atoms)
+    named = _named(wording, atoms, groups, bounds)
+    return [tuple(named[start:end]) for start, end in bounds]
+
+
+def name_tree(
+    wording: Wording, leaves: Any, parents: Sequence[int], known: Mapping[int, str] | None = None
+) -> list[str]:
+    """Name the nodes of a tree of documents: by what their parts share and what tells them from their siblings.
+
+    Parameters
+    ----------
+    wording : Wording
+    leaves : array of shape (n,)
+        The node of the tree that is the leaf of each document; −1 for none.
+    parents : sequence of int
+        The parent of every node, −1 for the root, which comes first; parents come before their parts.
+    known : mapping of int to str, optional
+        Names of nodes that have one already.
+
+    Returns
+    -------
+    list of str
+        '' for a node that nothing tells from the others.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe import Wording, name_tree
+    >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
+    >>> name_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0: "All", 2: "Birds"})
+    ['All', 'sea', 'Birds', 'whale', 'seal']
+    """
+    given = np.asarray(leaves, dtype=np.intp)
+    kept = np.unique(given[given >= 0])
+    atoms = np.where(given >= 0, np.searchsorted(kept, given), -1)
+    members = np.zeros((len(parents), len(kept)), dtype=bool)
+    members[kept, np.arange(len(kept))] = True
+    parts: list[list[int]] = [[] for _ in parents]
+    for node in range(len(parents) - 1, 0, -1):
+        members[parents[node]] |= members[node]
+        parts[parents[node]].insert(0, node)
+    siblings = np.array([members[max(parent, 0)] for parent in parents]) & ~members
+    groups = Groups(members, (~members, siblings), parts, list(parents))
+    named = _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
+    return [name.text for name in named]
+
+
+def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
+    """Return the clusters of all levels as groups, and the first and last group of each level."""
+    sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=kinds.shape[1])
+    members, rivals, siblings, bounds = [], [], [], []
+    parents: list[int] = []
+    above: Flags | None = None
+    start, first_above = 0, 0
+    for level in kinds:
+        own = level == np.arange(level.max() + 1)[:, None]
+        parent = np.full(len(own), -1) if above is None else ((own * sizes) @ above.T).argmax(axis=1)
+        for group, inside in enumerate(own):
+            members.append(inside)
+            rivals.append(~inside)
+            near = ~inside if above is None else above[parent[group]] & ~inside
+            siblings.append(near if near.any() else ~inside)
+            parents.append(-1 if above is None else first_above + int(parent[group]))
+        bounds.append((start, start + len(own)))
+        above, first_above, start = own, start, start + len(own)
+    parts: list[list[int]] = [[] for _ in members]
+    for group, at in enumerate(parents):
+        if at >= 0:
+            parts[at].append(group)
+    return Groups(np.array(members), (np.array(rivals), np.array(siblings)), parts, parents), bounds
+
+
+def _named(
+    wording: Wording,
+    atoms: Array,
+    groups: Groups,
+    levels: Sequence[tuple[int, int]],
+    known: Mapping[int, str] | None = None,
+    read: int = READ_IN_ALL,
+) -> list[Name]:
+    """Name groups; within each of the given ranges, names differ."""
+    known = known or {}
+    k = groups.members.shape[1]
+    sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
+    held = sum_rows(wording.present, atoms, k, wording.documents)
+    scores = _scores(held.T, sizes, groups).T
+    sample = wording.sample(atoms, k, read)
+    phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
+    named: list[Name] = []
+    chosen: list[list[Candidate]] = []
+    for start, end in levels:
+        taken = set(known.values())
+        for group in range(start, end):
+            if group in known:
+                chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
+                named.append(Name(known[group], (), ()))
+                continue
+            words = _words(wording, sample, groups.members[group], scores[group])
+            parent = groups.parents[group]
+            above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
+            best = _choose(words, phrases[group], sample, above, taken)
+            chosen.append(best)
+            named.append(Name(_text(best), _shown(words, SHOWN), _shown(phrases[group], SHOWN_PHRASES)))
+            taken.add(named[-1].text)
+    return named
+
+
+def _candidate(wording: Wording, text: str) -> Candidate:
+    return Candidate(0.0, text, tuple(wording.stem(word) for word in re.findall(r"[^\W_]+", text.lower())))
+
+
+def telling(inside: Array, outside: Array) -> Array:
+    """Return how much words tell about a group: a log (a / b), from the shares of documents that contain them.
+
+    a is the share inside and b that outside; 0.02 is added to both in the fraction.
+    """
+    return inside * np.log((inside + RARE) / (outside + RARE))
+
+
+def _scores(held: Any, sizes: Array, groups: Groups, read: Array | None = None) -> Array:
+    """Score every row of `held`, (things, atoms): in how many documents of each atom it occurs; (things, groups).
+
+    `read` is the number of documents of each atom that were looked at, all of them by default.
+    """
+    weight = np.ones(len(sizes)) if read is None else sizes / np.maximum(read, 1)
+
+    def share(which: Flags) -> Array:
+        return np.asarray((held @ (which * weight).T) / np.maximum(which @ sizes, 1.0))
+
+    inside = share(groups.members)
+    outside = np.maximum.reduce([share(rivals) for rivals in groups.rivals])
+    shared = inside.copy()
+    for group, parts in enumerate(groups.parts):
+        if len(parts) > 1:  # what all parts share: the geometric mean
+            shared[:, group] = np.exp(np.log(inside[:, parts] + RARE).mean(axis=1)) - RARE
+    return telling(np.maximum(shared, 0.0), outside)
+
+
+def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array) -> list[Candidate]:
+    """Return the best terms of a group as they are written there, best first; what is no word is left out.
+
+    If nothing is a word, as in a table of codes, the terms are returned as they are.
+    """
+    best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
+    found: list[Candidate] = []
+    for term in best:
+        stem = wording.terms[term]
+        text = wording.usual(stem) if sample is None else sample.written(stem, group)
+        if text and wording.is_word(text):
+            found.append(Candidate(float(scores[term]), text, (stem,)))
+    if not found:
+        found = [
+            Candidate(float(scores[term]), wording.usual(wording.terms[term]), (wording.terms[term],)) for term in best
+        ]
+    return found[:CANDIDATES]
+
+
+def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
+    """Return the best phrases of every group, best first."""
+    found = sample.phrases
+    scores = _scores(found.table, sizes, groups, sample.sizes)
+    count = found.table @ groups.members.T.astype(np.float64)
+    least = np.maximum(2.0, LEAST * (groups.members @ sample.sizes))
+    best = []
+    for group in range(len(groups.parents)):
+        good = np.flatnonzero((count[:, group] >= least[group]) & (scores[:, group] > 0))
+        good = good[np.argsort(-scores[good, group], kind="stable")][:CANDIDATES]
+        owner = groups.members[group]
+        some = []
+        for phrase in good.tolist():
+            places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
+            places = places[owner[sample.owner[sample.reading.text[places]]]]
+            length = int(found.lengths[phrase])
+            stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
+            text = sample.spelled(places, length)
+            rarest = min(sample.documents(stem, owner) for stem in stems)
+            bound = length > 1 and count[phrase, group] >= BOUND * rarest
+            some.append((count[phrase, group], Candidate(float(scores[phrase, group]), text, stems, bound)))
+        best.append(_longest(some))
+    return best
+
+
+def _longest(phrases: list[tuple[float, Candidate]]) -> list[Candidate]:
+    """Leave out phrases that are nearly always part of a longer one, and longer ones that are rarely written."""
+    return [
+        phrase
+        for count, phrase in phrases
+        if not any(
+            len(other.stems) > len(phrase.stems) and _within(phrase.stems, other.stems) and often >= SAME * count
+            for often, other in phrases
+        )
+    ]
+
+
+def _within(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
+    return any(other[at : at + len(one)] == one for at in range(len(other) - len(one) + 1))
+
+
+def _choose(
+    words: list[Candidate], phrases: list[Candidate], sample: Sample | None, above: list[Candidate], taken: set[str]
+) -> list[Candidate]:
+    """Choose the parts of a name: telling, read together, nothing twice, and not the name of another group."""
+    ranked = [
+        *words,
+        *(phrase._replace(score=(PREFERRED if phrase.bound else 1.0) * phrase.score) for phrase in phrases),
+    ]
+    ranked = [
+        one._replace(score=INHERITED * one.score) if any(repeats(one, other) for other in above) else one
+        for one in ranked
+    ]
+    ranked.sort(key=lambda one: (-one.score, one.text))
+    ranked = [one for one in ranked[:CONSIDERED] if one.score >= WEAKEST * ranked[0].score]
+    apart = np.array([[not repeats(one, other) for other in ranked] for one in ranked], dtype=bool)
+    for phrase in phrases:
+        if phrase.bound:
+            inside = [at for at, one in enumerate(ranked) if len(one.stems) == 1 and one.stems[0] in phrase.stems]
+            apart[np.ix_(inside, inside)] = False
+    if not ranked:
+        return []
+    return _best_set(ranked, apart, sample, taken)
+
+
+def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, taken: set[str]) -> list[Candidate]:
+    """Return up to three candidates that are the most telling and the most often read together.
+
+    Of all sets without a repetition, the one with the largest mean log score plus `FITTING` times the mean NPMI of two
+    of its words, also of two words of a phrase. The most telling candidate, or a phrase with it, is always included.
+    """
+    logs = np.log(np.maximum([one.score for one in ranked], 1e-12))
+    lengths, fit = _fit(ranked, sample)
+    leading = np.array([bool(set(one.stems) & set(ranked[0].stems)) for one in ranked])
+    for size in range(min(PARTS, len(ranked)), 0, -1):
+        sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
+        pairs = list(combinations(range(size), 2))
+        sets = sets[leading[sets].any(axis=1)]
+        for a, b in pairs:
+            sets = sets[apart[sets[:, a], sets[:, b]]]
+        words = lengths[sets].sum(axis=1)
+        together = sum((fit[sets[:, a], sets[:, b]] for a, b in pairs), start=fit[sets, sets].sum(axis=1))
+        value = logs[sets].mean(axis=1) + FITTING * together / np.maximum(words * (words - 1) / 2, 1)
+        for place in np.argsort(-value, kind="stable").tolist():
+            found = [ranked[at] for at in sets[place].tolist()]
+            if _text(found) not in taken:
+                return found
+    return []
+
+
+def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
+    """Return the number of words of each candidate, and the sums of the NPMI of their words.
+
+    Between two candidates every word of one with every word of the other; on the diagonal, the pairs inside one.
+    """
+    lengths = np.array([len(one.stems) for one in ranked])
+    stems = list(dict.fromkeys(stem for one in ranked for stem in one.stems))
+    if sample is None or not stems:
+        return lengths, np.zeros((len(ranked), len(ranked)))
+    number = {stem: at for at, stem in enumerate(stems)}
+    holds = np.zeros((len(ranked), len(stems)))
+    for at, one in enumerate(ranked):
+        holds[at, [number[stem] for stem in one.stems]] = 1.0
+    npmi = sample.together(stems)
+    np.fill_diagonal(npmi, 0.0)
+    fit = holds @ npmi @ holds.T
+    np.fill_diagonal(fit, np.diag(fit) / 2.0)
+    return lengths, fit
+
+
+def _text(parts: Sequence[Candidate]) -> str:
+    return ", ".join(part.text for part in parts)
+
+
+def _shown(candidates: Sequence[Candidate], top: int) -> tuple[Term, ...]:
+    return tuple(Term(one.text, round(one.score, 6)) for one in candidates[:top])
+
+
+def repeats(one: Candidate, other: Candidate) -> bool:
+    """Return whether two candidates share a word, or two forms of one."""
+    return any(alike(a, b) for a in _pieces(one) for b in _pieces(other))
+
+
+def _pieces(candidate: Candidate) -> Iterator[str]:
+    yield from candidate.stems
+    yield from re.findall(r"[^\W_]+", candidate.text.lower())
+
+
+def alike(one: str, other: str) -> bool:
+    """Return whether two words look like forms of one: equal but for at most three letters at the end.
+
+    Examples
+    --------
+    >>> from grampus.describe.names import alike
+    >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
+    (True, True, False)
+    """
+    if not (one.isalpha() and other.isalpha()):
+        return one == other
+    common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    longer = max(len(one), len(other))
+    if common == longer:
+        return True
+    return longer - common <= 3 and common >= (4 if common == min(len(one), len(other)) else 5)

@@ -1,0 +1,179 @@
+"""Read texts word by word: as written, with the ends of sentences and lines, and apart from headers and addresses."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.int32]
+Segmenter = Callable[[str], Sequence[str]]
+
+LONGEST = 3000  # characters of a text to read
+_LONG_CHUNK = 60  # characters without a blank: encoded, or written without blanks
+BREAK, STOP, HIDE = -1, -2, -3  # codes between words: punctuation, end of a sentence or line, the next word is hidden
+
+_BLANKS = str.maketrans({**dict.fromkeys("\t\v\f\xa0\u3000", " "), **dict.fromkeys("\r\x85\u2028\u2029", "\n")})
+_WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*(?:\+\+|#)?")
+_PART = re.compile(r"[^\W_]+")
+_POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
+# Addresses, paths, names of hosts and files, character references, encoded data.
+_ADDRESS = re.compile(
+    r"""[^\W_]@[^\W_] | :// | ^[("'<\[]*www\. | ^[("'<\[]*[~.]*/ | /[^/]*[^/\W][^/]*/ | \\\w | ^[("'<\[]*[a-z]:\\
+    | [^\W_]{2}\.[^\W\d_]{2,} | [^\W_]\.[^\W\d_]{2,}\. | &\#?\w+; | \#\d+; | (?:quot|amp|nbsp|[lg]t);
+    | [=%]\w\w[=%] | _\w*_
+    | ^\W*[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\W*$""",
+    re.VERBOSE,
+)
+_HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
+# Lines that say who is quoted.
+_ASIDE = re.compile(r"(?m)^.*\b(?:writes?|wrote|says?|said|schrieb|a écrit)\s?:+[ \t]*$")
+_SIGNATURE = re.compile(r"(?m)^-- ?$")
+_SIGNED = 1000  # characters of a signature at most
+_SUBJECT = re.compile(r"(?im)^subject:[ \t]*(?:re:[ \t]*)*(.*)$")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The words of some texts, in order.
+
+    Attributes
+    ----------
+    words : list of str
+        Distinct words with the case they have in the texts.
+    word, text : arrays of shape (occurrences,)
+        Number of each word that was read, and of its text.
+    joined : array of shape (occurrences,)
+        Whether only blanks separate it from the word before: same sentence, same line.
+    inside : array of shape (occurrences,)
+        Whether it is not the first word of a sentence or line.
+    hidden_word, hidden_text : arrays
+        The same for words in headers, addresses, file names and encoded data.
+    """
+
+    words: list[str]
+    word: Integers
+    text: Integers
+    joined: NDArray[np.bool_]
+    inside: NDArray[np.bool_]
+    hidden_word: Integers
+    hidden_text: Integers
+
+
+def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Reading:
+    """Read the words of texts, the first 3,000 characters of each.
+
+    The texts are split at blanks; each distinct chunk is taken apart once, so that the time depends on the vocabulary
+    more than on the length.
+
+    Parameters
+    ----------
+    texts : sequence of str
+    segment : callable, optional
+        Splits a chunk without blanks into words, for languages that are written so.
+
+    Examples
+    --------
+    >>> from grampus.describe.reading import read_words
+    >>> found = read_words(["Mail joe@x.org. The blue whale sang"])
+    >>> [found.words[number] for number in found.word], found.joined.tolist()
+    (['Mail', 'The', 'blue', 'whale', 'sang'], [False, False, True, True, True])
+    >>> [found.words[number] for number in found.hidden_word]
+    ['joe', 'x', 'org']
+    """
+    number: defaultdict[str, int] = defaultdict(count().__next__)
+    chunks, owner, headed = [], [], []
+    for place, text in enumerate(texts):
+        head, body = split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST)
+        for part, is_head in ((head, True), (body, False)):
+            if part:
+                pieces = part.replace("\n", " \n ").split(" ")
+                pieces.append("\n")
+                chunks.append(np.fromiter(map(number.__getitem__, pieces), np.int32, len(pieces)))
+                owner.append(place)
+                headed.append(is_head)
+    words: defaultdict[str, int] = defaultdict(count().__next__)
+    codes = [_codes(chunk, words, segment) for chunk in number]
+    lengths = np.array([len(one) for one in codes], dtype=np.intp)
+    flat = np.array([code for one in codes for code in one], dtype=np.int32)
+    starts = np.cumsum(lengths) - lengths
+    sequence = np.concatenate(chunks) if chunks else np.empty(0, np.int32)
+    sizes = [len(chunk) for chunk in chunks]
+    text = np.repeat(np.array(owner, np.int32), sizes)
+    head = np.repeat(np.array(headed, bool), sizes)
+    times = lengths[sequence]
+    offset = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
+    code = flat[np.repeat(starts[sequence], times) + offset]
+    return _arranged(list(words), code, np.repeat(text, times), np.repeat(head, times))
+
+
+def _arranged(words: list[str], code: Integers, text: Integers, head: NDArray[np.bool_]) -> Reading:
+    """Separate words from what is between them."""
+    before = np.concatenate([[STOP], code[:-1]]).astype(np.int32)
+    is_word = code >= 0
+    hidden = is_word & (head | (before == HIDE))
+    shown = is_word & ~hidden
+    last = np.maximum.accumulate(np.where(code != BREAK, np.arange(len(code)), -1))  # the last word or end of sentence
+    previous = np.concatenate([[-1], last[:-1]])
+    inside = shown & (code[np.maximum(previous, 0)] >= 0) & (previous >= 0)
+    joined = shown & (before >= 0)
+    return Reading(words, code[shown], text[shown], joined[shown], inside[shown], code[hidden], text[hidden])
+
+
+def split_head(text: str, cut: bool) -> tuple[str, str]:
+    """Split a text into what is about it (headers without the subject, who is quoted, signatures) and the rest.
+
+    A word that was cut is dropped.
+    """
+    if cut:
+        text = text[: max(text.rfind(" "), text.rfind("\n"), 0)] or text
+    found = _HEAD.match(text)
+    head = ""
+    if found is not None:
+        subject = _SUBJECT.search(found[0])
+        head, text = found[0], (f"{subject[1]}\n" if subject else "") + text[found.end() :]
+    signature = next((one.start() for one in _SIGNATURE.finditer(text, max(len(text) - _SIGNED, 0))), len(text))
+    text, signed = text[:signature], text[signature:]
+    asides = [match[0] for match in _ASIDE.finditer(text)]
+    return "\n".join([head, *asides, signed]), _ASIDE.sub("", text) if asides else text
+
+
+def is_address(chunk: str) -> bool:
+    """Return whether text without blanks is an address, path, file name or encoded data rather than words."""
+    return _ADDRESS.search(chunk) is not None or (len(chunk) > _LONG_CHUNK and chunk.isascii())
+
+
+def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) -> list[int]:
+    """Return the words of a chunk and what separates them, from each other and from its neighbours."""
+    if not chunk:
+        return []
+    if chunk == "\n":
+        return [STOP]
+    if chunk.isalpha() and len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()):
+        return [words[chunk]]
+    if is_address(chunk):
+        return [STOP, *(code for part in _PART.findall(chunk)[:9] for code in (HIDE, words[part])), STOP]
+    codes: list[int] = []
+    end = 0
+    for match in _WORD.finditer(chunk):
+        codes += _between(chunk[end : match.start()])
+        end = match.end()
+        word = match[0]
+        if segment is not None and not word.isascii():
+            codes += [words[part] for part in segment(word)]
+            continue
+        bare = _POSSESSIVE.sub("", word)
+        codes.append(words[bare])
+        if bare != word:
+            codes.append(BREAK)
+    return codes + _between(chunk[end:])
+
+
+def _between(signs: str) -> list[int]:
+    return [] if not signs else [STOP if _ENDS.search(signs) else BREAK]

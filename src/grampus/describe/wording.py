@@ -1,0 +1,318 @@
+"""The words of a collection: which documents contain which terms, and how terms and phrases are written."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._array import is_sparse
+from .._check import check_matrix
+from ..errors import InputError
+from ..text.terms.forms import Forms, most
+from .reading import Reading, Segmenter, read_words
+
+Integers = NDArray[np.intp]
+LONGEST = 3  # words of a phrase
+WINDOW = 10  # words within which two of them occur together
+MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
+_LETTERS = re.compile(r"[^\W\d_]")
+_CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
+_COMPOUND = re.compile(r"[-\u2010\u2011+#]")
+
+
+@dataclass(frozen=True)
+class Wording:
+    """The words of a collection, for naming groups of its documents.
+
+    Parameters
+    ----------
+    weights : array or sparse array of shape (n, m)
+        Weighted terms of the documents.
+    terms : sequence of m strings
+    texts : sequence of n strings, optional
+        The documents, for phrases, and for words as they are written.
+    forms : Forms, optional
+        The written forms of the terms in all documents, ``TermVectorizer.forms_``; without them a term is a word.
+    stop_words : frozenset of str
+        Words that are not used in names, and that no phrase begins or ends with.
+    counts : array of shape (n,), optional
+        The number of equal documents that each row represents.
+    titles : sequence of n strings, optional
+    segment : callable, optional
+        Splits text without blanks into words.
+
+    Examples
+    --------
+    >>> from grampus.describe import Wording, name_partition
+    >>> from grampus.text import TermVectorizer
+    >>> texts = ["Blue whales sang", "a blue whale", "old birds nested", "an old bird"]
+    >>> terms = TermVectorizer()
+    >>> weights = terms.fit_transform(texts)
+    >>> wording = Wording(weights, terms.get_feature_names_out(), texts, terms.forms_, frozenset({"a", "an"}))
+    >>> [name.text for name in name_partition(wording, [0, 0, 1, 1])]
+    ['blue whale, sang', 'old bird, nested']
+    """
+
+    weights: Any
+    terms: Sequence[str]
+    texts: Sequence[str] | None = None
+    forms: Forms | None = None
+    stop_words: frozenset[str] = frozenset()
+    counts: Any = None
+    titles: Sequence[str] | None = None
+    segment: Segmenter | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weights", check_matrix(self.weights, "weights"))
+        if len(self.terms) != self.weights.shape[1]:
+            raise InputError(
+                f"terms must name each of the {self.weights.shape[1]} columns of weights; got {len(self.terms)}."
+            )
+
+    @cached_property
+    def present(self) -> Any:
+        """Which documents contain which terms, as ones."""
+        if not is_sparse(self.weights):
+            return (self.weights > 0).astype(np.float64)
+        held = sp.csr_array(self.weights, copy=True)
+        held.data = (held.data > 0).astype(np.float64)
+        return held
+
+    @cached_property
+    def documents(self) -> NDArray[np.float64]:
+        """The number of documents that each row represents."""
+        n = self.weights.shape[0]
+        return np.ones(n) if self.counts is None else np.asarray(self.counts, dtype=np.float64)
+
+    def stem(self, word: str) -> str:
+        """Return the stem of a word in lower case; the word itself if it is none of the terms."""
+        return word if self.forms is None else self.forms.stem_of.get(word, word)
+
+    def is_word(self, text: str) -> bool:
+        """Return whether a token can be used in a name, see `is_word`; any column of a table can."""
+        return self.forms is None or is_word(text, self.stop_words)
+
+    def usual(self, term: str) -> str:
+        """Return the usual form of a term in all documents, or of each word of an n-gram, in its usual case."""
+        if self.forms is None:
+            return term
+        return " ".join(self.forms.cased(self.forms.usual(stem)) for stem in term.split(" "))
+
+    def sample(self, atoms: Integers, k: int, read: int = READ_IN_ALL) -> Sample | None:
+        """Read some documents of each of k groups, about `read` in all; None without texts."""
+        if self.texts is None:
+            return None
+        share = min(MOST_READ, max(FEWEST_READ, read // k))
+        chosen = [_evenly(np.flatnonzero(atoms == atom), share) for atom in range(k)]
+        sizes = np.array([len(some) for some in chosen])
+        reading = read_words([self.texts[int(at)] for some in chosen for at in some], self.segment)
+        return Sample(self, reading, np.repeat(np.arange(k), sizes), sizes)
+
+
+def _evenly(members: Integers, most_read: int) -> Integers:
+    return members[np.linspace(0, len(members) - 1, min(most_read, len(members))).astype(np.intp)]
+
+
+def is_word(text: str, stops: frozenset[str] = frozenset()) -> bool:
+    """Return whether a token can be used in a name: no stop word, number, single letter or remains of data.
+
+    Examples
+    --------
+    >>> from grampus.describe.wording import is_word
+    >>> [word for word in ("whale", "the", "1990s", "C++", "x", "mp3", "qxzkjw") if is_word(word, frozenset({"the"}))]
+    ['whale', 'C++', 'mp3']
+    """
+    letters = len(_LETTERS.findall(text))
+    if letters < 2 and not (letters and _COMPOUND.search(text)):
+        return False
+    digits = sum(map(str.isdigit, text))
+    return digits < letters and text.lower() not in stops and not _CONSONANTS.fullmatch(text)
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """Phrases, the places where each begins, and in how many of the documents read of every group it occurs.
+
+    Attributes
+    ----------
+    lengths : array of shape (p,)
+        In words.
+    places, bounds : arrays
+        Phrase i begins at the words ``places[bounds[i] : bounds[i + 1]]`` of the reading.
+    table : sparse array of shape (p, groups)
+    """
+
+    lengths: Integers
+    places: Integers
+    bounds: Integers
+    table: Any
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was read of every group.
+
+    Attributes
+    ----------
+    wording : Wording
+    reading : Reading
+    owner : array
+        The group of each text that was read.
+    sizes : array of shape (groups,)
+        The number of texts of each group that were read.
+    """
+
+    wording: Wording
+    reading: Reading
+    owner: Integers
+    sizes: Integers
+
+    @cached_property
+    def stems(self) -> list[str]:
+        """The stem of every distinct word."""
+        return [self.wording.stem(word.lower()) for word in self.reading.words]
+
+    @cached_property
+    def _number(self) -> tuple[dict[str, int], Integers]:
+        """The number of every stem, and that of every distinct word."""
+        numbers: dict[str, int] = {}
+        return numbers, np.array([numbers.setdefault(stem, len(numbers)) for stem in self.stems], dtype=np.intp)
+
+    @cached_property
+    def _places(self) -> tuple[Integers, Integers]:
+        return _inverted(self._number[1][self.reading.word], len(self._number[0]))
+
+    @cached_property
+    def _hidden(self) -> tuple[Integers, Integers]:
+        return _inverted(self._number[1][self.reading.hidden_word], len(self._number[0]))
+
+    @cached_property
+    def _able(self) -> NDArray[np.bool_]:
+        stops = self.wording.stop_words
+        return np.array([is_word(word, stops) for word in self.reading.words], dtype=bool)[self.reading.word]
+
+    def places(self, stem: str) -> Integers:
+        """Return where a stem was read."""
+        number = self._number[0].get(stem)
+        return np.empty(0, np.intp) if number is None else _slice(*self._places, number)
+
+    def documents(self, stem: str, group: NDArray[np.bool_]) -> int:
+        """Return in how many of the texts that were read of a union of groups a stem occurs."""
+        texts = np.unique(self.reading.text[self.places(stem)])
+        return int(np.count_nonzero(group[self.owner[texts]]))
+
+    def written(self, stem: str, group: NDArray[np.bool_]) -> str:
+        """Return the usual form of a stem in a union of groups, in its usual case; '' if it is not a word there.
+
+        The case is that inside sentences where there is any. A stem that is read more often in headers, addresses and
+        data than in sentences is no word.
+        """
+        reading = self.reading
+        places = self.places(stem)
+        places = places[group[self.owner[reading.text[places]]]]
+        number = self._number[0].get(stem)
+        hidden = np.empty(0, np.intp) if number is None else _slice(*self._hidden, number)
+        if np.count_nonzero(group[self.owner[reading.hidden_text[hidden]]]) >= len(places):
+            return ""
+        words = [reading.words[at] for at in reading.word[places].tolist()]
+        usual = most(Counter(word.lower() for word in words))
+        inside = [word for word, within in zip(words, reading.inside[places].tolist(), strict=True) if within]
+        for forms in (inside, words):
+            if cased := most(Counter(word for word in forms if word.lower() == usual)):
+                return cased
+        return usual
+
+    def spelled(self, places: Integers, length: int) -> str:
+        """Return the usual spelling of a phrase, from the places where it begins."""
+        reading = self.reading
+        numbers = reading.word[places[:, None] + np.arange(length)].tolist()
+        forms = [" ".join(reading.words[number] for number in one) for one in numbers]
+        usual = most(Counter(form.lower() for form in forms))
+        inside = [form for form, within in zip(forms, reading.inside[places].tolist(), strict=True) if within]
+        for some in (inside, forms):
+            if cased := most(Counter(form for form in some if form.lower() == usual)):
+                return cased
+        return usual
+
+    @cached_property
+    def phrases(self) -> Phrases:
+        """Phrases of up to three words on one line of one sentence, and compounds such as "double-blind" or "C++".
+
+        Forms of the same stems are one phrase. A phrase begins and ends with a word of `is_word` and is in two
+        documents or more.
+        """
+        reading, stem = self.reading, self._number[1][self.reading.word]
+        compound = np.array([bool(_COMPOUND.search(word)) for word in reading.words], dtype=bool)[reading.word]
+        numeric = np.array([not word[0].isalpha() for word in reading.words], dtype=bool)[reading.word]
+        at = np.flatnonzero(self._able)
+        key = stem[at]
+        found = [self._often(at[compound[at]], key[compound[at]], 1)]
+        for length in range(2, LONGEST + 1):
+            end = at + length - 1
+            fits = end < len(stem)
+            fits[fits] = reading.joined[end[fits]] & ~numeric[end[fits]]
+            at, end = at[fits], end[fits]
+            key = np.unique(key[fits], return_inverse=True)[1] * len(self._number[0]) + stem[end]
+            found.append(self._often(at[self._able[end]], key[self._able[end]], length))
+        lengths, places, sizes, tables = zip(*found, strict=True)
+        bounds = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
+        return Phrases(np.concatenate(lengths), np.concatenate(places), bounds, sp.vstack(tables, format="csr"))
+
+    def _often(self, at: Integers, key: Integers, length: int) -> tuple[Integers, Integers, Integers, Any]:
+        """Return the phrases of one length that are in two documents or more: lengths, places, their numbers, table."""
+        texts = len(self.owner)
+        _, phrase = np.unique(key, return_inverse=True)
+        pair = np.unique(phrase * texts + self.reading.text[at])
+        count = np.bincount(pair // texts) if len(pair) else np.empty(0, np.intp)
+        kept = np.flatnonzero(count >= 2)
+        renumbered = np.full(len(count), -1)
+        renumbered[kept] = np.arange(len(kept))
+        shape = (len(kept), len(self.sizes))
+        row, owner = renumbered[pair // texts], self.owner[pair % texts]
+        table = sp.coo_array((np.ones(np.count_nonzero(row >= 0)), (row[row >= 0], owner[row >= 0])), shape=shape)
+        of_place = renumbered[phrase] if len(phrase) else np.empty(0, np.intp)
+        order = np.argsort(of_place, kind="stable")[np.count_nonzero(of_place < 0) :]
+        sizes = np.bincount(of_place[of_place >= 0], minlength=len(kept))
+        return np.full(len(kept), length), at[order], sizes, table.tocsr()
+
+    def together(self, stems: Sequence[str]) -> NDArray[np.float64]:
+        """Return how much more often than by chance stems are read within ten words, as NPMI, (stems, stems)."""
+        window = self._windows
+        total = int(window[-1]) + 1 if len(window) else 1
+        number = {stem: place for place, stem in enumerate(stems)}
+        places = [self.places(stem) for stem in stems]
+        column = np.repeat(np.arange(len(number)), [len(some) for some in places])
+        row = window[np.concatenate([*places, np.empty(0, np.intp)])]
+        held = sp.csr_array((np.ones(len(row)), (row, column)), shape=(total, len(stems)))
+        held.data[:] = 1.0
+        both = (held.T @ held).toarray()
+        alone = np.diag(both)
+        expected = np.outer(alone, alone) / total
+        return np.asarray(np.log((both + 1.0) / (expected + 1.0)) / -np.log((both + 1.0) / (total + 2.0)))
+
+    @cached_property
+    def _windows(self) -> Integers:
+        """The number of the window that each word is in: ten words of one text."""
+        text = self.reading.text.astype(np.intp)
+        first = np.searchsorted(text, np.arange(len(self.owner)))
+        place = (np.arange(len(text)) - first[text]) // WINDOW
+        change = np.concatenate([[0], (np.diff(text) != 0) | (np.diff(place) != 0)])
+        return np.cumsum(change)
+
+
+def _inverted(numbers: Integers, size: int) -> tuple[Integers, Integers]:
+    """Return places sorted by number, and the bounds of each number."""
+    order = np.argsort(numbers, kind="stable")
+    return order, np.searchsorted(numbers[order], np.arange(size + 1))
+
+
+def _slice(order: Integers, bounds: Integers, number: int) -> Integers:
+    return order[bounds[number] : bounds[number + 1]]

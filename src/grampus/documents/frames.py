@@ -1,0 +1,139 @@
+"""Data frames as input: the column of the texts, the rows without one, and the index that results join back on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import InputError
+from ..persist import Branch, Run, RunEvidence
+from ..text import Corpus, ReadOptions
+from ..text.frame import column_names, from_frame, is_frame, text_column
+from .build_run import unknown_note
+from .inputs import Inputs
+
+_EVERY_ROW = ReadOptions(empty="keep")
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Documents as they were given.
+
+    Attributes
+    ----------
+    X : Corpus, array or sequence
+        A data frame of texts as a corpus, one of numbers as an array, anything else unchanged.
+    text : str or None
+        The column of the texts, where it has a name.
+    index : pandas.Index or None
+        Of a pandas frame or column.
+    missing : array of bool, shape (n,), or None
+        Rows of a frame without a text.
+    """
+
+    X: Any
+    text: str | None = None
+    index: Any = None
+    missing: NDArray[np.bool_] | None = None
+
+
+def read_rows(X: Any, text: str | None = None, fitted: str | None = None) -> Rows:
+    """Return documents, with a document for every row of a data frame.
+
+    Parameters
+    ----------
+    X : data frame, column, or anything that ``fit`` takes
+    text : str, optional
+        The column of the texts; guessed by default.
+    fitted : str, optional
+        The column that was fitted, which is taken before guessing.
+    """
+    if not is_frame(X):
+        if text is not None:
+            raise InputError(f"text must name a column of a data frame; X is of type {type(X).__name__}.")
+        return Rows(X)
+    index = X.index if hasattr(X, "iloc") else None  # pandas
+    folded = {name.casefold(): name for name in column_names(X)}
+    if text is None and fitted is not None:
+        text = folded.get(fitted.casefold())
+    found = text_column(X) if text is None else text
+    if found is None:  # numbers
+        return Rows(np.asarray(X), None, index)
+    corpus = from_frame(X, text=text, options=_EVERY_ROW)
+    missing = np.array([not value or value.isspace() for value in corpus.texts], dtype=bool)
+    if missing.all():
+        raise InputError(f"the frame must have a text in some row; all {len(corpus)} are missing or empty.")
+    name = getattr(X, "name", found) if list(folded) == ["text"] else found  # a single column may have a name
+    return Rows(corpus, name if isinstance(name, str) and name else None, index, missing)
+
+
+def texts_of(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
+    """Return the texts that describe the rows of a matrix as a corpus, and their index.
+
+    Parameters
+    ----------
+    corpus : Corpus, data frame, column, or sequence of str
+    text : str, optional
+        The column of the texts, for a data frame.
+    """
+    if isinstance(corpus, Corpus):
+        if text is not None:
+            raise InputError("text must name a column of a data frame; corpus is a Corpus.")
+        return corpus, None
+    if is_frame(corpus):
+        index = corpus.index if hasattr(corpus, "iloc") else None
+        return from_frame(corpus, text=text, options=_EVERY_ROW), index
+    return Corpus(corpus), None
+
+
+def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
+    """Return a run in which these rows are in no cluster; their second choice is the cluster that they were in.
+
+    They have no text, so that they had no say in the clustering. Under a string kernel they may be a cluster of their
+    own; then they keep it.
+    """
+    seen = run.evidence
+    rows = rows & (seen.labels >= 0)
+    sizes = np.bincount(seen.labels[~rows & (seen.labels >= 0)], minlength=len(seen.clusters))
+    if not rows.any() or not sizes.all():
+        return run
+    count = int(rows.sum())
+    said = f"{count} {'row has' if count == 1 else 'rows have'} no text: in no cluster (label −1)."
+    others = unknown_note(inputs, inputs.empty - count) if inputs.empty > count else ""
+    notes = [others if text == unknown_note(inputs, inputs.empty) else text for text in seen.warnings]
+    leaves = np.where(rows, -1, seen.leaves).astype(np.int32)
+
+    def kept(places: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(i for i in places if not rows[i])
+
+    clusters = tuple(
+        replace(
+            cluster,
+            size=int(sizes[cluster.number]),
+            central=kept(cluster.central),
+            borderline=kept(cluster.borderline),
+            outliers=kept(cluster.outliers),
+        )
+        for cluster in seen.clusters
+    )
+    evidence = replace(
+        seen,
+        labels=np.where(rows, -1, seen.labels).astype(np.int32),
+        second=np.where(rows, seen.labels, seen.second).astype(np.int32),
+        leaves=leaves,
+        clusters=clusters,
+        tree=_resized(seen, leaves),
+        warnings=(*(text for text in notes if text), said),
+    )
+    return replace(run, evidence=evidence)
+
+
+def _resized(seen: RunEvidence, leaves: NDArray[np.int32]) -> tuple[Branch, ...]:
+    """Return the tree with the sizes that follow from the leaves; children come after their parents."""
+    sizes = np.bincount(leaves[leaves >= 0], minlength=len(seen.tree))
+    for branch in reversed(seen.tree[1:]):
+        sizes[branch.parent] += sizes[branch.index]
+    return tuple(replace(branch, size=int(sizes[branch.index])) for branch in seen.tree)

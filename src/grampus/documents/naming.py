@@ -1,0 +1,194 @@
+"""Names of the clusters of a run from elsewhere: a function, a program, or a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from .._files import open_regular
+from ..describe import Known, ask_names
+from ..describe.namer import LONGEST_TEXT, TYPICAL, Namer, wrong_name
+from ..errors import InputError
+from ..persist import Run
+
+LARGEST_FILE = 100_000_000
+LEVEL = "clusters"
+PLACE = "names"  # in the parameters of a run
+
+
+def with_names(run: Run, namer: Namer, earlier: Run | None = None) -> Run:
+    """Return a run whose clusters are named by a function or a program.
+
+    A name that cannot be used is replaced by the one the cluster has, and the run gets a note. The names are stored
+    with the request they answer, so that the same request is not made again.
+
+    Parameters
+    ----------
+    run : Run
+    namer : callable or NameCommand
+        See `grampus.describe.ask_names` for what it gets and returns.
+    earlier : Run, optional
+        A run whose stored names are used if the request is the same.
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.documents import with_names
+    >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+    >>> named = with_names(run, lambda request: [cluster["terms"][0].upper() for cluster in request["clusters"]])
+    >>> sorted(cluster.label for cluster in named.evidence.clusters)
+    ['BIRD', 'WHALE']
+    """
+    clusters, texts = run.evidence.clusters, run.documents.texts or run.documents.excerpts
+    labels = [cluster.label for cluster in clusters]
+    known = [
+        Known(
+            cluster.number,
+            cluster.size,
+            cluster.label,
+            tuple(term.text for term in cluster.terms),
+            tuple(term.text for term in cluster.phrases),
+            () if texts is None else tuple(texts[at][:LONGEST_TEXT] for at in cluster.central[:TYPICAL]),
+            tuple(label for number, label in enumerate(labels) if number != cluster.number),
+        )
+        for cluster in clusters
+    ]
+    found = ask_names(namer, LEVEL, known, _stored(earlier))
+    if not found.warning:
+        parameters = {**run.provenance.parameters, PLACE: {found.digest: list(found.names)}}
+        run = replace(run, provenance=replace(run.provenance, parameters=parameters))
+    return _renamed(run, dict(enumerate(found.names)), [found.warning] if found.warning else [])
+
+
+def _stored(run: Run | None) -> dict[str, list[str]]:
+    """Return the names that a run stores, by the request they answer; nothing that is not a name."""
+    stored = None if run is None else run.provenance.parameters.get(PLACE)
+    if not isinstance(stored, dict):
+        return {}
+    return {
+        digest: names
+        for digest, names in stored.items()
+        if isinstance(names, list) and not any(map(wrong_name, names)) and len(set(names)) == len(names)
+    }
+
+
+def with_names_of(run: Run, path: str | PathLike[str]) -> Run:
+    """Return a run whose clusters have the names of a file, matched by documents.
+
+    The file is a JSON object from names to lists of ids of documents, some or all of a cluster. A cluster gets the name
+    whose documents are mostly in it; of several, the one with most documents there. Names that fit nowhere are reported
+    in a note. The ids stay the same when documents are added or clustered anew, so the names survive.
+
+    Parameters
+    ----------
+    run : Run
+    path : path
+        The file; `write_names` writes one.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.documents import with_names_of
+    >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder, "names.json")
+    ...     _ = file.write_text('{"Sea": ["1", "2"]}')
+    ...     sorted(cluster.label for cluster in with_names_of(run, file).evidence.clusters)
+    ['Sea', 'bird, nest']
+    """
+    given = read_names(path)
+    number = {one: at for at, one in enumerate(run.documents.ids)}
+    labels = run.evidence.labels
+    claims: dict[int, tuple[int, str]] = {}
+    missing = []
+    for name, ids in given.items():
+        at = [int(labels[number[one]]) for one in ids if one in number]
+        best = max(set(at), key=lambda cluster: (at.count(cluster), -cluster), default=-1)
+        if best < 0 or 2 * at.count(best) <= len(at):
+            missing.append(name)
+        elif best not in claims or at.count(best) > claims[best][0]:
+            missing += [claims[best][1]] if best in claims else []
+            claims[best] = (at.count(best), name)
+        else:
+            missing.append(name)
+    notes = []
+    if missing:
+        notes = [f"{len(missing)} of {len(given)} names of {path} fit no cluster: {', '.join(sorted(missing)[:3])}."]
+    return _renamed(run, {cluster: name for cluster, (_, name) in claims.items()}, notes)
+
+
+def write_names(run: Run, path: str | PathLike[str]) -> None:
+    """Write the names of the clusters of a run and the ids of their documents, for ``with_names_of`` and ``--names``.
+
+    Parameters
+    ----------
+    run : Run
+    path : path
+        The JSON file to write.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.documents import write_names
+    >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_names(run, Path(folder, "names.json"))
+    ...     "whale" in Path(folder, "names.json").read_text()
+    True
+    """
+    found: dict[str, list[str]] = {cluster.label: [] for cluster in run.evidence.clusters}
+    for one, label in zip(run.documents.ids, run.evidence.labels.tolist(), strict=True):
+        if label >= 0:
+            found[run.evidence.clusters[label].label].append(one)
+    Path(path).write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def read_names(path: str | PathLike[str]) -> dict[str, list[str]]:
+    """Read a file of names: a JSON object from names to lists of ids."""
+    file = Path(path)
+    try:
+        with open_regular(file, LARGEST_FILE) as stream:
+            given: Any = json.loads(stream.read().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
+        raise InputError(f"{file} cannot be read as names of clusters: {reason}.") from None
+    if not isinstance(given, dict) or not all(_is_list_of_ids(value) for value in given.values()):
+        raise InputError(
+            f'{file} must be a JSON object from names to lists of ids, such as {{"Whales": ["12", "40"]}}.'
+        )
+    for name in given:
+        if wrong := wrong_name(name):
+            raise InputError(f"{file} must hold names of one line of 1 to 80 characters; {name[:40]!r}: {wrong}.")
+    return {name.strip(): ids for name, ids in given.items()}
+
+
+def _is_list_of_ids(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
+    """Return a run with other names of clusters; in a conflict, an older name gets a number."""
+    seen = run.evidence
+    final = {cluster.number: names.get(cluster.number, cluster.label) for cluster in seen.clusters}
+    taken = {name.casefold() for name in names.values()}
+    for number in sorted(final):
+        if number not in names:
+            text, count = final[number], 2
+            while text.casefold() in taken:
+                text, count = f"{final[number]} ({count})", count + 1
+            final[number] = text
+            taken.add(text.casefold())
+    clusters = tuple(replace(cluster, label=final[cluster.number]) for cluster in seen.clusters)
+    tree = tuple(
+        replace(branch, label=final[branch.cluster]) if branch.cluster >= 0 else branch for branch in seen.tree
+    )
+    warnings = tuple(dict.fromkeys([*seen.warnings, *notes]))
+    return replace(run, evidence=replace(seen, clusters=clusters, tree=tree, warnings=warnings))

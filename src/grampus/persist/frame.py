@@ -1,0 +1,97 @@
+"""The tables of a run as data frames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .._frame import check_index, data_frame
+from ..errors import InputError
+from ..select import score_rows
+
+WORDS = 8
+
+
+def frame_of(run: Any, table: str, index: Any) -> Any:
+    """Return a table of a run, by its name."""
+    if table not in TABLES:
+        raise InputError(f"table must be one of {', '.join(map(repr, TABLES))}; got {table!r}.")
+    labels = list(run.documents.ids) if index is None else check_index(index, len(run.documents.ids))
+    return TABLES[table](run, labels)
+
+
+def _documents(run: Any, index: Any) -> Any:
+    seen = run.evidence
+    names = [cluster.label for cluster in seen.clusters]
+    columns = {
+        "cluster": seen.labels,
+        "cluster_name": [names[label] if label >= 0 else None for label in seen.labels.tolist()],
+        "second": seen.second,
+        "margin": seen.margin,
+        "oddness": seen.oddness,
+        "stability": seen.stability,
+        "x": run.layout.coordinates[:, 0],
+        "y": run.layout.coordinates[:, 1],
+    }
+    return data_frame(columns, index, "id")
+
+
+def _levels(run: Any, index: Any) -> Any:
+    columns: dict[str, Any] = {}
+    for level in run.levels:
+        labels, names = run.level_labels(level), run.level_names(level)
+        columns[level] = labels
+        columns[f"{level}_name"] = [names[label] if label >= 0 else None for label in labels.tolist()]
+    return data_frame(columns, index, "id")
+
+
+def _clusters(run: Any, _: Any) -> Any:
+    clusters = run.evidence.clusters
+    columns: dict[str, Any] = {
+        "name": [cluster.label for cluster in clusters],
+        "size": [cluster.size for cluster in clusters],
+        "words": [", ".join(term.text for term in cluster.terms[:WORDS]) for cluster in clusters],
+    }
+    for name in ("cohesion", "separation", "nearest", "stability"):
+        columns[name] = [getattr(cluster, name) for cluster in clusters]
+    return data_frame(columns, range(len(clusters)), "cluster")
+
+
+def _tree(run: Any, _: Any) -> Any:
+    tree = run.evidence.tree
+    columns = {
+        name: [getattr(branch, name) for branch in tree] for name in ("parent", "size", "height", "gain", "cluster")
+    }
+    return data_frame(columns | {"name": [branch.label for branch in tree]}, range(len(tree)), "node")
+
+
+def _duplicates(run: Any, index: Any) -> Any:
+    pairs = run.evidence.duplicates.T.tolist()
+    columns = {name: [index[at] for at in places] for name, places in zip(("first", "second"), pairs, strict=True)}
+    return data_frame(columns | {"similarity": run.evidence.duplicate_similarity})
+
+
+def _choice(run: Any, _: Any) -> Any:
+    scores = [] if run.evidence.choice is None else score_rows(run.evidence.choice)
+    return scores_frame(scores)
+
+
+def scores_frame(scores: Any) -> Any:
+    """Return the scores of a choice of k, a row for each k."""
+    columns: dict[str, list[Any]] = {
+        "score": [score.mean for score in scores],
+        "standard_error": [score.error for score in scores],
+        "standing": [score.standing for score in scores],
+    }
+    if any(score.expected is not None for score in scores):
+        columns["expected"] = [score.expected for score in scores]
+    return data_frame(columns, [score.k for score in scores], "k")
+
+
+TABLES = {
+    "documents": _documents,
+    "levels": _levels,
+    "clusters": _clusters,
+    "tree": _tree,
+    "duplicates": _duplicates,
+    "choice": _choice,
+}

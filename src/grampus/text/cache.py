@@ -1,0 +1,73 @@
+"""The cache folder: prepared word vectors, computed embeddings, and the names of vector sets."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from .._files import open_regular
+
+ENVIRONMENT = "GRAMPUS_CACHE"
+VECTORS, EMBEDDINGS = "vectors", "embeddings"
+_PIECE = 1 << 20  # bytes
+_CONTENTS = (VECTORS, EMBEDDINGS)  # what can be computed again; the registry of names is no part of it
+
+
+def cache_folder() -> Path:
+    """Return the folder of the cache, which need not exist: ``GRAMPUS_CACHE``, or the platform's own.
+
+    Examples
+    --------
+    >>> import os
+    >>> from unittest.mock import patch
+    >>> from grampus.text.cache import cache_folder
+    >>> with patch.dict(os.environ, GRAMPUS_CACHE="somewhere"):
+    ...     cache_folder().name
+    'somewhere'
+    """
+    given = os.environ.get(ENVIRONMENT)
+    if given:
+        return Path(given)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local") / "grampus" / "Cache"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "grampus"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grampus"
+
+
+def cache_sizes() -> dict[str, int]:
+    """Return the bytes that each part of the cache takes."""
+    return {part: _size(cache_folder() / part) for part in _CONTENTS}
+
+
+def clear_cache() -> int:
+    """Remove prepared vectors and computed embeddings; return the bytes freed. Names of vector sets stay."""
+    freed = sum(cache_sizes().values())
+    for part in _CONTENTS:
+        shutil.rmtree(cache_folder() / part, ignore_errors=True)
+    return freed
+
+
+def _size(folder: Path) -> int:
+    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+
+
+def file_digest(path: Path) -> str:
+    """Return the SHA-256 of a regular file."""
+    found = hashlib.sha256()
+    with open_regular(path) as file:
+        while piece := file.read(_PIECE):
+            found.update(piece)
+    return found.hexdigest()
+
+
+def files_digest(files: Iterable[Path], root: Path) -> str:
+    """Return one SHA-256 for several files: of their names below `root` and their own digests, in sorted order."""
+    found = hashlib.sha256()
+    for name, path in sorted((path.relative_to(root).as_posix(), path) for path in files):
+        found.update(f"{file_digest(path)}  {name}\n".encode())
+    return found.hexdigest()

@@ -1,0 +1,29 @@
+"""Encoded attachments in texts: uuencode, base64, PGP."""
+
+from __future__ import annotations
+
+import re
+
+_UUENCODED = re.compile(r"^begin [0-7]{3,4} .*\n(?:[ -`]{1,62}\n)+?`?\s*end\b", re.MULTILINE)
+_UU_LINES = re.compile(r"(?:^M[!-`]{60}[ \t]*\n){3,}(?:^[!-`]{2,61}\n)?", re.MULTILINE)
+_BASE64 = re.compile(r"(?:^[A-Za-z0-9+/]{56,76}[ \t]*\n){3,}(?:^[A-Za-z0-9+/]{1,76}={0,2}[ \t]*$)?", re.MULTILINE)
+_PGP = re.compile(
+    r"^-----BEGIN PGP (?!SIGNED)[A-Z ]+-----$.*?(?:^-----END PGP [A-Z ]+-----$|\Z)", re.MULTILINE | re.DOTALL
+)
+_LONG_LINES = re.compile(r"\n\S{56,78}[ \t]*\n\S{56}")
+
+
+def drop_attachments(text: str, dropped: list[str]) -> str:
+    """Drop blocks of encoded data: at least three long lines of it, or what has its own first and last line."""
+
+    def blank(found: re.Match[str]) -> str:
+        dropped.append(found[0])
+        return "\n"
+
+    if "-----BEGIN PGP " in text:
+        text = _PGP.sub(blank, text)
+    if "\nbegin " in text or text.startswith("begin "):
+        text = _UUENCODED.sub(blank, text)
+    if _LONG_LINES.search(text):
+        text = _BASE64.sub(blank, _UU_LINES.sub(blank, text))
+    return text

@@ -1,0 +1,107 @@
+"""Markup left in texts: HTML tags and entities, also escaped ones and what tokenising left of them, and troff."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from html import unescape
+
+_ELEMENTS = (
+    "abbr|address|article|aside|a|base|big|blockquote|body|br|button|b|caption|center|cite|code|col|dd|del|div|dl|dt|em|"
+    "embed|figure|font|footer|form|frame|h[1-6]|header|head|hr|html|iframe|img|input|ins|i|label|link|li|main|map|meta|"
+    "nav|noscript|object|ol|option|param|pre|p|q|script|section|select|small|span|strike|strong|style|sub|sup|svg|"
+    "s|table|tbody|td|textarea|tfoot|thead|th|title|tr|tt|ul|u|var|video"
+)
+_TAG = re.compile(rf"<!doctype[^>]*>|</?(?:{_ELEMENTS})(?:\s[^<>]{{0,2000}})?/?>", re.IGNORECASE | re.DOTALL)
+# Without one of these, "<U>" may be a company, a type or a key.
+_SURE = re.compile(rf"<(?:/(?:{_ELEMENTS})\s*>|(?:{_ELEMENTS})\s+[\w:-]+\s*=|(?:br|hr)\s*/?>|!doctype)", re.IGNORECASE)
+# What is dropped from its first to its last sign; none of it is searched twice.
+_HIDDEN = (
+    (re.compile(r"<script\b", re.IGNORECASE), "</script>"),
+    (re.compile(r"<style\b", re.IGNORECASE), "</style>"),
+    (re.compile("<!--"), "-->"),
+)
+_ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
+_BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
+# "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt", "lt br gt"; "lt ibm gt" is a company.
+_REMAINS = re.compile(r"\blt ((?:\w+ ){0,60}?)gt\b")
+_OF_TAG = re.compile(rf"(?:{_ELEMENTS})\s|(?:\w+ )*(?:href|src|http)\b", re.IGNORECASE)
+_REMAINING_ENTITY = re.compile(r"\b(?:quot|nbsp)\b")
+
+_TROFF_REQUEST = re.compile(r"^[.'][ \t]*(?:\\[\"#]|[A-Za-z]{1,3}\b|\.$)", re.MULTILINE)
+_TROFF_BLOCK = re.compile(r"^\.(?:ig|de1?|am)\b", re.MULTILINE)
+_TROFF_DROPPED = re.compile(
+    r"^[.'][ \t]*(?:\\[\"#].*|(?:TH|so|ds|if|ie|el|nr|tr|ft|nh|ad|hy|na|ta|as|rm|rr|mso|Dd|Os)\b.*|\.|)$", re.MULTILINE
+)
+_TROFF_MACRO = re.compile(r"^[.'][ \t]*[A-Za-z]{1,3}\b", re.MULTILINE)
+_TROFF_ESCAPE = re.compile(r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\((..)|\*?\[[^\]\n]*\]|\".*|[-&/,^|:%!c])")
+
+
+def drop_markup(text: str, dropped: list[str]) -> str:
+    """Drop tags and resolve entities, once more if that brings escaped tags to light."""
+    if "&" in text:
+        text = _resolved(text, dropped)
+    if "<" in text and _SURE.search(text):
+        for first, last in _HIDDEN:
+            text = _cut_between(first, last, text, dropped)
+        text = _cut(_TAG, text, dropped)
+    if "#39;" in text or "quot;" in text or "amp;" in text or "nbsp;" in text or "lt;" in text or "gt;" in text:
+        text = _cut(_BARE_ENTITY, text, dropped)
+    if "lt " in text and " gt" in text:
+        text = _REMAINS.sub(partial(_without_remains, dropped), text)
+    if "quot" in text or "nbsp" in text:
+        text = _cut(_REMAINING_ENTITY, text, dropped)
+    return text
+
+
+def _without_remains(dropped: list[str], found: re.Match[str]) -> str:
+    """Return what is left of "lt … gt": nothing of a tag, the words of anything else."""
+    inside = found[1]
+    dropped.append(found[0])
+    return " " if not inside or _OF_TAG.match(inside) else inside
+
+
+def _resolved(text: str, dropped: list[str]) -> str:
+    """Resolve entities; those that were escaped twice, too."""
+    for _ in range(2):
+        found = [entity for entity in _ENTITY.findall(text) if unescape(entity) != entity]
+        if not found:
+            break
+        dropped.extend(found)
+        text = unescape(text)
+    return text
+
+
+def _cut(pattern: re.Pattern[str], text: str, dropped: list[str]) -> str:
+    """Replace what matches by a blank, and remember it."""
+
+    def blank(found: re.Match[str]) -> str:
+        dropped.append(found[0])
+        return " "
+
+    return pattern.sub(blank, text)
+
+
+def _cut_between(first: re.Pattern[str], last: str, text: str, dropped: list[str]) -> str:
+    """Drop what begins with a match and ends with a sign, each time; an end that is missing ends the search."""
+    kept, start = [], 0
+    lower = text.lower() if first.flags & re.IGNORECASE else text
+    lower = lower if len(lower) == len(text) else text  # a letter whose lower case is longer
+    while (found := first.search(text, start)) is not None and (end := lower.find(last, found.end())) >= 0:
+        kept.append(text[start : found.start()])
+        dropped.append(text[found.start() : end + len(last)])
+        start = end + len(last)
+    return " \n".join([*kept, text[start:]]) if kept else text
+
+
+def drop_troff(text: str, dropped: list[str]) -> str:
+    r"""Drop the requests and escapes of a manual page's source, such as ``.SH`` and ``\fB``.
+
+    A source has a line ``.TH`` or ``.Dt``, and one ``.SH`` or ``.Sh``.
+    """
+    if ("\n.SH" not in text and "\n.Sh" not in text) or (".TH" not in text and ".Dt" not in text):
+        return text
+    dropped.extend(_TROFF_REQUEST.findall(text))
+    text = _TROFF_DROPPED.sub("", _cut_between(_TROFF_BLOCK, "\n..\n", text, dropped))
+    text = _TROFF_MACRO.sub("", text)
+    return _TROFF_ESCAPE.sub(lambda found: "-" if found[0] == "\\-" else "", text)

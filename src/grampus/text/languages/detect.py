@@ -1,0 +1,186 @@
+"""Tell the language of a text: by its script, then by function words and letters.
+
+A word votes for the languages whose function word it is, in proportion to how often they use it; letters beyond ASCII
+vote in the same way. The frequencies are those of the Universal Declaration of Human Rights, which exists in all these
+languages; function words it lacks come from the stop lists. Nothing is drawn, and nothing depends on other documents.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+
+from .table import list_words
+
+_WINDOW = 700  # characters at the beginning, in the middle and at the end
+_WORD = re.compile(r"[^\W\d_]{2,}")
+_LETTER = re.compile(r"[^\W\d_\x00-\x7f]")
+_FEW = 3e-4  # share of the words of a text that a function word has which the Declaration does not use
+_MOST = 3  # votes of one word: a page of code repeats its names
+_ENGLISH = 0.5  # weight of English, whose words are in technical texts of any language
+_LEAST, _SHARE = 2.5, 0.1  # votes for a language, and per word: texts without function words have no language
+_ENOUGH, _AHEAD = 8.0, 1.25  # fewer votes must be so many times those for the next language
+
+# Scripts of one language or few, as ranges of letters. A text that has a tenth of its letters in one is in that script.
+_SCRIPTS: dict[str, tuple[str, ...]] = {
+    "\u0400-\u04ff": ("ru", "uk", "bg", "sr", "mk"),
+    "\u0370-\u03ff\u1f00-\u1fff": ("el",),
+    "\u0530-\u058f": ("hy",),
+    "\u0590-\u05ff": ("he",),
+    "\u0600-\u06ff": ("ar", "fa", "ur"),
+    "\u0900-\u097f": ("hi",),
+    "\u0980-\u09ff": ("bn",),
+    "\u0a80-\u0aff": ("gu",),
+    "\u0b80-\u0bff": ("ta",),
+    "\u0e00-\u0e7f": ("th",),
+    "\u0e80-\u0eff": ("lo",),
+    "\u1000-\u109f": ("my",),
+    "\u10a0-\u10ff": ("ka",),
+    "\u1780-\u17ff": ("km",),
+    "\u1100-\u11ff\uac00-\ud7af": ("ko",),
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff": ("ja", "zh"),
+}
+_SCRIPT = {re.compile(f"[{letters}]"): codes for letters, codes in _SCRIPTS.items()}
+_ELSEWHERE = frozenset(code for codes in _SCRIPTS.values() for code in codes)
+_ANY = re.compile(f"[{''.join(_SCRIPTS)}]")
+_KANA = re.compile("[\u3040-\u30ff]")
+_PERSIAN, _URDU = re.compile("[پچژگ]"), re.compile("[ٹڈڑںےہ]")
+_COMMON = frozenset(
+    (
+        "the",
+        "of",
+        "and",
+        "to",
+        "in",
+        "is",
+        "that",
+        "for",
+        "with",
+        "are",
+        "be",
+        "this",
+        "as",
+        "was",
+        "on",
+        "by",
+        "have",
+        "from",
+        "which",
+        "not",
+        "it",
+        "you",
+    )
+)
+
+Votes = tuple[tuple[str, float], ...]
+
+
+@cache
+def _votes() -> dict[str, Votes]:
+    """Return the share of its vote that a word or letter gives to each language."""
+    text = files("grampus.text").joinpath("data", "function_words.txt").read_text(encoding="utf-8")
+    shares: dict[str, dict[str, float]] = {}
+    for line in text.splitlines():
+        code, tab, entries = line.partition("\t")
+        if not tab:
+            continue
+        for entry in entries.split():
+            word, _, count = entry.partition("=")
+            shares.setdefault(word, {})[code] = int(count) / 10_000
+        for word in list_words(code):
+            if _WORD.fullmatch(word):
+                shares.setdefault(word, {}).setdefault(code, _FEW)
+    return {word: _portions(of_word) for word, of_word in shares.items()}
+
+
+def _portions(shares: dict[str, float]) -> Votes:
+    total = sum(shares.values())
+    return tuple((code, share / total) for code, share in sorted(shares.items()) if share > total / 50)
+
+
+@cache
+def _foreign() -> frozenset[str]:
+    """Return the function words of other languages that are none of English."""
+    return frozenset(_votes()) - list_words("en")
+
+
+def detect_language(text: str, among: Iterable[str] | None = None) -> str:
+    """Return the code of the language a text is in; an empty string if it has too little to tell.
+
+    Parameters
+    ----------
+    text : str
+        2,100 characters are looked at: from the beginning, the middle and the end.
+    among : iterable of str, optional
+        The codes of the languages that come into question.
+
+    Examples
+    --------
+    >>> from grampus.text.languages import detect_language
+    >>> detect_language("Der Wal ist ein Tier, das in allen Meeren der Welt lebt und mit der Lunge atmet.")
+    'de'
+    >>> detect_language("クジラは海に住む哺乳類です。"), detect_language("whale song")
+    ('ja', '')
+    """
+    text = _sample(text).lower()
+    allowed = None if among is None else frozenset(among)
+    if (allowed is None or "en" in allowed) and (text.isascii() or _ANY.search(text) is None):
+        words = set(text.split())
+        common = len(words & _COMMON)
+        if common >= 4 and common > 2 * len(words & _foreign()):
+            return "en"
+    codes = _by_script(text)
+    if codes is not None and (len(codes) == 1 or codes == ("ja", "zh")):
+        found = codes[0] if len(codes) == 1 else _han(text)
+        return found if allowed is None or found in allowed else ""
+    return _by_words(text, codes, allowed)
+
+
+def _sample(text: str) -> str:
+    if len(text) <= 3 * _WINDOW:
+        return text
+    middle = (len(text) - _WINDOW) // 2
+    return f"{text[:_WINDOW]} {text[middle : middle + _WINDOW]} {text[-_WINDOW:]}"
+
+
+def _by_script(text: str) -> tuple[str, ...] | None:
+    """Return the languages of the script, if it is not Latin."""
+    if text.isascii() or _ANY.search(text) is None:
+        return None
+    letters = sum(map(str.isalpha, text))
+    counts = [(len(pattern.findall(text)), codes) for pattern, codes in _SCRIPT.items()]
+    most, codes = max(counts, key=lambda found: found[0])
+    return codes if 10 * most >= letters else None
+
+
+def _han(text: str) -> str:
+    kana = len(_KANA.findall(text))
+    return "ja" if 10 * kana > len(re.findall("[\u3400-\u4dbf\u4e00-\u9fff]", text)) else "zh"
+
+
+def _by_words(text: str, codes: tuple[str, ...] | None, allowed: frozenset[str] | None) -> str:
+    """Return the language with the most votes, if they are enough and ahead of the others."""
+    if codes is not None and "fa" in codes and not (allowed and "ar" not in allowed):
+        letters = {"fa": len(_PERSIAN.findall(text)), "ur": 2 * len(_URDU.findall(text))}
+        best = max(letters, key=lambda code: letters[code])
+        if 100 * letters[best] > len(text):
+            return best
+    known = _votes()
+    tally: dict[str, float] = {}
+    counts = Counter(_WORD.findall(text))
+    counts.update(_LETTER.findall(text))
+    for word, count in counts.items():
+        for code, share in known.get(word, ()):
+            if (code in codes if codes is not None else code not in _ELSEWHERE) and (not allowed or code in allowed):
+                tally[code] = tally.get(code, 0.0) + min(count, _MOST) * share
+    if "en" in tally:
+        tally["en"] *= _ENGLISH
+    ranked = sorted(tally.items(), key=lambda found: (-found[1], found[0]))
+    if not ranked:
+        return ""
+    (best, votes), second = ranked[0], ranked[1][1] if len(ranked) > 1 else 0.0
+    least = max(_LEAST, _SHARE * len(counts)) * (_ENGLISH if best == "en" else 1.0)
+    return best if votes >= least and (votes >= _ENOUGH or votes >= _AHEAD * second) else ""

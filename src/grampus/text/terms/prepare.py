@@ -1,0 +1,146 @@
+"""Prepare texts for counting: clean them, and find the language of each."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...errors import InputError
+from ..clean import Cleaner, Cleaning, Dropped
+from ..languages import LANGUAGES, detect_language, has_segmenter, is_unspaced
+from ..store import Texts
+
+MAIN = "en"  # of texts that are too short to tell
+_SHARE, _MANY = 0.01, 50  # of the documents, or documents: a language with fewer is read as the main one
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What preparing a collection learned, to be applied to new documents.
+
+    Attributes
+    ----------
+    shared : frozenset of str
+        Lines that are dropped because many documents share them.
+    languages : tuple of str
+        Codes of the languages, the most frequent first; empty if they were not looked for.
+    """
+
+    shared: frozenset[str] = frozenset()
+    languages: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Texts as they are counted.
+
+    Attributes
+    ----------
+    texts : sequence of str
+        Cleaned; the texts themselves if nothing was dropped.
+    language : array of shape (n,)
+        Position of each text's language in ``preparation.languages``.
+    preparation : Preparation
+    dropped : Dropped
+        What cleaning dropped.
+
+    Examples
+    --------
+    >>> from grampus.text import TermVectorizer
+    >>> vectorizer = TermVectorizer(stop_words="auto", stemmer="auto", clean=True)
+    >>> prepared = vectorizer.prepare(["Die Wale sind in allen Meeren der Welt zu Hause, nicht in Seen.", "A song"])
+    >>> prepared.preparation.languages, prepared.language.tolist()
+    (('de',), [0, 0])
+    """
+
+    texts: Sequence[str]
+    language: NDArray[np.uint8]
+    preparation: Preparation = field(default_factory=Preparation)
+    dropped: Dropped = field(default_factory=Dropped)
+
+    def counts(self) -> dict[str, int]:
+        """Return how many texts are in each language, the most frequent first."""
+        found = np.bincount(self.language, minlength=len(self.preparation.languages)).tolist()
+        return dict(zip(self.preparation.languages, found, strict=False))
+
+    def notes(self) -> list[str]:
+        """Return what a reader of the result should know about cleaning and languages."""
+        found = [self.dropped.note()] if self.dropped.documents else []
+        if note := language_note(self.counts()):
+            found.append(note)
+        unspaced = 0 if has_segmenter() else sum(map(is_unspaced, self.texts))
+        if unspaced:
+            found.append(
+                f"{unspaced:,} document{'s are' if unspaced > 1 else ' is'} in a script without spaces, where terms "
+                "are pairs of characters. For words: pip install 'grampus[cjk]'."
+            )
+        return found
+
+
+def language_note(counts: Mapping[str, int]) -> str:
+    """Return the mix of languages in a line; an empty string for English alone.
+
+    Examples
+    --------
+    >>> from grampus.text.terms.prepare import language_note
+    >>> language_note({"de": 300, "en": 20})
+    'Languages: German 300, English 20. Each document has the stop words and stems of its own.'
+    """
+    if not counts or set(counts) == {"en"}:
+        return ""
+    mix = ", ".join(f"{LANGUAGES[code].name} {count:,}" for code, count in counts.items())
+    if len(counts) > 1:
+        return f"Languages: {mix}. Each document has the stop words and stems of its own."
+    return f"Language: {mix}."
+
+
+def prepare(
+    raw: Iterable[str], cleaning: Cleaning | None, *, detect: bool, known: Preparation | None = None
+) -> Prepared:
+    """Clean texts and find their languages.
+
+    Parameters
+    ----------
+    raw : iterable of str
+    cleaning : Cleaning or None
+    detect : bool
+        Whether to look for languages.
+    known : Preparation, optional
+        Of the fitted texts, if these are new ones.
+    """
+    given = raw if isinstance(raw, Sequence) else list(raw)
+    dropped = Dropped()
+    shared: frozenset[str] = frozenset()
+    texts: Sequence[str] = given
+    if cleaning is not None:
+        list(_strings(given))
+        cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
+        shared = cleaner.shared
+        cleaned = Texts(cleaner(text, dropped) for text in given)
+        texts = cleaned if dropped.documents else given
+    if not detect:
+        return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared), dropped)
+    codes = [detect_language(text, None if known is None else known.languages) for text in _strings(texts)]
+    languages = _languages(codes) if known is None else known.languages or (MAIN,)
+    place = {code: number for number, code in enumerate(languages)}
+    language = np.fromiter((place.get(code, 0) for code in codes), np.uint8, len(codes))
+    return Prepared(texts, language, Preparation(shared, languages), dropped)
+
+
+def _strings(texts: Iterable[str]) -> Iterator[str]:
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
+        yield text
+
+
+def _languages(codes: Sequence[str]) -> tuple[str, ...]:
+    """Return the languages of a collection, the most frequent first."""
+    counts = Counter(code for code in codes if code)
+    least = min(_SHARE * len(codes), _MANY)
+    used = sorted((code for code, count in counts.items() if count >= least), key=lambda code: (-counts[code], code))
+    return tuple(used) or (MAIN,)

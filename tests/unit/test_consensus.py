@@ -1,0 +1,256 @@
+"""The consensus of partitions, its co-association Gram and confidence, and the method of several views."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import grampus
+from grampus import DocumentClusterer, consensus, parse_kernel
+from grampus.cluster import coassociation, confidence
+from grampus.documents import ConsensusMethod, Effort, Job
+from grampus.documents.graphs import DOMINANT, STEADY, cuts_of, dominant_cut
+from grampus.documents.methods import check_method, restore_method
+from grampus.errors import InputError
+from grampus.gram import DenseGram, LinearGram, at_rank, principal
+from grampus.metrics import ari
+from grampus.testing import check_gram
+
+RNG = np.random.default_rng(7)
+
+
+def same(a: object, b: object) -> bool:
+    """Return whether two labellings are the same partition."""
+    return ari(a, b) == 1.0
+
+
+def noisy(truth: np.ndarray, views: int, share: float, seed: int = 0) -> np.ndarray:
+    """Return copies of a partition in which a share of the documents is moved at random."""
+    rng = np.random.default_rng(seed)
+    moved = rng.random((views, len(truth))) < share
+    return np.where(moved, rng.integers(0, truth.max() + 1, moved.shape), truth)
+
+
+def blobs(sizes: tuple[int, ...], seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Return points around as many corners of a simplex, and their groups."""
+    truth = np.repeat(np.arange(len(sizes)), sizes)
+    rng = np.random.default_rng(seed)
+    return np.eye(len(sizes))[truth] * 4 + rng.normal(size=(len(truth), len(sizes))) * 0.5, truth
+
+
+def test_coassociation_is_the_share_of_views() -> None:
+    views = RNG.integers(-1, 3, (5, 12))
+    expected = np.mean([(v[:, None] == v) & (v >= 0)[:, None] & (v >= 0) for v in views], axis=0)
+    np.testing.assert_allclose(coassociation(views).dense(), expected, atol=1e-15)
+    weights = np.array([3.0, 0.0, 1.0, 1.0, 1.0])
+    expected = np.average([(v[:, None] == v) & (v >= 0)[:, None] & (v >= 0) for v in views], axis=0, weights=weights)
+    np.testing.assert_allclose(coassociation(views, view_weight=weights).dense(), expected, atol=1e-15)
+
+
+def test_coassociation_conforms() -> None:
+    gram = coassociation(RNG.integers(0, 3, (4, 15)))
+    check_gram(gram, gram.dense())
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_identical_partitions_are_their_own_consensus(k: int) -> None:
+    truth = RNG.permutation(np.arange(40) % k)
+    found = consensus(np.array([truth, k - 1 - truth, truth * 7]), k)
+    assert same(found.labels, truth)
+    assert found.objective == pytest.approx(0.0, abs=1e-12)
+    np.testing.assert_allclose(found.confidence, 1.0)
+    np.testing.assert_allclose(found.agreement, 1.0)
+
+
+def test_consensus_is_better_than_its_views() -> None:
+    truth = RNG.permutation(np.arange(300) % 4)
+    views = noisy(truth, 15, 0.3)
+    assert max(ari(truth, view) for view in views) < 0.7
+    assert ari(truth, consensus(views, 4).labels) > 0.99
+
+
+def test_order_of_documents_and_of_views_does_not_matter() -> None:
+    views = noisy(np.arange(80) % 4, 9, 0.5)
+    found = consensus(views, 4)
+    order, rows = RNG.permutation(80), RNG.permutation(9)
+    moved = consensus(views[:, order], 4)
+    np.testing.assert_array_equal(moved.labels, found.labels[order])
+    np.testing.assert_array_equal(moved.confidence, found.confidence[order])
+    assert consensus(views[rows], 4).objective == pytest.approx(found.objective)
+
+
+def test_weights_are_repeated_documents() -> None:
+    views = noisy(np.arange(40) % 3, 7, 0.5)
+    copies = RNG.integers(1, 4, 40)
+    rows = np.repeat(np.arange(40), copies)
+    found, repeated = consensus(views, 3, sample_weight=copies), consensus(views[:, rows], 3)
+    np.testing.assert_array_equal(found.labels[rows], repeated.labels)
+    np.testing.assert_allclose(found.confidence[rows], repeated.confidence)
+    assert found.objective == pytest.approx(repeated.objective)
+    single = confidence(views, found.labels, sample_weight=copies)
+    np.testing.assert_allclose(single, found.confidence)
+
+
+def test_view_weights_are_repeated_views() -> None:
+    views = noisy(np.arange(60) % 3, 4, 0.4)
+    found = consensus(views, 3, view_weight=[3, 1, 0, 1])
+    repeated = consensus(views[[0, 0, 0, 1, 3]], 3)
+    assert found.objective == pytest.approx(repeated.objective)
+    assert same(found.labels, repeated.labels)
+
+
+def test_documents_that_views_left_out() -> None:
+    truth = np.arange(60) % 3
+    views = np.array([truth] * 6)
+    views[np.arange(6)[:, None] == np.arange(60) % 6] = -1
+    views[:, 0] = -1
+    found = consensus(views, 3)
+    assert found.labels[0] == -1
+    assert np.isnan(found.confidence[0])
+    assert same(found.labels[1:], truth[1:])
+    assert found.sizes.sum() == 59
+    with pytest.raises(InputError, match="all labels are −1"):
+        consensus(np.full((2, 4), -1), 2)
+
+
+def test_more_clusters_than_any_view_has() -> None:
+    first, second = np.arange(16) // 8, np.arange(16) % 2
+    found = consensus([first, second], 4)
+    assert same(found.labels, 2 * first + second)
+    with pytest.warns(UserWarning, match="Only 2 of 3 clusters"):
+        assert consensus([first, first], 3).sizes.tolist() == [8, 8, 0]
+
+
+def test_confidence_tells_agreement_from_chance() -> None:
+    truth = np.arange(200) % 4
+    random = confidence(RNG.integers(0, 4, (50, 200)), truth)
+    assert random.mean() < 0.05
+    views = noisy(truth, 50, 0.5)
+    clear, doubtful = confidence(views, truth), truth.copy()
+    doubtful[0] = 1  # in the wrong cluster
+    # A view keeps a document with 0.5 + 0.5 / 4 = 5/8: together (5/8)² + 3/8² = 7/16, apart 2 · 5/8² + 2/8² = 3/16.
+    assert clear.mean() == pytest.approx(7 / 16 - 3 / 16, abs=0.03)
+    assert confidence(views, doubtful)[0] == 0.0
+    assert np.isnan(confidence([[0, 1, 1]], [0, 1, 1])[0])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ((3, 2), "sequence of partitions"),
+        (([], 2), "at least one partition"),
+        (([[0, 1], [0, 1, 2]], 2), "same length"),
+        (([[0, 1, 1]], 4), "n_clusters"),
+    ],
+)
+def test_bad_partitions(given: tuple[object, int], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        consensus(*given)  # type: ignore[arg-type]
+
+
+def test_bad_weights_of_views() -> None:
+    with pytest.raises(InputError, match="view_weight must be 1 finite"):
+        consensus([[0, 1]], 2, view_weight=[-1.0])
+
+
+# -- a Gram at another rank
+
+
+def test_at_rank_takes_the_leading_components() -> None:
+    x = RNG.random((30, 12))
+    gram = parse_kernel("cosine|principal(6)|normalise").gram(x)
+    for rank in (2, 6, 9):
+        direct = parse_kernel(f"cosine|principal({rank})|normalise").gram(x)
+        np.testing.assert_allclose(at_rank(gram, rank).dense(), direct.dense(), atol=1e-10)
+    np.testing.assert_allclose(
+        at_rank(parse_kernel("cosine|shift").gram(x), 3).dense(),
+        parse_kernel("cosine|principal(3)|normalise").gram(x).dense(),
+        atol=1e-10,
+    )
+    np.testing.assert_allclose(at_rank(LinearGram(x), 3).dense(), principal(LinearGram(x), 3).dense(), atol=1e-10)
+
+
+# -- the method
+
+
+def run(gram: object, k: int, weights: np.ndarray, method: ConsensusMethod | None = None) -> np.ndarray:
+    return (method or ConsensusMethod()).cluster(gram, Job(k, weights)).labels  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sizes", [(8, 8, 8), (60, 50, 40)])
+def test_method_finds_groups_with_and_without_graphs(sizes: tuple[int, ...]) -> None:
+    x, truth = blobs(sizes)
+    assert same(run(LinearGram(x), 3, np.ones(len(x))), truth)
+
+
+def test_method_takes_any_gram() -> None:
+    x, truth = blobs((40, 40, 40))
+    ones = np.ones(len(x))
+    assert same(run(DenseGram(x @ x.T), 3, ones), truth)
+    assert same(run(parse_kernel("gaussian(3)|shift").gram(x), 3, ones), truth)
+    texts = [f"{'abc'[group] * 9} {number}" for number, group in enumerate(truth)]
+    assert same(run(parse_kernel("spectrum(3)|normalise").gram(texts), 3, ones), truth)
+
+
+def test_method_ignores_documents_without_weight() -> None:
+    x, truth = blobs((50, 50, 50))
+    weights = np.ones(len(x))
+    weights[::7] = 0.0
+    found = ConsensusMethod().cluster(LinearGram(x), Job(3, weights))
+    assert same(found.labels, truth)
+    assert found.confidence is not None
+    assert found.confidence.shape == (150,)
+
+
+def test_method_keeps_a_dominant_class_whole() -> None:
+    """k-means splits a wide class next to small ones; the cut of the graph does not, at twice the neighbours too."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, 600)
+    wide = np.stack([6 * np.cos(angle), 6 * np.sin(angle)], axis=1) + rng.normal(size=(600, 2)) * 0.2
+    small = [centre + rng.normal(size=(60, 2)) * 0.2 for centre in ([0.0, -2.0], [9.0, -6.0])]
+    x, truth = np.concatenate([wide, *small]), np.repeat([0, 1, 2], [600, 60, 60])
+    gram = parse_kernel("gaussian(2)").gram(x)
+    ones = np.ones(len(x))
+    assert same(run(gram, 3, ones), truth)
+    assert not same(run(gram, 3, ones, ConsensusMethod(graphs=())), truth)
+    cuts = cuts_of(gram, ones, 20, 3, 6, 0)
+    assert cuts is not None
+    split = np.where(angle > np.pi / 2, 1, 0)
+    usual = np.concatenate([split, np.full(120, 2)])
+    assert cuts.graph.cut(truth) < DOMINANT * cuts.graph.cut(usual)
+    found = dominant_cut(cuts, lambda: cuts_of(gram, ones, 40, 3, 6, 0), usual, 3, 10, 0)
+    assert found is not None
+    assert same(found, truth)
+    assert dominant_cut(cuts, lambda: None, usual, 3, 10, 0) is None
+    assert 0 < STEADY < 1
+
+
+TEXTS = [f"{word} {word}s number{i % 5}" for i, word in enumerate(("whale", "bird", "stone") * 12)]
+
+
+def test_clusterer_with_consensus_predicts_saves_and_loads(tmp_path: object) -> None:
+    model = DocumentClusterer(3, method="consensus", effort=Effort(stability=False)).fit(TEXTS)
+    assert same(model.labels_, np.arange(36) % 3)
+    assert model.predict(["a bird"]) == model.labels_[1]
+    model.save(f"{tmp_path}/run")
+    again = grampus.load(f"{tmp_path}/run")
+    assert again.predict(["a bird"]) == model.labels_[1]
+    assert check_method(again.method) == ConsensusMethod()
+
+
+def test_clusterer_does_not_depend_on_the_order() -> None:
+    x = np.abs(blobs((50, 40, 30))[0]) + RNG.random((120, 3))
+    options = {"method": "consensus", "effort": Effort(stability=False)}
+    found = DocumentClusterer(3, **options).fit(x).labels_
+    order = RNG.permutation(len(x))
+    np.testing.assert_array_equal(DocumentClusterer(3, **options).fit(x[order]).labels_, found[order])
+
+
+def test_one_cluster_and_options() -> None:
+    x, _ = blobs((10, 10))
+    assert run(LinearGram(x), 1, np.ones(20)).tolist() == [0] * 20
+    method = ConsensusMethod(ranks=(2, 4), graphs=(), n_init=1)
+    assert restore_method({**method.options(), "ranks": [2, 4], "graphs": []}) == method
+    for bad in ({"ranks": ()}, {"ranks": (0,)}, {"graphs": ((3, 0),)}, {"n_init": 0}):
+        with pytest.raises(InputError):
+            ConsensusMethod(**bad)  # type: ignore[arg-type]

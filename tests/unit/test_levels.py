@@ -1,0 +1,284 @@
+"""Levels: the evidence, the verdict, nesting, and data without groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from grampus import DocumentClusterer, choose_levels
+from grampus.cluster import nested_tree
+from grampus.documents import Effort
+from grampus.errors import InputError
+from grampus.gram import DenseGram, LinearGram
+from grampus.metrics import ari
+from grampus.select.evidence import FEWEST, Evidence, grid
+from grampus.select.levels import decide, explain_levels
+from grampus.select.nested import coarser, finer
+from grampus.select.ungrouped import ungrouped, ungrouped_gram
+
+
+def blobs(k, n=240, d=8, seed=0, apart=12.0):
+    rng = np.random.default_rng(seed)
+    centres = np.zeros((k, d)) if k == 1 else rng.normal(size=(k, d))
+    if k > 1:
+        distances = np.sqrt(((centres[:, None] - centres) ** 2).sum(axis=-1))
+        centres *= apart / distances[~np.eye(k, dtype=bool)].min()
+    classes = np.arange(n) % k
+    return centres[classes] + rng.normal(size=(n, d)), classes
+
+
+def texts(rng, topics, n, words=30):
+    """Return texts of `topics` topics; 0 for random words."""
+    vocabulary = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in "bdfgklmnprst"]
+    found, classes = [], []
+    for i in range(n):
+        topic = i % topics if topics else -1
+        own = vocabulary[40 * topic : 40 * topic + 40] if topics else vocabulary[:300]
+        found.append(" ".join(rng.choice(own, words)))
+        classes.append(topic)
+    return found, classes
+
+
+# ---- the answer ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", [2, 5, 11])
+def test_separated_groups_are_the_middle_level(k):
+    x, classes = blobs(k)
+    found = choose_levels(x, kernel="linear", random_state=0)
+    assert (found.verdict, found.middle.n_clusters) == ("groups", k)
+    assert ari(classes, found.middle.labels) == 1.0
+    assert found.sentence.startswith(f"{k} groups")
+
+
+def test_one_cloud_has_no_groups():
+    x, _ = blobs(1)
+    found = choose_levels(x, kernel="linear", random_state=0)
+    assert (found.verdict, [level.n_clusters for level in found.levels]) == ("no groups", [1])
+    assert not found.middle.labels.any()
+    assert found.sentence.startswith("No groups found")
+
+
+def test_random_words_are_one_cluster_and_topics_are_not():
+    rng = np.random.default_rng(3)
+    nothing = DocumentClusterer().fit(texts(rng, 0, 200)[0])
+    assert (nothing.choice_.answer, nothing.n_clusters_) == ("no groups", 1)
+    assert not nothing.labels_.any()
+    some, classes = texts(rng, 4, 200)
+    found = DocumentClusterer().fit(some)
+    assert (found.choice_.answer, found.n_clusters_) == ("groups", 4)
+    assert ari(classes, found.labels_) == 1.0
+
+
+def test_few_documents_are_too_few_to_tell():
+    found = choose_levels(np.random.default_rng(0).normal(size=(FEWEST - 1, 3)), kernel="linear")
+    assert (found.verdict, found.evidence, found.middle.n_clusters) == ("too few", None, 1)
+    assert found.sentence == f"{FEWEST - 1} different documents are too few to tell whether there are groups; " \
+        f"at least {FEWEST} are needed."  # fmt: skip
+    model = DocumentClusterer().fit(["whale song", "whales sing", "bird nest"])
+    assert (model.choice_.answer, model.n_clusters_) == ("too few", 1)
+
+
+def test_a_given_k_is_kept_and_has_levels_around_it():
+    some, _ = texts(np.random.default_rng(1), 6, 300)
+    model = DocumentClusterer(6, effort=Effort(stability=False)).fit(some)
+    assert (model.choice_, model.n_clusters_) == (None, 6)
+    assert model.run_.levels == ("coarse", "middle", "fine")
+    assert [len(model.run_.level_names(name)) for name in model.run_.levels] == [2, 6, 18]
+    with pytest.raises(InputError, match="level must be one of 'coarse', 'middle', 'fine'; got 'finest'"):
+        model.run_.level_labels("finest")
+
+
+@pytest.mark.parametrize("level", ["coarse", "middle", "fine"])
+def test_any_level_can_be_the_answer_and_all_nest(level):
+    rng = np.random.default_rng(0)
+    far, _ = blobs(3, n=480, apart=60.0)
+    place = np.arange(480)[:, None]
+    x = far + np.where(place // 3 % 2, 9.0, -9.0) * np.eye(8)[0] + (place // 6 % 3 - 1) * 2.6 * np.eye(8)[1]
+    x += 0.1 * rng.normal(size=x.shape)
+    model = DocumentClusterer(kernel="linear", effort=Effort(level=level, stability=False)).fit(x)
+    run = model.run_
+    assert level in run.levels
+    assert (run.level_labels(level) == model.labels_).all()
+    assert run.n_clusters == len(run.level_names(level))
+    for upper, lower in zip(run.levels, run.levels[1:], strict=False):
+        above, below = run.level_labels(upper), run.level_labels(lower)
+        assert all(len(set(above[below == c].tolist())) == 1 for c in range(below.max() + 1))
+
+
+def test_a_level_that_does_not_exist_is_said():
+    model = DocumentClusterer(effort=Effort(level="fine")).fit(texts(np.random.default_rng(3), 0, 120)[0])
+    assert "There is no fine level; the middle one is shown." in model.run_.evidence.warnings
+    with pytest.raises(InputError, match="level must be one of 'coarse', 'middle', 'fine'; got 'finest'"):
+        Effort(level="finest")
+
+
+def test_neither_order_nor_threads_change_the_levels():
+    from grampus import config
+
+    x, _ = blobs(4, n=120)
+    order = np.random.default_rng(5).permutation(len(x))
+    first = choose_levels(x, kernel="linear", random_state=0)
+    with config(threads=1):
+        again = choose_levels(x[order], kernel="linear", random_state=0)
+    assert (first.evidence.scores == again.evidence.scores).all()
+    for one, other in zip(first.levels, again.levels, strict=True):
+        assert ari(one.labels[order], other.labels) == 1.0
+
+
+def test_the_command_and_the_function_agree():
+    x, _ = blobs(3, n=150)
+    levels = choose_levels(x, kernel="linear", random_state=0)
+    choice = DocumentClusterer(kernel="linear").choose(x)
+    assert (choice.best, choice.answer) == (levels.middle.n_clusters, levels.verdict)
+    assert choice.ks == tuple(levels.evidence.ks.tolist())
+
+
+def test_ks_limit_the_range():
+    x, _ = blobs(6, n=150)
+    found = choose_levels(x, kernel="linear", ks=range(2, 5), random_state=0)
+    assert found.evidence.ks.tolist() == [2, 3, 4]
+    with pytest.raises(InputError, match="Each half must hold"):
+        choose_levels(x, kernel="linear", ks=[100])
+
+
+@pytest.mark.parametrize("kind", ["stored", "texts"])
+def test_grams_and_strings(kind):
+    x, _ = blobs(3, n=90)
+    if kind == "stored":
+        found = choose_levels(DenseGram(x @ x.T), random_state=0)
+    else:
+        found = choose_levels(
+            texts(np.random.default_rng(0), 3, 90, 12)[0], kernel="spectrum(3)|normalise", random_state=0
+        )
+    assert found.middle.n_clusters == 3
+
+
+# ---- reading the evidence -----------------------------------------------------------------------------------
+
+
+def evidence(ks, means, null=0.1, spread=0.01, draws=6):
+    rng = np.random.default_rng(0)
+    scores = np.array(means) + spread * rng.normal(size=(8, len(ks)))
+    without = null + spread * rng.normal(size=(draws, len(ks)))
+    return Evidence(np.array(ks), scores, without, 1000)
+
+
+def test_levels_are_apart_and_supported():
+    ks = [2, 3, 4, 6, 8, 12, 20, 30]
+    found = decide(evidence(ks, [0.5, 0.7, 0.5, 0.5, 0.8, 0.5, 0.5, 0.7]))
+    assert (found.verdict, found.ks) == ("groups", {"coarse": 3, "middle": 8, "fine": 30})
+    assert decide(evidence(ks, [0.3] * 8)).verdict == "weak groups"
+    assert decide(evidence(ks, [0.1] * 8)).ks == {"middle": 1}
+
+
+def test_of_perfect_values_the_most_clusters_are_meant():
+    assert decide(evidence([2, 3, 4, 5, 6], [1.0, 1.0, 1.0, 1.0, 0.8], spread=1e-4)).ks["middle"] == 5
+
+
+def test_agreement_within_the_spread_of_the_null_supports_nothing():
+    assert decide(evidence([2, 3, 4], [0.5, 0.5, 0.5], null=0.35, spread=0.15)).verdict == "no groups"
+
+
+def test_words_of_every_verdict():
+    seen = evidence([2, 3, 4], [0.5, 0.9, 0.5])
+    assert explain_levels("groups", {"middle": 3, "fine": 9}, seen, 500).startswith("3 groups (finer: 9): halves of")
+    assert explain_levels("weak groups", {"middle": 3}, seen, 500).startswith("3 weak groups: halves")
+    assert explain_levels("groups", {"middle": 7}, None, 500) == "7 groups."
+
+
+@pytest.mark.parametrize(("n", "last"), [(30, 3), (100, 10), (2500, 100), (10**6, 400)])
+def test_the_range_grows_with_the_documents(n, last):
+    ks = grid(n, min(n, 4000))
+    assert ks[0] == 2
+    assert 0.85 * last <= ks[-1] <= last
+    assert list(ks) == sorted(set(ks))
+
+
+# ---- partitions around a partition --------------------------------------------------------------------------
+
+
+def test_coarser_and_finer_nest():
+    x, classes = blobs(6, n=300)
+    gram = LinearGram(x)
+    above, below = coarser(gram, classes, 2), finer(gram, classes, 15, 0)
+    assert (above.max() + 1, below.max() + 1) == (2, 15)
+    assert all(len(set(above[classes == c].tolist())) == 1 for c in range(6))
+    assert all(len(set(classes[below == c].tolist())) == 1 for c in range(15))
+    assert (np.diff(np.bincount(below)) <= 0).all()
+
+
+def test_documents_in_no_cluster_stay_there():
+    x, classes = blobs(4, n=120)
+    classes = np.where(np.arange(120) < 10, -1, classes)
+    gram = LinearGram(x)
+    for found in (coarser(gram, classes, 2), finer(gram, classes, 8, 0)):
+        assert ((found < 0) == (classes < 0)).all()
+
+
+def test_a_cluster_of_few_documents_is_not_divided():
+    gram = LinearGram(np.random.default_rng(0).normal(size=(12, 2)))
+    assert finer(gram, np.zeros(12, dtype=np.intp), 9, 0).max() + 1 == 2
+
+
+def test_a_tree_follows_its_levels():
+    x, middle = blobs(6, n=240)
+    gram, above = LinearGram(x), np.array([0, 1, 0, 1, 2, 2])[middle]
+    below = finer(gram, middle, 12, 0)
+    tree = nested_tree(gram, middle, above=[above], below=[below])
+    assert [ari(tree.cut(k), level) for k, level in ((3, above), (6, middle), (12, below))] == [1.0, 1.0, 1.0]
+    with pytest.raises(InputError, match="Partitions above must be unions"):
+        nested_tree(gram, middle, above=[np.arange(240) % 7])
+    with pytest.raises(InputError, match="Partitions below must be parts"):
+        nested_tree(gram, middle, below=[np.arange(240) % 7])
+
+
+# ---- data without groups ------------------------------------------------------------------------------------
+
+
+def test_traded_terms_keep_their_margins_and_their_weights():
+    rng = np.random.default_rng(0)
+    rows = sp.random_array((80, 50), density=0.15, rng=rng, format="csr")
+    mixed = ungrouped(rows, np.random.default_rng(1))
+    assert ((mixed > 0).sum(axis=0) == (rows > 0).sum(axis=0)).all()
+    assert ((mixed > 0).sum(axis=1) == (rows > 0).sum(axis=1)).all()
+    assert (mixed != rows).nnz > rows.nnz
+    assert mixed.has_sorted_indices
+
+
+def test_traded_terms_lose_their_topics():
+    some, _ = texts(np.random.default_rng(0), 4, 120)
+    from grampus import TermVectorizer
+
+    rows = TermVectorizer(min_df=1).fit_transform(some)
+    own, mixed = ((part @ part.T).toarray() for part in (rows, ungrouped(rows, np.random.default_rng(0))))
+    classes = np.arange(120) % 4
+    same = classes[:, None] == classes
+    assert own[same].mean() > 20 * own[~same].mean()
+    assert mixed[same].mean() < 2 * mixed[~same].mean()
+
+
+@pytest.mark.parametrize("shape", [(400, 3), (20, 50)])
+def test_one_gaussian_keeps_mean_and_covariance(shape):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=shape) @ rng.normal(size=(shape[1], shape[1])) + 5.0
+    drawn = np.concatenate([ungrouped(x, np.random.default_rng(seed)) for seed in range(200)])
+    assert np.abs(drawn.mean(axis=0) - x.mean(axis=0)).max() < 0.1 * x.std()
+    assert np.abs(np.cov(drawn.T) - np.cov(x.T, ddof=0)).max() < 0.1 * np.cov(x.T).max()
+
+
+def test_dealt_words_keep_their_number():
+    mixed = ungrouped(["a b c", "d e", "f"], np.random.default_rng(0))
+    assert [len(text.split()) for text in mixed] == [3, 2, 1]
+    assert sorted(" ".join(mixed).split()) == list("abcdef")
+    strings = ungrouped(["acgt", "ac"], np.random.default_rng(0))
+    assert ([len(text) for text in strings], sorted("".join(strings))) == ([4, 2], list("aaccgt"))
+
+
+def test_a_gram_without_features_becomes_one_cloud():
+    x, _ = blobs(3, n=60)
+    rows = x / np.linalg.norm(x, axis=1, keepdims=True)
+    drawn = ungrouped_gram(DenseGram(rows @ rows.T), np.random.default_rng(0))
+    assert len(drawn) == 60
+    np.testing.assert_allclose(drawn.diagonal(), 1.0, rtol=1e-9)

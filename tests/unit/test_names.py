@@ -1,0 +1,264 @@
+"""Names of clusters: words as written, nothing twice, no remains of machines, and names from elsewhere."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from grampus import DocumentClusterer
+from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
+from grampus.describe.names import alike
+from grampus.describe.reading import read_words
+from grampus.describe.sentences import sentences, typical_sentence
+from grampus.describe.wording import is_word
+from grampus.documents import with_names, with_names_of, write_names
+from grampus.errors import InputError
+from grampus.text import Terms, TermVectorizer, stop_words
+
+STOPS = stop_words("smart")
+SPACE = ["The modules of NASA went to orbit", "A module in orbit, says NASA", "NASA builds modules for an orbit"]
+PEACE = ["People of Israel and Israeli people", "The people in Israel want peace", "In Israel the people met"]
+
+
+def wording(texts, **options):
+    terms = TermVectorizer()
+    weights = terms.fit_transform(texts)
+    return Wording(weights, terms.get_feature_names_out(), texts, terms.forms_, STOPS, **options)
+
+
+def names(texts, labels):
+    return [name.text for name in name_partition(wording(texts), labels)]
+
+
+def test_forms_are_counted_over_all_documents():
+    forms = Terms().fit(["Modules MODULES modules", "module NASA", "nasa NASA"]).forms_
+    assert forms.usual("modul") == "modules"
+    assert forms.cased("nasa") == "NASA"
+    assert forms.usual("unknown") == "unknown"
+
+
+def test_case_is_folded_as_before():
+    texts = ["ΟΔΟΣ Straße İstanbul Whale", "whale WHALE οδος"]
+    assert Terms(stemmer=None).fit(texts).get_feature_names_out().tolist() == sorted(
+        set(" ".join(texts).lower().replace("i̇", "i̇").replace("̇", " ").split()) - {"i"}
+    )
+
+
+def test_names_are_words_as_they_are_written():
+    space, peace = names(SPACE + PEACE, [0, 0, 0, 1, 1, 1])
+    assert "NASA" in space
+    assert "orbit" in space
+    assert "modul," not in f"{space},"
+    assert "peopl," not in f"{peace},"
+    assert "Israel" in peace
+    assert "Israeli" not in peace
+
+
+def test_phrases_stay_within_a_line_and_a_sentence():
+    apart = ["We saw it hard\ndrive away", "It was hard. Drive on", "So hard\ndrive"] * 2
+    other = ["blue whale sings", "a blue whale", "the blue whale dives"] * 2
+    broken, whole = name_partition(wording(apart + other), [0] * 6 + [1] * 6)
+    assert not any("hard drive" in phrase.text.lower() for phrase in broken.phrases)
+    assert "blue whale" in whole.text
+
+
+@pytest.mark.parametrize(("one", "other"), [("israel", "israeli"), ("medicine", "medical"), ("drive", "drive")])
+def test_forms_of_one_word_are_alike(one, other):
+    assert alike(one, other)
+    assert alike(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), [("card", "care"), ("12345", "12346"), ("whale", "bird")])
+def test_other_words_are_not_alike(one, other):
+    assert not alike(one, other)
+
+
+@pytest.mark.parametrize("token", ["12644", "1990s", "x", "the", "qxzkjw", "a1b2c3"])
+def test_remains_are_no_words(token):
+    assert not is_word(token, STOPS)
+
+
+def test_headers_and_addresses_are_hidden():
+    mail = "From: geb@cs.pitt.edu (Gordon)\nOrganization: Pitt\nSubject: Re: kidney stones\n\nSee http://x.org/a. Bye\n"
+    found = read_words([mail])
+    shown = {found.words[at] for at in found.word}
+    hidden = {found.words[at] for at in found.hidden_word}
+    assert {"kidney", "stones", "See", "Bye"} <= shown
+    assert {"pitt", "Pitt", "Organization", "org"} <= hidden
+    assert not shown & {"pitt", "Pitt", "org", "Gordon"}
+
+
+def test_words_of_headers_do_not_name_a_cluster():
+    mails = [f"From: joe@netcom.com\nOrganization: Netcom\nLines: {n}\n\nThe doctor saw a patient" for n in range(6)]
+    other = ["From: a@b.org\nOrganization: Home\nLines: 3\n\nThe orbit of a shuttle"] * 6
+    first, _ = names(mails + other, [0] * 6 + [1] * 6)
+    assert "netcom" not in first.lower()
+    assert "doctor" in first
+
+
+def test_a_hostile_text_is_read_in_time():
+    texts = ["-- \n" * 800, "a:" * 2000, "x" * 5000, "> " * 2000, "/a" * 2000, "-- \n" + "\n".join("ab" * 20), ""]
+    assert len(read_words(texts).words) < 100
+
+
+def test_no_two_clusters_have_the_same_name():
+    texts = ["whale song sea"] * 4 + ["whale song sea"] * 4 + ["bird nest"] * 4
+    found = names(texts, [0] * 4 + [1] * 4 + [2] * 4)
+    assert len({name for name in found if name}) == len([name for name in found if name])
+
+
+def test_names_of_levels_fit_together():
+    whale, seal, bird = ["sea whale song"] * 4, ["sea seal fur"] * 4, ["nest bird wing"] * 4
+    fine = [0] * 4 + [1] * 4 + [2] * 4
+    coarse, parts = name_levels(wording(whale + seal + bird), [[0] * 8 + [1] * 4, fine])
+    assert "sea" in coarse[0].text
+    assert "whale" not in coarse[0].text
+    assert "whale" in parts[0].text
+    assert "seal" in parts[1].text
+    assert "sea," not in parts[0].text + ","
+
+
+def test_the_nodes_of_a_tree_are_named():
+    whale, seal, bird = ["sea whale song"] * 4, ["sea seal fur"] * 4, ["nest bird wing"] * 4
+    leaves = [3] * 4 + [4] * 4 + [2] * 4
+    found = name_tree(wording(whale + seal + bird), leaves, [-1, 0, 0, 1, 1], {0: "All"})
+    assert found[0] == "All"
+    assert "sea" in found[1]
+    assert "whale" in found[3]
+
+
+def test_names_do_not_depend_on_the_order_of_documents():
+    texts = [f"{text} {n}" for n, text in enumerate(SPACE * 3 + PEACE * 3)]
+    run = DocumentClusterer(2).fit(texts).run_
+    again = DocumentClusterer(2).fit(texts[::-1]).run_
+    assert [one.label for one in run.evidence.clusters] == [one.label for one in again.evidence.clusters]
+    assert [one.sentence for one in run.evidence.clusters] == [one.sentence for one in again.evidence.clusters]
+
+
+def test_a_table_without_texts_keeps_its_columns():
+    assert [n.text for n in name_partition(Wording(np.eye(2), ["#10001", "#10002"]), [0, 1])] == ["#10001", "#10002"]
+
+
+def test_terms_must_name_the_columns():
+    with pytest.raises(InputError, match="each of the 2 columns"):
+        Wording(np.eye(2), ["x"])
+
+
+def test_a_sentence_is_complete_and_holds_the_words():
+    text = "Whales\n\nit was late. The blue whale sang\nto its calf. Mail joe@x.org about a whale calf now. whale calf"
+    assert sentences(text) == ["Whales", "The blue whale sang to its calf."]
+    assert typical_sentence([text], ["whale", "calf"], str) == "The blue whale sang to its calf."
+    assert typical_sentence([text], ["bird"], str) == ""
+    assert typical_sentence([text], ["whale"], str, ["The whale and the sea"]) == "The whale and the sea"
+
+
+# -- names from elsewhere
+
+
+def two():
+    return [Known(i, 2, word, (word,), (), (), ()) for i, word in enumerate(("whale", "bird"))]
+
+
+def program(code):
+    return NameCommand(f'"{sys.executable}" -c "{code}"', timeout=20)
+
+
+@pytest.mark.parametrize(
+    ("given", "expected", "reason"),
+    [
+        (["Sea", "Air"], ("Sea", "Air"), ""),
+        ({"names": ["Sea", None]}, ("Sea", "bird"), ""),
+        ({"1": "Air"}, ("whale", "Air"), ""),
+        (["Sea", "sea "], ("Sea", "bird"), "the same"),
+        (["a\nb", "Air"], ("whale", "Air"), "one line"),
+        (["\u202ebad", 3], ("whale", "bird"), "2 of 2"),
+        (["", "x" * 81], ("whale", "bird"), "2 of 2"),
+        (["Sea"], ("whale", "bird"), "a list of 2 names"),
+        ("Sea", ("whale", "bird"), "a list of 2 names"),
+    ],
+)
+def test_names_are_checked(given, expected, reason):
+    found = ask_names(lambda request: given, "fine", two())
+    assert found.names == expected
+    assert reason in found.warning
+    assert bool(reason) == bool(found.warning)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import time; time.sleep(60)", "longer than 0.5 seconds"),
+        ("import sys; sys.exit('no model')", "code 1 (no model)"),
+        ("print('Here are your names: Sea')", "did not print JSON"),
+        ("print('x' * 10_000_000)", "more than 1 MB"),
+    ],
+)
+def test_a_program_that_misbehaves_leaves_the_names_alone(code, reason):
+    command = NameCommand(program(code).command, timeout=0.5 if "sleep" in code else 20)
+    found = ask_names(command, "fine", two())
+    assert found.names == ("whale", "bird")
+    assert reason in found.warning
+    assert "\n" not in found.warning
+
+
+def test_a_program_that_is_not_there():
+    assert "cannot be started" in ask_names(NameCommand("no-such-program-here"), "fine", two()).warning
+    with pytest.raises(InputError, match="command line"):
+        ask_names(NameCommand("'open"), "fine", two())
+
+
+def test_an_exception_is_a_warning():
+    found = ask_names(lambda request: request["nothing"], "fine", two())
+    assert found.names == ("whale", "bird")
+    assert "KeyError" in found.warning
+
+
+def test_names_are_asked_for_once():
+    run = DocumentClusterer(2).fit(SPACE + PEACE).run_
+    asked = []
+
+    def namer(request):
+        asked.append(request)
+        return ["One", "Two"]
+
+    named = with_names(run, namer)
+    again = with_names(run, namer, named)
+    assert len(asked) == 1
+    assert [one.label for one in again.evidence.clusters] == ["One", "Two"]
+    assert {"One", "Two"} <= {branch.label for branch in again.evidence.tree}
+    assert asked[0]["clusters"][0]["texts"]
+    assert asked[0]["clusters"][0]["siblings"]
+
+
+def test_the_clusterer_takes_a_namer(tmp_path):
+    model = DocumentClusterer(2, names=lambda request: ["One", "Two"]).fit(SPACE + PEACE)
+    assert [one.label for one in model.clusters_] == ["One", "Two"]
+    model.save(tmp_path / "run")
+    assert [one.label for one in DocumentClusterer.load(tmp_path / "run").clusters_] == ["One", "Two"]
+    with pytest.raises(InputError, match="names must be"):
+        DocumentClusterer(2, names="One").fit(SPACE + PEACE)
+
+
+def test_names_of_a_file_are_matched_by_documents(tmp_path):
+    file = tmp_path / "names.json"
+    run = DocumentClusterer(2).fit(SPACE + PEACE).run_
+    file.write_text(json.dumps({"Space flight": ["1", "2", "99"], "Nowhere": ["98"]}))
+    found = with_names_of(run, file)
+    assert found.evidence.clusters[found.evidence.labels[0]].label == "Space flight"
+    assert any("Nowhere" in note for note in found.evidence.warnings)
+    write_names(found, file)
+    more = DocumentClusterer(2).fit([*SPACE, *PEACE, "NASA orbit module"]).run_
+    again = with_names_of(more, file)
+    assert again.evidence.clusters[again.evidence.labels[0]].label == "Space flight"
+
+
+@pytest.mark.parametrize("content", ["[1]", "{", '{"a": [1]}', '{"": ["1"]}', '{"a": "1"}'])
+def test_other_files_of_names_are_refused(tmp_path, content):
+    file = tmp_path / "names.json"
+    file.write_text(content)
+    run = DocumentClusterer(2).fit(SPACE + PEACE).run_
+    with pytest.raises(InputError, match="names"):
+        with_names_of(run, file)
