@@ -49,7 +49,7 @@ def shoot(chrome: Browser, page: Path) -> None:
 
 
 def main() -> None:
-    model = DocumentClusterer(ks=range(6, 16), random_state=0).fit(scipy_docstrings())
+    model = DocumentClusterer(random_state=0).fit(scipy_docstrings())
     with tempfile.TemporaryDirectory() as folder, browser() as chrome:
         page = Path(folder, "page.html")
         write_report(model.run_, page)

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .. import _native
-from .._array import Array, is_sparse, tiles
+from .._array import Array, tiles
 from .._parallel import blas_threads
 from ..cluster import embedding_2d
 from ..errors import ConvergenceError, InputError
@@ -29,6 +29,7 @@ REPRESENTATIVES = 20_000  # of a larger collection, at most
 FEWEST_REPRESENTATIVES = 5_000
 COMPARED = 1_500_000_000  # pairs of a document and a representative, about
 NEAR = 5  # representatives that place another document
+CELLS = 4  # cells of representatives in which they are looked for
 EPOCHS = 500  # for a small collection; fewer for a large one, whose documents are moved as often
 FEWEST_EPOCHS = 200
 MANY = 10_000  # documents for which the fewest epochs are enough
@@ -166,7 +167,7 @@ def _by_representatives(base: Gram) -> Array:
     heads = np.repeat(np.arange(len(chosen), n, dtype=np.int32), NEAR)
     places = _native.lay_out(
         heads, index.ravel().astype(np.int32), np.clip(weights, 0, 1).ravel().astype(np.float32),
-        np.concatenate([fixed, start]), len(chosen), FEWEST_EPOCHS // 4, 1, SEED,
+        np.concatenate([fixed, start]), len(chosen), FEWEST_EPOCHS // 10, 1, SEED,
     ).astype(np.float64)  # fmt: skip
     found = np.empty((n, 2))
     found[chosen], found[others] = places[: len(chosen)], places[len(chosen) :]
@@ -176,21 +177,40 @@ def _by_representatives(base: Gram) -> Array:
 
 
 def _nearest_of(base: Gram, others: NDArray[np.intp], chosen: NDArray[np.intp]) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest representatives of every other document, in tiles, and their distances."""
+    """Return the nearest representatives of every other document and their distances, nearly always.
+
+    Every r-th representative leads a cell of those nearest to it, with r² of them in all; a document is compared with
+    the representatives of the `CELLS` nearest cells.
+    """
+    leaders = chosen[:: max(1, round(len(chosen) ** 0.5))]
+    cells = min(CELLS, len(leaders))
+    cell_of = _among(base, chosen, leaders, 1)[0][:, 0]
+    near_cells = _among(base, others, leaders, cells)[0]
+    index = np.zeros((len(others), cells * NEAR), dtype=np.intp)
+    distances = np.full((len(others), cells * NEAR), np.inf)
+    for cell in range(len(leaders)):
+        inside = np.flatnonzero(cell_of == cell)
+        rows, slots = np.nonzero(near_cells == cell)
+        if len(inside) == 0 or len(rows) == 0:
+            continue
+        count = min(NEAR, len(inside))
+        found, far = _among(base, others[rows], chosen[inside], count)
+        columns = slots[:, None] * NEAR + np.arange(count)
+        index[rows[:, None], columns], distances[rows[:, None], columns] = inside[found], far
+    best = np.sort(np.argpartition(distances, NEAR - 1, axis=1)[:, :NEAR], axis=1)
+    return np.take_along_axis(index, best, axis=1), np.take_along_axis(distances, best, axis=1)
+
+
+def _among(base: Gram, rows: NDArray[np.intp], columns: NDArray[np.intp], count: int) -> tuple[NDArray[np.intp], Array]:
+    """Return the places in `columns` of the documents nearest to each row, and distances; infinite for empty ones."""
     own = base.diagonal().astype(np.float64)
-    index, distances = np.empty((len(others), NEAR), dtype=np.intp), np.empty((len(others), NEAR))
-    explicit = base.features()
-    rows = None if explicit is None or is_sparse(explicit.rows) else explicit.rows * explicit.scale[:, None]
-    columns = None if rows is None else 2.0 * rows[chosen].T
-    far = np.where(own[chosen] > 0, own[chosen], np.inf)
+    index, distances = np.empty((len(rows), count), dtype=np.intp), np.empty((len(rows), count))
+    far = np.where(own[columns] > 0, own[columns], np.inf)
     with blas_threads():
-        for part in tiles(len(others), 24 * len(chosen)):
-            places = others[part]
-            near = 2.0 * base._block(places, chosen) if rows is None else rows[places] @ columns
-            near = near.astype(np.float64, copy=False)
-            near -= far
-            index[part], values = nearest(near, NEAR)
-            squared = np.where(own[places, None] > 0, own[places, None] - values, np.inf)
+        for part in tiles(len(rows), 32 * len(columns)):
+            block = 2.0 * base._block(rows[part], columns).astype(np.float64, copy=False) - far
+            index[part], values = nearest(block, count)
+            squared = np.where(own[rows[part], None] > 0, own[rows[part], None] - values, np.inf)
             distances[part] = np.where(np.isfinite(squared), _distances(squared, own), np.inf)
     return index, distances
 

@@ -46,7 +46,8 @@ def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
     2
     """
     seen = run.evidence
-    found, own = [], -1
+    found: list[Level] = []
+    own = -1
     for name in run.levels:
         labels = run.level_labels(name)
         if own < 0 and np.array_equal(labels, seen.labels):

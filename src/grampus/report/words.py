@@ -14,7 +14,7 @@ import struct
 import unicodedata
 import zlib
 from collections.abc import Iterable, Sequence
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,9 @@ from numpy.typing import NDArray
 LONGEST = 64  # characters of a word that count
 CHUNK = 4096  # documents that are numbered at a time
 _WORD = re.compile(rf"([^\W_]{{1,{LONGEST}}})[^\W_]*")
+_END = b"\x00"  # between documents, as a word of its own
+# Bytes as they count in words: letters in lower case, digits, parts of other characters; everything else is a gap.
+_BYTES = bytes(c if c > 127 or chr(c).isalnum() or c == 0 else 32 for c in bytes(range(256)).lower())
 
 
 def words_of(text: str) -> list[str]:
@@ -39,27 +42,42 @@ def words_of(text: str) -> list[str]:
     return found
 
 
-class _Numbers(dict[str, int]):
+def _plain(text: str) -> bytes:
+    """Return a text in UTF-8 in which only ASCII is still to be split and put into lower case."""
+    if text.isascii():
+        return text.replace("\x00", " ").encode("ascii")
+    return " ".join(words_of(text)).encode("utf-8", "replace")
+
+
+def _cut(words: list[bytes]) -> list[bytes]:
+    """Return words with those of ASCII cut to `LONGEST` characters; the others are cut already."""
+    if max(map(len, words), default=0) <= LONGEST:
+        return words
+    return [word[:LONGEST] if len(word) > LONGEST and word.isascii() else word for word in words]
+
+
+class _Numbers(dict[bytes, int]):
     """Words and their numbers, in the order in which they were asked for."""
 
-    def __missing__(self, word: str) -> int:
+    def __missing__(self, word: bytes) -> int:
         self[word] = number = len(self)
         return number
 
 
 def word_index(columns: Sequence[Iterable[str]]) -> bytes:
     """Return the index of documents, each the strings at one place of the columns."""
-    numbers, found, n = _Numbers(), [np.zeros((0, 2), dtype=np.int32)], 0
+    numbers, found, n = _Numbers({_END: 0}), [np.zeros((0, 2), dtype=np.int32)], 0
     rows = iter(zip(*columns, strict=True))
     while chunk := list(islice(rows, CHUNK)):
-        held = [[word for part in parts for word in words_of(part)] for parts in chunk]
-        codes = np.fromiter(map(numbers.__getitem__, chain.from_iterable(held)), np.int64)
-        places = np.repeat(np.arange(n, n + len(chunk)), [len(row) for row in held])
-        pairs = np.unique(places << 32 | codes)
+        text = b" \x00 ".join(_plain(" ".join(parts)) for parts in chunk)
+        codes = np.fromiter(map(numbers.__getitem__, _cut(text.translate(_BYTES).split())), np.int64)
+        pairs = np.sort((n + np.cumsum(codes == 0)) << 32 | codes)
+        pairs = pairs[(np.diff(pairs, prepend=-1) != 0) & (pairs & 0xFFFFFFFF > 0)]
         found.append(np.column_stack([pairs >> 32, pairs & 0xFFFFFFFF]).astype(np.int32))
         n += len(chunk)
+    del numbers[_END]
     vocabulary = sorted(numbers)
-    rank = np.empty(len(numbers), dtype=np.int32)
+    rank = np.empty(len(numbers) + 1, dtype=np.int32)
     rank[[numbers[word] for word in vocabulary]] = np.arange(len(numbers), dtype=np.int32)
     documents, words = np.concatenate(found).T
     words = rank[words]
@@ -69,7 +87,7 @@ def word_index(columns: Sequence[Iterable[str]]) -> bytes:
     gaps = np.where(first, documents, np.diff(documents, prepend=0))
     lists, lengths = grouped(gaps)
     sizes = np.bincount(words, weights=lengths, minlength=len(vocabulary)).astype(np.int64)
-    text = "\n".join(vocabulary).encode("utf-8", "replace")
+    text = b"\n".join(vocabulary)
     return struct.pack("<I", len(text)) + text + grouped(sizes)[0] + lists
 
 
