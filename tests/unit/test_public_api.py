@@ -8,14 +8,14 @@ import pytest
 
 PUBLIC = {
     "grampus": """
-        BisectingKernelKMeans Corpus DocumentClusterer KernelKMeans KernelPCAKMeans PDDP SpectralKMeans
-        TermVectorizer __version__ choose_k config consensus load parse_kernel read_corpus
+        BisectingKernelKMeans Corpus DocumentClusterer KernelKMeans KernelPCAKMeans Levels PDDP
+        SpectralKMeans TermVectorizer __version__ choose_k choose_levels config consensus load parse_kernel read_corpus
     """,
     "grampus.cluster": """
         BisectingKernelKMeans Clustering Consensus EmbeddedClustering History KernelEmbedding KernelKMeans
         KernelPCAKMeans Node Outcome PDDP Runs SpectralEmbedding SpectralKMeans Split Tree
-        bisecting_kernel_kmeans coassociation confidence consensus embedding_2d kernel_embedding kernel_kmeans kernel_pca_kmeans nested_tree
-        pddp spectral_embedding spectral_kmeans
+        bisecting_kernel_kmeans coassociation confidence consensus embedding_2d kernel_embedding kernel_kmeans
+        kernel_pca_kmeans nested_tree pddp spectral_embedding spectral_kmeans
     """,
     "grampus.describe": """
         Cluster Evidence Known Name NameCommand Naming Term Wording ask_names describe describing_terms
@@ -45,7 +45,7 @@ PUBLIC = {
         pairwise_nmi precision purity recall variation_of_information
     """,
     "grampus.persist": """
-        Branch Choice Comparison Documents Layout Provenance Run RunEvidence compare_runs
+        Branch Choice Comparison Documents Layout Level Provenance Run RunEvidence compare_runs
     """,
     "grampus.plots": """
         dendrogram document_map eigenvalues heatmap k_chart normalised_curves projections reassignments
@@ -54,7 +54,8 @@ PUBLIC = {
         Edits read_edits report_html write_report
     """,
     "grampus.select": """
-        Contest Indices NullTest Reduction Score Selection Splits Stability chance_strength choose_k
+        Contest Evidence Indices Level Levels NullTest Reduction Score Selection Splits Stability chance_strength
+        choose_k choose_levels
         explain_choice growing_rate nearest_centroid other_indices prediction_strength reduce_gram
         score_chart score_rows silhouette stability
     """,

@@ -1,9 +1,9 @@
-#include <stdexcept>
 #include "neighbours.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace grampus {
 namespace {

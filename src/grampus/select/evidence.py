@@ -43,6 +43,14 @@ class Evidence:
         The mean of the same over the splits of each collection without groups.
     n_documents : int
         How many documents were split.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.select import Evidence
+    >>> seen = Evidence(np.array([2, 3]), np.array([[0.9, 0.5]]), np.array([[0.1, 0.5]]), 100)
+    >>> seen.excess.round(2).tolist()
+    [0.89, 0.0]
     """
 
     ks: NDArray[np.intp]

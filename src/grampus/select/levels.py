@@ -47,6 +47,13 @@ class Level:
         The largest cluster is 0.
     excess : float or None
         Agreement of halves beyond that of data without groups, as a share of what is possible; None if not measured.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.select import Level
+    >>> Level("middle", 2, np.array([0, 0, 1])).n_clusters
+    2
     """
 
     name: str
@@ -162,6 +169,14 @@ def choose_levels(
     Returns
     -------
     Levels
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus import choose_levels
+    >>> cloud = np.random.default_rng(0).normal(size=(100, 5))
+    >>> choose_levels(cloud, kernel="linear", random_state=0).sentence
+    'No groups found: halves of the documents agree no more than those of data without groups.'
     """
     report = as_progress(progress)
     if isinstance(X, Gram):
