@@ -20,8 +20,8 @@ def test_fuzzed_files(name):
         pytest.importorskip(module)
     inputs = FEW if name == "pdf" else INPUTS
     found = fuzz_reader(name, inputs, seed=1)
-    assert found["corpora"] + found["errors"] == inputs
-    assert found["errors"] > 0
+    assert found["corpora"] + found["errors"] == -(-inputs // READERS[name].batch)
+    assert found["errors"] > 0 or READERS[name].batch > 1  # a folder with one good file is a corpus
     assert found["corpora"] > 0
     assert found["slowest_seconds"] < 10
 

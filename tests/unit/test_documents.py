@@ -289,7 +289,7 @@ def test_ks_may_be_a_number_or_a_generator():
 
 def test_the_verdict_of_a_single_split_is_fit_for_json():
     rows = np.repeat(np.eye(3) * 9, 20, axis=0) + np.random.default_rng(0).normal(size=(60, 3))
-    choice = quick("auto", ks=(2, 3), kernel="linear", n_splits=1).choose(rows)
+    choice = quick("auto", ks=(2, 3), kernel="linear", n_splits=1, scheme="auto").choose(rows)
     written = json.dumps(asdict(choice), allow_nan=False)
     assert choice.standard_error == (None, None)
     assert "nan" not in written
@@ -297,16 +297,17 @@ def test_the_verdict_of_a_single_split_is_fit_for_json():
 
 
 def test_k_is_chosen():
-    model = DocumentClusterer(effort=Effort(ks=range(2, 5), n_splits=10)).fit(
+    model = DocumentClusterer(effort=Effort(ks=range(2, 5), n_splits=10, scheme="auto")).fit(
         [*SEA * 4, *AIR * 4, *(f"{text} x{i}" for i, text in enumerate(TEXTS))]
     )
     assert model.choice_.ks == (2, 3, 4)
     assert model.n_clusters_ == model.choice_.best
     assert model.choice_.verdict
     assert np.isfinite(model.stability_).any()
-    few = DocumentClusterer().fit(["whale", "bird", "whale"])
-    assert few.n_clusters_ == 1
-    assert "too few" in few.choice_.verdict
+    for scheme in ("auto", "levels"):
+        few = DocumentClusterer(effort=Effort(scheme=scheme)).fit(["whale", "bird", "whale"])
+        assert few.n_clusters_ == 1
+        assert "too few" in few.choice_.verdict
 
 
 def test_the_tree_cut_at_k_is_the_clustering(corpus):

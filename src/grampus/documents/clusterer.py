@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._array import Array
 from .._check import check_integer
 from .._progress import Progress
 from .._random import seed_words
@@ -30,7 +29,7 @@ from .effort import LEVELS, Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
 from .inputs import Inputs, as_corpus, collect
-from .levels import Partitions, around, choose_levels, partitions
+from .levels import Partitions, around, choose_levels, numbered_by_size, partitions
 from .methods import Found, Job, Method, check_method, restore_method
 from .naming import PLACE, with_names
 from .partition import Partition
@@ -107,7 +106,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[3])
     True
     >>> sorted(cluster.label for cluster in model.clusters_)
-    ['bird, nest', 'song, whale, sing']
+    ['birds, nest', 'song, whale, sing']
     >>> model.predict(["a bird"]) == model.labels_[3]
     array([ True])
     """
@@ -170,7 +169,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
         found = _cluster(gram, method, job, notes, progress)
         levels = partitions(gram, found.labels, ks, seed)
-        levels = {name: _by_size(level, inputs.weights) for name, level in levels.items()}
+        levels = {name: numbered_by_size(level, inputs.weights) for name, level in levels.items()}
         answer = self._answer(levels, effort, notes)
         labels = levels[answer]
         found = replace(found, polished=found.polished and answer == "middle")
@@ -320,7 +319,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         >>> notes = pandas.DataFrame({"body": ["whale song", "whales sing", "bird nest", None, "nests of birds"]})
         >>> model = DocumentClusterer(2).fit(notes, text="body")
         >>> notes.join(model.to_frame())["cluster"].tolist()
-        [1, 1, 0, -1, 0]
+        [0, 0, 1, -1, 1]
         """
         check_is_fitted(self, "run_")
         return self.run_.to_frame(table, index=self.index_ if index is None else index)
@@ -496,14 +495,3 @@ def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
     named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
     return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}
-
-
-def _by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
-    """Renumber clusters: most documents first, then the one with the earliest document; −1 stays."""
-    found, first, group = np.unique(labels, return_index=True, return_inverse=True)
-    sizes = np.bincount(group.reshape(-1), weights=weights, minlength=len(found))
-    sizes[found < 0] = -1.0  # sorted last, and reset below
-    rank = np.empty(len(found), dtype=np.intp)
-    rank[np.lexsort((first, -sizes))] = np.arange(len(found))
-    rank[found < 0] = -1
-    return rank[group.reshape(-1)]

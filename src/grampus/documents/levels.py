@@ -112,3 +112,14 @@ def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:
         "above": [levels[name] for name in reversed(names[:place])],
         "below": [levels[name] for name in names[place + 1 :]],
     }
+
+
+def numbered_by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
+    """Renumber clusters: most documents first, then the one with the earliest document; −1 stays."""
+    found, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    sizes = np.bincount(group.reshape(-1), weights=weights, minlength=len(found))
+    sizes[found < 0] = -1.0  # sorted last, and reset below
+    rank = np.empty(len(found), dtype=np.intp)
+    rank[np.lexsort((first, -sizes))] = np.arange(len(found))
+    rank[found < 0] = -1
+    return rank[group.reshape(-1)]

@@ -147,10 +147,10 @@ def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int
 
 def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
     """Merge clusters by Ward's rule; return the partitions into the given numbers of clusters, rising."""
-    labels = np.unique(labels, return_inverse=True)[1].astype(np.int32)
-    m = int(labels.max()) + 1
-    total = sum_rows(gram.sum_by(labels, m), labels, m, np.ones(len(labels)))
-    joins = ward((total + total.T) / 2.0, np.bincount(labels, minlength=m).astype(np.float64))
+    small = np.unique(labels, return_inverse=True)[1]
+    m = int(small.max()) + 1
+    total = sum_rows(gram.sum_by(small, m), small, m, np.ones(len(small)))
+    joins = ward((total + total.T) / 2.0, np.bincount(small, minlength=m).astype(np.float64))
     found, group = np.empty((len(ks), len(labels)), dtype=np.int32), {c: [c] for c in range(m)}
     step = 0
     for place in reversed(range(len(ks))):
@@ -161,7 +161,7 @@ def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
         number = np.empty(m, dtype=np.int32)
         for label, some in enumerate(group.values()):
             number[some] = label
-        found[place] = number[labels]
+        found[place] = number[small]
     return found
 
 

@@ -85,6 +85,7 @@ def from_frame(
     log = Log()
     source = Source(f"the {type(frame).__name__}", options=options or ReadOptions(), log=log)
     wanted = {name.casefold() for name in (*asked.named(), *_guessed(frame, asked, source), "id", *TITLES, *DATES)}
+    wanted.update(name.casefold() for name in source.options.numbers)
     read = [at for at, name in enumerate(names) if name.casefold() in wanted]
     columns = [_values(_column(frame, at, *kind), kind[0]) for at in read]
     index = [str(value) for value in frame.index.tolist()] if kind[0] == "pandas" and id is None else None

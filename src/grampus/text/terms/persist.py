@@ -9,6 +9,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..clean import Cleaning, cleaning_options
+from ..languages import LANGUAGES
 from ..store import Texts
 from .count import Units
 from .prepare import Preparation
@@ -71,13 +72,21 @@ def unpack_vectorizer(parameters: dict[str, Any], learned: dict[str, Any]) -> Te
     vectorizer.vocabulary_ = {name: number for number, name in enumerate(names)}
     vectorizer.n_documents_ = weighting.n_documents_ = int(learned["n_documents"])
     # Runs of 0.1 have neither.
-    vectorizer.preparation_ = Preparation(frozenset(learned.get("shared", ())), tuple(learned.get("languages", ())))
+    vectorizer.preparation_ = Preparation(*(_strings(learned, name) for name in ("shared", "languages")))
     vectorizer._units, vectorizer._column = _numbered(names, grams=vectorizer.ngram_range[1] > 1)
     weighting.global_weights_ = np.asarray(learned["global_weights"])
     weighting.document_frequency_ = np.asarray(learned["document_frequency"])
     weighting.n_features_in_ = len(names)
     vectorizer.weighting_ = weighting
     return vectorizer
+
+
+def _strings(learned: dict[str, Any], name: str) -> Any:
+    """Return lines or languages that were learned; refuse what a forged run may hold instead."""
+    found = list(learned.get(name, ()))
+    if not all(isinstance(value, str) for value in found) or (name == "languages" and set(found) - set(LANGUAGES)):
+        raise InputError(f"{name} must be {'lines' if name == 'shared' else 'codes of languages'}; got {found[:3]!r}.")
+    return frozenset(found) if name == "shared" else tuple(found)
 
 
 def _numbered(names: list[str], *, grams: bool) -> tuple[Units, Any]:
