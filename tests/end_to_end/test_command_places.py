@@ -280,7 +280,8 @@ def encoded(monkeypatch, encoding, *arguments):
 def test_any_encoding_of_the_terminal_will_do(monkeypatch, capsys):
     text = "id,text\n" + "".join(f"鯨{i},{line} 鯨 歌\n" for i, line in enumerate(LINES))
     Path("whales.csv").write_text(text, encoding="utf-8")
-    chosen = encoded(monkeypatch, "ascii", "choose-k", "whales.csv", "--ks", "2-3", "--splits", "2")
+    chosen = encoded(monkeypatch, "ascii", "choose-k", "whales.csv", "--ks", "2-3", "--splits", "2",
+                     "--scheme", "auto")  # fmt: skip
     assert b"####" in chosen
     assert b"< chosen" in chosen
     grown = encoded(monkeypatch, "latin-1", "tree", "whales.csv", "-k", "2")

@@ -230,7 +230,7 @@ def test_a_link_restores_the_view(page, example):
     page.open(address)
     page.until(READY)
     page.until("document.querySelector('#listed-count') !== null")
-    assert listed(page) == kept
+    page.until(f"document.querySelector('#listed-count').textContent.replace(/\\D/g, '') === '{kept}'")
     assert page.run("document.querySelector('#colour').value") == "label"
     assert picture(page) == before
     page.open(example)  # for the fixture's last look

@@ -87,12 +87,6 @@ class Options:
 
     source: str = argument()
     clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
-    level: str = option(
-        f"The level to answer with: {', '.join(LEVELS)}. [middle]",
-        heading=MAIN,
-        type=click.Choice(LEVELS),
-        default="middle",
-    )
     documents: SourceOptions
     page: str | None = option(
         "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
@@ -102,6 +96,12 @@ class Options:
     )
     terms: TermOptions
     others: VectorOptions
+    level: str = option(
+        f"The level to answer with: {', '.join(LEVELS)}. [middle]",
+        heading="Choosing k",
+        type=click.Choice(LEVELS),
+        default="middle",
+    )
     choice: SplitOptions
     start: StartOptions
     naming: NameOptions

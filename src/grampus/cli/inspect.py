@@ -33,7 +33,7 @@ class Options:
     lines: int = option(f"Most frequent lines to show. [{MOST_LINES}]", default=MOST_LINES, metavar="N")
 
 
-@command(Options, "inspect", "Show what is in documents: languages, lengths, terms, copies, what is not counted.")
+@command(Options, "inspect", "Show what is in documents: languages, lengths, terms.")
 def inspect(options: Options) -> None:
     """Show what SOURCE holds, and what of it will be counted, without clustering it.
 

@@ -19,7 +19,7 @@ INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
     "report": "Write a saved run as one HTML page that works offline.",
-    "inspect": "Show what is in documents: languages, lengths, terms, copies, what is not counted.",
+    "inspect": "Show what is in documents: languages, lengths, terms.",
     "choose-k": "Choose the number of clusters, and say how certain it is.",
     "tree": "Show the tree of a saved run, or grow one from documents.",
     "assign": "Assign new documents to the clusters of a saved run.",

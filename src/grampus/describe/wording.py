@@ -21,6 +21,7 @@ from .reading import Reading, Segmenter, read_words
 
 Integers = NDArray[np.intp]
 LONGEST = 3  # words of a phrase
+LINKS = frozenset("of and for de du des la le und von der di del della y e".split())  # inside a phrase
 WINDOW = 10  # words within which two of them occur together
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -246,12 +247,13 @@ class Sample:
     def phrases(self) -> Phrases:
         """Phrases of up to three words on one line of one sentence, and compounds such as "double-blind" or "C++".
 
-        Forms of the same stems are one phrase. A phrase begins and ends with a word of `is_word` and is in two
-        documents or more.
+        Forms of the same stems are one phrase. A phrase consists of words of `is_word`, but for a link such as "of" in
+        its middle, and is in two documents or more.
         """
         reading, stem = self.reading, self._number[1][self.reading.word]
         compound = np.array([bool(_COMPOUND.search(word)) for word in reading.words], dtype=bool)[reading.word]
         numeric = np.array([not word[0].isalpha() for word in reading.words], dtype=bool)[reading.word]
+        inner = self._able | np.array([word.lower() in LINKS for word in reading.words], dtype=bool)[reading.word]
         at = np.flatnonzero(self._able)
         key = stem[at]
         found = [self._often(at[compound[at]], key[compound[at]], 1)]
@@ -259,6 +261,8 @@ class Sample:
             end = at + length - 1
             fits = end < len(stem)
             fits[fits] = reading.joined[end[fits]] & ~numeric[end[fits]]
+            if length > 2:
+                fits[fits] = inner[end[fits] - 1]
             at, end = at[fits], end[fits]
             key = np.unique(key[fits], return_inverse=True)[1] * len(self._number[0]) + stem[end]
             found.append(self._often(at[self._able[end]], key[self._able[end]], length))
