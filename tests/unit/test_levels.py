@@ -282,3 +282,9 @@ def test_a_gram_without_features_becomes_one_cloud():
     drawn = ungrouped_gram(DenseGram(rows @ rows.T), np.random.default_rng(0))
     assert len(drawn) == 60
     np.testing.assert_allclose(drawn.diagonal(), 1.0, rtol=1e-9)
+
+
+def test_texts_that_share_nothing_have_no_groups():
+    alone = [" ".join(f"w{chr(97 + i % 26)}{chr(97 + i // 26)}{chr(97 + j)}" for j in range(8)) for i in range(120)]
+    model = DocumentClusterer(effort=Effort(stability=False)).fit(alone)
+    assert (model.choice_.answer, model.n_clusters_) == ("no groups", 1)

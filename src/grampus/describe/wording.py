@@ -21,7 +21,7 @@ from .reading import Reading, Segmenter, read_words
 
 Integers = NDArray[np.intp]
 LONGEST = 3  # words of a phrase
-LINKS = frozenset("of and for de du des la le und von der di del della y e".split())  # inside a phrase
+LINKS = frozenset(("of", "and", "for", "de", "du", "des", "und", "von", "di", "del", "y"))  # inside a phrase
 WINDOW = 10  # words within which two of them occur together
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
 _LETTERS = re.compile(r"[^\W\d_]")

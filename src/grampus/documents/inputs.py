@@ -139,7 +139,7 @@ def collect(
     if has_texts and (kernel.source.takes != "strings" or isinstance(kernel.source, CombinedKernel)):
         words = default_terms(len(corpus)) if terms is None else clone(terms)
         prepared = words.prepare(corpus)
-        described = words.fit_transform(prepared)
+        described = _weighted(words, prepared, free=terms is None)
     reads = {name: maker for name, maker in (makers or {}).items() if name in {*kernel.inputs} - {*corpus.inputs}}
     made = {name: maker.fit_transform(corpus) for name, maker in reads.items()}
     given = {"terms": X if texts is None else described, "gram": X, **corpus.inputs, **made}
@@ -149,6 +149,16 @@ def collect(
     own = words if texts is not None and "terms" in kernel.inputs else None
     noted = _remarked(corpus, features, kernel, own)
     return replace(_distinct(noted, has_texts, features, kernel, own, words, described, reads), prepared=prepared)
+
+
+def _weighted(words: TermVectorizer, prepared: Prepared, free: bool) -> Any:
+    """Count and weight terms; where documents share none and nobody asked for less, terms of one document count too."""
+    try:
+        return words.fit_transform(prepared)
+    except InputError:
+        if not free or words.min_df == 1:
+            raise
+        return words.set_params(min_df=1).fit_transform(prepared)
 
 
 def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | None) -> tuple[Corpus, bool, Any]:

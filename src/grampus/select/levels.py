@@ -30,7 +30,8 @@ PERFECT = 0.15  # below 1: excess from which many clusters are less and less of 
 SAME = 0.985  # excess from which a k is as good as any
 ROUNDS = 3  # of trying values of k between those tried
 APART = 1.6  # factor between the numbers of clusters of two levels
-SURPRISE, EXCESS = 3.0, 0.05  # what a level needs: standard deviations above data without groups, and a share
+SURPRISE, EXCESS = 3.0, 0.05  # what groups need: standard deviations above data without groups, and a share
+LIKELY = 1.0  # standard deviations that the other levels need
 CLEAR = 0.35  # excess from which the groups are called clear
 _SAMPLE = 4  # what a generator is for; see `splits`
 
@@ -285,9 +286,10 @@ def decide(seen: Evidence) -> Chosen:
         return Chosen("no groups", {"middle": 1}, seen)
     middle = _best(seen.ks, excess, supported, "middle")
     found = {"middle": middle}
+    likely = (seen.surprise > LIKELY) & (excess > EXCESS)  # that there are groups is settled
     for name, inside in (("coarse", seen.ks * APART <= middle), ("fine", seen.ks >= middle * APART)):
-        if (supported & inside).any():
-            found[name] = _best(seen.ks, excess, supported & inside, name)
+        if (likely & inside).any():
+            found[name] = _best(seen.ks, excess, likely & inside, name)
     clear = excess[seen.ks == middle][0] >= CLEAR
     return Chosen("groups" if clear else "weak groups", {name: found[name] for name in NAMES if name in found}, seen)
 
