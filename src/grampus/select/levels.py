@@ -24,8 +24,8 @@ from .ungrouped import ungrouped, ungrouped_gram
 
 NAMES = ("coarse", "middle", "fine")
 # How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
-CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 30.0}
-STRENGTH = {"coarse": 0.15, "middle": 0.2, "fine": 0.15}
+CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 25.0}
+STRENGTH = {"coarse": 0.3, "middle": 0.2, "fine": 0.3}
 PERFECT = 0.15  # below 1: excess from which many clusters are less and less of a burden
 SAME = 0.985  # excess from which a k is as good as any
 ROUNDS = 3  # of trying values of k between those tried
