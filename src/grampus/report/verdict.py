@@ -12,7 +12,7 @@ from ..persist import Run
 from ..select.results import explain_choice, join_words
 
 Kind = Literal["good", "plain", "warning"]
-STABLE, UNSTABLE = 0.75, 0.5  # share of a document's cluster mates that stay when half of the documents are clustered
+STABLE, UNSTABLE = 0.75, 0.5  # share of cluster mates that stay in halves of the documents, beyond chance
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
 CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
@@ -111,7 +111,7 @@ def _stability(run: Run) -> list[Statement]:
     kind: Kind = "good" if mean >= STABLE else "plain" if mean >= UNSTABLE else "warning"
     said = [
         Statement(
-            f"The clusters are {word}: in halves of the collection a document keeps {mean:.0%} of its cluster mates.",
+            f"The clusters are {word}: in halves of the collection {mean:.0%} of cluster mates stay, beyond chance.",
             kind,
         )
     ]
