@@ -39,7 +39,7 @@ def tiles(n: int, row_bytes: int) -> Iterator[slice]:
 
 def take_rows(x: Any, index: Index) -> Any:
     """Select rows of a dense or sparse matrix, a list, a dict of these, or anything with its own ``take`` method."""
-    if isinstance(x, dict):
+    if isinstance(x, dict) and not is_sparse(x):
         return {name: take_rows(rows, index) for name, rows in x.items()}
     if isinstance(x, (list, tuple)):
         return x[index] if isinstance(index, slice) else [x[i] for i in index]

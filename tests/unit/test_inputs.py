@@ -219,7 +219,7 @@ def test_strings_and_terms_together(kernel, tmp_path):
 
 
 def test_rows_of_a_matrix_and_inputs_of_their_corpus(tmp_path):
-    matrix = sp.random_array((10, 30), density=0.2, format="csr", rng=0)
+    matrix = sp.csr_array(np.random.default_rng(0).random((10, 30)) * (np.random.default_rng(1).random((10, 30)) < 0.2))
     corpus = corpus_of(TEXTS)
     model = DocumentClusterer(2, kernel="cosine + cosine@embedding", effort=QUICK).fit(matrix, corpus=corpus)
     assert model.n_clusters_ == 2

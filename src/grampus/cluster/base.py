@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from .._array import is_sparse
 from .._check import FLOATS
 from ..errors import InputError
 from ..gram import Gram
@@ -32,7 +33,7 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
         return self.gram_
 
     def _validated(self, X: Any, *, reset: bool) -> Any:
-        if isinstance(X, Mapping):
+        if isinstance(X, Mapping) and not is_sparse(X):
             return X  # inputs by name, which the kernel checks
         if isinstance(X, tuple) and self.kernel_.source.takes == "gram":
             return X  # similarities and self-similarities of new documents

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._array import Array, take_rows
+from .._array import Array, is_sparse, take_rows
 from .._check import check_matrix
 from ..errors import InputError
 from ..gram import Collection, FunctionGram, Gram
@@ -141,7 +141,7 @@ class Kernel(Spelled, ABC):
 
     def _pick(self, documents: Any) -> Any:
         """Return the input that this kernel reads; a collection without names is that of kernels that name none."""
-        if not isinstance(documents, Mapping):
+        if is_sparse(documents) or not isinstance(documents, Mapping):  # an old sparse array may be a dict itself
             return documents
         name = self.inputs[0]
         if name not in documents:

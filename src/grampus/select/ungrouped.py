@@ -40,7 +40,7 @@ def ungrouped(documents: Any, rng: np.random.Generator) -> Any:
     >>> (mixed > 0).sum(axis=0).tolist(), (mixed > 0).sum(axis=1).tolist()
     ([2, 2, 2, 2], [2, 2, 2, 2])
     """
-    if isinstance(documents, dict):
+    if isinstance(documents, dict) and not is_sparse(documents):
         return {name: ungrouped(rows, rng) for name, rows in documents.items()}
     if is_sparse(documents):
         return _traded(sp.csr_array(documents), rng)

@@ -70,6 +70,8 @@ def unpack_vectorizer(parameters: dict[str, Any], learned: dict[str, Any]) -> Te
     weighting = Weighting(vectorizer.weighting, dtype=vectorizer.dtype)
     names = list(learned["terms"])
     vectorizer.vocabulary_ = {name: number for number, name in enumerate(names)}
+    if np.shape(learned["n_documents"]) != ():
+        raise InputError(f"n_documents must be one number; got an array of shape {np.shape(learned['n_documents'])}.")
     vectorizer.n_documents_ = weighting.n_documents_ = int(learned["n_documents"])
     # Runs of 0.1 have neither.
     vectorizer.preparation_ = Preparation(*(_strings(learned, name) for name in ("shared", "languages")))
