@@ -37,12 +37,12 @@ class Matrix:
 def read_embeddings(path: str | PathLike[str], ids: Sequence[str] | None = None) -> NDArray[Any]:
     """Return the embeddings of documents from a file; rows with ids are put in the order of the documents.
 
-    ====================  =======================================================================================
-    ``.npy``              an array that ``numpy.save`` wrote
-    ``.npz``              one matrix, or the one called ``embeddings``; perhaps an array ``ids``
-    ``.safetensors``      one matrix, or the one called ``embeddings``
+    =====================  =======================================================================================
+    ``.npy``               an array that ``numpy.save`` wrote
+    ``.npz``               one matrix, or the one called ``embeddings``; perhaps an array ``ids``
+    ``.safetensors``       one matrix, or the one called ``embeddings``
     ``.parquet``, ``.pq``  a column of lists (``embedding``), or all columns of numbers; perhaps a column ``id``
-    ====================  =======================================================================================
+    =====================  =======================================================================================
 
     Pickled objects are never read.
 
