@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -361,7 +362,10 @@ def _choose(
     ]
     ranked.sort(key=lambda one: (-one.score, one.text))
     ranked = [one for one in ranked[:CONSIDERED] if one.score >= WEAKEST * ranked[0].score]
-    apart = np.array([[not repeats(one, other) for other in ranked] for one in ranked], dtype=bool)
+    apart = np.zeros((len(ranked), len(ranked)), dtype=bool)
+    for at, one in enumerate(ranked):
+        apart[at, at + 1 :] = [not repeats(one, other) for other in ranked[at + 1 :]]
+    apart |= apart.T
     for phrase in phrases:
         if phrase.bound:
             inside = [at for at, one in enumerate(ranked) if len(one.stems) == 1 and one.stems[0] in phrase.stems]
@@ -431,14 +435,15 @@ def _shown(candidates: Sequence[Candidate], top: int) -> tuple[Term, ...]:
 
 def repeats(one: Candidate, other: Candidate) -> bool:
     """Return whether two candidates share a word, or two forms of one."""
-    return any(alike(a, b) for a in _pieces(one) for b in _pieces(other))
+    return any(alike(a, b) for a in _pieces(one.stems, one.text) for b in _pieces(other.stems, other.text))
 
 
-def _pieces(candidate: Candidate) -> Iterator[str]:
-    yield from candidate.stems
-    yield from re.findall(r"[^\W_]+", candidate.text.lower())
+@lru_cache(maxsize=2**14)
+def _pieces(stems: tuple[str, ...], text: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*stems, *re.findall(r"[^\W_]+", text.lower()))))
 
 
+@lru_cache(maxsize=2**16)
 def alike(one: str, other: str) -> bool:
     """Return whether two words look like forms of one: equal but for at most three letters at the end.
 
