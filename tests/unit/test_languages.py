@@ -176,3 +176,19 @@ def test_scripts_without_spaces(text, unspaced):
 def test_vowel_signs_do_not_cut_words():
     terms = Terms(stop_words=None, stemmer=None).fit(["व्हेल गाती है", "cafe\u0301 noir"])
     assert set(terms.vocabulary_) == {"व्हेल", "गाती", "है", "cafe\u0301", "noir"}
+
+
+def test_a_large_collection_in_one_language_is_told_by_a_sample(monkeypatch):
+    from grampus.text.terms import prepare as prepared
+
+    english = [f"the whale number {i} was in the deep sea and it sang of the ship" for i in range(300)]
+    german = [f"der Wal Nummer {i} war in der tiefen See und er sang von dem Schiff" for i in range(300)]
+    monkeypatch.setattr(prepared, "_LARGE", 200)
+    monkeypatch.setattr(prepared, "_SAMPLE", 50)
+    seen = []
+    monkeypatch.setattr(
+        prepared, "detect_language", lambda text, among=None: seen.append(text) or detect_language(text)
+    )
+    assert prepared.prepare(english, None, detect=True).counts() == {"en": 300}
+    assert 10 < len(seen) < 150
+    assert prepared.prepare([*english, *german], None, detect=True).counts() == {"de": 300, "en": 300}
