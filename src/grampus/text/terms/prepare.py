@@ -143,8 +143,9 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
         every = len(texts) // _SAMPLE
         some = [text for text in _strings(texts) if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
         found = Counter(filter(None, map(detect_language, some)))
-        if found and max(found.values()) >= _ALMOST_ALL * sum(found.values()):
-            return [max(sorted(found), key=found.__getitem__)] * len(texts)
+        usual = max(sorted(found), key=found.__getitem__, default="")  # "" where none of them can be told
+        if some and found[usual] >= _ALMOST_ALL * sum(found.values()):
+            return [usual] * len(texts)
     return [detect_language(text, among) for text in _strings(texts)]
 
 
