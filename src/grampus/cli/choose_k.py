@@ -54,7 +54,8 @@ def choose_k(options: Options) -> None:
         print_json({**asdict(choice), "warnings": list(corpus.notes), "command": again})
     elif not options.output.quiet:
         out = console()
-        out.print(score_chart(choice))
+        if choice.ks:
+            out.print(score_chart(choice))
         out.print(clean(choice.verdict, LINE))
         notes(out, corpus.notes)
         say(out, f"Again: {again}")

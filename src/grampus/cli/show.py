@@ -140,7 +140,8 @@ def show_run(run: Run, out: Console) -> None:
     from ..select import score_chart
 
     if run.evidence.choice is not None:
-        out.print(score_chart(run.evidence.choice))
+        if run.evidence.choice.ks:
+            out.print(score_chart(run.evidence.choice))
         if run.evidence.choice.verdict:
             out.print(clean(run.evidence.choice.verdict, LINE))
         out.print()
@@ -153,7 +154,9 @@ def show_run(run: Run, out: Console) -> None:
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
-    title = f"{len(run)} documents from {run.provenance.source}, {run.n_clusters} clusters{none}"
+    counted = f"{len(run)} document{'' if len(run) == 1 else 's'}"
+    clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
+    title = f"{counted} from {run.provenance.source}, {clusters}{none}"
     out.print(table(columns, rows, title))
     odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
     out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
