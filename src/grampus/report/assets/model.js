@@ -53,12 +53,13 @@ function setLevel(place) {
   tell("selection");
 }
 
-// Texts come compressed; the page is drawn before they are there.
+// Texts come compressed; the page is drawn before they are there. The worker of the search unpacks them for itself.
+const packedTexts = byId("texts").textContent;
 const documents = { ids: null, titles: null, dates: null, texts: null, ready: false, failed: false };
 
 async function loadTexts() {
   try {
-    Object.assign(documents, JSON.parse(await inflate(byId("texts").textContent)), { ready: true });
+    Object.assign(documents, JSON.parse(await inflate(packedTexts)), { ready: true });
   } catch {
     documents.failed = true;
   }
