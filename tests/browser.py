@@ -158,7 +158,9 @@ class Browser:
             if not self._pump(limit):
                 raise BrowserError("the trace did not end")
         named = [event for event in self._trace if event["name"] == "thread_name"]
-        wanted = {(e["pid"], e["tid"]) for e in named if e["args"]["name"] in ("CrRendererMain", "DedicatedWorker thread")}
+        wanted = {
+            (e["pid"], e["tid"]) for e in named if e["args"]["name"] in ("CrRendererMain", "DedicatedWorker thread")
+        }
         tasks = [
             (event["ts"] / 1000, event["tdur"] / 1000)
             for event in self._trace

@@ -23,6 +23,7 @@ from lab.speed.whole import generated
 KERNEL = "cosine|principal(30)|normalise"
 LONGEST_WORD = 64  # characters of a word that are searched
 
+
 def made_up_texts(n: int, seed: int = 0, length: int = 160) -> list[str]:
     """Return n texts of 160 characters: made-up words, drawn by Zipf's law."""
     rng = np.random.default_rng(seed)
@@ -136,9 +137,10 @@ def measured(run: Any) -> Found:
         built, size = time.perf_counter() - began, file.stat().st_size / 1e6
         seen = in_browser(file)
     longest = f"{seen['longest_ms']:.0f} ms" if seen["longest_ms"] else "under 50 ms"
+    drawn = f"{seen['drawn']:.2f} s ({seen['drawn_cpu']:.2f} CPU s)"
     text = (
-        f"{size:.1f} MB, built in {built:.1f} s, map drawn after {seen['drawn']:.2f} s ({seen['drawn_cpu']:.2f} CPU s), "
-        f"longest task while panning {longest} ({seen['longest_cpu_ms']:.0f} CPU ms)"
+        f"{size:.1f} MB, built in {built:.1f} s, map drawn after {drawn}, longest task while panning {longest} "
+        f"({seen['longest_cpu_ms']:.0f} CPU ms)"
     )
     return Found(text, {"size_mb": size, "built": built, **seen})
 

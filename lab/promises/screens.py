@@ -115,7 +115,8 @@ def sheet(name: str, shots_in: Path, file: Path) -> None:
     rows = []
     for scheme in SCHEMES:
         pictures = [Image.open(shots_in / f"{name}-{size}-{scheme}-{part}.png") for size in SIZES for part in PARTS]
-        rows.append([p.resize((round(p.width * SMALL), round(p.height * SMALL)), Image.Resampling.LANCZOS) for p in pictures])
+        sizes = [(round(p.width * SMALL), round(p.height * SMALL)) for p in pictures]
+        rows.append([p.resize(size, Image.Resampling.LANCZOS) for p, size in zip(pictures, sizes, strict=True)])
     gap = 8
     width = max(sum(p.width + gap for p in row) for row in rows) + gap
     heights = [max(p.height for p in row) + gap for row in rows]
@@ -130,8 +131,8 @@ def sheet(name: str, shots_in: Path, file: Path) -> None:
 
 @promise(
     "report-screens",
-    "The first screen and the map of six collections at 1440 × 900, 1920 × 1080 and 390 × 844, light and dark: names of "
-    "up to 12 clusters on the first screen, the map whole. Full pictures in .lab/screens.",
+    "The first screen and the map of six collections at 1440 × 900, 1920 × 1080 and 390 × 844, light and dark: names "
+    "of up to 12 clusters on the first screen, the map whole. Full pictures in .lab/screens.",
     rests_on=("report",),
     conditions=("screens-names", "screens-maps"),
     data=True,
@@ -155,7 +156,8 @@ def screens(task: Task) -> Found:
             assert chrome.problems == [], chrome.problems
             sheet(name, place, place.parent / "promises" / f"report-screens-{name}.png")
             levels = "/".join(str(len(run.level_names(level))) for level in run.levels) or str(run.n_clusters)
-            lines.append(f"![{name}](promises/report-screens-{name}.png)\n\n{name}: {len(run):,} documents, {levels} clusters.")
+            said = f"{name}: {len(run):,} documents, {levels} clusters."
+            lines.append(f"![{name}](promises/report-screens-{name}.png)\n\n{said}")
             hidden += sum(lowest > 1 for _, lowest, _ in seen) if run.n_clusters <= MOST_NAMED else 0
             cut += sum(not whole for _, _, whole in seen)
     figure = f"names below the first screen: {hidden}; maps that are cut: {cut}"

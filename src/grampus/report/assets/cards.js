@@ -148,13 +148,13 @@ function card(group) {
         },
         "Show on the map",
       ),
-      group.none || !isOwnLevel()
+      group.none
         ? null
         : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
       group.clusters.length > 1
         ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again")
         : null,
-      realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
+      realGroups().length > 1 && !group.none ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
   body.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
@@ -221,7 +221,10 @@ function showHeadline() {
 }
 
 function startCards() {
-  listen("level", () => chosenToMerge.clear());
+  listen("level", () => {
+    chosenToMerge.clear();
+    renaming = -1;
+  });
   listen("groups", () => {
     showCards();
     showHeadline();

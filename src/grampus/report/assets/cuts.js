@@ -89,5 +89,6 @@ function startTree() {
   byId("view-map").addEventListener("click", () => showView(false));
   byId("view-tree").addEventListener("click", () => showView(true));
   new ResizeObserver(showBranches).observe(byId("tree-view"));
+  listen("groups", findGivenNames);
   listen("groups colour selection theme", showBranches);
 }
