@@ -132,6 +132,7 @@ function card(group) {
     group.phrases.length
       ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · "))
       : null,
+    group.sentences.map((sentence) => el("blockquote", { class: "sentence", dir: "auto" }, sentence)),
     measures(group),
     documentList("Central documents", group.central, true),
     documentList("Borderline documents", group.borderline, false),

@@ -114,6 +114,7 @@ function groupOfClusters(clusters, names) {
     mark: parts[0].none ? OTHER : familyMark(first),
     terms: mergedTerms(clusters),
     phrases: alternate(parts.map((part) => part.phrases)).slice(0, 4),
+    sentences: parts.map((part) => part.sentence).filter(Boolean).slice(0, 2),
     central: alternate(parts.map((part) => part.central)),
     borderline: alternate(parts.map((part) => part.borderline)),
     stability: single?.stability ?? null,
