@@ -59,6 +59,9 @@ def build_run(
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     _remarks(found, agreement)
     progress("describing", 4, 4)
+    progress("drawing the map", 0, 1)
+    places = coordinates(found.gram)[group].astype(np.float32)
+    progress("drawing the map", 1, 1)
     return Run(
         provenance=Provenance(
             kernel=str(found.predictor.kernel),
@@ -99,7 +102,7 @@ def build_run(
             warnings=tuple(dict.fromkeys(found.notes)),
         ),
         layout=Layout(
-            coordinates=coordinates(found.gram)[group].astype(np.float32),
+            coordinates=places,
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
             representatives=representatives(found.gram),
