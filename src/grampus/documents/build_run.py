@@ -44,6 +44,7 @@ def build_run(
     """Describe a partition completely and return it as a Run."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
+    progress("describing", 0, 4)
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
     wording = wording_of(inputs)
     clusters = _clusters(found, seen, wording, steady)

@@ -167,6 +167,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             notes += advice(kernel)
         choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
         job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
+        progress("clustering", 0, effort.n_init)
         found = _cluster(gram, method, job, notes, progress)
         levels = partitions(gram, found.labels, ks, seed)
         levels = {name: numbered_by_size(level, inputs.weights) for name, level in levels.items()}
@@ -199,11 +200,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         progress : callable, optional
             As for ``fit``.
         """
+        progress = progress or (lambda *_: None)
         kernel, _, effort, seed = self._check()
+        progress("reading terms", 0, 1)
         kernel, inputs = self._collect(read_rows(X, text).X, kernel, None, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = kernel.gram(inputs.features, inputs.collection)
-        return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
+        progress("reading terms", 1, 1)
+        return _chosen(gram, inputs, kernel, effort, seed, progress)[0]
 
     def _check(self) -> tuple[Kernel, Method, Effort, int]:
         """Check the parameters before any work."""

@@ -66,14 +66,11 @@ function findCentres() {
 }
 
 function splitName(name, most) {
-  const words = shorten(name, 44).split(" ");
-  const lines = [""];
-  for (const word of words) {
-    const last = lines[lines.length - 1];
-    if (last && last.length + word.length + 1 > most && lines.length < 2) lines.push(word);
-    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
-  }
-  return lines;
+  const text = shorten(name, 44);
+  if (text.length <= most) return [text];
+  const breaks = [...text.matchAll(/ /g)].map(({ index }) => [text.slice(0, index), text.slice(index + 1)]);
+  const longer = ([a, b]) => Math.max(a.length, b.length);
+  return breaks.length ? breaks.reduce((best, one) => (longer(one) < longer(best) ? one : best)) : [text];
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
