@@ -13,7 +13,7 @@ import pytest
 
 from grampus import metrics
 from grampus.report import Edits
-from tests.page_tools import N, READY, legend, number, saved, show, text, texts
+from tests.page_tools import READY, N, legend, number, saved, show, text, texts
 from tests.pages import example_run, with_levels
 
 LEVELS = ("coarse", "middle", "fine")
@@ -81,8 +81,9 @@ def test_edits_of_every_level_are_applied_again(page, chrome, tmp_path):
     page.click("#download")
     saved(page, tmp_path, "edits.json")
     run.save(tmp_path / "run")
-    words = ["report", str(tmp_path / "run"), "--edits", str(tmp_path / "edits.json"), "--out", str(tmp_path / "b.html")]
-    done = subprocess.run([sys.executable, "-m", "grampus", *words], capture_output=True, text=True, check=False)
+    words = ["report", "run", "--edits", "edits.json", "--out", "b.html"]
+    command = [sys.executable, "-m", "grampus", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     chrome.open(tmp_path / "b.html")
     chrome.until(READY)
@@ -175,6 +176,7 @@ def test_edits_that_do_not_fit_are_refused():
     found = edits_of({**common, "levels": {"coarse": {"merges": [[0, 1]]}}}, run)
     assert found.levels["coarse"].merges == ((0, 1),)
     assert found.levels["coarse"] == Edits(run.provenance.fingerprint, {}, ((0, 1),))
-    for levels in ({"odd": {}}, {"coarse": []}, {"coarse": {"names": {"2": "x"}}}, [], {"coarse": {"merges": [[0, 7]]}}):
+    wrong = ({"odd": {}}, {"coarse": []}, {"coarse": {"names": {"2": "x"}}}, [], {"coarse": {"merges": [[0, 7]]}})
+    for levels in wrong:
         with pytest.raises(InputError):
             edits_of({**common, "levels": levels}, run)

@@ -17,7 +17,7 @@ from grampus import DocumentClusterer
 from grampus.persist import Run
 from grampus.report import write_report
 from grampus.text import Corpus
-from tests.page_tools import READY, saved, show, text, texts
+from tests.page_tools import saved, show, text, texts
 from tests.pages import example_run
 
 SIZES = [(1440, 900), (1920, 1080), (390, 844)]
@@ -146,7 +146,10 @@ def test_the_keyboard_reaches_everything(chrome, tmp_path, view):
     assert wanted > 60
     for _ in range(wanted + 60):  # fields of dates and lists that scroll take several
         page.key("Tab")
-    missed = page.run("wanted.filter((e) => e.isConnected && !reached.has(e)).map((e) => (e.closest('section') ?? e).id + ' ' + e.outerHTML.slice(0, 90))")
+    missed = page.run(
+        "wanted.filter((e) => e.isConnected && !reached.has(e))"
+        ".map((e) => `${(e.closest('section') ?? e).id} ${e.outerHTML.slice(0, 90)}`)"
+    )
     assert not missed, missed
     assert page.problems == []
 

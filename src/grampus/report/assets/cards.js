@@ -162,10 +162,14 @@ function card(group) {
   return body;
 }
 
-function showGroup(group) {
+function selectGroup(group) {
   const chosen = new Set(group.clusters);
-  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`);
+  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`, `c${group.first}`);
   openTab("documents");
+}
+
+function showGroup(group) {
+  selectGroup(group);
   byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
   points.focus({ preventScroll: true });
 }
