@@ -135,7 +135,8 @@ def test_long_steps_have_bars(name, place, monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     words = list(COMMANDS[name])
     if name == "cluster":
-        words += ["--out", str(tmp_path / "run"), "--report", str(tmp_path / "page.html"), "--results", str(tmp_path / "a.csv")]
+        places = {"--out": "run", "--report": "page.html", "--results": "documents.csv"}
+        words += [word for option, name in places.items() for word in (option, str(tmp_path / name))]
     with pytest.raises(SystemExit) as stop:
         main(words)
     shown = sys.stderr.getvalue()

@@ -167,7 +167,6 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             notes += advice(kernel)
         choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
         job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
-        progress("clustering", 0, effort.n_init)
         found = _cluster(gram, method, job, notes, progress)
         levels = partitions(gram, found.labels, ks, seed)
         levels = {name: numbered_by_size(level, inputs.weights) for name, level in levels.items()}
