@@ -57,6 +57,14 @@ def device() -> Any:
     return None
 
 
+def gpu_name() -> str | None:
+    """Return the name of the GPU that could be used; None where there is none."""
+    library = _library()
+    if isinstance(library, str):
+        return None
+    return str(library.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+
 def free_memory(xp: Any) -> int:
     """Return how many bytes may be allocated on the device."""
     pool = xp.get_default_memory_pool()
@@ -98,16 +106,21 @@ def _csr(array: Any) -> Any:
 
 
 @lru_cache(maxsize=8)
-def functions(xp: Any, path: Path) -> Any:
-    """Compile a file of CUDA for the device."""
+def _module(xp: Any, path: Path) -> Any:
     return xp.RawModule(code=path.read_text(encoding="utf-8"), options=("-std=c++17",))
 
 
-def call(function: Any, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
+@lru_cache(maxsize=64)
+def function(xp: Any, path: Path, name: str) -> Any:
+    """Return a function of a file of CUDA, compiled for the device."""
+    return _module(xp, path).get_function(name)
+
+
+def call(compiled: Any, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
     """Run a compiled function; Python's numbers become 64-bit ones, and None a null pointer."""
-    if shared > 48 * 1024:
-        function.max_dynamic_shared_size_bytes = shared
-    function(grid, (block,), tuple(_argument(arg) for arg in args), shared_mem=shared)
+    if shared > max(48 * 1024, compiled.max_dynamic_shared_size_bytes):
+        compiled.max_dynamic_shared_size_bytes = shared
+    compiled(grid, (block,), tuple(_argument(arg) for arg in args), shared_mem=shared)
 
 
 def _argument(value: Any) -> Any:

@@ -126,7 +126,7 @@ class RawModule:
         self.code = code
 
     def get_function(self, name):
-        assert f"void {name}(" in self.code or f"FOLLOW({name}," in self.code, f"{name} is not in device.cu"
+        assert f"void {name}(" in self.code or f"FOLLOW({name}," in self.code, f"{name} is not in loops.cu"
         return Function(TWINS[name])
 
 
@@ -137,13 +137,15 @@ class Function:
         self.twin = twin
 
     def __call__(self, grid, block, args, shared_mem):
-        assert all(1 <= g < 2**31 for g in grid) and 1 <= block[0] <= 1024
+        assert all(1 <= g < 2**31 for g in grid)
+        assert 1 <= block[0] <= 1024
         assert shared_mem <= 227 * 1024
         self.twin(*(plain(value) for value in args))
 
 
 def plain(value):
     if isinstance(value, Array):
+        assert value.values.flags.c_contiguous, "a compiled function reads rows one after the other"
         return value.values
     assert not isinstance(value, np.ndarray), "an array of NumPy was given to a compiled function"
     assert isinstance(value, (int, np.int32, np.float64, np.intp)), f"{type(value)} has no fixed size"
@@ -191,32 +193,35 @@ def choose(sums, figures, current, diagonal, w, rule):
     return int((values <= limit).argmax())
 
 
-def list_moves(old, now, rows, count, n, runs, anew, slots, entries, counts):
-    entries[:], counts[:] = 0, 0
-    for tile in range(len(entries)):
+def list_moves(old, now, rows, count, n, runs, anew, slots, lines, segments, counts):
+    for tile in range(len(lines)):
         for slot in range(slots):
-            some = rows[tile * TILE : min((tile + 1) * TILE, count)]
             found = []
-            for t, i in enumerate(some):
+            for t, i in enumerate(rows[tile * TILE : min((tile + 1) * TILE, count)]):
                 a, b = old[runs[slot], i], now[runs[slot], i]
                 if b >= 0 and (anew[slot] or a != b):
-                    found.append(b << 9 | t << 1)
+                    found.append((b, 0, t))
                     if not anew[slot]:
-                        found.append(a << 9 | t << 1 | 1)
-            entries[tile, slot, : len(found)] = sorted(found)
-            counts[tile, slot] = len(found)
+                        found.append((a, 1, t))
+            found.sort()
+            lines[tile, slot, : len(found)] = [t for _, _, t in found]
+            starts = [e for e in range(len(found)) if e == 0 or found[e][:2] != found[e - 1][:2]]
+            heads = [found[e][0] << 11 | found[e][1] << 10 | e for e in starts]
+            segments[tile, slot, : len(heads) + 1] = [*heads, len(found)]
+            counts[tile, slot] = len(heads)
 
 
-def follow(matrix, lines, rows, count, n, runs, anew, slots, k, entries, counts, weights, direct, sums):
+def follow(matrix, places, rows, count, n, runs, clear, slots, k, lines, segments, counts, weights, sums):
     for slot in range(slots):
-        if anew[slot]:
+        if clear[slot]:
             sums[runs[slot]] = 0.0
-        for tile in range(len(entries)):
-            for entry in entries[tile, slot, : counts[tile, slot]]:
-                at = tile * TILE + (entry >> 1 & (TILE - 1))
-                i = rows[at]
-                w = (1.0 if weights is None else weights[i]) * (-1.0 if entry & 1 else 1.0)
-                sums[runs[slot], entry >> 9] += w * matrix[lines[at]].astype(np.float64)
+        for tile in range(len(lines)):
+            for s in range(counts[tile, slot]):
+                head, end = segments[tile, slot, s : s + 2]
+                for t in lines[tile, slot, head & 1023 : end & 1023]:
+                    at = tile * TILE + t
+                    w = (1.0 if weights is None else weights[rows[at]]) * (-1.0 if head & 1024 else 1.0)
+                    sums[runs[slot], head >> 11] += w * matrix[places[at]].astype(np.float64)
 
 
 def measure(sums, labels, weights, n, k, runs, total, *rest):
@@ -329,13 +334,41 @@ def screen_sparse(indptr, indices, data, n, k, stride, table, figures, labels, l
     for i in range(n):
         columns, values = row(indptr, indices, data, None, i)
         sums = values @ table[columns, :k]
-        settle(sums, len(columns), i, figures, labels, lengths, diagonal, weights, screen, outside, following, doubtful, doubts)
+        settle(
+            sums,
+            len(columns),
+            i,
+            figures,
+            labels,
+            lengths,
+            diagonal,
+            weights,
+            screen,
+            outside,
+            following,
+            doubtful,
+            doubts,
+        )
 
 
 def screen_dense(sums, first, count, features, k, stride, figures, labels, lengths, diagonal, weights, *rest):
     *screen, outside, following, doubtful, doubts = rest
     for r in range(count):
-        settle(sums[r, :k], features, first + r, figures, labels, lengths, diagonal, weights, screen, outside, following, doubtful, doubts)
+        settle(
+            sums[r, :k],
+            features,
+            first + r,
+            figures,
+            labels,
+            lengths,
+            diagonal,
+            weights,
+            screen,
+            outside,
+            following,
+            doubtful,
+            doubts,
+        )
 
 
 def decide(indptr, indices, data, columns, k, sums, factor, figures, labels, diagonal, weights, *rest):
@@ -361,8 +394,12 @@ def count_moves(labels, before, following, n, tally, counts):
 
 TWINS = {
     "list_moves": list_moves,
-    "follow32": follow,
-    "follow64": follow,
+    **{
+        f"follow{bits}{direct}{weighted}": follow
+        for bits in (32, 64)
+        for direct in ("", "_direct")
+        for weighted in ("", "_weighted")
+    },
     "measure": measure,
     "assign": assign,
     "distances": distances,

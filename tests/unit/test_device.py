@@ -12,7 +12,7 @@ import scipy.sparse as sp
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans.device import fill
+from grampus.cluster.kmeans.gpu.course import fill
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import DenseGram, LinearGram, shift
 from grampus.gram.device import DeviceBlocks
@@ -135,7 +135,7 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
 def test_too_little_memory_says_what_would_fit(monkeypatch):
     small = standin.library(memory=1000)
     monkeypatch.setattr(_device, "_library", lambda: small)
-    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match="on the GPU.*fewer clusters"):
+    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=r"on the GPU.*fewer clusters"):
         kernel_kmeans(LinearGram(counts()), 4)
 
 
@@ -148,7 +148,9 @@ def test_estimators_use_it(device):
     x = points()
     with grampus.config(device="cpu"):
         wanted = KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x)
-    np.testing.assert_array_equal(KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x).labels_, wanted.labels_)
+    np.testing.assert_array_equal(
+        KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x).labels_, wanted.labels_
+    )
 
 
 def test_without_a_gpu_one_line_says_so(monkeypatch):
@@ -209,3 +211,22 @@ def test_documents_are_clustered_on_it(device):
     with grampus.config(device="cpu"):
         wanted = DocumentClusterer(3, random_state=0).fit(texts)
     np.testing.assert_array_equal(DocumentClusterer(3, random_state=0).fit(texts).labels_, wanted.labels_)
+
+
+def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
+    from grampus.cli import main
+
+    source = tmp_path / "texts.txt"
+    source.write_text("one two three\n" * 3 + "four five six\n" * 3)
+    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy: pip install.")
+    with grampus.config(), pytest.raises(SystemExit) as ended:  # the command sets the device of the process
+        main(["cluster", str(source), "-k", "2", "--device", "cuda"])
+    assert ended.value.code == 1
+    assert "device='cuda' needs CuPy" in capsys.readouterr().err
+
+
+def test_doctor_names_the_card(monkeypatch):
+    from grampus.cli.doctor import checks
+
+    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy.")
+    assert checks()["GPU"] == "none that can be used"

@@ -111,7 +111,7 @@ def squared_distances(new: Any, fitted: Any) -> Array:
     distances = dot(new.astype(double, copy=False), fitted.astype(double, copy=False).T)
     distances *= -2.0
     left, right = row_squares(new), row_squares(fitted)
-    for part in tiles(len(left), 32 * max(len(right), 1)):
+    for part in tiles(len(left), 32 * max(len(right), 1)) if isinstance(distances, np.ndarray) else [slice(None)]:
         size = left[part, None] + right
         distances[part] += size
         distances[part][distances[part] < _ROUNDING * size] = 0.0  # copies are at distance 0

@@ -18,7 +18,7 @@ from ..._device import device, free_memory
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .backends import Backend, Products, featured, stored
-from .device import on_gpu, suits_device
+from .gpu import on_gpu, suits_device
 from .state import TIE, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about

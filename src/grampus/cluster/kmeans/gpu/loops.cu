@@ -6,10 +6,11 @@
 typedef long long int64;
 
 #define TILE 256           // rows of a stored matrix that lie in shared memory together
-#define LEAVES 1           // an entry is cluster << 9 | row << 1 | LEAVES
+#define MANY 4096          // clusters up to which a block counts for itself
 #define NOTHING 0x7fffffff
 #define ROUNDING (1.0 / (1 << 24))
 #define INFINITE __longlong_as_double(0x7ff0000000000000LL)
+#define ENDLESS __int_as_float(0x7f800000)
 
 // Figures of the clusters, each an array of (runs, k).
 enum { SIZE, INNER, SQUARE, OFFSET, SLOPE, EXTENT, COUNT, FIGURES };
@@ -47,28 +48,46 @@ __device__ double own_value(const double* figures, int64 at, int64 stride, doubl
     return rule.centroid * inner / (rest * rest) - 2.0 * (similar - one * diagonal) / rest;
 }
 
-// One block for a tile of rows and a run: what joins and leaves each cluster, by cluster, then by row.
+// One block for a tile of rows and a run: what joins and leaves each cluster, by cluster, then what leaves after what
+// joins, then by row. OUT lines: rows in the tile; segments: where those of one cluster begin, cluster << 11 | leaves << 10
+// | first, and one more that says where the last ends; counts: number of segments.
 extern "C" __global__ void list_moves(const int* old, const int* now, const int* rows, int64 count, int64 n,
-                                      const int* runs, const int* anew, int slots, int* entries, int* counts) {
-    __shared__ int keys[2 * TILE];
+                                      const int* runs, const int* anew, int slots, unsigned short* lines, int* segments,
+                                      int* counts) {
+    __shared__ int keys[2 * TILE], sorted[2 * TILE];
     const int slot = blockIdx.y, t = threadIdx.x;
-    const int64 at = (int64)blockIdx.x * TILE + t, first = ((int64)blockIdx.x * slots + slot) * 2 * TILE;
-    int joins = NOTHING, leaves = NOTHING;
+    const int64 at = (int64)blockIdx.x * TILE + t, list = (int64)blockIdx.x * slots + slot;
+    int mine[2] = {NOTHING, NOTHING};
     if (at < count) {
         const int64 i = (int64)runs[slot] * n + rows[at];
         const int b = now[i], a = old[i];
         if (b >= 0 && (anew[slot] || a != b)) {
-            joins = b << 9 | t << 1;
-            if (!anew[slot]) leaves = a << 9 | t << 1 | LEAVES;
+            mine[0] = b << 9 | t;
+            if (!anew[slot]) mine[1] = a << 9 | 1 << 8 | t;
         }
     }
-    keys[t] = joins, keys[TILE + t] = leaves;
-    const int many = __syncthreads_count(joins != NOTHING) + __syncthreads_count(leaves != NOTHING);
-    int place = 0, other = 0;
-    for (int j = 0; j < 2 * TILE; ++j) place += keys[j] < joins, other += keys[j] < leaves;
-    if (joins != NOTHING) entries[first + place] = joins;
-    if (leaves != NOTHING) entries[first + other] = leaves;
-    if (t == 0) counts[(int64)blockIdx.x * slots + slot] = many;
+    keys[t] = mine[0], keys[TILE + t] = mine[1];
+    const int many = __syncthreads_count(mine[0] != NOTHING) + __syncthreads_count(mine[1] != NOTHING);
+    int place[2] = {0, 0};
+    for (int j = 0; j < 2 * TILE; ++j) place[0] += keys[j] < mine[0], place[1] += keys[j] < mine[1];
+    for (int v = 0; v < 2; ++v)
+        if (mine[v] != NOTHING) sorted[place[v]] = mine[v];
+    __syncthreads();
+    int starts[2], number[2] = {0, 0};
+    for (int v = 0; v < 2; ++v) {
+        const int e = t + v * TILE;
+        starts[v] = e < many && (e == 0 || sorted[e] >> 8 != sorted[e - 1] >> 8);
+        keys[e] = starts[v];
+    }
+    __syncthreads();
+    const int found = __syncthreads_count(starts[0]) + __syncthreads_count(starts[1]);
+    for (int j = 0; j < 2 * TILE; ++j) number[0] += j < t && keys[j], number[1] += j < t + TILE && keys[j];
+    for (int v = 0; v < 2; ++v) {
+        const int e = t + v * TILE;
+        if (e < many) lines[list * 2 * TILE + e] = (unsigned short)(sorted[e] & (TILE - 1));
+        if (starts[v]) segments[list * (2 * TILE + 1) + number[v]] = sorted[e] >> 8 << 10 | e;
+    }
+    if (t == 0) segments[list * (2 * TILE + 1) + found] = many, counts[list] = found;
 }
 
 __device__ inline void fetch(float* to, const float* from) {
@@ -78,30 +97,31 @@ __device__ inline void fetch(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
 }
 
-// One block for 32 columns of K and all runs: each tile of rows is read once, and every warp adds up its runs' lists.
-// With `direct` the sums lie in global memory, else in shared memory until the end.
-template <class T>
-__device__ void follow(const T* matrix, const int* lines, const int* rows, int64 count, int64 n, const int* runs,
-                       const int* anew, int slots, int k, const int* entries, const int* counts, const double* weights,
-                       int direct, double* sums) {
+// One block for 32 columns of K and all runs: each tile of rows is read once, and teams of warps add up their run's
+// segments. With DIRECT the sums lie in global memory, else in shared memory until the end.
+template <class T, bool DIRECT, bool WEIGHTED>
+__device__ void follow(const T* matrix, const int* places, const int* rows, int64 count, int64 n, const int* runs,
+                       const int* clear, int slots, int k, const unsigned short* lines, const int* segments,
+                       const int* counts, const double* weights, double* sums) {
     extern __shared__ double raw[];
-    double* kept = raw;                                                          // (slots, k, 32)
-    T* tiles = reinterpret_cast<T*>(raw + (direct ? 0 : (int64)slots * k * 32));  // (2, TILE, 32)
+    double* kept = raw;                                                            // (slots, k, 32)
+    T* tiles = reinterpret_cast<T*>(raw + (DIRECT ? 0 : (int64)slots * k * 32));    // (2, TILE, 32)
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    const int team = warps > slots ? warps / slots : 1, member = warp % team;  // warps that share a run
     const int64 column = (int64)blockIdx.x * 32 + lane;
     const bool inside = column < n;
     for (int q = warp; q < slots; q += warps) {
         double* all = sums + (int64)runs[q] * k * n;
         for (int c = 0; c < k; ++c) {
-            if (!direct) kept[((int64)q * k + c) * 32 + lane] = anew[q] || !inside ? 0.0 : all[c * n + column];
-            else if (anew[q] && inside) all[c * n + column] = 0.0;
+            if (!DIRECT) kept[(q * k + c) * 32 + lane] = clear[q] || !inside ? 0.0 : all[c * n + column];
+            else if (clear[q] && inside) all[c * n + column] = 0.0;
         }
     }
     const int many = (int)((count + TILE - 1) / TILE);
     auto load = [&](int tile) {
         for (int t = warp; t < TILE; t += warps) {
             const int64 at = (int64)tile * TILE + t;
-            if (at < count && inside) fetch(tiles + ((tile & 1) * TILE + t) * 32 + lane, matrix + lines[at] * n + column);
+            if (at < count && inside) fetch(tiles + ((tile & 1) * TILE + t) * 32 + lane, matrix + places[at] * n + column);
         }
     };
     if (many > 0) load(0);
@@ -112,52 +132,67 @@ __device__ void follow(const T* matrix, const int* lines, const int* rows, int64
         asm volatile("cp.async.wait_group 1;");
         __syncthreads();
         const T* here = tiles + (tile & 1) * TILE * 32 + lane;
-        for (int q = warp; q < slots; q += warps) {
+        const int* numbers = rows + (int64)tile * TILE;
+        for (int q = warp / team; q < slots; q += warps / team) {
             const int64 list = (int64)tile * slots + q;
-            const int4* groups = reinterpret_cast<const int4*>(entries + list * 2 * TILE);
-            const int length = counts[list];
-            double* to = direct ? sums + (int64)runs[q] * k * n + column : kept + (int64)q * k * 32 + lane;
-            const int64 step = direct ? n : 32;
-            int cluster = -1;
-            double sum = 0.0;
-            for (int at = 0; at < length; at += 4) {
-                const int4 group = groups[at / 4];
-                const int keys[4] = {group.x, group.y, group.z, group.w};
-                double value[4];
-#pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    const int row = keys[e] >> 1 & (TILE - 1);
-                    value[e] = at + e < length ? (double)here[row * 32] : 0.0;
-                    if (weights && at + e < length) value[e] *= weights[rows[(int64)tile * TILE + row]];
-                    if (keys[e] & LEAVES) value[e] = -value[e];
-                }
-#pragma unroll
-                for (int e = 0; e < 4; ++e) {
-                    if (at + e >= length) break;
-                    if (keys[e] >> 9 != cluster) {
-                        if (cluster >= 0 && inside) to[cluster * step] += sum;
-                        cluster = keys[e] >> 9, sum = 0.0;
+            const unsigned short* line = lines + list * 2 * TILE;
+            const int* segment = segments + list * (2 * TILE + 1);
+            const int found = counts[list];
+            // The segments of one cluster belong to one warp.
+            int s = found * member / team, end = found * (member + 1) / team;
+            if (s > 0 && s < found && segment[s] >> 11 == segment[s - 1] >> 11) ++s;
+            if (end > 0 && end < found && segment[end] >> 11 == segment[end - 1] >> 11) ++end;
+            if (s >= end) continue;
+            double* shared = kept + q * k * 32 + lane;
+            double* global = sums + (int64)runs[q] * k * n + column;
+            const int first = segment[s] & 1023, last = segment[end] & 1023;
+            // Each lane holds one row's number; 32 rows at a time.
+            int base = first, held = first + lane < last ? line[first + lane] : 0;
+            int key = segment[s], next = segment[s + 1];
+            int e = first;
+            while (true) {
+                const int stop = next & 1023, c = key >> 11;
+                double sum = 0.0;
+                while (e < stop) {
+                    if (e == base + 32) base += 32, held = base + lane < last ? line[base + lane] : 0;
+                    const int here_end = min(stop, base + 32);
+#pragma unroll 4
+                    for (; e < here_end; ++e) {
+                        const int at = __shfl_sync(~0u, held, e - base);
+                        double value = (double)here[at * 32];
+                        if (WEIGHTED) value *= weights[numbers[at]];
+                        sum += value;
                     }
-                    sum += value[e];
                 }
+                if (key & 1024) sum = -sum;
+                if (!DIRECT) shared[c * 32] += sum;
+                else if (inside) global[c * n] += sum;
+                if (++s == end) break;
+                key = next;
+                next = segment[s + 1];
             }
-            if (cluster >= 0 && inside) to[cluster * step] += sum;
         }
         __syncthreads();
     }
-    if (direct || !inside) return;
-    for (int q = warp; q < slots; q += warps)
-        for (int c = 0; c < k; ++c) sums[((int64)runs[q] * k + c) * n + column] = kept[((int64)q * k + c) * 32 + lane];
+    for (int q = warp; !DIRECT && inside && q < slots; q += warps)
+        for (int c = 0; c < k; ++c) sums[((int64)runs[q] * k + c) * n + column] = kept[(q * k + c) * 32 + lane];
 }
 
-#define FOLLOW(name, T)                                                                                                 \
-    extern "C" __global__ void name(const T* matrix, const int* lines, const int* rows, int64 count, int64 n, const int* runs, \
-                                    const int* anew, int slots, int k, const int* entries, const int* counts,          \
-                                    const double* weights, int direct, double* sums) {                                 \
-        follow<T>(matrix, lines, rows, count, n, runs, anew, slots, k, entries, counts, weights, direct, sums);          \
+#define FOLLOW(name, T, DIRECT, WEIGHTED)                                                                               \
+    extern "C" __global__ void name(const T* matrix, const int* places, const int* rows, int64 count, int64 n,          \
+                                    const int* runs, const int* clear, int slots, int k, const unsigned short* lines,  \
+                                    const int* segments, const int* counts, const double* weights, double* sums) {     \
+        follow<T, DIRECT, WEIGHTED>(matrix, places, rows, count, n, runs, clear, slots, k, lines, segments, counts,    \
+                                    weights, sums);                                                                    \
     }
-FOLLOW(follow32, float)
-FOLLOW(follow64, double)
+FOLLOW(follow32, float, false, false)
+FOLLOW(follow64, double, false, false)
+FOLLOW(follow32_direct, float, true, false)
+FOLLOW(follow64_direct, double, true, false)
+FOLLOW(follow32_weighted, float, false, true)
+FOLLOW(follow64_weighted, double, false, true)
+FOLLOW(follow32_direct_weighted, float, true, true)
+FOLLOW(follow64_direct_weighted, double, true, true)
 
 template <int N>
 __device__ void add_up(double (&values)[N], double* scratch) {  // over a block of 256, in one fixed order
@@ -206,9 +241,15 @@ extern "C" __global__ void assign(const double* sums, const int* labels, const i
                                   const double* weights, int64 n, int k, const int* runs, int total,
                                   const double* figures, double tolerance, double shift, double centroid, int adjusted,
                                   int spherical, int outside, int* next, int* touched, int* tally, int* counts) {
+    extern __shared__ int here[];  // (k), where that fits
+    const bool few = k <= MANY;
     const int64 run = runs[blockIdx.y], i = (int64)blockIdx.x * blockDim.x + threadIdx.x, stride = (int64)total * k;
     const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
     int moved = 0, strayed = 0;
+    if (few) {
+        for (int c = threadIdx.x; c < k; c += blockDim.x) here[c] = 0;
+        __syncthreads();
+    }
     if (i < n) {
         const int64 at = run * n + i;
         const int current = labels[at];
@@ -239,13 +280,16 @@ extern "C" __global__ void assign(const double* sums, const int* labels, const i
             if (!outside) {
                 moved = chosen != current, strayed = chosen != before[at];
                 if (moved) touched[i] = 1;
-                atomicAdd(counts + run * k + chosen, 1);
+                atomicAdd(few ? here + chosen : counts + run * k + chosen, 1);
             }
         } else {
             next[at] = current;
         }
     }
     moved = __syncthreads_count(moved), strayed = __syncthreads_count(strayed);
+    if (few && !outside)
+        for (int c = threadIdx.x; c < k; c += blockDim.x)
+            if (here[c]) atomicAdd(counts + run * k + c, here[c]);
     if (threadIdx.x == 0 && !outside) {
         if (moved) atomicAdd(tally + run * 2, moved);
         if (strayed) atomicAdd(tally + run * 2 + 1, strayed);
@@ -374,7 +418,7 @@ extern "C" __global__ void screen_sparse(const int64* indptr, const int* indices
     }
     const double w = weights ? least_of(weights[i], 1.0) : 1.0;
     const int64 first = indptr[i], last = indptr[i + 1];
-    Nearest near = {INFINITY, INFINITY, 0};
+    Nearest near = {ENDLESS, ENDLESS, 0};
     for (int left = 0; left < stride; left += 32 * WIDE) {
         float sums[WIDE] = {};
         const int many = min(WIDE, (stride - left) / 32);
@@ -420,7 +464,7 @@ extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 co
         return;
     }
     const double w = weights ? least_of(weights[i], 1.0) : 1.0;
-    Nearest near = {INFINITY, INFINITY, 0};
+    Nearest near = {ENDLESS, ENDLESS, 0};
     for (int c = lane; c < k; c += 32) {
         float value = (float)figures[OFFSET * k + c] + (float)figures[SLOPE * k + c] * sums[r * stride + c];
         if (c == current && shift != 0.0) value += (float)(figures[SLOPE * k + c] * shift * w);
