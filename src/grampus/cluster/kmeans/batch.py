@@ -18,7 +18,7 @@ from ..._device import device, free_memory
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .backends import Backend, Products, featured, stored
-from .gpu import on_gpu, suits_device
+from .gpu import DeviceRows, DeviceStored, on_gpu, suits_device
 from .state import TIE, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about
@@ -95,7 +95,7 @@ class Batch:
         self.independent = self._plan is Plan.FEATURES
 
     @cached_property
-    def _backend(self) -> Backend:
+    def _backend(self) -> Backend | DeviceStored | DeviceRows:
         """The documents in the form that the loops read; the same for every k."""
         explicit, xp = self.gram.features(), device()
         if xp is not None and (self._plan is not Plan.FEATURES or suits_device(self.diagonal)):
