@@ -47,7 +47,7 @@ class DeviceStored(OnDevice):
         if self.matrix is not None:
             yield self.matrix, rows, rows
             return
-        step = max(1, int(free_memory(self.xp) // 4) // (8 * self.n))
+        step = max(1, int(free_memory(self.xp) // 16) // (8 * self.n))  # a kernel makes copies of a block
         for first in range(0, len(rows), step):
             part = rows[first : first + step]
             block = self.xp.ascontiguousarray(self.blocks.rows(part))
