@@ -34,7 +34,7 @@ LAYERS: list[set[str]] = [
     {"metrics"},
     {"_random"},
     {"_check", "_parallel"},
-    {"_array", "_files"},
+    {"_array", "_device", "_files"},
     {"_config", "_progress", "_native", "_frame"},
     {"errors", "_version", "_draw"},
 ]
