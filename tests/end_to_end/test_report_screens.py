@@ -137,8 +137,8 @@ def test_the_keyboard_reaches_everything(chrome, tmp_path, view):
     page.run("document.querySelector('.documents .document').click()")
     page.run("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     page.run(
-        f"window.wanted = [...document.querySelectorAll(\"{INTERACTIVE}\")].filter({VISIBLE})"
-        ".filter((e) => !e.matches('[role=tab][tabindex=\"-1\"], [role=treeitem][tabindex=\"-1\"]'));"
+        f'window.wanted = [...document.querySelectorAll("{INTERACTIVE}")].filter({VISIBLE})'
+        '.filter((e) => !e.matches(\'[role=tab][tabindex="-1"], [role=treeitem][tabindex="-1"]\'));'
         "window.reached = new Set(); document.addEventListener('focusin', (e) => reached.add(e.target)); "
         "document.activeElement.blur(); window.scrollTo(0, 0); 1"
     )
