@@ -17,6 +17,7 @@ from ..errors import GrampusError, KernelSpellingError
 from .show import LINE, clean, plain_options, prepare_streams
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
+_NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
     "report": "Write a saved run as one HTML page that works offline.",
@@ -106,6 +107,9 @@ def _run(words: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # nobody is left to read a message
         return BROKEN_PIPE
+    except _NO_COMMAND as asked:  # a group without a command shows its help
+        click.echo(asked.format_message())
+        return asked.exit_code
     except (KeyboardInterrupt, click.Abort):
         return _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
     except Exception as error:
