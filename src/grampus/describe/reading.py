@@ -166,7 +166,8 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         end = match.end()
         word = match[0]
         if segment is not None and not word.isascii():
-            codes += [words[part] for part in segment(word)]
+            # Particles are left out, so neighbours here need not be neighbours in the text: no phrases.
+            codes += [code for part in segment(word) for code in (words[part], BREAK)]
             continue
         bare = _POSSESSIVE.sub("", word)
         codes.append(words[bare])

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+UNSPACED = frozenset(("ja", "zh", "th", "lo", "km", "my"))  # languages
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0002fa1f々"
 _HIRAGANA, _KATAKANA = "\u3041-\u309f", "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _SOUTH_EAST = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
