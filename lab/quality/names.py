@@ -5,8 +5,8 @@ word of digits only, a phrase that is on no single line, a stem twice, a name th
 occur mainly in header lines of their cluster: first as commit 5f63358 names the same clusters, then as they are named
 now. `names-coherence` is the mean NPMI of two words of a name over windows of ten words in all text sets but the one
 tested, next to those names and to c-TF-IDF. One window is added to the windows that hold both words and to those
-expected by chance, so that a pair too rare to be judged scores 0; pairs with a word in fewer than ten windows, and names
-of one word, are left out. `names-confirmed` is the same on sets that had no part in the choice of the weights.
+expected by chance, so that a pair too rare to be judged scores 0; pairs with a word in fewer than ten windows, and
+names of one word, are left out. `names-confirmed` is the same on sets that had no part in the choice of the weights.
 """
 
 from __future__ import annotations

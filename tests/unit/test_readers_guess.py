@@ -110,6 +110,7 @@ def test_text_names_the_column_of_the_tables_of_a_folder(tmp_path):
     assert next(iter(read_corpus(tmp_path, text=["note", "body"]).texts)) == "a longer remark on it\n\nwhale"
     with pytest.raises(CorpusError, match=r"must hold a table with a column 'bodi': a\.csv .* Did you mean 'body'\?"):
         read_corpus(tmp_path, text="bodi")
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).unlink()
     with pytest.raises(CorpusError, match="must hold a table with a column 'body'"):
-        (tmp_path / "a.csv").unlink(), (tmp_path / "b.csv").unlink()
         read_corpus(tmp_path, text="body")

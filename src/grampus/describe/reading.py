@@ -93,9 +93,7 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     chunks, owner, headed = [], [], []
     parts = [split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST) for text in texts]
     shared = shared_lines(body for _, body in parts)
-    for place, (head, body) in enumerate(parts):
-        if shared:
-            head, body = _without_lines(head, body, shared)
+    for place, (head, body) in enumerate(_without_lines(*part, shared) for part in parts):
         for part, is_head in ((head, True), (body, False)):
             if part:
                 pieces = part.replace("\n", " \n ").split(" ")
@@ -138,7 +136,7 @@ def shared_lines(bodies: Iterable[str]) -> frozenset[str]:
 
 def _without_lines(head: str, body: str, shared: frozenset[str]) -> tuple[str, str]:
     """Move shared lines of a text to what is hidden, unless nothing would be left."""
-    lines = body.split("\n")
+    lines = body.split("\n") if shared else []
     hidden = [line for line in lines if line[-_END:] in shared]
     if not hidden:
         return head, body

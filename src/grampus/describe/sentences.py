@@ -22,8 +22,8 @@ def typical_sentence(
 ) -> str:
     """Return the title or sentence of some texts that holds most of the given stems; '' if none holds any.
 
-    Those that more than two of the texts share come last. Titles come before sentences, earlier texts before later ones,
-    and complete sentences of 25 to 140 characters before beginnings of texts.
+    Those that more than two of the texts share come last. Titles come before sentences, earlier texts before later
+    ones, and complete sentences of 25 to 140 characters before beginnings of texts.
 
     Parameters
     ----------
