@@ -201,7 +201,7 @@ def _faults_of(name: str, most: int) -> dict[str, Any]:
     model = clustered(texts, pile.k)
     before, now = older_names(older, model.labels_), [cluster.label for cluster in model.clusters_]
     plain = Cleaning(lines=False, headers=False, signatures=False, addresses=False, attachments=False).learn([])
-    read = [text if text.find("\n.SH ") < 0 else plain(text) for text in texts]
+    read = [plain(text) if ".TH" in text or ".Dt" in text else text for text in texts]
     return {
         "documents": len(texts),
         "before": dict(faults(before, model.labels_, older, pile.language)),

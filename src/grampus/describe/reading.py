@@ -25,11 +25,11 @@ _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*(?:\+
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
-# Addresses, paths, names of hosts and files, character references, encoded data.
+# Addresses, paths, names of hosts and files, character references, encoded data, identifiers such as a_b.
 _ADDRESS = re.compile(
     r"""[^\W_]@[^\W_] | :// | ^[("'<\[]*www\. | ^[("'<\[]*[~.]*/ | /[^/]*[^/\W][^/]*/ | \\\w | ^[("'<\[]*[a-z]:\\
     | [^\W_]{2}\.[^\W\d_]{2,} | [^\W_]\.[^\W\d_]{2,}\. | &\#?\w+; | \#\d+; | (?:quot|amp|nbsp|[lg]t);
-    | [=%]\w\w[=%] | _\w*_
+    | [=%]\w\w[=%] | _\w*_ | [^\W_]\\?_[^\W_]
     | ^\W*[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\W*$""",
     re.VERBOSE,
 )
