@@ -6,7 +6,7 @@ occur mainly in header lines of their cluster: first as commit 5f63358 names the
 now. `names-coherence` is the mean NPMI of two words of a name over windows of ten words in all text sets but the one
 tested, next to those names and to c-TF-IDF. One window is added to the windows that hold both words and to those
 expected by chance, so that a pair too rare to be judged scores 0; pairs with a word in fewer than ten windows, and
-names of one word, are left out. `names-confirmed` is the same on sets that had no part in the choice of the weights.
+names of one word, are left out. `names-others` is the same on five more sets.
 """
 
 from __future__ import annotations
@@ -281,12 +281,12 @@ def outside_coherence(task: Task) -> Found:
 
 @row(
     "quality",
-    "names-confirmed",
-    "The same on five sets that had no part in the choice of the weights.",
+    "names-others",
+    "The same on five more sets.",
     rests_on=("describe", "text", "documents"),
     conditions=("names-above-ctfidf", "names-above-older"),
     data=True,
     timeout=3 * 3600,
 )
-def confirmed_coherence(task: Task) -> Found:
+def other_coherence(task: Task) -> Found:
     return _coherence(task, OTHERS)
