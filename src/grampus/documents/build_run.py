@@ -23,6 +23,7 @@ from ..gram.collection import content_names
 from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
+from ..text.languages import UNSPACED, is_unspaced, segment_words
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
@@ -119,6 +120,8 @@ def wording_of(inputs: Inputs) -> Wording | None:
         return None
     texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
     shown = _read_for(inputs) if words is not None else inputs.first
+    languages = () if inputs.prepared is None else inputs.prepared.preparation.languages
+    unspaced = not UNSPACED.isdisjoint(languages) if languages else any(map(is_unspaced, texts))
     return Wording(
         inputs.described,
         inputs.names,
@@ -127,6 +130,7 @@ def wording_of(inputs: Inputs) -> Wording | None:
         stop_words("smart") if words is None else words.stop_list(),
         inputs.weights,
         None if titles is None else [titles[int(i)] for i in shown],
+        segment_words if unspaced else None,
     )
 
 
