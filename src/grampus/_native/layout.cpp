@@ -38,15 +38,17 @@ void lay_out(const Pull* edges, int64_t count, int64_t n, int64_t fixed, int epo
             const float px = limited(pull * dx), py = limited(pull * dy);
             a[0] += px, a[1] += py;
             if (edges[e].tail >= fixed) b[0] -= px, b[1] -= py;
+            // All pushes start from one place, so that no division waits for another.
+            const float x = a[0], y = a[1];
+            float sx = 0.0f, sy = 0.0f;
             for (int r = 0; r < repulsions; ++r) {
                 const uint64_t drawn = mixed(stream + static_cast<uint64_t>(e) * repulsions + r);
-                const int64_t other = static_cast<int64_t>(((drawn >> 32) * static_cast<uint64_t>(n)) >> 32);
-                if (other == edges[e].head) continue;
-                const float* c = places + 2 * other;
-                dx = a[0] - c[0], dy = a[1] - c[1], d = dx * dx + dy * dy;
+                const float* c = places + 2 * (((drawn >> 32) * static_cast<uint64_t>(n)) >> 32);
+                dx = x - c[0], dy = y - c[1], d = dx * dx + dy * dy;  // 0 from itself
                 const float push = 2.0f / ((SOFT + d) * (1.0f + SPREAD * d)) * rate;
-                a[0] += limited(push * dx), a[1] += limited(push * dy);
+                sx += limited(push * dx), sy += limited(push * dy);
             }
+            a[0] = x + sx, a[1] = y + sy;
         }
     }
 }

@@ -87,6 +87,11 @@ class Texts(Sequence[str]):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (bytes(self._buffer), self._ends)
 
+    def part(self, start: int, end: int) -> tuple[memoryview, NDArray[np.int64]]:
+        """Return the bytes that hold the texts from `start` to `end`, and where in them each begins and the last ends."""
+        ends = np.frombuffer(self._ends, np.int64)[start : end + 1]
+        return memoryview(self._buffer)[ends[0] : ends[-1]], ends - ends[0]
+
     def to_arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the concatenated UTF-8 bytes of all texts and their offsets, of shape (n + 1,)."""
         return np.frombuffer(bytes(self._buffer), np.uint8), np.array(self._ends, np.int64)
