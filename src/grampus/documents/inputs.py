@@ -144,7 +144,7 @@ def collect(
     made = {name: maker.fit_transform(corpus) for name, maker in reads.items()}
     given = {"terms": X if texts is None else described, "gram": X, **corpus.inputs, **made}
     if has_texts:
-        given["text"] = list(corpus.texts)
+        given["text"] = list(corpus.texts) if "text" in kernel.inputs else corpus.texts
     features = _read(given, kernel)
     own = words if texts is not None and "terms" in kernel.inputs else None
     noted = _remarked(corpus, features, kernel, own)

@@ -96,7 +96,7 @@ def drop_headers(text: str, dropped: list[str]) -> str:
 def drop_signature(text: str, dropped: list[str]) -> str:
     """Drop what follows the last line ``--``, if it is at most 12 lines."""
     found = None
-    for found in _SIGNATURE.finditer(text):  # noqa: B007  (the last one)
+    for found in _SIGNATURE.finditer(text) if "\n--" in text else ():  # noqa: B007  (the last one)
         pass
     if found is None or text.count("\n", found.end()) > _LONGEST_SIGNATURE:
         return text
@@ -112,6 +112,8 @@ def drop_quotes(text: str) -> str:
 def drop_introductions(text: str, dropped: list[str]) -> str:
     """Drop the lines that say who wrote what is quoted next."""
     kept, start = [], 0
+    if ":" not in text:
+        return text
     for found in _COLON.finditer(text):
         if not text[max(found.start() - 12, 0) : found.start()].rstrip(" ").endswith(_SAYS):
             continue
