@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus._native.dense import DenseNeighbours
-from grampus._native.words import Index, Numbers, _letters
+from grampus._native.words import Index, KnownWords, Numbers, _letters
 from grampus.errors import InputError
 from grampus.report.words import word_index, words_of
 from grampus.text import Terms
+from grampus.text.languages import detect_language, detect_languages
 from tests.reference import naive_words
 
 # Letters of every kind, digits, marks, signs, characters of one to four bytes, and those whose lower case is uneven.
@@ -89,6 +90,30 @@ def test_bytes_that_are_no_utf_8_separate_words(data):
     assert lengths.sum() <= len(data)
     assert len(numbers.words(0)) == len(numbers)
     assert len(index.packed()) >= 4
+
+
+@settings(max_examples=80, deadline=None)
+@given(TEXTS, st.lists(st.text("abZ0", max_size=2), max_size=6), st.lists(st.text("abZ0", max_size=2), max_size=6))
+def test_known_words_are_counted_once(texts, first, second):
+    plain = [text for text in texts if text.isascii()]
+    counts = KnownWords(first, second).count(*joined(plain))
+    wanted = [[len({*text.lower().split()} & {*words}) for words in (first, second)] for text in plain]
+    assert counts.tolist() == wanted
+
+
+def test_languages_of_many_texts_are_those_of_each():
+    texts = [
+        "The whale is in the sea and it was that of the ship.",
+        "Der Wal ist das Tier, das in der See lebt.",
+        "La baleine est un animal qui vit dans les mers du monde.",
+        "Кит живёт в море и поёт песни.",
+        "naïve the of and to in is",
+        "",
+        "the of and to " + "der die das und ist nicht " * 3,
+        "x" * 5000,
+    ]
+    for among in (None, ("de", "fr"), ("en", "de")):
+        assert detect_languages(texts, among) == [detect_language(text, among) for text in texts]
 
 
 @pytest.mark.parametrize("ends", [[], [1, 0], [0, 9], [-1, 3], [[0, 3]]])

@@ -115,6 +115,14 @@ class Vocabulary:
     ) -> NDArray[np.int32]: ...
     def joined(self, first: int) -> bytes: ...
 
+def count_known(
+    known: Vocabulary,
+    kind: NDArray[np.uint8],
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    counts: NDArray[np.int32],
+) -> None: ...
+
 class Index:
     def __init__(self) -> None: ...
     def add(

@@ -56,6 +56,12 @@ void bind_words(nb::module_& m) {
             }
             return nb::bytes(words.data(), words.size());
         });
+    m.def("count_known", [](const Vocabulary& known, Vector<uint8_t> kind, Vector<uint8_t> text, Vector<int64_t> ends, Out2<int32_t> counts) {
+        std::vector<int32_t> seen(known.size(), -1);
+        for (size_t i = 0; i < counts.shape(0); ++i)
+            count_known(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], known, kind.data(), static_cast<int32_t>(i), seen,
+                        counts.data() + 2 * i);
+    }, Free());
     nb::class_<Index>(m, "Index")
         .def(nb::init<>())
         .def("add", [](Index& self, const std::vector<Column>& columns, int64_t count, int32_t first) {

@@ -23,6 +23,8 @@ struct Bytes {
 };
 const Bytes BYTES;
 
+inline bool is_space(uint8_t c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }  // str.isspace
+
 // The character at `at`, which is beyond ASCII, and its length; length 1 and code point 0 for what is no UTF-8.
 inline uint32_t decoded(const uint8_t* at, const uint8_t* end, int& length) {
     const uint8_t first = *at;
@@ -62,22 +64,28 @@ void append(std::string& out, uint64_t value) {  // groups of seven bits, low on
 
 }  // namespace
 
-int32_t Vocabulary::number(const char* word, size_t length) {
-    const uint32_t hash = hashed(word, length);
+// The slot of a word, or the empty one that it would take.
+size_t Vocabulary::place(const char* word, size_t length, uint32_t hash) const {
     const size_t mask = slots_.size() - 1;
     for (size_t at = hash & mask;; at = (at + 1) & mask) {
         const Slot slot = slots_[at];
-        if (slot.number < 0) {
-            if (size() == INT32_MAX - 1) throw std::length_error("too many different words");
-            slots_[at] = {hash, size()};
-            text_.insert(text_.end(), word, word + length);
-            starts_.push_back(text_.size());
-            if (2 * starts_.size() > slots_.size()) grow();
-            return size() - 1;
-        }
-        if (slot.hash == hash && this->length(slot.number) == length && !std::memcmp(this->word(slot.number), word, length))
-            return slot.number;
+        if (slot.number < 0) return at;
+        if (slot.hash == hash && this->length(slot.number) == length && !std::memcmp(this->word(slot.number), word, length)) return at;
     }
+}
+
+int32_t Vocabulary::find(const char* word, size_t length) const { return slots_[place(word, length, hashed(word, length))].number; }
+
+int32_t Vocabulary::number(const char* word, size_t length) {
+    const uint32_t hash = hashed(word, length);
+    const size_t at = place(word, length, hash);
+    if (slots_[at].number >= 0) return slots_[at].number;
+    if (size() == INT32_MAX - 1) throw std::length_error("too many different words");
+    slots_[at] = {hash, size()};
+    text_.insert(text_.end(), word, word + length);
+    starts_.push_back(text_.size());
+    if (2 * starts_.size() > slots_.size()) grow();
+    return size() - 1;
 }
 
 void Vocabulary::grow() {
@@ -105,12 +113,30 @@ void number_words(const uint8_t* at, const uint8_t* end, Letters letters, bool b
                 if (kind == GAP || (kind == MORE && !letters(decoded(at, end, length)))) break;
             }
         }
-        if (characters > 1) found.push_back(known.number(reinterpret_cast<const char*>(first), at - first));
+        if (characters > (blanks ? 0 : 1)) found.push_back(known.number(reinterpret_cast<const char*>(first), at - first));
         if (at == first || at < end) {  // step over what is between words
             int length = 1;
             if (!blanks && BYTES.kind[*at] == MORE) decoded(at, end, length);
             at += length;
         }
+    }
+}
+
+void count_known(const uint8_t* at, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,
+                 std::vector<int32_t>& seen, int32_t* counts) {
+    char word[LONGEST_WORD];
+    counts[0] = counts[1] = 0;
+    while (at < end) {
+        size_t size = 0;
+        for (; at < end && !is_space(*at); ++at)
+            if (size++ < LONGEST_WORD) word[size - 1] = static_cast<char>(BYTES.lower[*at]);
+        ++at;
+        if (size == 0 || size > LONGEST_WORD) continue;
+        const int32_t number = known.find(word, size);
+        if (number < 0 || seen[number] == stamp) continue;
+        seen[number] = stamp;
+        counts[0] += kind[number] & 1;
+        counts[1] += kind[number] >> 1;
     }
 }
 
@@ -129,11 +155,11 @@ void Index::add(const uint8_t* at, const uint8_t* end, Letters letters, int32_t 
         }
         if (characters) {
             const size_t number = known_.number(word, size);
-            if (number == lists_.size()) lists_.emplace_back();
-            List& list = lists_[number];
-            if (list.last != document + 1) {
-                append(list.gaps, static_cast<uint64_t>(document - (list.last ? list.last - 1 : 0)));
-                list.last = document + 1;
+            if (number == lists_.size()) lists_.emplace_back(), last_.push_back(0);
+            int32_t& last = last_[number];
+            if (last != document + 1) {
+                append(lists_[number], static_cast<uint64_t>(document - (last ? last - 1 : 0)));
+                last = document + 1;
             }
         }
         if (at < end) {
@@ -157,8 +183,8 @@ std::string Index::packed() const {
     for (const int32_t number : order) {
         if (number != order.front()) words.push_back('\n');
         words.append(known_.word(number), known_.length(number));
-        append(sizes, lists_[number].gaps.size());
-        bytes += lists_[number].gaps.size();
+        append(sizes, lists_[number].size());
+        bytes += lists_[number].size();
     }
     if (words.size() > UINT32_MAX) throw std::length_error("the vocabulary is larger than 4 GB");
     std::string out;
@@ -166,7 +192,7 @@ std::string Index::packed() const {
     for (int shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(words.size() >> shift & 0xff));
     out += words;
     out += sizes;
-    for (const int32_t number : order) out += lists_[number].gaps;
+    for (const int32_t number : order) out += lists_[number];
     return out;
 }
 

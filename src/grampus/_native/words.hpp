@@ -22,7 +22,8 @@ struct Letters {  // beyond ASCII
 class Vocabulary {
   public:
     Vocabulary() : slots_(1 << 12, {0, -1}), starts_(1, 0) {}
-    int32_t number(const char* word, size_t length);  // of a word, numbering a new one
+    int32_t number(const char* word, size_t length);      // of a word, numbering a new one
+    int32_t find(const char* word, size_t length) const;  // −1 for a word that has none
     int32_t size() const { return static_cast<int32_t>(starts_.size() - 1); }
     const char* word(int32_t number) const { return text_.data() + starts_[number]; }
     size_t length(int32_t number) const { return starts_[number + 1] - starts_[number]; }
@@ -32,6 +33,7 @@ class Vocabulary {
         uint32_t hash;
         int32_t number;
     };
+    size_t place(const char* word, size_t length, uint32_t hash) const;
     void grow();
 
     std::vector<Slot> slots_;  // a power of 2
@@ -43,6 +45,11 @@ class Vocabulary {
 // `found`. With `blanks`, words are what blanks and ends of lines separate.
 void number_words(const uint8_t* text, const uint8_t* end, Letters letters, bool blanks, Vocabulary& known, std::vector<int32_t>& found);
 
+// IN a text; OUT how many different words of two lists it has: what white space separates, in lower case (ASCII). `kind`
+// of every known word: 1 or 2 for a list, 3 for both. IN/OUT seen: `stamp` for the words of this text.
+void count_known(const uint8_t* text, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,
+                 std::vector<int32_t>& seen, int32_t* counts);
+
 // The documents of every word: letters and digits in lower case (ASCII only; the caller lowers the rest), 64 at most.
 class Index {
   public:
@@ -52,12 +59,9 @@ class Index {
     std::string packed() const;
 
   private:
-    struct List {
-        int32_t last = 0;  // document, plus 1
-        std::string gaps;
-    };
     Vocabulary known_;
-    std::vector<List> lists_;
+    std::vector<int32_t> last_;       // document of every word, plus 1
+    std::vector<std::string> lists_;  // gaps
 };
 
 }  // namespace grampus

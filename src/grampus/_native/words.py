@@ -6,7 +6,7 @@ Arrays are checked here, before C++ sees them. A character belongs to a word if 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 from typing import Any
 
@@ -86,6 +86,36 @@ class Numbers:
         """Return the words with a number from `first` on."""
         _require(0 <= first <= len(self), f"first must be from 0 to {len(self)}; got {first}")
         return self._known.joined(first).decode("utf-8").split("\n") if first < len(self) else []
+
+
+class KnownWords:
+    """Two lists of words, to count how many different ones of each a text has.
+
+    Words are what white space separates, in lower case; texts are ASCII. Longer words than 64 characters do not count.
+
+    Examples
+    --------
+    >>> from grampus._native.words import KnownWords
+    >>> KnownWords(["the", "of"], ["der", "of"]).count(b"The song of the whale", [0, 21]).tolist()
+    [[2, 1]]
+    """
+
+    def __init__(self, first: Collection[str], second: Collection[str]) -> None:
+        words = sorted({word for word in (*first, *second) if word.isascii() and word and not re.search(r"\s", word)})
+        self._known = _core.Vocabulary()
+        data = [word.encode("ascii") for word in words]
+        ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
+        split = np.ones(len(words), np.uint8)
+        self._known.read(np.frombuffer(b"".join(data), np.uint8), ends, split, _NONE, np.empty(len(words), np.int64))
+        _require(len(self._known) == len(words), "every word must be one")
+        self._kind = np.array([(word in first) + 2 * (word in second) for word in words], np.uint8)
+
+    def count(self, data: Bytes, ends: Any) -> NDArray[np.int32]:
+        """Return how many words of each list each text has, (texts, 2)."""
+        text, offsets, _ = _texts(data, ends)
+        counts = np.empty((len(offsets) - 1, 2), np.int32)
+        _core.count_known(self._known, self._kind, text, offsets, counts)
+        return counts
 
 
 class Index:

@@ -254,6 +254,7 @@ def _distinct(
     n, takes = len(corpus), kernel.source.takes
     whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
     group, first = whole.group, whole.first
+    one = is_sparse(features) and is_sparse(described) and np.may_share_memory(features.data, described.data)
     if takes != "gram":  # rows of a Gram matrix have no content of their own
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
@@ -263,7 +264,8 @@ def _distinct(
     collection = whole.take(first)
     found = Inputs(corpus, has_texts, features, group, first, weights, own, words, None, None, collection, makers)
     if described is not None:
-        return replace(found, described=check_matrix(described)[first], names=words.get_feature_names_out().tolist())
+        described = features if one else check_matrix(described)[first]
+        return replace(found, described=described, names=words.get_feature_names_out().tolist())
     if takes != "gram" and is_sparse(found.main):
         return replace(found, described=found.main, names=[f"#{column}" for column in range(found.main.shape[1])])
     return found

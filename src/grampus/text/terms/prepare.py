@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..clean import Cleaner, Cleaning, Dropped
-from ..languages import LANGUAGES, detect_language, has_segmenter, is_unspaced
+from ..languages import LANGUAGES, detect_languages, has_segmenter, is_unspaced
 from ..store import Texts
 
 MAIN = "en"  # of texts that are too short to tell
@@ -155,11 +155,11 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
     if known is None and len(texts) > _LARGE:
         every = len(texts) // _SAMPLE
         some = [text for text in _strings(texts) if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
-        found = Counter(filter(None, map(detect_language, some)))
+        found = Counter(filter(None, detect_languages(some)))
         usual = max(sorted(found), key=found.__getitem__, default="")  # "" where none of them can be told
         if some and found[usual] >= _ALMOST_ALL * sum(found.values()):
             return [usual] * len(texts)
-    return [detect_language(text, among) for text in _strings(texts)]
+    return detect_languages(_strings(texts), among)
 
 
 def _strings(texts: Iterable[str]) -> Iterator[str]:
