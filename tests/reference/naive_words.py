@@ -10,7 +10,7 @@ LONGEST = 64
 
 
 def numbered(texts: list[str]) -> tuple[list[list[int]], list[str]]:
-    r"""Return the numbers of the words ``\b\w\w+\b`` of every text, in the order in which they appear, and the words."""
+    r"""Return the numbers of the words ``\b\w\w+\b`` of every text, in order of appearance, and the words."""
     known: dict[str, int] = {}
     return [[known.setdefault(word, len(known)) for word in re.findall(r"\b\w\w+\b", text)] for text in texts], [*known]
 

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
-
 _CHUNK, _MOST_BYTES = 64, 1 << 20  # texts that are decoded together, and their size at most
 
 
@@ -97,7 +96,7 @@ class Texts(Sequence[str]):
         return _restore, (bytes(self._buffer), self._ends)
 
     def part(self, start: int, end: int) -> tuple[memoryview, NDArray[np.int64]]:
-        """Return the bytes that hold the texts from `start` to `end`, and where in them each begins and the last ends."""
+        """Return the bytes of the texts from `start` to `end`, and where in them each begins and the last ends."""
         ends = np.frombuffer(self._ends, np.int64)[start : end + 1]
         return memoryview(self._buffer)[ends[0] : ends[-1]], ends - ends[0]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _FIELD = re.compile(r"([A-Za-z][\w-]{0,40}):[ \t]*(.*)")
+_FIELDS = re.compile(f"^{_FIELD.pattern}", re.MULTILINE)
 _KNOWN = frozenset(
     (
         "from",
@@ -73,6 +74,10 @@ def drop_headers(text: str, dropped: list[str]) -> str:
         return text
     end = text.find("\n\n", start)
     head = text[start:] if end < 0 else text[start:end]
+    fields = _FIELDS.findall(head)
+    if len(fields) == head.count("\n") + 1 <= _MOST_HEADERS:  # every line is a field
+        kept = [value for name, value in fields if name.lower() in _KEPT]
+        return _without_head(text, start, head, {name.lower() for name, _ in fields}, kept, dropped)
     lines = head.split("\n", _MOST_HEADERS)
     names, kept, current = set(), [], ""
     for number, line in enumerate(lines):
@@ -86,11 +91,17 @@ def drop_headers(text: str, dropped: list[str]) -> str:
         else:
             continue  # a field broken by hand
         if current in _KEPT:
-            kept.append(value.strip())
+            kept.append(value)
+    return _without_head(text, start, head, names, kept, dropped)
+
+
+def _without_head(text: str, start: int, head: str, names: set[str], kept: list[str], dropped: list[str]) -> str:
+    """Return a text with what is kept of its head; the text itself if the fields are not those of mail or news."""
     if len(names & _KNOWN) < 2 or not names & {"from", "subject"}:
         return text
-    dropped.append(text[: start + len(head)])
-    return "\n".join(kept) + ("" if end < 0 else text[end:])
+    end = start + len(head)
+    dropped.append(text[:end])
+    return "\n".join(value.strip() for value in kept) + text[end:]
 
 
 def drop_signature(text: str, dropped: list[str]) -> str:

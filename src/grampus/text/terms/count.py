@@ -2,8 +2,8 @@
 
 Each distinct token is processed once. The compiled scanner numbers raw tokens as they appear (a dictionary does so for
 tokens of another expression or function); case, length, stop list and stemmer are applied per distinct token and looked
-up for whole arrays of numbers, so that the written forms of every stem are counted at no extra cost. Tokens and n-grams,
-called units here, share one numbering.
+up for whole arrays of numbers, so that the written forms of every stem are counted at no extra cost. Tokens and
+n-grams, called units here, share one numbering.
 """
 
 from __future__ import annotations
