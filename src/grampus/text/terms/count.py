@@ -219,7 +219,7 @@ class _Words:
     def read(self, texts: Sequence[str]) -> tuple[Integers, NDArray[np.int64]]:
         """Return the numbers of all words, and how many each text has."""
         special = [place for place, text in enumerate(texts) if not text.isascii()]
-        changed = list(texts) if special else texts
+        changed = list(texts)
         blanks = np.zeros(len(texts), np.uint8)
         for place in special:
             text = texts[place]
