@@ -187,7 +187,9 @@ def test_a_large_collection_in_one_language_is_told_by_a_sample(monkeypatch):
     monkeypatch.setattr(prepared, "_SAMPLE", 50)
     seen = []
     monkeypatch.setattr(
-        prepared, "detect_language", lambda text, among=None: seen.append(text) or detect_language(text)
+        prepared,
+        "detect_languages",
+        lambda texts, among=None: [seen.append(text) or detect_language(text) for text in texts],
     )
     assert prepared.prepare(english, None, detect=True).counts() == {"en": 300}
     assert 10 < len(seen) < 150

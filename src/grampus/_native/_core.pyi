@@ -101,3 +101,48 @@ def lay_out(
     places: NDArray[np.float32],
 ) -> None: ...
 def subsequence(xs: NDArray[np.int32], ys: NDArray[np.int32], length: int, decay: float, out: _Floats) -> None: ...
+
+class Vocabulary:
+    def __init__(self) -> None: ...
+    def __len__(self) -> int: ...
+    def read(
+        self,
+        text: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        blanks: NDArray[np.uint8],
+        bits: NDArray[np.uint8],
+        lengths: NDArray[np.int64],
+    ) -> NDArray[np.int32]: ...
+    def joined(self, first: int) -> bytes: ...
+
+def count_known(
+    known: Vocabulary,
+    kind: NDArray[np.uint8],
+    text: NDArray[np.uint8],
+    ends: NDArray[np.int64],
+    counts: NDArray[np.int32],
+) -> None: ...
+
+class Index:
+    def __init__(self) -> None: ...
+    def add(
+        self,
+        columns: list[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]],
+        count: int,
+        first: int,
+    ) -> None: ...
+    def packed(self) -> bytes: ...
+
+class DenseRows:
+    def __init__(self, rows: _Floats, far: _Floats) -> None: ...
+    @property
+    def n(self) -> int: ...
+    def nearest(
+        self,
+        rough: NDArray[np.float32],
+        first: int,
+        tie: float,
+        margin: float,
+        columns: NDArray[np.int64],
+        values: _Floats,
+    ) -> None: ...

@@ -63,10 +63,14 @@ nb::ndarray<nb::numpy, T> array(const std::vector<T>& values) {
 
 }  // namespace
 
+void bind_words(nb::module_& m);  // bind_words.cpp
+
 NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of Grampus.";
     m.def("instruction_set", [] { return std::string(loops().name); });
     m.def("use_best", [](bool best) { the_loops = chosen_loops(best); });  // for tests
+
+    bind_words(m);
 
     nb::class_<Documents>(m, "Documents").def_ro("n", &Documents::n);
     nb::class_<Stored, Documents>(m, "Stored")

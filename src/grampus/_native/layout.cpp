@@ -19,6 +19,14 @@ inline uint64_t mixed(uint64_t counter) {
 
 inline float limited(float step) { return step > LONGEST ? LONGEST : step < -LONGEST ? -LONGEST : step; }
 
+constexpr int WIDE = 4;
+typedef float Vector __attribute__((vector_size(4 * WIDE)));
+
+inline Vector limited(Vector step) {
+    step = step > LONGEST ? Vector{} + LONGEST : step;
+    return step < -LONGEST ? Vector{} - LONGEST : step;
+}
+
 }  // namespace
 
 void lay_out(const Pull* edges, int64_t count, int64_t n, int64_t fixed, int epochs, int repulsions, uint64_t seed, float* places) {
@@ -33,20 +41,28 @@ void lay_out(const Pull* edges, int64_t count, int64_t n, int64_t fixed, int epo
             owed[e] -= 1.0f;
             float* a = places + 2 * edges[e].head;
             float* b = places + 2 * edges[e].tail;
-            float dx = a[0] - b[0], dy = a[1] - b[1], d = dx * dx + dy * dy;
+            const float dx = a[0] - b[0], dy = a[1] - b[1], d = dx * dx + dy * dy;
+            uint64_t drawn = 0;
             const float pull = -2.0f * SPREAD / (1.0f + SPREAD * d) * rate;
             const float px = limited(pull * dx), py = limited(pull * dy);
             a[0] += px, a[1] += py;
             if (edges[e].tail >= fixed) b[0] -= px, b[1] -= py;
-            for (int r = 0; r < repulsions; ++r) {
-                const uint64_t drawn = mixed(stream + static_cast<uint64_t>(e) * repulsions + r);
-                const int64_t other = static_cast<int64_t>(((drawn >> 32) * static_cast<uint64_t>(n)) >> 32);
-                if (other == edges[e].head) continue;
-                const float* c = places + 2 * other;
-                dx = a[0] - c[0], dy = a[1] - c[1], d = dx * dx + dy * dy;
-                const float push = 2.0f / ((SOFT + d) * (1.0f + SPREAD * d)) * rate;
-                a[0] += limited(push * dx), a[1] += limited(push * dy);
+            // All pushes start from one place, so that no division waits for another.
+            const float x = a[0], y = a[1];
+            Vector sx{}, sy{};
+            for (int r = 0; r < repulsions; r += WIDE) {
+                Vector ax{}, ay{};
+                for (int k = 0; k < WIDE; ++k) {  // one number draws two
+                    if (k % 2 == 0) drawn = mixed(stream + static_cast<uint64_t>(e) * repulsions + r + k);
+                    const uint64_t half = k % 2 ? drawn >> 32 : drawn & 0xffffffff;
+                    const float* c = r + k < repulsions ? places + 2 * ((half * static_cast<uint64_t>(n)) >> 32) : a;  // a: no push
+                    ax[k] = x - c[0], ay[k] = y - c[1];
+                }
+                const Vector far = ax * ax + ay * ay;
+                const Vector push = 2.0f * rate / ((SOFT + far) * (1.0f + SPREAD * far));
+                sx += limited(push * ax), sy += limited(push * ay);
             }
+            a[0] = x + ((sx[0] + sx[1]) + (sx[2] + sx[3])), a[1] = y + ((sy[0] + sy[1]) + (sy[2] + sy[3]));
         }
     }
 }

@@ -12,7 +12,8 @@ constexpr double UNIT = 1.0 / (1 << 24);
 constexpr double TIE = 1e-12;
 constexpr int64_t STEP = 32;  // numbers of which only the largest is looked at first
 
-// A number that at least p of the values reach, and few others: the p-th of the largest of every STEP values.
+}  // namespace
+
 template <class T>
 T rough_limit(const T* values, int64_t n, int p, std::vector<T>& scratch) {
     if (n < 2 * STEP * p) {
@@ -29,8 +30,9 @@ T rough_limit(const T* values, int64_t n, int p, std::vector<T>& scratch) {
     std::nth_element(scratch.begin(), scratch.begin() + (p - 1), scratch.end(), std::greater<T>());
     return scratch[p - 1];
 }
+template double rough_limit(const double*, int64_t, int, std::vector<double>&);
+template float rough_limit(const float*, int64_t, int, std::vector<float>&);
 
-// Keep p of the candidates by the tie rule. IN candidates in rising order with their values, at least p of them.
 void settle(const std::vector<int32_t>& places, const std::vector<double>& values, int p, double tie, double margin,
             std::vector<double>& scratch, std::vector<size_t>& kept) {
     scratch = values;
@@ -44,8 +46,6 @@ void settle(const std::vector<int32_t>& places, const std::vector<double>& value
         if (above || (level && missing-- > 0)) kept.push_back(r);
     }
 }
-
-}  // namespace
 
 Postings::Postings(const Sparse& d)
     : d_(d), starts_(d.terms + 1, 0), entries_(d.indptr[d.n]), values_(d.indptr[d.n]) {

@@ -42,6 +42,15 @@ class Heads {
     std::vector<int32_t> row_terms_, documents_;  // the rare terms of every row; the rows of every rare term
 };
 
+// A number that at least p of the values reach, and few others: the p-th of the largest of every 32 values.
+template <class T>
+T rough_limit(const T* values, int64_t n, int p, std::vector<T>& scratch);
+
+// Keep p of the candidates by the tie rule. IN candidates in rising order with their values, at least p of them; OUT kept:
+// their positions.
+void settle(const std::vector<int32_t>& places, const std::vector<double>& values, int p, double tie, double margin,
+            std::vector<double>& scratch, std::vector<size_t>& kept);
+
 // The p largest of n values, places in rising order; of those equal up to `tie` times the limit
 // plus `margin`, the first. OUT p places.
 void largest(const double* values, int64_t n, int p, double tie, double margin, int64_t* places);

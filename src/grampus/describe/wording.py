@@ -83,9 +83,9 @@ class Wording:
         """Which documents contain which terms, as ones."""
         if not is_sparse(self.weights):
             return (self.weights > 0).astype(np.float64)
-        held = sp.csr_array(self.weights, copy=True)
-        held.data = (held.data > 0).astype(np.float64)
-        return held
+        held = sp.csr_array(self.weights)
+        ones = (held.data > 0).astype(np.float64)
+        return sp.csr_array((ones, held.indices, held.indptr), shape=held.shape)
 
     @cached_property
     def documents(self) -> NDArray[np.float64]:

@@ -24,6 +24,7 @@ from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
 from ..text.languages import UNSPACED, is_unspaced, segment_words
+from ..text.store import Picked
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
@@ -125,11 +126,11 @@ def wording_of(inputs: Inputs) -> Wording | None:
     return Wording(
         inputs.described,
         inputs.names,
-        None if words is None else [texts[int(i)] for i in shown],
+        None if words is None else Picked(texts, shown),
         None if words is None else words.forms_,
         stop_words("smart") if words is None else words.stop_list(),
         inputs.weights,
-        None if titles is None else [titles[int(i)] for i in shown],
+        None if titles is None else Picked(titles, shown),
         segment_words if unspaced else None,
     )
 
@@ -235,7 +236,12 @@ def _excerpts(inputs: Inputs) -> Texts | None:
     """Return the first characters of every document, with white space collapsed."""
     if not inputs.has_texts:
         return None
-    return Texts(" ".join(text[: 8 * EXCERPT].split())[:EXCERPT] for text in inputs.corpus.texts)
+    return Texts(map(_excerpt, inputs.corpus.texts))
+
+
+def _excerpt(text: str) -> str:
+    short = " ".join(text[: 2 * EXCERPT].split())  # mostly enough
+    return (short if len(short) >= EXCERPT else " ".join(text[: 8 * EXCERPT].split()))[:EXCERPT]
 
 
 def _fingerprint(inputs: Inputs) -> str:

@@ -154,7 +154,7 @@ def collect(
     made = {name: maker.fit_transform(corpus) for name, maker in reads.items()}
     given = {"terms": X if texts is None else described, "gram": X, **corpus.inputs, **made}
     if has_texts:
-        given["text"] = list(corpus.texts)
+        given["text"] = list(corpus.texts) if "text" in kernel.inputs else corpus.texts
     features = _read(given, kernel)
     own = words if texts is not None and "terms" in kernel.inputs else None
     noted = _remarked(corpus, features, kernel, own)
@@ -264,6 +264,7 @@ def _distinct(
     n, takes = len(corpus), kernel.source.takes
     whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
     group, first = whole.group, whole.first
+    one = is_sparse(features) and is_sparse(described) and np.may_share_memory(features.data, described.data)
     if takes != "gram":  # rows of a Gram matrix have no content of their own
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
@@ -273,7 +274,8 @@ def _distinct(
     collection = whole.take(first)
     found = Inputs(corpus, has_texts, features, group, first, weights, own, words, None, None, collection, makers)
     if described is not None:
-        return replace(found, described=check_matrix(described)[first], names=words.get_feature_names_out().tolist())
+        described = features if one else check_matrix(described)[first]
+        return replace(found, described=described, names=words.get_feature_names_out().tolist())
     if takes != "gram" and is_sparse(found.main):
         return replace(found, described=found.main, names=[f"#{column}" for column in range(found.main.shape[1])])
     return found

@@ -7,7 +7,7 @@ landmarks) is computed in the canonical order defined here, and the result is pu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, tiles
+from .._array import Array, is_sparse, mean_row_size, tiles
 
 Documents = NDArray[np.intp]
 _NAME = "S32"  # a digest in hexadecimal, one byte a character
@@ -114,8 +114,8 @@ class Collection:
 def content_names(documents: Any) -> Array:
     """Return a digest of every row or string, independent of position, layout and float type."""
     if is_sparse(documents):
-        rows = ((documents.indices[a:b], documents.data[a:b]) for a, b in pairwise(documents.indptr))
-        return np.fromiter((_digest(index, values) for index, values in rows), _NAME, documents.shape[0])
+        parts = tiles(documents.shape[0], 16 * mean_row_size(documents))
+        return np.fromiter((name for part in parts for name in _sparse(documents, part)), _NAME, documents.shape[0])
     if isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS":
         parts = tiles(len(documents), 16 * documents.shape[1])
         return np.fromiter((name for part in parts for name in _dense(documents[part])), _NAME, len(documents))
@@ -138,11 +138,18 @@ def _dense(rows: Array) -> list[str]:
     return names
 
 
-def _digest(index: Array, values: Array) -> str:
+def _sparse(documents: Any, rows: slice) -> Iterator[str]:
+    """Digest sparse rows: the numbers of their columns, and what they hold there."""
+    bounds = documents.indptr[rows.start : rows.stop + 1]
+    index, values = (part[bounds[0] : bounds[-1]] for part in (documents.indices, documents.data))
     stored = values != 0
-    found = hashlib.blake2b(index[stored].astype(np.int64).tobytes(), digest_size=16)
-    found.update(values[stored].astype(np.float64).tobytes())
-    return found.hexdigest()
+    bounds = np.concatenate([[0], np.cumsum(stored)])[bounds - bounds[0]]
+    columns = memoryview(index[stored].astype(np.int64)).cast("B")
+    numbers = memoryview(values[stored].astype(np.float64)).cast("B")
+    for first, last in pairwise((8 * bounds).tolist()):
+        found = hashlib.blake2b(columns[first:last], digest_size=16)
+        found.update(numbers[first:last])
+        yield found.hexdigest()
 
 
 def _bytes(text: Any) -> bytes:

@@ -14,6 +14,7 @@ from .. import _native
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
+from .._native.dense import DenseNeighbours
 from .._parallel import blas_threads, in_threads
 from ..errors import InputError
 from .answers import Cost, Features
@@ -142,14 +143,28 @@ def nearest_neighbors(
     explicit = gram.features()
     if not by_distance and explicit is not None and is_sparse(explicit.rows):
         return _through_postings(explicit, n_neighbors, n_jobs)
-    n, read = len(gram), _row_blocks(gram, explicit)
+    n = len(gram)
     index, values = np.empty((n, n_neighbors), dtype=np.intp), np.empty((n, n_neighbors))
     diagonal = gram.diagonal().astype(np.float64)
     far = np.where(diagonal > 0, diagonal, np.inf)
     tie = _TIE["float64"] * float(np.abs(diagonal).max(initial=0.0)) if by_distance else None
+    dense = None if explicit is None else _dense_rows(explicit)
+    if dense is not None:
+        rows = DenseNeighbours(dense, far if by_distance else None)
+        limits = (_TIE["float64"], 0.0) if tie is None else (0.0, tie)
+
+        def some(start: int, stop: int) -> None:
+            for part in tiles(stop - start, 5 * n):
+                at = slice(start + part.start, start + part.stop)
+                index[at], values[at] = rows.nearest(at.start, at.stop, n_neighbors, *limits)
+
+        with blas_threads():
+            in_threads(some, n, n_jobs, least=256)
+        return index, values
+    read = _row_blocks(gram)
 
     def piece(start: int, stop: int) -> None:
-        for part in tiles(stop - start, 10 * n if explicit is not None else (40 if by_distance else 24) * n):
+        for part in tiles(stop - start, (40 if by_distance else 24) * n):
             rows = slice(start + part.start, start + part.stop)
             block = read(rows)
             if by_distance:
@@ -163,12 +178,16 @@ def nearest_neighbors(
     return index, values
 
 
-def _row_blocks(gram: Gram, explicit: Features | None) -> Callable[[slice], Array]:
-    """Return what reads whole rows of a Gram, checked: dense features are scaled and checked once, not every block."""
-    if explicit is not None and not is_sparse(explicit.rows):
-        features = explicit.rows * explicit.scale[:, None].astype(explicit.rows.dtype)
-        if np.isfinite(features).all():
-            return lambda rows: features[rows] @ features.T
+def _dense_rows(explicit: Features) -> Array | None:
+    """Return dense features in double precision with their scale, if they are finite."""
+    if is_sparse(explicit.rows) or explicit.rows.dtype != np.float64 or explicit.rows.shape[1] == 0:
+        return None
+    rows = explicit.rows * explicit.scale[:, None]
+    return rows if np.isfinite(rows).all() else None
+
+
+def _row_blocks(gram: Gram) -> Callable[[slice], Array]:
+    """Return what reads whole rows of a Gram, checked."""
 
     def read(rows: slice) -> Array:
         block = gram._block(rows, slice(0, len(gram)))

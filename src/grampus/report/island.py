@@ -50,7 +50,7 @@ def texts(page: Page) -> str:
         rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
         columns[name] = None if np.isnan(values).all() else rounded
     raw = json.dumps(columns, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
-    return base64.b64encode(zlib.compress(raw, 6)).decode("ascii")
+    return base64.b64encode(zlib.compress(raw, 4)).decode("ascii")
 
 
 def index(page: Page) -> str:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 
+_CHUNK, _MOST_BYTES = 64, 1 << 20  # texts that are decoded together, and their size at most
+
 
 class Texts(Sequence[str]):
     """An immutable sequence of strings, stored compactly and decoded on access.
@@ -68,8 +70,14 @@ class Texts(Sequence[str]):
         return str(memoryview(self._buffer)[self._ends[place] : self._ends[place + 1]], "utf-8")
 
     def __iter__(self) -> Iterator[str]:
-        view = memoryview(self._buffer)
-        return (str(view[start:end], "utf-8") for start, end in pairwise(self._ends))
+        for start in range(0, len(self), _CHUNK):
+            ends = self._ends[start : start + _CHUNK + 1]
+            data = memoryview(self._buffer)[ends[0] : ends[-1]]
+            if len(data) <= _MOST_BYTES and (raw := bytes(data)).isascii():  # characters are bytes
+                text = raw.decode("ascii")
+                yield from (text[first - ends[0] : last - ends[0]] for first, last in pairwise(ends))
+            else:
+                yield from (str(data[first - ends[0] : last - ends[0]], "utf-8") for first, last in pairwise(ends))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, Texts):
@@ -86,6 +94,11 @@ class Texts(Sequence[str]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (bytes(self._buffer), self._ends)
+
+    def part(self, start: int, end: int) -> tuple[memoryview, NDArray[np.int64]]:
+        """Return the bytes of the texts from `start` to `end`, and where in them each begins and the last ends."""
+        ends = np.frombuffer(self._ends, np.int64)[start : end + 1]
+        return memoryview(self._buffer)[ends[0] : ends[-1]], ends - ends[0]
 
     def to_arrays(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Return the concatenated UTF-8 bytes of all texts and their offsets, of shape (n + 1,)."""
@@ -129,6 +142,33 @@ class Texts(Sequence[str]):
         pairs = np.frombuffer(digests, dtype=">u8").reshape(-1, 2)
         order = np.lexsort((pairs[:, 1], pairs[:, 0]))
         return sha256(np.ascontiguousarray(pairs[order]).tobytes()).hexdigest()
+
+
+class Picked(Sequence[str]):
+    """Some texts of a sequence, in another order, not copied.
+
+    Examples
+    --------
+    >>> from grampus.text.store import Picked, Texts
+    >>> list(Picked(Texts(["one", "two", "three"]), [2, 0]))
+    ['three', 'one']
+    """
+
+    def __init__(self, texts: Sequence[str], places: Any) -> None:
+        self._texts, self._places = texts, np.asarray(places, dtype=np.intp)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[str]: ...
+    def __getitem__(self, index: int | slice) -> str | Sequence[str]:
+        """Return one text, or those of a slice."""
+        if isinstance(index, slice):
+            return Picked(self._texts, self._places[index])
+        return self._texts[int(self._places[index])]
 
 
 def _restore(buffer: bytes, ends: array[int]) -> Texts:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 
 from .blocks import drop_attachments
 from .lines import chosen, drop_lines, shared_lines
@@ -124,18 +125,21 @@ class Cleaner:
     cleaning: Cleaning = field(default_factory=Cleaning)
     shared: frozenset[str] = frozenset()
 
+    @cached_property
+    def _steps(self) -> list[tuple[str, Step]]:
+        return [(kind, step) for option, kind, step in STEPS if getattr(self.cleaning, option)]
+
     def __call__(self, text: str, report: Dropped | None = None) -> str:
         """Return the text without what is dropped; `report` counts that."""
         cleaned = text
         found: list[tuple[str, list[str]]] = []
-        for option, kind, step in STEPS:
-            if getattr(self.cleaning, option):
-                dropped: list[str] = []
-                cleaned = step(cleaned, dropped)
-                if dropped:
-                    found.append((kind, dropped))
+        dropped: list[str] = []
+        for kind, step in self._steps:
+            cleaned = step(cleaned, dropped)
+            if dropped:
+                found.append((kind, dropped))
+                dropped = []
         if self.shared:
-            dropped = []
             cleaned = drop_lines(cleaned, self.shared, dropped)
             if dropped:
                 found.append((SHARED, dropped))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 _FIELD = re.compile(r"([A-Za-z][\w-]{0,40}):[ \t]*(.*)")
+_FIELDS = re.compile(f"^{_FIELD.pattern}", re.MULTILINE)
 _KNOWN = frozenset(
     (
         "from",
@@ -73,6 +74,10 @@ def drop_headers(text: str, dropped: list[str]) -> str:
         return text
     end = text.find("\n\n", start)
     head = text[start:] if end < 0 else text[start:end]
+    fields = _FIELDS.findall(head)
+    if len(fields) == head.count("\n") + 1 <= _MOST_HEADERS:  # every line is a field
+        kept = [value for name, value in fields if name.lower() in _KEPT]
+        return _without_head(text, start, head, {name.lower() for name, _ in fields}, kept, dropped)
     lines = head.split("\n", _MOST_HEADERS)
     names, kept, current = set(), [], ""
     for number, line in enumerate(lines):
@@ -86,17 +91,23 @@ def drop_headers(text: str, dropped: list[str]) -> str:
         else:
             continue  # a field broken by hand
         if current in _KEPT:
-            kept.append(value.strip())
+            kept.append(value)
+    return _without_head(text, start, head, names, kept, dropped)
+
+
+def _without_head(text: str, start: int, head: str, names: set[str], kept: list[str], dropped: list[str]) -> str:
+    """Return a text with what is kept of its head; the text itself if the fields are not those of mail or news."""
     if len(names & _KNOWN) < 2 or not names & {"from", "subject"}:
         return text
-    dropped.append(text[: start + len(head)])
-    return "\n".join(kept) + ("" if end < 0 else text[end:])
+    end = start + len(head)
+    dropped.append(text[:end])
+    return "\n".join(value.strip() for value in kept) + text[end:]
 
 
 def drop_signature(text: str, dropped: list[str]) -> str:
     """Drop what follows the last line ``--``, if it is at most 12 lines."""
     found = None
-    for found in _SIGNATURE.finditer(text):  # noqa: B007  (the last one)
+    for found in _SIGNATURE.finditer(text) if "\n--" in text else ():  # noqa: B007  (the last one)
         pass
     if found is None or text.count("\n", found.end()) > _LONGEST_SIGNATURE:
         return text
@@ -112,6 +123,8 @@ def drop_quotes(text: str) -> str:
 def drop_introductions(text: str, dropped: list[str]) -> str:
     """Drop the lines that say who wrote what is quoted next."""
     kept, start = [], 0
+    if ":" not in text:
+        return text
     for found in _COLON.finditer(text):
         if not text[max(found.start() - 12, 0) : found.start()].rstrip(" ").endswith(_SAYS):
             continue

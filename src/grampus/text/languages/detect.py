@@ -12,7 +12,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 
+import numpy as np
+
+from ..._native.words import KnownWords
 from .table import list_words
 
 _WINDOW = 700  # characters at the beginning, in the middle and at the end
@@ -23,6 +27,8 @@ _MOST = 3  # votes of one word: a page of code repeats its names
 _ENGLISH = 0.5  # weight of English, whose words are in technical texts of any language
 _BY_WORDS = 1.0  # votes for a language that its words must give: letters alone are not a text
 _LEAST, _SHARE = 2.5, 0.1  # votes for a language, and per word: texts without function words have no language
+_PLENTY = 4  # different common words of English
+_BATCH = 1000  # texts that are looked at together
 _ENOUGH, _AHEAD = 8.0, 1.25  # fewer votes must be so many times those for the next language
 
 # Scripts of one language or few, as ranges of letters. A text that has a tenth of its letters in one is in that script.
@@ -131,13 +137,41 @@ def detect_language(text: str, among: Iterable[str] | None = None) -> str:
     if (allowed is None or "en" in allowed) and (text.isascii() or _ANY.search(text) is None):
         words = set(text.split())
         common = len(words & _COMMON)
-        if common >= 4 and common > 2 * len(words & _foreign()):
+        if common >= _PLENTY and common > 2 * len(words & _foreign()):
             return "en"
     codes = _by_script(text)
     if codes is not None and (len(codes) == 1 or codes == ("ja", "zh")):
         found = codes[0] if len(codes) == 1 else _han(text)
         return found if allowed is None or found in allowed else ""
     return _by_words(text, codes, allowed)
+
+
+def detect_languages(texts: Iterable[str], among: Iterable[str] | None = None) -> list[str]:
+    """Return what `detect_language` returns for each of many texts; faster for English ones.
+
+    Examples
+    --------
+    >>> from grampus.text.languages.detect import detect_languages
+    >>> detect_languages(["The song of the whale is heard in the sea and on the land.", "Das ist nicht der Wal."])
+    ['en', 'de']
+    """
+    allowed = None if among is None else frozenset(among)
+    if allowed is not None and "en" not in allowed:
+        return [detect_language(text, allowed) for text in texts]
+    found: list[str] = []
+    waiting = iter(texts)
+    while some := list(islice(waiting, _BATCH)):
+        plain = [sample if (sample := _sample(text)).isascii() else "" for text in some]
+        ends = np.cumsum([0, *map(len, plain)], dtype=np.int64)
+        common, foreign = _known_words().count("".join(plain).encode("ascii"), ends).T
+        english = (common >= _PLENTY) & (common > 2 * foreign)
+        found += ["en" if is_it else detect_language(text, allowed) for text, is_it in zip(some, english, strict=True)]
+    return found
+
+
+@cache
+def _known_words() -> KnownWords:
+    return KnownWords(_COMMON, _foreign())
 
 
 def _sample(text: str) -> str:

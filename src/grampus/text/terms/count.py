@@ -1,31 +1,34 @@
 """Count terms in one pass: text to a sparse matrix of counts.
 
-Each distinct token is processed once. A dictionary numbers raw tokens as they appear (``map`` and ``fromiter`` keep
-that loop in C); case, length, stop list and stemmer are applied per distinct token and looked up for whole arrays of
-numbers, so that the written forms of every stem are counted at no extra cost. Tokens and n-grams, called units here,
-share one numbering.
+Each distinct token is processed once. The compiled scanner numbers raw tokens as they appear (a dictionary does so for
+tokens of another expression or function); case, length, stop list and stemmer are applied per distinct token and looked
+up for whole arrays of numbers, so that the written forms of every stem are counted at no extra cost. Tokens and
+n-grams, called units here, share one numbering.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import count, islice
+from itertools import chain, count, islice
 
 import numpy as np
 import scipy.sparse as sp
 import Stemmer
 from numpy.typing import NDArray
 
+from ..._native.words import Numbers
 from ...errors import InputError
+from ..languages.segment import complex_words, is_complex
 
 WORDS = r"\b\w\w+\b"
 Tokeniser = Callable[[str], list[str]]
 Integers = NDArray[np.int32]
 
 STOPPED, UNKNOWN = -1, -2
+_UNEVEN = re.compile("[\u0130\u03a3]")
 _CHUNK_CHARACTERS = 1 << 22  # bounds the temporary arrays: about two million tokens
 _LEXICON_LIMIT = 1 << 21  # tokens; a fixed vocabulary may meet an endless stream of new words: then start over
 
@@ -34,10 +37,11 @@ _LEXICON_LIMIT = 1 << 21  # tokens; a fixed vocabulary may meet an endless strea
 class Analysis:
     """How a text becomes terms: the checked parameters of `Terms`.
 
-    `folds` says that tokens keep the case of the text and are to be converted to lower case one by one.
+    `tokenise` is None for the words of `WORDS`, which also knows scripts without spaces. `folds` says that these are to
+    be converted to lower case one by one.
     """
 
-    tokenise: Tokeniser
+    tokenise: Tokeniser | None
     stops: frozenset[str]
     stemmer: str | None
     min_length: int
@@ -55,27 +59,6 @@ class Written:
     count: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
-def _ascii_table() -> bytes:
-    """Return a table that keeps ASCII word characters and maps all others to a blank."""
-    return bytes(byte if chr(byte).isalnum() or byte == ord("_") else 32 for byte in range(128)).ljust(256)
-
-
-def _words() -> Tokeniser:
-    r"""Return the tokeniser whose lowercased tokens are those of ``\b\w\w+\b`` in the lowercased text.
-
-    ASCII texts go through a byte table and ``split``, which is faster; it keeps single characters, which the length
-    rule then removes. The letters whose lower case depends on their neighbours or has two characters are lowered first.
-    """
-    table, findall, uneven = _ascii_table(), re.compile(WORDS).findall, re.compile("[\u0130\u03a3]").search
-
-    def tokenise(text: str) -> list[str]:
-        if text.isascii():
-            return text.encode("ascii").translate(table).decode("ascii").split()
-        return findall(text.lower() if uneven(text) else text)
-
-    return tokenise
-
-
 def _checked(given: Callable[[str], Iterable[str]], lowercase: bool) -> Tokeniser:
     """Wrap a user's tokeniser to check that it returns strings."""
 
@@ -89,8 +72,8 @@ def _checked(given: Callable[[str], Iterable[str]], lowercase: bool) -> Tokenise
     return tokenise
 
 
-def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) -> Tokeniser:
-    """Return a function from text to tokens for a regular expression or a callable; `WORDS` leaves case to `folds`."""
+def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) -> Tokeniser | None:
+    """Return a function from text to tokens for a regular expression or a callable; None for `WORDS`."""
     if callable(spec):
         return _checked(spec, lowercase)
     if not isinstance(spec, str):
@@ -101,8 +84,8 @@ def tokeniser(spec: str | Callable[[str], Iterable[str]], *, lowercase: bool) ->
         raise InputError(f"tokenizer must be a valid regular expression; got {spec!r} ({error}).") from error
     if pattern.groups > 1:
         raise InputError(f"tokenizer must have at most one capturing group; got {spec!r} with {pattern.groups}.")
-    if spec == WORDS and lowercase:
-        return _words()
+    if spec == WORDS:
+        return None
     findall = pattern.findall
     return (lambda text: findall(text.lower())) if lowercase else findall
 
@@ -195,6 +178,62 @@ def stemming(name: str) -> Callable[[list[str]], list[str]]:
     return stem_all
 
 
+class _Tokens:
+    """Numbers of the tokens that a function finds."""
+
+    def __init__(self, tokenise: Tokeniser) -> None:
+        self.tokenise = tokenise
+        self.number: defaultdict[str, int] = defaultdict(count().__next__)
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    def words(self, first: int) -> list[str]:
+        return list(islice(self.number, first, None))
+
+    def read(self, texts: Sequence[str]) -> tuple[Integers, NDArray[np.int64]]:
+        """Return the numbers of all tokens, and how many each text has."""
+        found = [self.tokenise(text) for text in texts]
+        lengths = np.fromiter(map(len, found), np.int64, len(found))
+        tokens = chain.from_iterable(found)
+        return np.fromiter(map(self.number.__getitem__, tokens), np.int32, int(lengths.sum())), lengths
+
+
+class _Words:
+    r"""Numbers of words, ``\b\w\w+\b`` or those of scripts without spaces.
+
+    With `folds`, the lowercased words are those of the lowercased text: the letters whose lower case depends on their
+    neighbours or has two characters are lowered first.
+    """
+
+    def __init__(self, folds: bool) -> None:
+        self.folds = folds
+        self.numbers = Numbers()
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def words(self, first: int) -> list[str]:
+        return self.numbers.words(first)
+
+    def read(self, texts: Sequence[str]) -> tuple[Integers, NDArray[np.int64]]:
+        """Return the numbers of all words, and how many each text has."""
+        special = [place for place, text in enumerate(texts) if not text.isascii()]
+        changed = list(texts)
+        blanks = np.zeros(len(texts), np.uint8)
+        for place in special:
+            text = texts[place]
+            if is_complex(text):
+                changed[place] = " ".join(complex_words(text.lower() if self.folds else text))
+                blanks[place] = 1
+            elif self.folds and _UNEVEN.search(text):
+                changed[place] = text.lower()
+        data = [text.encode("utf-8", "surrogatepass") for text in changed]
+        ends = np.zeros(len(data) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, data), np.int64, len(data)), out=ends[1:])
+        return self.numbers.read(b"".join(data), ends, blanks)
+
+
 class _Lexicon:
     """Numbers of raw tokens, and the unit of each number."""
 
@@ -204,13 +243,14 @@ class _Lexicon:
         self.clear()
 
     def clear(self) -> None:
-        self.raw: defaultdict[str, int] = defaultdict(count().__next__)
+        tokenise = self.analysis.tokenise
+        self.raw: _Tokens | _Words = _Words(self.analysis.folds) if tokenise is None else _Tokens(tokenise)
         self.unit = np.empty(1 << 16, np.int32)
         self.resolved = 0
 
     def resolve(self) -> Integers:
         """Find the units of the tokens seen since the last call; return the whole table."""
-        written = list(islice(self.raw, self.resolved, None))
+        written = self.raw.words(self.resolved)
         new = [token.lower() for token in written] if self.analysis.folds else written
         low, high, stops = self.analysis.min_length, self.analysis.max_length, self.analysis.stops
         kept = [len(token) >= low and (high is None or len(token) <= high) and token not in stops for token in new]
@@ -224,24 +264,20 @@ class _Lexicon:
         return self.unit
 
 
-def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers, NDArray[np.intp]]]:
+def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers, NDArray[np.int64]]]:
     """Yield raw token numbers and document lengths, a few megabytes of text at a time."""
-    tokenise = lexicon.analysis.tokenise
-    found: list[Integers] = []
-    lengths: list[int] = []
+    some: list[str] = []
     size = 0
     for position, text in enumerate(texts):
         if not isinstance(text, str):
             raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
-        tokens = tokenise(text)
-        found.append(np.fromiter(map(lexicon.raw.__getitem__, tokens), np.int32, len(tokens)))
-        lengths.append(len(tokens))
+        some.append(text)
         size += len(text) + 64
         if size > _CHUNK_CHARACTERS:
-            yield np.concatenate(found), np.asarray(lengths, np.intp)
-            found, lengths, size = [], [], 0
-    if lengths:
-        yield np.concatenate(found), np.asarray(lengths, np.intp)
+            yield lexicon.raw.read(some)
+            some, size = [], 0
+    if some:
+        yield lexicon.raw.read(some)
 
 
 def _emit(seq: Integers, row: Integers, units: Units, ngrams: tuple[int, int]) -> tuple[Integers, Integers]:
@@ -272,7 +308,7 @@ def count_units(
     While learning, the tokens that became units are added to `written`.
     """
     lexicon = _Lexicon(analysis, units)
-    blocks: list[tuple[Integers, Integers, NDArray[np.intp]]] = []
+    blocks: list[tuple[Integers, Integers, NDArray[np.int64]]] = []
     seen = np.zeros(0, np.int64)
     for raw, lengths in _chunks(texts, lexicon):
         unit = lexicon.resolve()[raw]
@@ -288,23 +324,23 @@ def count_units(
             lexicon.clear()
     if written is not None:
         known = np.flatnonzero(lexicon.unit[: len(seen)] >= 0)
-        tokens = list(lexicon.raw)
+        tokens = lexicon.raw.words(0)
         written.tokens += [tokens[number] for number in known.tolist()]
         written.unit = np.concatenate([written.unit, lexicon.unit[known]])
         written.count = np.concatenate([written.count, seen[known]])
     return _stack(blocks, units.size)
 
 
-def _coalesce(unit: Integers, row: Integers, shape: tuple[int, int]) -> tuple[Integers, Integers, NDArray[np.intp]]:
+def _coalesce(unit: Integers, row: Integers, shape: tuple[int, int]) -> tuple[Integers, Integers, NDArray[np.int64]]:
     """Sum equal (row, unit) pairs of a chunk."""
     ones = np.ones(len(unit), np.int32)
     block = sp.coo_matrix((ones, (row, unit)), shape=shape).tocsr()
-    return block.indices.astype(np.int32, copy=False), block.data, np.diff(block.indptr).astype(np.intp)
+    return block.indices.astype(np.int32, copy=False), block.data, np.diff(block.indptr).astype(np.int64)
 
 
-def _stack(blocks: list[tuple[Integers, Integers, NDArray[np.intp]]], width: int) -> sp.csr_matrix:
+def _stack(blocks: list[tuple[Integers, Integers, NDArray[np.int64]]], width: int) -> sp.csr_matrix:
     """Stack chunks vertically, freeing each as it is copied."""
-    lengths = np.concatenate([b[2] for b in blocks]) if blocks else np.empty(0, np.intp)
+    lengths = np.concatenate([b[2] for b in blocks]) if blocks else np.empty(0, np.int64)
     entries = int(lengths.sum())
     indices, data = np.empty(entries, np.int32), np.empty(entries, np.int32)
     start = 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from zlib import crc32
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ..clean import Cleaner, Cleaning, Dropped
-from ..languages import LANGUAGES, detect_language, has_segmenter, is_unspaced
+from ..languages import LANGUAGES, detect_languages, has_segmenter, is_unspaced
 from ..store import Texts
 
 MAIN = "en"  # of texts that are too short to tell
@@ -119,11 +120,11 @@ def prepare(
     shared: frozenset[str] = frozenset()
     texts: Sequence[str] = given
     if cleaning is not None:
-        list(_strings(given))
+        if not isinstance(given, Texts):
+            list(_strings(given))
         cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
         shared = cleaner.shared
-        cleaned = Texts(cleaner(text, dropped) for text in given)
-        texts = cleaned if dropped.documents else given
+        texts = _cleaned(given, cleaner, dropped)
     if not detect:
         return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared), dropped)
     codes = _codes(texts, known)
@@ -131,6 +132,18 @@ def prepare(
     place = {code: number for number, code in enumerate(languages)}
     language = np.fromiter((place.get(code, 0) for code in codes), np.uint8, len(codes))
     return Prepared(texts, language, Preparation(shared, languages), dropped)
+
+
+def _cleaned(given: Sequence[str], cleaner: Cleaner, dropped: Dropped) -> Sequence[str]:
+    """Return cleaned texts; the texts themselves, without a copy, if nothing was dropped."""
+    cleaned: Texts | None = None
+    for place, text in enumerate(given):
+        rest = cleaner(text, dropped)
+        if cleaned is None and rest is not text:
+            cleaned = Texts(islice(given, place))
+        if cleaned is not None:
+            cleaned._append(rest)
+    return given if cleaned is None else cleaned
 
 
 def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
@@ -142,11 +155,11 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
     if known is None and len(texts) > _LARGE:
         every = len(texts) // _SAMPLE
         some = [text for text in _strings(texts) if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
-        found = Counter(filter(None, map(detect_language, some)))
+        found = Counter(filter(None, detect_languages(some)))
         usual = max(sorted(found), key=found.__getitem__, default="")  # "" where none of them can be told
         if some and found[usual] >= _ALMOST_ALL * sum(found.values()):
             return [usual] * len(texts)
-    return [detect_language(text, among) for text in _strings(texts)]
+    return detect_languages(_strings(texts), among)
 
 
 def _strings(texts: Iterable[str]) -> Iterator[str]:

@@ -18,8 +18,7 @@ from ...errors import InputError
 from ..clean import Cleaning, as_cleaning
 from ..corpus import Corpus
 from ..languages import LANGUAGES, find_language
-from ..languages.segment import complex_words, is_complex
-from .count import WORDS, Analysis, Tokeniser, Units, Written, count_units, tokeniser
+from .count import WORDS, Analysis, Units, Written, count_units, tokeniser
 from .forms import Forms
 from .prepare import MAIN, Preparation, Prepared, prepare
 from .stopwords import AUTO, StopList, stop_words
@@ -325,7 +324,7 @@ class Terms(TransformerMixin, BaseEstimator):
         # The default expression needs two characters; its fast implementation leaves that to the length rule.
         least = max(tokens.min_length, 2) if tokens.pattern == WORDS else tokens.min_length
         return Analysis(
-            tokenise=_tokenise(tokens),
+            tokenise=tokeniser(tokens.pattern, lowercase=tokens.lowercase),
             stops=stops,
             stemmer=stemmer_of(self.stemmer, language),
             min_length=least,
@@ -364,20 +363,6 @@ def stemmer_of(name: str | None, language: str = MAIN) -> str | None:
             f"stemmer must be None, 'auto', a language or one of {', '.join(stemmers())}; got {name!r}."
         ) from None
     return found.stemmer or (None if found.latin else LANGUAGES[MAIN].stemmer)  # for Latin words in such texts
-
-
-def _tokenise(tokens: Tokenizer) -> Tokeniser:
-    """Return the function from text to tokens; the default one knows scripts without spaces."""
-    plain = tokeniser(tokens.pattern, lowercase=tokens.lowercase)
-    if tokens.pattern != WORDS:
-        return plain
-
-    def tokenise(text: str) -> list[str]:
-        if is_complex(text):
-            return complex_words(text.lower() if tokens.lowercase else text)
-        return plain(text)
-
-    return tokenise
 
 
 def _texts(raw: Iterable[str] | Corpus) -> Iterable[str]:

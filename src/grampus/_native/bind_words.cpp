@@ -1,0 +1,92 @@
+// The part of the module that reads texts and compares dense rows; arrays are checked by words.py and dense.py.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include "dense.hpp"
+#include "words.hpp"
+
+namespace nb = nanobind;
+using namespace grampus;
+
+namespace {
+
+template <class T>
+using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Free = nb::call_guard<nb::gil_scoped_release>;
+
+using Column = std::tuple<Vector<uint8_t>, Vector<int64_t>, Vector<uint8_t>>;  // texts, offsets, letters
+
+Letters letters_of(const Vector<uint8_t>& bits) { return {bits.shape(0) ? bits.data() : nullptr}; }
+
+}  // namespace
+
+void bind_words(nb::module_& m) {
+    nb::class_<Vocabulary>(m, "Vocabulary")
+        .def(nb::init<>())
+        .def("__len__", &Vocabulary::size)
+        .def("read", [](Vocabulary& self, Vector<uint8_t> text, Vector<int64_t> ends, Vector<uint8_t> blanks, Vector<uint8_t> bits,
+                        Out1<int64_t> lengths) {
+            auto* found = new std::vector<int32_t>;
+            nb::capsule owner(found, [](void* p) noexcept { delete static_cast<std::vector<int32_t>*>(p); });
+            {
+                nb::gil_scoped_release free;
+                found->reserve(static_cast<size_t>(text.shape(0)) / 5);
+                for (size_t i = 0; i < blanks.shape(0); ++i) {
+                    const size_t before = found->size();
+                    number_words(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], letters_of(bits), blanks.data()[i],
+                                 self, *found);
+                    lengths.data()[i] = static_cast<int64_t>(found->size() - before);
+                }
+            }
+            return nb::ndarray<nb::numpy, int32_t>(found->data(), {found->size()}, owner);
+        })
+        .def("joined", [](const Vocabulary& self, int32_t first) {
+            std::string words;
+            for (int32_t number = first; number < self.size(); ++number) {
+                if (number > first) words.push_back('\n');
+                words.append(self.word(number), self.length(number));
+            }
+            return nb::bytes(words.data(), words.size());
+        });
+    m.def("count_known", [](const Vocabulary& known, Vector<uint8_t> kind, Vector<uint8_t> text, Vector<int64_t> ends, Out2<int32_t> counts) {
+        std::vector<int32_t> seen(known.size(), -1);
+        for (size_t i = 0; i < counts.shape(0); ++i)
+            count_known(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], known, kind.data(), static_cast<int32_t>(i), seen,
+                        counts.data() + 2 * i);
+    }, Free());
+    nb::class_<Index>(m, "Index")
+        .def(nb::init<>())
+        .def("add", [](Index& self, const std::vector<Column>& columns, int64_t count, int32_t first) {
+            for (int64_t i = 0; i < count; ++i)
+                for (const auto& [text, ends, bits] : columns)
+                    self.add(text.data() + ends.data()[i], text.data() + ends.data()[i + 1], letters_of(bits), first + static_cast<int32_t>(i));
+        }, Free())
+        .def("packed", [](const Index& self) {
+            std::string out;
+            {
+                nb::gil_scoped_release free;
+                out = self.packed();
+            }
+            return nb::bytes(out.data(), out.size());
+        });
+    nb::class_<DenseRows>(m, "DenseRows")
+        .def("__init__", [](DenseRows* self, Matrix<double> rows, Vector<double> far) {
+            nb::gil_scoped_release free;
+            new (self) DenseRows(rows.data(), static_cast<int64_t>(rows.shape(0)), static_cast<int64_t>(rows.shape(1)),
+                                 far.shape(0) ? far.data() : nullptr);
+        }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
+        .def_prop_ro("n", &DenseRows::count)
+        .def("nearest", [](const DenseRows& self, Out2<float> rough, int64_t first, double tie, double margin, Out2<int64_t> columns,
+                           Out2<double> values) {
+            self.nearest(rough.data(), first, first + static_cast<int64_t>(rough.shape(0)), static_cast<int>(columns.shape(1)), tie,
+                         margin, columns.data(), values.data());
+        }, Free());
+}

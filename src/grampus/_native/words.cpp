@@ -1,0 +1,199 @@
+#include "words.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <stdexcept>
+
+namespace grampus {
+namespace {
+
+enum Kind : uint8_t { GAP, LETTER, UNDERSCORE, MORE };  // MORE: part of a character beyond ASCII
+
+struct Bytes {
+    uint8_t kind[256], lower[256];
+    Bytes() {
+        for (int c = 0; c < 256; ++c) {
+            const bool upper = c >= 'A' && c <= 'Z';
+            const bool letter = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+            kind[c] = c > 127 ? MORE : letter ? LETTER : c == '_' ? UNDERSCORE : GAP;
+            lower[c] = static_cast<uint8_t>(upper ? c + 32 : c);
+        }
+    }
+};
+const Bytes BYTES;
+
+inline bool is_space(uint8_t c) { return c == ' ' || (c >= 9 && c <= 13) || (c >= 28 && c <= 31); }  // str.isspace
+
+// The character at `at`, which is beyond ASCII, and its length; length 1 and code point 0 for what is no UTF-8.
+inline uint32_t decoded(const uint8_t* at, const uint8_t* end, int& length) {
+    const uint8_t first = *at;
+    length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    uint32_t c = first & (0xff >> (length + 1));
+    bool valid = first >= 0xc2 && first <= 0xf4 && end - at >= length;
+    for (int k = 1; valid && k < length; ++k) {
+        valid = (at[k] & 0xc0) == 0x80;
+        c = c << 6 | (at[k] & 0x3f);
+    }
+    if (valid && c < static_cast<uint32_t>(CODE_POINTS)) return c;
+    length = 1;
+    return 0;
+}
+
+inline uint32_t hashed(const char* word, size_t length) {
+    uint64_t h = 0x9e3779b97f4a7c15ULL ^ length;
+    while (length >= 8) {
+        uint64_t part;
+        std::memcpy(&part, word, 8);
+        h = (h ^ part) * 0xff51afd7ed558ccdULL;
+        h ^= h >> 32;
+        word += 8, length -= 8;
+    }
+    uint64_t part = 0;
+    for (size_t k = 0; k < length; ++k) part = part << 8 | static_cast<uint8_t>(word[k]);
+    h = (h ^ part) * 0xff51afd7ed558ccdULL;
+    h ^= h >> 32;
+    h *= 0xc4ceb9fe1a85ec53ULL;
+    return static_cast<uint32_t>(h >> 32);
+}
+
+void append(std::string& out, uint64_t value) {  // groups of seven bits, low ones first
+    for (; value > 127; value >>= 7) out.push_back(static_cast<char>(value | 0x80));
+    out.push_back(static_cast<char>(value));
+}
+
+}  // namespace
+
+// The slot of a word, or the empty one that it would take.
+size_t Vocabulary::place(const char* word, size_t length, uint32_t hash) const {
+    const size_t mask = slots_.size() - 1;
+    for (size_t at = hash & mask;; at = (at + 1) & mask) {
+        const Slot slot = slots_[at];
+        if (slot.number < 0) return at;
+        if (slot.hash == hash && this->length(slot.number) == length && !std::memcmp(this->word(slot.number), word, length)) return at;
+    }
+}
+
+int32_t Vocabulary::find(const char* word, size_t length) const { return slots_[place(word, length, hashed(word, length))].number; }
+
+int32_t Vocabulary::number(const char* word, size_t length) {
+    const uint32_t hash = hashed(word, length);
+    const size_t at = place(word, length, hash);
+    if (slots_[at].number >= 0) return slots_[at].number;
+    if (size() == INT32_MAX - 1) throw std::length_error("too many different words");
+    slots_[at] = {hash, size()};
+    text_.insert(text_.end(), word, word + length);
+    starts_.push_back(text_.size());
+    if (2 * starts_.size() > slots_.size()) grow();
+    return size() - 1;
+}
+
+void Vocabulary::grow() {
+    std::vector<Slot> wider(2 * slots_.size(), {0, -1});
+    const size_t mask = wider.size() - 1;
+    for (const Slot slot : slots_) {
+        if (slot.number < 0) continue;
+        size_t at = slot.hash & mask;
+        while (wider[at].number >= 0) at = (at + 1) & mask;
+        wider[at] = slot;
+    }
+    slots_.swap(wider);
+}
+
+void number_words(const uint8_t* at, const uint8_t* end, Letters letters, bool blanks, Vocabulary& known, std::vector<int32_t>& found) {
+    while (at < end) {
+        const uint8_t* first = at;
+        int64_t characters = 0;
+        for (int length = 1; at < end; at += length, ++characters) {
+            length = 1;
+            if (blanks) {
+                if (*at == ' ' || *at == '\n') break;
+            } else {
+                const uint8_t kind = BYTES.kind[*at];
+                if (kind == GAP || (kind == MORE && !letters(decoded(at, end, length)))) break;
+            }
+        }
+        if (characters > (blanks ? 0 : 1)) found.push_back(known.number(reinterpret_cast<const char*>(first), at - first));
+        if (at == first || at < end) {  // step over what is between words
+            int length = 1;
+            if (!blanks && BYTES.kind[*at] == MORE) decoded(at, end, length);
+            at += length;
+        }
+    }
+}
+
+void count_known(const uint8_t* at, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,
+                 std::vector<int32_t>& seen, int32_t* counts) {
+    char word[LONGEST_WORD];
+    counts[0] = counts[1] = 0;
+    while (at < end) {
+        size_t size = 0;
+        for (; at < end && !is_space(*at); ++at)
+            if (size++ < LONGEST_WORD) word[size - 1] = static_cast<char>(BYTES.lower[*at]);
+        ++at;
+        if (size == 0 || size > LONGEST_WORD) continue;
+        const int32_t number = known.find(word, size);
+        if (number < 0 || seen[number] == stamp) continue;
+        seen[number] = stamp;
+        counts[0] += kind[number] & 1;
+        counts[1] += kind[number] >> 1;
+    }
+}
+
+void Index::add(const uint8_t* at, const uint8_t* end, Letters letters, int32_t document) {
+    char word[4 * LONGEST_WORD];
+    while (at < end) {
+        size_t size = 0;
+        int characters = 0;
+        for (int length = 1; at < end; at += length) {
+            length = 1;
+            const uint8_t kind = BYTES.kind[*at];
+            if (kind == GAP || kind == UNDERSCORE || (kind == MORE && !letters(decoded(at, end, length)))) break;
+            if (characters == LONGEST_WORD) continue;
+            ++characters;
+            for (int k = 0; k < length; ++k) word[size++] = static_cast<char>(BYTES.lower[at[k]]);
+        }
+        if (characters) {
+            const size_t number = known_.number(word, size);
+            if (number == lists_.size()) lists_.emplace_back(), last_.push_back(0);
+            int32_t& last = last_[number];
+            if (last != document + 1) {
+                append(lists_[number], static_cast<uint64_t>(document - (last ? last - 1 : 0)));
+                last = document + 1;
+            }
+        }
+        if (at < end) {
+            int length = 1;
+            if (BYTES.kind[*at] == MORE) decoded(at, end, length);
+            at += length;
+        }
+    }
+}
+
+std::string Index::packed() const {
+    std::vector<int32_t> order(known_.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
+        const size_t la = known_.length(a), lb = known_.length(b);
+        const int sign = std::memcmp(known_.word(a), known_.word(b), std::min(la, lb));
+        return sign < 0 || (sign == 0 && la < lb);
+    });
+    std::string words, sizes;
+    size_t bytes = 0;
+    for (const int32_t number : order) {
+        if (number != order.front()) words.push_back('\n');
+        words.append(known_.word(number), known_.length(number));
+        append(sizes, lists_[number].size());
+        bytes += lists_[number].size();
+    }
+    if (words.size() > UINT32_MAX) throw std::length_error("the vocabulary is larger than 4 GB");
+    std::string out;
+    out.reserve(4 + words.size() + sizes.size() + bytes);
+    for (int shift = 0; shift < 32; shift += 8) out.push_back(static_cast<char>(words.size() >> shift & 0xff));
+    out += words;
+    out += sizes;
+    for (const int32_t number : order) out += lists_[number];
+    return out;
+}
+
+}  // namespace grampus

@@ -1,0 +1,67 @@
+// Words of texts: numbered in the order in which they appear, and as an inverted index for the search of a page.
+//
+// Texts are UTF-8, concatenated, with offsets. A word is a run of letters and digits; which characters beyond ASCII belong
+// to one is a bitmap of code points that the caller makes (words.py). Bytes that are no UTF-8 separate words.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace grampus {
+
+constexpr int64_t CODE_POINTS = 0x110000;
+constexpr int LONGEST_WORD = 64;  // characters of a word of the index that count
+
+struct Letters {  // beyond ASCII
+    const uint8_t* bits;  // CODE_POINTS / 8 bytes, or none: nothing beyond ASCII belongs to a word
+    bool operator()(uint32_t c) const { return bits && (bits[c >> 3] >> (c & 7) & 1); }
+};
+
+// Distinct words and their numbers.
+class Vocabulary {
+  public:
+    Vocabulary() : slots_(1 << 12, {0, -1}), starts_(1, 0) {}
+    int32_t number(const char* word, size_t length);      // of a word, numbering a new one
+    int32_t find(const char* word, size_t length) const;  // −1 for a word that has none
+    int32_t size() const { return static_cast<int32_t>(starts_.size() - 1); }
+    const char* word(int32_t number) const { return text_.data() + starts_[number]; }
+    size_t length(int32_t number) const { return starts_[number + 1] - starts_[number]; }
+
+  private:
+    struct Slot {
+        uint32_t hash;
+        int32_t number;
+    };
+    size_t place(const char* word, size_t length, uint32_t hash) const;
+    void grow();
+
+    std::vector<Slot> slots_;  // a power of 2
+    std::vector<uint64_t> starts_;
+    std::vector<char> text_;
+};
+
+// IN a text; OUT the number of every run of two or more letters, digits and underscores, as it is written, added to
+// `found`. With `blanks`, words are what blanks and ends of lines separate.
+void number_words(const uint8_t* text, const uint8_t* end, Letters letters, bool blanks, Vocabulary& known, std::vector<int32_t>& found);
+
+// IN a text; OUT how many different words of two lists it has: what white space separates, in lower case (ASCII). `kind`
+// of every known word: 1 or 2 for a list, 3 for both. IN/OUT seen: `stamp` for the words of this text.
+void count_known(const uint8_t* text, const uint8_t* end, const Vocabulary& known, const uint8_t* kind, int32_t stamp,
+                 std::vector<int32_t>& seen, int32_t* counts);
+
+// The documents of every word: letters and digits in lower case (ASCII only; the caller lowers the rest), 64 at most.
+class Index {
+  public:
+    // Documents come in rising order; one may come in several texts.
+    void add(const uint8_t* text, const uint8_t* end, Letters letters, int32_t document);
+    // OUT: length of the vocabulary in bytes (32 bits), sorted words one a line, bytes of each list, lists of gaps.
+    std::string packed() const;
+
+  private:
+    Vocabulary known_;
+    std::vector<int32_t> last_;       // document of every word, plus 1
+    std::vector<std::string> lists_;  // gaps
+};
+
+}  // namespace grampus

@@ -1,0 +1,151 @@
+"""Words of texts, numbered or as an inverted index: the compiled scanner, and the characters that it takes for letters.
+
+Arrays are checked here, before C++ sees them. A character belongs to a word if ``str.isalnum`` says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _MOST, _core, _require
+
+Bytes = bytes | bytearray | memoryview
+_CODE_POINTS = 0x110000
+_NONE = np.empty(0, np.uint8)
+
+
+@cache
+def _letters() -> NDArray[np.uint8]:
+    """Return a bit for every code point: whether it is a letter or digit."""
+    everything = np.arange(_CODE_POINTS, dtype="<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    found = np.zeros(_CODE_POINTS, dtype=bool)
+    for run in re.finditer(r"[^\W_]+", everything):
+        found[run.start() : run.end()] = True
+    return np.packbits(found, bitorder="little")
+
+
+def _texts(data: Bytes, ends: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]:
+    """Check concatenated texts and their offsets; return them and the letters that they need."""
+    text = np.frombuffer(data, np.uint8)
+    offsets = np.require(ends, np.int64, ["C_CONTIGUOUS", "ALIGNED"])
+    fits = offsets.ndim == 1 and len(offsets) > 0 and offsets[0] >= 0 and offsets[-1] <= len(text)
+    _require(fits and bool((np.diff(offsets) >= 0).all()), f"offsets must not fall, and lie in 0 … {len(text)}")
+    return text, offsets, _NONE if is_ascii(data, int(offsets[0]), int(offsets[-1])) else _letters()
+
+
+def is_ascii(data: Bytes, start: int, end: int) -> bool:
+    """Return whether a part of some bytes is ASCII."""
+    return bytes(memoryview(data)[start:end]).isascii()
+
+
+class Numbers:
+    r"""Numbers of words in the order in which they appear: the runs of two or more characters of ``\w``.
+
+    Examples
+    --------
+    >>> from grampus._native.words import Numbers
+    >>> numbers = Numbers()
+    >>> [part.tolist() for part in numbers.read(b"a whale, Whale; whale", [0, 15, 21])]
+    [[0, 1, 0], [2, 1]]
+    >>> numbers.words(0)
+    ['whale', 'Whale']
+    """
+
+    def __init__(self) -> None:
+        self._known = _core.Vocabulary()
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def read(self, data: Bytes, ends: Any, blanks: Any = None) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return the numbers of the words of texts, and how many words each text has.
+
+        Parameters
+        ----------
+        data : bytes
+            Texts in UTF-8, one after the other.
+        ends : array of shape (texts + 1,)
+            Where each begins, and where the last ends.
+        blanks : array of shape (texts,), optional
+            Whether the words of a text are what blanks and ends of lines separate, rather than runs of letters.
+        """
+        text, offsets, letters = _texts(data, ends)
+        count = len(offsets) - 1
+        split = np.zeros(count, np.uint8) if blanks is None else np.require(blanks, np.uint8, ["C_CONTIGUOUS"])
+        _require(split.shape == (count,), f"blanks must have shape {(count,)}; got {split.shape}")
+        lengths = np.empty(count, np.int64)
+        return self._known.read(text, offsets, split, letters, lengths), lengths
+
+    def words(self, first: int) -> list[str]:
+        """Return the words with a number from `first` on."""
+        _require(0 <= first <= len(self), f"first must be from 0 to {len(self)}; got {first}")
+        return self._known.joined(first).decode("utf-8").split("\n") if first < len(self) else []
+
+
+class KnownWords:
+    """Two lists of words, to count how many different ones of each a text has.
+
+    Words are what white space separates, in lower case; texts are ASCII. Longer words than 64 characters do not count.
+
+    Examples
+    --------
+    >>> from grampus._native.words import KnownWords
+    >>> KnownWords(["the", "of"], ["der", "of"]).count(b"The song of the whale", [0, 21]).tolist()
+    [[2, 1]]
+    """
+
+    def __init__(self, first: Collection[str], second: Collection[str]) -> None:
+        words = sorted({word for word in (*first, *second) if word.isascii() and word and not re.search(r"\s", word)})
+        self._known = _core.Vocabulary()
+        data = [word.encode("ascii") for word in words]
+        ends = np.cumsum([0, *map(len, data)], dtype=np.int64)
+        split = np.ones(len(words), np.uint8)
+        self._known.read(np.frombuffer(b"".join(data), np.uint8), ends, split, _NONE, np.empty(len(words), np.int64))
+        _require(len(self._known) == len(words), "every word must be one")
+        self._kind = np.array([(word in first) + 2 * (word in second) for word in words], np.uint8)
+
+    def count(self, data: Bytes, ends: Any) -> NDArray[np.int32]:
+        """Return how many words of each list each text has, (texts, 2)."""
+        text, offsets, _ = _texts(data, ends)
+        counts = np.empty((len(offsets) - 1, 2), np.int32)
+        _core.count_known(self._known, self._kind, text, offsets, counts)
+        return counts
+
+
+class Index:
+    r"""The documents of every word: runs of letters and digits, in lower case, of which 64 characters count.
+
+    Texts beyond ASCII must be in lower case already. The packed form is described in ``report.words``.
+
+    Examples
+    --------
+    >>> from grampus._native.words import Index
+    >>> index = Index()
+    >>> index.add([(b"Whale song; whale", [0, 11, 17])])
+    >>> index.packed()
+    b'\n\x00\x00\x00song\nwhale\x01\x02\x00\x00\x01'
+    """
+
+    def __init__(self) -> None:
+        self._index = _core.Index()
+        self._documents = 0
+
+    def add(self, columns: Sequence[tuple[Bytes, Any]]) -> None:
+        """Add documents, each the texts at one place of the columns: concatenated, and their offsets."""
+        checked = [_texts(data, ends) for data, ends in columns]
+        counts = {len(ends) - 1 for _, ends, _ in checked}
+        _require(len(counts) == 1, f"columns must have equally many texts; got {sorted(counts)}")
+        count = counts.pop()
+        _require(self._documents + count <= _MOST - 1, f"there must be fewer than {_MOST} documents")
+        self._index.add(checked, count, self._documents)
+        self._documents += count
+
+    def packed(self) -> bytes:
+        """Return vocabulary and lists."""
+        return self._index.packed()
