@@ -10,7 +10,10 @@ namespace {
 
 constexpr double UNIT = 1.0 / (1 << 24);
 constexpr double TIE = 1e-12;
-constexpr int64_t STEP = 32;  // numbers of which only the largest is looked at first
+constexpr int64_t STEP = 32;    // numbers of which only the largest is looked at first
+constexpr int64_t SHARE = 4;    // a term of more than one document in so many is compared as a dense column
+constexpr int TOGETHER = 32;    // documents that share a pass over the dense columns
+constexpr double RANGE = 1e12;  // longer rows are not for single precision
 
 }  // namespace
 
@@ -58,6 +61,16 @@ Postings::Postings(const Sparse& d)
             entries_[to] = {static_cast<int32_t>(i), d.entries[e].value};
             values_[to] = d.value(e, i);
         }
+    const double longest = d.n ? *std::max_element(d.lengths.begin(), d.lengths.end()) : 0.0;
+    if (!(longest < RANGE) || d.n > std::numeric_limits<int>::max() - LANES) return;
+    while (frequent_ < d.terms && SHARE * (starts_[frequent_ + 1] - starts_[frequent_]) > d.n) ++frequent_;
+    stride_ = static_cast<int>((d.n + LANES - 1) / LANES * LANES);
+    columns_.assign(frequent_ * stride_, 0.0f), rows_.assign(d.n * frequent_, 0.0f);
+    for (int64_t t = 0; t < frequent_; ++t)
+        for (int64_t e = starts_[t]; e < starts_[t + 1]; ++e) {  // terms may be repeated in a row
+            columns_[t * stride_ + entries_[e].term] += entries_[e].value;
+            rows_[entries_[e].term * frequent_ + t] += entries_[e].value;
+        }
 }
 
 void Postings::rows(const int64_t* documents, int64_t count, double* out) const {
@@ -78,29 +91,44 @@ double Postings::exact(const double* row, int64_t j) const {
     return sum;
 }
 
+// OUT sums (last − first, wide): the part of the similarities that comes from frequent terms.
+void Postings::frequent_sums(int64_t first, int64_t last, int64_t wide, float* sums) const {
+    if (frequent_ == 0) {
+        std::fill_n(sums, (last - first) * wide, 0.0f);
+        return;
+    }
+    int32_t documents[TOGETHER];
+    for (int64_t i = first; i < last; ++i) documents[i - first] = static_cast<int32_t>(i);
+    loops().dense_sums(rows_.data(), frequent_, documents, static_cast<int>(last - first), columns_.data(), stride_, sums);
+}
+
 void Postings::nearest(int64_t first, int64_t last, int p, int64_t* columns, double* values) const {
-    Numbers<float> sums(d_.n);
+    const int64_t wide = std::max<int64_t>(stride_, d_.n);
+    Numbers<float> together(TOGETHER * wide);
     std::vector<double> row(d_.terms, 0.0), exacts, scratch;
     std::vector<float> rough;
     std::vector<int32_t> places(d_.n), some;
     std::vector<size_t> kept;
     double longest = 0.0;
     for (const double length : d_.lengths) longest = std::max(longest, length);
-    const bool in_range = longest < 1e12;
+    const bool in_range = longest < RANGE;
     for (int64_t i = first; i < last; ++i, columns += p, values += p) {
-        std::fill(sums.begin(), sums.end(), 0.0f);
+        const int64_t place = (i - first) % TOGETHER;
+        if (place == 0) frequent_sums(i, std::min<int64_t>(i + TOGETHER, last), wide, together.data());
+        float* sums = together.data() + place * wide;
         const int64_t begin = d_.indptr[i], end = d_.indptr[i + 1];
         for (int64_t e = begin; e < end; ++e) {
             const Entry x = d_.entries[e];
-            loops().post(entries_.data() + starts_[x.term], starts_[x.term + 1] - starts_[x.term], x.value, sums.data());
             row[x.term] = d_.value(e, i);
+            if (x.term >= frequent_)
+                loops().post(entries_.data() + starts_[x.term], starts_[x.term + 1] - starts_[x.term], x.value, sums);
         }
         sums[i] = -std::numeric_limits<float>::infinity();
         const double error = 2 * UNIT * static_cast<double>(end - begin + 4) * d_.lengths[i] * longest;
-        const double limit = rough_limit(sums.data(), d_.n, p, rough) - 2 * error * (1 + TIE);
+        const double limit = rough_limit(sums, d_.n, p, rough) - 2 * error * (1 + TIE);
         // Where fewer than p are above 0 the others do not matter: only what shares a term is looked at.
         const float low = static_cast<float>(in_range ? limit - UNIT * std::fabs(limit) : -INFINITY);
-        const int64_t found = loops().above(sums.data(), d_.n, low, places.data());
+        const int64_t found = loops().above(sums, d_.n, low, places.data());
         some.clear(), exacts.clear();
         for (int64_t r = 0; r < found; ++r) {
             const int32_t j = places[r];

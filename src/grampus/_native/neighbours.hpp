@@ -17,11 +17,16 @@ class Postings {
 
   private:
     double exact(const double* row, int64_t document) const;
+    void frequent_sums(int64_t first, int64_t last, int64_t wide, float* sums) const;
 
     const Sparse& d_;
     std::vector<int64_t> starts_;
     std::vector<Entry> entries_;  // (document, value) in single precision, by term
     std::vector<double> values_;  // the same in double precision
+    // Terms of many documents are the first ones; they are also stored as dense columns, in single precision.
+    int64_t frequent_ = 0;
+    int stride_ = 0;
+    Numbers<float> columns_, rows_;  // (frequent, stride), (n, frequent)
 };
 
 struct Pair {
