@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Real
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -119,8 +120,12 @@ class Combined(Source):
         libraries = sorted({part.namespace.__name__ for part in self.parts})
         if len(libraries) > 1:
             raise InputError(f"Grams that are combined must be of one array library; got {' and '.join(libraries)}.")
-        self.namespace = self.parts[0].namespace
         super().__init__(sizes.pop(), min((part.dtype for part in self.parts), key=lambda dtype: dtype.itemsize))
+
+    @property
+    def namespace(self) -> ModuleType:  # type: ignore[override]  # a module is not pickled with the parts
+        """The array library of the parts."""
+        return self.parts[0].namespace
 
     @abstractmethod
     def _join(self, values: Sequence[Array]) -> Array:
