@@ -70,7 +70,8 @@ def reduced(rows: Any, seed: int) -> Any:
     """Return five dimensions of UMAP, as BERTopic sets it."""
     import umap
 
-    return umap.UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=seed).fit_transform(rows)
+    options = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}
+    return umap.UMAP(**options, random_state=seed).fit_transform(rows)
 
 
 def compared(task: Task, function: Any, way: str, others: tuple[str, ...]) -> Found:

@@ -207,7 +207,7 @@ class ConsensusMethod(Method):
     >>> from grampus.gram import LinearGram
     >>> x = np.random.default_rng(0).random((120, 3)) + np.repeat([[9.0, 0, 0], [0, 9.0, 0]], [100, 20], axis=0)
     >>> found = ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(120)))
-    >>> sorted(np.bincount(found.labels).tolist()), float(found.confidence.min())
+    >>> sorted(np.bincount(found.labels).tolist()), round(float(found.confidence.min()), 2)
     ([20, 100], 1.0)
     """
 
