@@ -63,11 +63,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     vectors : str, path or WordVectors, optional
         Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
         (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
-        ``0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors``.
+        ``0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors``.
     embed : callable, str, path or Embedder, optional
         A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
-        default kernel becomes ``0.3 * cosine + 0.7 * cosine@embedding``. So it does where
-        the corpus has an input of that name.
+        default kernel becomes ``0.3 * cosine|principal(auto)|normalise + 0.7 * cosine@embedding``. So it does where the
+        corpus has an input of that name.
     names : callable or NameCommand, optional
         Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     effort : Effort, optional

@@ -184,11 +184,12 @@ class ConsensusMethod(Method):
     The views are the leading components of the kernel at several ranks, clustered by kernel k-means, and the cuts of
     neighbour graphs of some of them (Ng, Jordan & Weiss 2001): the former find groups of similar size, the latter
     groups of any size. ``grampus.consensus`` combines them, and kernel k-means runs on from there in the kernel itself,
-    so that a document shown again gets its own label. If one class dominates, k-means splits it in most views,
-    and each in its own way: where the k-means views do not agree, the random-walk cut of the first graph is far smaller
-    than the consensus's normalised cut, and it hardly changes with twice as many neighbours, it is the answer. Above
-    50,000 documents there are no graphs. Fewer than 100 have too little to look at from several sides: kernel k-means
-    clusters them, and its starts are the views.
+    so that a document shown again gets its own label. The heaviest part of a sum of kernels is looked at alone, too:
+    what is added to it cannot outvote it where it does not help. If one class dominates, k-means splits it in most
+    views, and each in its own way: where the k-means views do not agree, the random-walk cut of the first graph is far
+    smaller than the consensus's normalised cut, and it hardly changes with twice as many neighbours, it is the answer.
+    Above 50,000 documents there are no graphs. Fewer than 100 have too little to look at from several sides: kernel
+    k-means clusters them, and its starts are the views.
 
     Parameters
     ----------
@@ -236,26 +237,22 @@ class ConsensusMethod(Method):
         """Cluster every view, and return the consensus."""
         if np.count_nonzero(job.weights > 0) < FEWEST:
             return _starts(gram, job)
-        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
-        n_init = -(-self.n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
-            partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
-
-        def cut(rank: int, n_neighbors: int) -> Cuts | None:
-            return cuts_of(views[rank], job.weights, n_neighbors, job.k, 3 * self.n_init // 2, job.seed)
-
-        cuts = [cut(*graph) for graph in self.graphs if job.k > 1]
+        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        partitions, cuts = self._look(views, job, self.n_init, options)
         plain = sum(map(len, partitions))
+        main = gram.split_shift()[0]._main_part()
+        if main is not None:
+            alone = _views(main, {*views})
+            more, others = self._look(alone, job, -(-self.n_init // 2), options)
+            partitions, cuts, plain = partitions + more, [*cuts, *others], plain + sum(map(len, more))
         partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
         given = np.concatenate(partitions)
         found = consensus(given, job.k, n_init=job.n_init, progress=job.progress, **options)
         labels, outcome = None, found.outcome
         if cuts and cuts[0] is not None and found.agreement[:plain].mean() < SETTLED:
             rank, n_neighbors = self.graphs[0]
-            wider = partial(cut, rank, 2 * n_neighbors)
+            wider = partial(self._cut, views[rank], job, 2 * n_neighbors)
             labels = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
         if labels is None:
             last = kernel_kmeans(gram, job.k, init=_completed(gram, found.labels, job.weights), n_init=1, **options)
@@ -263,6 +260,20 @@ class ConsensusMethod(Method):
         labels = _completed(gram, labels, job.weights)
         found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
         return Found(labels, str(outcome), result=found, confidence=found.confidence)
+
+    def _look(
+        self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]
+    ) -> tuple[list[Any], list[Cuts | None]]:
+        """Return the partitions of every rank, starts by documents, and the cuts of the graphs."""
+        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
+        n_init = -(-n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
+            partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
+        return partitions, [self._cut(views[rank], job, count) for rank, count in self.graphs if job.k > 1]
+
+    def _cut(self, view: Gram, job: Job, n_neighbors: int) -> Cuts | None:
+        return cuts_of(view, job.weights, n_neighbors, job.k, 3 * self.n_init // 2, job.seed)
 
 
 class Unweighted(Method):

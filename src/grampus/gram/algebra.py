@@ -238,6 +238,10 @@ class SumGram(Combined):
             return None
         return self._side_by_side([part._new_features(own) for part, own in zip(self.parts, new, strict=True)])
 
+    def _main_part(self) -> Gram | None:
+        heaviest = max(self.weights)
+        return self.parts[self.weights.index(heaviest)] if self.weights.count(heaviest) < len(self.parts) else None
+
     def split_shift(self) -> tuple[Gram, float]:
         """Return the sum of the Grams below the parts' shifts, and the weighted sum of these."""
         return self._split
