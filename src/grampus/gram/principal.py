@@ -104,7 +104,7 @@ class PrincipalGram(LinearGram):
         if rank > own:
             return principal(self.base, rank) if self.wider is None else self.wider._at_rank(rank)
         rows = _settled(np.ascontiguousarray(self.rows[:, :rank]), float(row_squares(self.rows[:, :rank]).max()))
-        part = PrincipalGram(rows, self.base, self.project[:, :rank])
+        part = PrincipalGram(rows, self.base, np.ascontiguousarray(self.project[:, :rank]))
         part.wider = self
         return part
 
