@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import warnings
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -68,10 +69,8 @@ def embedded(name: str, seed: int, model: str) -> dict[str, Any]:
 
 def reduced(rows: Any, seed: int) -> Any:
     """Return five dimensions of UMAP, as BERTopic sets it."""
-    import umap
-
     options = {"n_neighbors": 15, "n_components": 5, "min_dist": 0.0, "metric": "cosine"}
-    return umap.UMAP(**options, random_state=seed).fit_transform(rows)
+    return import_module("umap").UMAP(**options, random_state=seed).fit_transform(rows)
 
 
 def compared(task: Task, function: Any, way: str, others: tuple[str, ...]) -> Found:

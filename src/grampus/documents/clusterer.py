@@ -90,7 +90,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     margin_, oddness_, stability_ : arrays of shape (n,)
         How clearly, how typically and how steadily each document is in its cluster.
     confidence_ : array of shape (n,) or None
-        How far the views of a consensus agree on each document; None for other methods and levels, and after loading.
+        How far the views of a consensus agree; None for other methods and levels, and after loading.
     duplicates_ : array of shape (p, 2)
         Pairs of near-duplicate documents.
     result_ : object
@@ -185,11 +185,10 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.result_: Any = found.result
         self.confidence_: Any = found.of_documents(inputs.group) if answer == "middle" else None
         self.index_: Any = rows.index if index is None else index
-        if rows.missing is not None:
-            run = without_cluster(run, rows.missing, inputs)
+        run = run if rows.missing is None else without_cluster(run, rows.missing, inputs)
         columns = {} if rows.text is None else {"text": rows.text}
-        seconds = round(time.perf_counter() - began, 3)
-        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds, columns=columns))
+        made = replace(run.provenance, seconds=round(time.perf_counter() - began, 3), columns=columns)
+        self.run_ = replace(run, provenance=made)
         self._set_fitted()
         return self
 
@@ -411,7 +410,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return the fitted clusterer that a Run describes."""
         try:
             words, polished, parameters = _parameters(run)
-            model, kernel = cls(**parameters), parse_kernel(run.provenance.kernel)
+            model, method = cls(**parameters), parameters["method"]
+            kernel = parse_kernel(run.provenance.kernel).for_clusters(1, method.components())  # as it was fitted
         except (LookupError, TypeError, ValueError) as error:
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
