@@ -57,7 +57,7 @@ def strings() -> Any:
 def documents(texts: Any, k: int | str = "auto", effort: Effort | None = None) -> Any:
     """Return the labels of DocumentClusterer without cleaning."""
     terms = default_terms(len(texts)).set_params(clean=False)
-    return DocumentClusterer(k, terms=terms, effort=effort).fit(texts).labels_
+    return DocumentClusterer(k, method="kernel-kmeans", terms=terms, effort=effort).fit(texts).labels_
 
 
 def demo() -> Any:

@@ -57,10 +57,14 @@ def load(source: str, classes: tuple[str, ...] | None) -> tuple[Any, Any]:
 
 
 def weighted(documents: Any, weighting: str = WEIGHTING) -> Any:
-    """Return weighted terms as DocumentClusterer makes them."""
+    """Return weighted terms as DocumentClusterer makes them.
+
+    Matrices come without a stop list: their terms in more than half of the documents are left out, as the recipes do.
+    """
     if hasattr(documents, "indices"):
-        often = np.bincount(documents.indices, minlength=documents.shape[1]) >= 3
-        return Weighting(weighting, dtype=np.float64).fit_transform(documents[:, np.flatnonzero(often)])
+        frequency = np.bincount(documents.indices, minlength=documents.shape[1])
+        kept = np.flatnonzero((frequency >= 3) & (frequency <= 0.5 * documents.shape[0]))
+        return Weighting(weighting, dtype=np.float64).fit_transform(documents[:, kept])
     fewest = min(3, 1 + len(documents) // 100)
     return TermVectorizer(weighting, min_df=fewest, dtype=np.float64).fit_transform(list(documents))
 
@@ -109,8 +113,8 @@ def choice(task: Task) -> Found:
     return Found(f"{len(CANDIDATES)} candidates", tables=[Table(title, heads, rows)])
 
 
-def recipes(documents: Any, k: int, seed: int) -> dict[str, Any]:
-    """Return the labels of scikit-learn's two recipes for texts, as its own example has them."""
+def recipes(documents: Any, k: int, seed: int, only: str | None = None) -> dict[str, Any]:
+    """Return the labels of scikit-learn's two recipes for texts, or of one, as its own example has them."""
     from sklearn.cluster import KMeans
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
@@ -123,8 +127,13 @@ def recipes(documents: Any, k: int, seed: int) -> dict[str, Any]:
     else:
         x = TfidfVectorizer(max_df=0.5, min_df=5, stop_words="english").fit_transform(documents)
     model = KMeans(k, n_init=10, random_state=seed)
-    reduced = normalize(TruncatedSVD(min(100, x.shape[1] - 1), random_state=seed).fit_transform(x))
-    return {"TF-IDF + KMeans": model.fit_predict(x), "SVD(100) + KMeans": model.fit_predict(reduced)}
+    found = {}
+    if only != "SVD(100) + KMeans":
+        found["TF-IDF + KMeans"] = model.fit_predict(x)
+    if only != "TF-IDF + KMeans":
+        reduced = normalize(TruncatedSVD(min(100, x.shape[1] - 1), random_state=seed).fit_transform(x))
+        found["SVD(100) + KMeans"] = model.fit_predict(reduced)
+    return found
 
 
 @row(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+import sys
+
 import numpy as np
 import pytest
 
 import grampus
 from grampus import DocumentClusterer, consensus, parse_kernel
 from grampus.cluster import coassociation, confidence
-from grampus.documents import ConsensusMethod, Effort, Job
+from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
 from grampus.documents.graphs import DOMINANT, STEADY, cuts_of, dominant_cut
 from grampus.documents.methods import check_method, restore_method
 from grampus.errors import InputError
@@ -170,7 +173,61 @@ def test_at_rank_takes_the_leading_components() -> None:
     np.testing.assert_allclose(at_rank(LinearGram(x), 3).dense(), principal(LinearGram(x), 3).dense(), atol=1e-10)
 
 
+def test_spare_components_are_computed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = RNG.random((80, 12))
+    kernel = parse_kernel("cosine|principal(4)|normalise")
+    wide = kernel.for_clusters(3, spare=9)
+    assert wide == kernel
+    assert str(wide) == str(kernel)
+    gram = wide.gram(x)
+    np.testing.assert_allclose(gram.dense(), kernel.gram(x).dense(), atol=1e-10)
+    monkeypatch.setattr(sys.modules[principal.__module__], "eigenpairs", None)
+    for rank in (2, 4, 7, 9):
+        assert at_rank(gram, rank).features().rows.shape == (80, rank)  # type: ignore[union-attr]
+
+
+def test_sums_have_other_ranks_and_are_pickled() -> None:
+    x, y = RNG.random((40, 12)), RNG.random((40, 5))
+    kernel = parse_kernel("0.5 * cosine|principal(4)|normalise + 0.5 * cosine@vectors")
+    gram = kernel.gram({"terms": x, "vectors": y})
+    for rank in (2, 6):
+        found = at_rank(gram, rank)
+        assert found.features().rows.shape == (40, rank)  # type: ignore[union-attr]
+        np.testing.assert_allclose(found.diagonal(), 1.0, atol=1e-9)
+        again = pickle.loads(pickle.dumps(found))
+        np.testing.assert_array_equal(again.dense(), found.dense())
+    again = pickle.loads(pickle.dumps(gram))
+    np.testing.assert_array_equal(again.dense(), gram.dense())
+    np.testing.assert_array_equal(at_rank(again, 2).dense(), at_rank(gram, 2).dense())
+
+
 # -- the method
+
+
+def test_it_is_the_default_and_has_a_confidence() -> None:
+    x, truth = blobs((60, 50, 40))
+    model = DocumentClusterer(3, kernel="linear", effort=Effort(stability=False)).fit(x)
+    assert same(model.labels_, truth)
+    assert model.confidence_.shape == (150,)
+    assert model.confidence_.min() > 0.5
+    assert check_method(model.method) == ConsensusMethod()
+
+
+def test_few_documents_are_clustered_by_kernel_kmeans() -> None:
+    x, _ = blobs((9, 9, 9), seed=3)
+    gram, job = LinearGram(x), Job(3, np.ones(27))
+    found = ConsensusMethod().cluster(gram, job)
+    np.testing.assert_array_equal(found.labels, KernelKMeansMethod("random").cluster(gram, job).labels)
+    assert found.confidence is not None
+
+
+def test_documents_are_nearest_to_their_own_centroid() -> None:
+    x = RNG.random((150, 6))
+    gram = LinearGram(x)
+    found = ConsensusMethod().cluster(gram, Job(4, np.ones(150)))
+    assert found.outcome == "converged"
+    centroids = np.stack([x[found.labels == c].mean(axis=0) for c in range(4)])
+    np.testing.assert_array_equal(((x[:, None] - centroids) ** 2).sum(axis=2).argmin(axis=1), found.labels)
 
 
 def run(gram: object, k: int, weights: np.ndarray, method: ConsensusMethod | None = None) -> np.ndarray:

@@ -58,7 +58,7 @@ def test_vectors_find_what_terms_cannot(tiny):
     model = DocumentClusterer(2, vectors=tiny, effort=QUICK).fit(texts())
     assert same(model.labels_)
     run = model.run_
-    assert run.provenance.kernel == "0.5 * cosine|principal(30)|normalise + 0.5 * cosine@vectors"
+    assert run.provenance.kernel == "0.7 * cosine|principal(30)|normalise + 0.3 * cosine@vectors"
     assert run.provenance.parameters["inputs"] == {"vectors": {"name": str(tiny), "sha256": load_vectors(tiny).sha256}}
     note = next(note for note in run.evidence.warnings if "no vector" in note)
     assert "of the different ones" in note
@@ -101,7 +101,7 @@ def test_embeddings_of_a_function(tmp_path):
     model.fit(texts(), progress=lambda step, done, total: steps.append(step))
     assert same(model.labels_)
     assert "embedding" in steps
-    assert model.run_.provenance.kernel == "0.3 * cosine + 0.7 * cosine@embedding"
+    assert model.run_.provenance.kernel == "0.3 * cosine|principal(30)|normalise + 0.7 * cosine@embedding"
     assert model.run_.provenance.parameters["inputs"] == {
         "embedding": {"name": "topics", "kind": "function", "sha256": None}
     }

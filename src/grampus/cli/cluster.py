@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 LEVELS = ("coarse", "middle", "fine")
-METHODS = ("kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
+METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,7 +118,7 @@ class Options:
             refuse(("ks", "scheme", "null", "level"), "with -k")
             if self.start.no_stability:
                 refuse(("splits",), "with -k and --no-stability")
-        if self.start.method != METHODS[0]:
+        if self.start.method != "kernel-kmeans":
             refuse(("init", "no_polish"), f"with --method {self.start.method}")
         if not self.page:
             refuse(("full_text",), "without --report")
@@ -176,18 +176,19 @@ def _run(options: Options, progress: Progress) -> Run:
     from ..documents import DocumentClusterer, KernelKMeansMethod
 
     options.machine.apply()
+    start = options.start
     corpus = options.documents.read(options.source, progress)
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
-        method=KernelKMeansMethod(options.start.init) if options.start.method == METHODS[0] else options.start.method,
+        method=KernelKMeansMethod(start.init) if start.method == "kernel-kmeans" else start.method,
         terms=options.terms.vectorizer(len(corpus)),
         vectors=options.others.vectors,
         embed=options.others.embed,
         effort=options.choice.effort(
-            stability=not options.start.no_stability,
-            n_init=options.start.starts,
-            polish=not options.start.no_polish,
+            stability=not start.no_stability,
+            n_init=start.starts,
+            polish=not start.no_polish,
             level=options.level,
         ),
         random_state=options.machine.seed,

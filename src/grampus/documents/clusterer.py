@@ -54,8 +54,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
         measurements.
     method : str or Method
-        How the clusters are found: "kernel-kmeans", "consensus", "pddp", "bisecting", "spectral" or "kernel-pca", or an
-        object with options, such as ``SpectralMethod(n_neighbors=10)``.
+        How the clusters are found: "consensus" of several views, "kernel-kmeans", "pddp", "bisecting", "spectral" or
+        "kernel-pca", or an object with options, such as ``SpectralMethod(n_neighbors=10)``.
     terms : TermVectorizer, optional
         How texts become weighted terms, what is dropped from them first, and in which languages. By default lec weights
         of stems, without stop words and without terms in fewer than three documents (two below 200 documents, one below
@@ -63,11 +63,11 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     vectors : str, path or WordVectors, optional
         Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
         (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
-        ``0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors``.
+        ``0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors``.
     embed : callable, str, path or Embedder, optional
         A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
-        default kernel becomes ``0.3 * cosine + 0.7 * cosine@embedding``. So it does where
-        the corpus has an input of that name.
+        default kernel becomes ``0.3 * cosine|principal(auto)|normalise + 0.7 * cosine@embedding``. So it does where the
+        corpus has an input of that name.
     names : callable or NameCommand, optional
         Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     effort : Effort, optional
@@ -89,6 +89,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         The tree: how clusters merge, and their parts.
     margin_, oddness_, stability_ : arrays of shape (n,)
         How clearly, how typically and how steadily each document is in its cluster.
+    confidence_ : array of shape (n,) or None
+        How far the views of a consensus agree; None for other methods and levels, and after loading.
     duplicates_ : array of shape (p, 2)
         Pairs of near-duplicate documents.
     result_ : object
@@ -116,7 +118,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         n_clusters: int | str = "auto",
         *,
         kernel: str | Kernel = TERMS,
-        method: str | Method = "kernel-kmeans",
+        method: str | Method = "consensus",
         terms: TermVectorizer | None = None,
         vectors: Any = None,
         embed: Any = None,
@@ -159,7 +161,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         described, index = (None, None) if corpus is None else texts_of(corpus, text)
         rows = read_rows(X, text if corpus is None else None)
         kernel, inputs = self._collect(rows.X, kernel, described, progress)
-        kernel = kernel.for_clusters(self._most(inputs, effort))
+        kernel = kernel.for_clusters(self._most(inputs, effort), method.components())
         gram = inputs.gram(kernel)
         progress("reading terms", 1, 1)
         notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
@@ -181,12 +183,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         run = run if self.names is None else with_names(run, self.names)
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
+        self.confidence_: Any = found.of_documents(inputs.group) if answer == "middle" else None
         self.index_: Any = rows.index if index is None else index
-        if rows.missing is not None:
-            run = without_cluster(run, rows.missing, inputs)
+        run = run if rows.missing is None else without_cluster(run, rows.missing, inputs)
         columns = {} if rows.text is None else {"text": rows.text}
-        seconds = round(time.perf_counter() - began, 3)
-        self.run_ = replace(run, provenance=replace(run.provenance, seconds=seconds, columns=columns))
+        made = replace(run.provenance, seconds=round(time.perf_counter() - began, 3), columns=columns)
+        self.run_ = replace(run, provenance=made)
         self._set_fitted()
         return self
 
@@ -411,12 +413,13 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return the fitted clusterer that a Run describes."""
         try:
             words, polished, parameters = _parameters(run)
-            model, kernel = cls(**parameters), parse_kernel(run.provenance.kernel)
+            model, method = cls(**parameters), parameters["method"]
+            kernel = parse_kernel(run.provenance.kernel).for_clusters(1, method.components())  # as it was fitted
         except (LookupError, TypeError, ValueError) as error:
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
-        model.run_, model.result_, model.index_ = run, None, None
+        model.run_, model.result_, model.index_, model.confidence_ = run, None, None, None
         model._set_fitted()
         return model
 

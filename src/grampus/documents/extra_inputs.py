@@ -17,8 +17,8 @@ from ..text.vectors.registry import known_sets, load_vectors
 TERMS = "cosine|principal(30)|normalise"
 _LEADING = "cosine|principal(auto)|normalise"
 COMBINED = {  # what the default kernel becomes where there is more than terms
-    ("vectors",): f"0.5 * {_LEADING} + 0.5 * cosine@vectors",
-    ("embedding",): "0.3 * cosine + 0.7 * cosine@embedding",
+    ("vectors",): f"0.7 * {_LEADING} + 0.3 * cosine@vectors",
+    ("embedding",): f"0.3 * {_LEADING} + 0.7 * cosine@embedding",
     ("embedding", "vectors"): f"0.15 * {_LEADING} + 0.15 * cosine@vectors + 0.7 * cosine@embedding",
 }
 
@@ -63,7 +63,7 @@ def combined_kernel(kernel: Kernel, asked: set[str], held: set[str]) -> Kernel:
     >>> from grampus import parse_kernel
     >>> from grampus.documents.extra_inputs import TERMS, combined_kernel
     >>> str(combined_kernel(parse_kernel(TERMS), {"vectors"}, set()))
-    '0.5 * cosine|principal(auto)|normalise + 0.5 * cosine@vectors'
+    '0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors'
     """
     if str(kernel) == TERMS:
         names = tuple(sorted((asked | held) & {"vectors", "embedding"}))

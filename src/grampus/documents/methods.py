@@ -30,7 +30,7 @@ from ..cluster import (
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError
 from ..gram import Gram, at_rank, centre
-from .graphs import LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
+from .graphs import FEWEST, LESS, SETTLED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
@@ -87,6 +87,10 @@ class Found:
     result: Any = None
     confidence: Array | None = None
 
+    def of_documents(self, group: NDArray[np.intp]) -> Array | None:
+        """Return the confidence of the documents with these rows; None if there is none."""
+        return None if self.confidence is None else self.confidence[group]
+
 
 class Method(ABC):
     """A clustering method; a subclass is a frozen dataclass with a ``name``, its options, and ``cluster``."""
@@ -96,6 +100,10 @@ class Method(ABC):
     @abstractmethod
     def cluster(self, gram: Gram, job: Job) -> Found:
         """Cluster the documents of a Gram."""
+
+    def components(self) -> int:
+        """Return how many components of the kernel the method looks at; they are computed with the kernel's own."""
+        return 0
 
     def options(self) -> dict[str, Any]:
         """Return the name and the options as a dict."""
@@ -176,10 +184,13 @@ class ConsensusMethod(Method):
 
     The views are the leading components of the kernel at several ranks, clustered by kernel k-means, and the cuts of
     neighbour graphs of some of them (Ng, Jordan & Weiss 2001): the former find groups of similar size, the latter
-    groups of any size. ``grampus.consensus`` combines them. If one class dominates, k-means splits it in most views:
-    where the random-walk cut of the first graph is less than 0.4 of the consensus's normalised cut and hardly changes
-    with twice as many neighbours, it is the answer. With fewer than 100 documents or more than 50,000 there are no
-    graphs.
+    groups of any size. ``grampus.consensus`` combines them, and kernel k-means runs on from there in the kernel itself,
+    so that a document shown again gets its own label. The heaviest part of a sum of kernels is looked at alone, too:
+    what is added to it cannot outvote it where it does not help. If one class dominates, k-means splits it in most
+    views, and each in its own way: where the k-means views do not agree, the random-walk cut of the first graph is far
+    smaller than the consensus's normalised cut, and it hardly changes with twice as many neighbours, it is the answer.
+    Above 50,000 documents there are no graphs. Fewer than 100 have too little to look at from several sides: kernel
+    k-means clusters them, and its starts are the views.
 
     Parameters
     ----------
@@ -189,7 +200,7 @@ class ConsensusMethod(Method):
         The neighbour graphs: number of components, and neighbours of each document (at most a fifth of all). None if
         empty.
     n_init : int
-        Starts of each view, twice as many of a graph; every start is a partition of its own.
+        Starts of each view, half as many again of a graph; every start is a partition of its own.
 
     Examples
     --------
@@ -198,14 +209,14 @@ class ConsensusMethod(Method):
     >>> from grampus.gram import LinearGram
     >>> x = np.random.default_rng(0).random((120, 3)) + np.repeat([[9.0, 0, 0], [0, 9.0, 0]], [100, 20], axis=0)
     >>> found = ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(120)))
-    >>> sorted(np.bincount(found.labels).tolist()), float(found.confidence.min())
+    >>> sorted(np.bincount(found.labels).tolist()), round(float(found.confidence.min()), 2)
     ([20, 100], 1.0)
     """
 
     name: ClassVar[str] = "consensus"
-    ranks: tuple[int, ...] = (15, 30, 60, 100)
-    graphs: tuple[tuple[int, int], ...] = ((30, 20), (100, 40))
-    n_init: int = 3
+    ranks: tuple[int, ...] = (15, 30, 45)
+    graphs: tuple[tuple[int, int], ...] = ((30, 20),)
+    n_init: int = 4
 
     def __post_init__(self) -> None:
         ranks = tuple(check_integer(rank, "ranks", low=1) for rank in self.ranks)
@@ -219,31 +230,51 @@ class ConsensusMethod(Method):
         ):
             object.__setattr__(self, name, value)
 
+    def components(self) -> int:
+        """Return the largest number of components."""
+        return max(*self.ranks, *(rank for rank, _ in self.graphs), 0)
+
     def cluster(self, gram: Gram, job: Job) -> Found:
         """Cluster every view, and return the consensus."""
-        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
-        n_init = -(-self.n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
+        if np.count_nonzero(job.weights > 0) < FEWEST:
+            return _starts(gram, job)
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
+        views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        partitions, cuts = self._look(views, job, self.n_init, options)
+        plain = sum(map(len, partitions))
+        main = gram.split_shift()[0]._main_part()
+        if main is not None:
+            alone = _views(main, {*views})
+            more, others = self._look(alone, job, -(-self.n_init // 2), options)
+            partitions, cuts, plain = partitions + more, [*cuts, *others], plain + sum(map(len, more))
+        partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
+        given = np.concatenate(partitions)
+        found = consensus(given, job.k, n_init=job.n_init, progress=job.progress, **options)
+        labels, outcome = None, found.outcome
+        if cuts and cuts[0] is not None and found.agreement[:plain].mean() < SETTLED:
+            rank, n_neighbors = self.graphs[0]
+            wider = partial(self._cut, views[rank], job, 2 * n_neighbors)
+            labels = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
+        if labels is None:
+            last = kernel_kmeans(gram, job.k, init=_completed(gram, found.labels, job.weights), n_init=1, **options)
+            labels, outcome = last.labels, last.outcome
+        labels = _completed(gram, labels, job.weights)
+        found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
+        return Found(labels, str(outcome), result=found, confidence=found.confidence)
+
+    def _look(
+        self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]
+    ) -> tuple[list[Any], list[Cuts | None]]:
+        """Return the partitions of every rank, starts by documents, and the cuts of the graphs."""
+        ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
+        n_init = -(-n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
             partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
+        return partitions, [self._cut(views[rank], job, count) for rank, count in self.graphs if job.k > 1]
 
-        def cut(rank: int, n_neighbors: int) -> Cuts | None:
-            return cuts_of(views[rank], job.weights, n_neighbors, job.k, 2 * self.n_init, job.seed)
-
-        cuts = [cut(*graph) for graph in self.graphs if job.k > 1]
-        partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
-        given = np.concatenate(partitions)
-        found = consensus(given, job.k, n_init=2 * job.n_init, progress=job.progress, **options)
-        if cuts and cuts[0] is not None:
-            rank, n_neighbors = self.graphs[0]
-            wider = partial(cut, rank, 2 * n_neighbors)
-            other = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
-            if other is not None:
-                labels = _completed(gram, other, job.weights)
-                found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
-        return Found(found.labels, str(found.outcome), result=found, confidence=found.confidence)
+    def _cut(self, view: Gram, job: Job, n_neighbors: int) -> Cuts | None:
+        return cuts_of(view, job.weights, n_neighbors, job.k, 3 * self.n_init // 2, job.seed)
 
 
 class Unweighted(Method):
@@ -368,6 +399,13 @@ def restore_method(options: dict[str, Any]) -> Method:
     """Return the method with these ``options()``."""
     own = dict(options)
     return type(check_method(own.pop("name")))(**own)
+
+
+def _starts(gram: Gram, job: Job) -> Found:
+    """Return kernel k-means with the agreement of its starts as confidence."""
+    found = KernelKMeansMethod("random").cluster(gram, job)
+    sure = confidence(found.result.runs.labels, found.labels, sample_weight=job.weights)
+    return replace(found, polished=False, confidence=sure)
 
 
 def _views(gram: Gram, ranks: set[int]) -> dict[int, Gram]:

@@ -12,6 +12,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from numbers import Real
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -119,8 +120,12 @@ class Combined(Source):
         libraries = sorted({part.namespace.__name__ for part in self.parts})
         if len(libraries) > 1:
             raise InputError(f"Grams that are combined must be of one array library; got {' and '.join(libraries)}.")
-        self.namespace = self.parts[0].namespace
         super().__init__(sizes.pop(), min((part.dtype for part in self.parts), key=lambda dtype: dtype.itemsize))
+
+    @property
+    def namespace(self) -> ModuleType:  # type: ignore[override]  # a module is not pickled with the parts
+        """The array library of the parts."""
+        return self.parts[0].namespace
 
     @abstractmethod
     def _join(self, values: Sequence[Array]) -> Array:
@@ -236,6 +241,10 @@ class SumGram(Combined):
         if self.features() is None:
             return None
         return self._side_by_side([part._new_features(own) for part, own in zip(self.parts, new, strict=True)])
+
+    def _main_part(self) -> Gram | None:
+        heaviest = max(self.weights)
+        return self.parts[self.weights.index(heaviest)] if self.weights.count(heaviest) < len(self.parts) else None
 
     def split_shift(self) -> tuple[Gram, float]:
         """Return the sum of the Grams below the parts' shifts, and the weighted sum of these."""

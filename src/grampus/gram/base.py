@@ -165,6 +165,10 @@ class Gram(ABC):
         """Return the same Gram with another number of components; None where it was not reduced to components."""
         return None
 
+    def _main_part(self) -> Gram | None:
+        """Return the heaviest part of a sum of several Grams; None where there is none."""
+        return None
+
     def cost(self) -> Cost:
         """Return the cost of a product, a row and the whole matrix, in multiplications."""
         n = float(len(self))

@@ -33,6 +33,8 @@ class PrincipalGram(LinearGram):
         The Gram that is approximated.
     project : array of shape (n, rank)
         V Λ^(−1/2): from similarities under `base` to features.
+    wider : PrincipalGram or None
+        The same with more components, where these were computed with them.
 
     Examples
     --------
@@ -48,6 +50,7 @@ class PrincipalGram(LinearGram):
         self.base, self.project, self.part = base, project, part
         self.size = float(row_squares(features).max())
         self._directions: Array | None = None
+        self.wider: PrincipalGram | None = None
 
     def documents(self) -> Collection:
         """Return the documents of the base, or the selected part of them."""
@@ -94,14 +97,16 @@ class PrincipalGram(LinearGram):
         """False: a new document is compared with all fitted ones."""
         return False
 
-    def _at_rank(self, rank: int) -> Gram:
+    def _at_rank(self, rank: int) -> PrincipalGram:
         own = self.rows.shape[1]
         if rank == own or self.part is not None:
             return self
         if rank > own:
-            return principal(self.base, rank)
+            return principal(self.base, rank) if self.wider is None else self.wider._at_rank(rank)
         rows = _settled(np.ascontiguousarray(self.rows[:, :rank]), float(row_squares(self.rows[:, :rank]).max()))
-        return PrincipalGram(rows, self.base, self.project[:, :rank])
+        part = PrincipalGram(rows, self.base, np.ascontiguousarray(self.project[:, :rank]))
+        part.wider = self
+        return part
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         if self.part is None and len(index) == len(self):
@@ -110,7 +115,7 @@ class PrincipalGram(LinearGram):
         return PrincipalGram(self.rows[index], self.base, self.project, part)
 
 
-def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
+def principal(gram: Gram, rank: int = 100, *, spare: int = 0) -> PrincipalGram:
     """Keep the leading `rank` components of a Gram: latent semantic analysis, for any kernel.
 
     V_r Λ_r V_rᵀ is the best approximation of that rank (Eckart & Young 1936). It keeps what many documents share and
@@ -124,6 +129,8 @@ def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
         Any but a shifted one. Negative eigenvalues are dropped.
     rank : int
         r; fewer where the Gram has no more positive eigenvalues.
+    spare : int
+        Compute as many components at once if that is more, for ``at_rank``.
 
     Returns
     -------
@@ -145,6 +152,9 @@ def principal(gram: Gram, rank: int = 100) -> PrincipalGram:
             "follow. Write it as in 'cosine|principal(100)|shift'."
         )
     rank = min(check_integer(rank, "rank", low=1), len(gram))
+    if spare > rank:
+        wider = principal(gram, spare)
+        return wider if wider.rows.shape[1] <= rank else wider._at_rank(rank)
     ordered, order = gram.canonical()
     pairs = eigenpairs(ordered, rank)
     kept = pairs.values > _ROUNDING[gram.dtype.name] * max(float(np.abs(pairs.values).max()), 1e-300)

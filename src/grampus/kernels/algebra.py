@@ -152,9 +152,9 @@ class CombinedKernel(Kernel):
     def _learned(self) -> list[str]:
         return [name for part in self.parts for name in part._learned()]
 
-    def for_clusters(self, k: int) -> Kernel:
+    def for_clusters(self, k: int, spare: int = 0) -> Kernel:
         """Return the kernel with the parameters that follow k filled in, in every part."""
-        return self._of([part.for_clusters(k) for part in self.parts])
+        return self._of([part.for_clusters(k, spare) for part in self.parts])
 
     def nothing(self, empty: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Return which documents have nothing to compare, given which of them have nothing for each part."""

@@ -77,8 +77,8 @@ class Transform(Spelled, ABC):
     def __call__(self, gram: Gram) -> Gram:
         """Fit to a Gram and return the transformed one."""
 
-    def for_clusters(self, k: int) -> Transform:
-        """Return the transform with the parameters that follow k filled in."""
+    def for_clusters(self, k: int, spare: int = 0) -> Transform:
+        """Return the transform with the parameters that follow k filled in; see ``Kernel.for_clusters``."""
         return self
 
 
@@ -206,13 +206,16 @@ class Kernel(Spelled, ABC):
         """
         return self._combine("@", name)
 
-    def for_clusters(self, k: int) -> Kernel:
+    def for_clusters(self, k: int, spare: int = 0) -> Kernel:
         """Return the kernel with the parameters that follow k filled in, such as ``principal(auto)``.
 
         Parameters
         ----------
         k : int
             Number of clusters.
+        spare : int
+            Where the kernel keeps some components, compute as many at once, for ``grampus.gram.at_rank``. The kernel
+            and its Gram stay the same.
 
         Examples
         --------
@@ -327,9 +330,9 @@ class Piped(Kernel):
         """The inputs of the head."""
         return self.head.inputs
 
-    def for_clusters(self, k: int) -> Kernel:
+    def for_clusters(self, k: int, spare: int = 0) -> Kernel:
         """Return the chain with the parameters that follow k filled in."""
-        return Piped(self.head.for_clusters(k), tuple(transform.for_clusters(k) for transform in self.tail))
+        return Piped(self.head.for_clusters(k, spare), tuple(one.for_clusters(k, spare) for one in self.tail))
 
     def _learned(self) -> list[str]:
         return self.head._learned() + [transform.name for transform in self.tail if transform.learns]

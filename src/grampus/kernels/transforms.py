@@ -194,6 +194,7 @@ class Principal(Transform):
     words: ClassVar[str] = "keep the leading `rank` components, which many documents share; auto is max(30, k)"
     formula: ClassVar[str] = "V_r Λ_r V_rᵀ, the best approximation of rank r"
     rank: int | str = 100
+    spare: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         if isinstance(self.rank, str):
@@ -202,10 +203,12 @@ class Principal(Transform):
         else:
             self._set(rank=check_integer(self.rank, "rank", low=1))
 
-    def for_clusters(self, k: int) -> Transform:
-        """Return as many components as clusters, and at least 30, for ``principal(auto)``."""
-        return Principal(max(COMPONENTS, k)) if isinstance(self.rank, str) else self
+    def for_clusters(self, k: int, spare: int = 0) -> Transform:
+        """Return as many components as clusters, and at least 30, for ``principal(auto)``; `spare` ones on the side."""
+        found = Principal(max(COMPONENTS, k) if isinstance(self.rank, str) else self.rank)
+        found._set(spare=spare)
+        return found
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the components and return the Gram of low rank."""
-        return grams.principal(gram, COMPONENTS if isinstance(self.rank, str) else self.rank)
+        return grams.principal(gram, COMPONENTS if isinstance(self.rank, str) else self.rank, spare=self.spare)
