@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from ..text import Corpus, TermVectorizer, Texts
 from ..text.inputs import InputMaker, unpack_maker
 from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
 from .inputs import as_corpus, is_empty, name_documents
+from .outliers import NEW, Familiarity
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Prediction:
         Of the data frame that was given.
     names : tuple of str
         Names of the clusters.
+    likeness : array of shape (m,) or None
+        Share of the fitted documents that resemble the others no more than this document resembles them: small for a
+        document unlike anything seen. NaN where self-similarities are unknown.
 
     Examples
     --------
@@ -58,15 +63,24 @@ class Prediction:
     known: NDArray[np.bool_]
     index: Any = None
     names: tuple[str, ...] = ()
+    likeness: Array | None = None
+
+    @property
+    def unlike(self) -> NDArray[np.bool_]:
+        """Which documents are unlike anything seen: less familiar than all but 1 % of the fitted ones."""
+        if self.likeness is None:
+            return np.zeros(len(self.labels), dtype=bool)
+        return np.asarray(self.likeness <= NEW)
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known.
+        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known, likeness.
 
         Its index is that of the data frame that was given, else the position. Needs ``pip install 'grampus[frames]'``.
         """
         names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
         columns = {"cluster": self.labels, "cluster_name": names, "second": self.second, "margin": self.margin}
-        return data_frame(columns | {"known": self.known}, self.index)
+        likeness = np.full(len(names), np.nan) if self.likeness is None else self.likeness
+        return data_frame(columns | {"known": self.known, "likeness": likeness}, self.index)
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,21 @@ class Predictor:
     def predict(self, X: Any) -> Prediction:
         """Assign documents given in the form that ``fit`` takes."""
         new = self._features(X)
-        return self.predict_features(new)
+        found = self.predict_features(new)
+        return replace(found, likeness=self._likeness(new, len(found.labels)))
+
+    @cached_property
+    def _familiarity(self) -> Familiarity:
+        return Familiarity.of(self.kernel, self.features, self.weights)
+
+    def _likeness(self, new: Any, count: int) -> Array:
+        """Return how far new documents resemble the fitted ones; compared with at most 2,500 of these."""
+        if not count or (self.kernel.source.takes == "gram" and not isinstance(new, tuple)):
+            return np.full(count, np.nan)
+        try:
+            return self._familiarity.rank(new)
+        except InputError:  # a kernel that cannot be normalised
+            return np.full(count, np.nan)
 
     def predict_features(self, new: Any) -> Prediction:
         """Assign documents given in the form that the kernel takes."""
