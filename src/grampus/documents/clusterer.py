@@ -23,7 +23,7 @@ from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
-from .build_run import build_run
+from .build_run import build_run, read_for
 from .effort import LEVELS, Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
@@ -198,6 +198,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         found = replace(found, polished=found.polished and answer == "middle")
         seen, weights, words = inputs.features, inputs.weights, inputs.vectorizer
         predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
+        predictor = predictor.with_texts(inputs, read_for(inputs))
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         known = plain(self.get_params(), method, effort, seed, inputs)

@@ -324,6 +324,14 @@ def read_seeds(path: str | PathLike[str]) -> dict[str, Any]:
     return given
 
 
+def read_labels(path: str | PathLike[str]) -> dict[str, str]:
+    """Read known labels from a JSON object from ids to names."""
+    given = _json(path)
+    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
+        raise InputError(f'{path} must be a JSON object from ids to names, such as {{"12": "Space"}}.')
+    return given
+
+
 def read_pairs(path: str | PathLike[str]) -> list[tuple[str, str]]:
     """Read pairs of ids: a JSON list of pairs, or lines of two ids with a comma or a tab between them."""
     text = _text(path)

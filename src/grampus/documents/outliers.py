@@ -8,10 +8,12 @@ count a few good neighbours as well as many weak ones. Nothing here depends on t
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, take_rows
@@ -84,13 +86,22 @@ class Familiarity:
     fitted: Array
 
     @classmethod
-    def of(cls, kernel: Kernel, features: Any, weights: Array) -> Familiarity:
-        """Compare fitted documents with each other: at most 2,500, evenly drawn from the canonical order."""
-        gram, at = _references(kernel, features, weights)
-        values = _compared(gram, weights[at], _rows(kernel, features, at), np.arange(len(at)))
-        return cls(gram, weights[at], np.sort(values))
+    def of(cls, kernel: Kernel, features: Any, weights: Array, known: Array | None = None) -> Familiarity:
+        """Compare fitted documents with each other: at most 2,500, evenly drawn from the canonical order.
 
-    def rank(self, new: Any) -> Array:
+        Parameters
+        ----------
+        kernel, features, weights
+            As for ``familiarity``.
+        known : array of shape (r,), optional
+            Share of the words of each of these documents that are known; see ``known_words``.
+        """
+        at = references(kernel, weights)
+        gram = _reference_gram(kernel, features, at)
+        values = _compared(gram, weights[at], _rows(kernel, features, at), np.arange(len(at)))
+        return cls(gram, weights[at], np.sort(values if known is None else values * np.sqrt(known)))
+
+    def rank(self, new: Any, known: Array | None = None) -> Array:
         """Return the share of the fitted documents that are no more familiar than each new one, above 0.
 
         A conformal p-value: for a document like the fitted ones it is at most p with probability p.
@@ -99,8 +110,11 @@ class Familiarity:
         ----------
         new : collection
             As the kernel takes it; with a precomputed kernel, the pair (similarities, self-similarities).
+        known : array of shape (m,), optional
+            As for ``of``.
         """
         values = _compared(self.gram, self.weights, new)
+        values = values if known is None else values * np.sqrt(known)
         return (1.0 + np.searchsorted(self.fitted, values, side="right")) / (1.0 + len(self.fitted))
 
 
@@ -126,7 +140,8 @@ def familiarity(kernel: Kernel, features: Any, weights: Array) -> Array:
     >>> familiarity(parse_kernel("cosine"), rows, np.ones(3)).round(2).tolist()
     [0.57, 0.71, 0.42]
     """
-    gram, at = _references(kernel, features, weights)
+    at = references(kernel, weights)
+    gram = _reference_gram(kernel, features, at)
     place = np.full(len(weights), -1, dtype=np.intp)
     place[at] = np.arange(len(at))
     heavy = np.flatnonzero(weights > 0)
@@ -214,13 +229,32 @@ def _limit(below: Array, above: Array, chance: float) -> float:
     return float(levels[held[-1]]) if len(held) else math.inf
 
 
-def _references(kernel: Kernel, features: Any, weights: Array) -> tuple[Gram, NDArray[np.intp]]:
-    """Return the Gram of the documents that others are compared with, and which these are."""
+def known_words(terms: Any, texts: Sequence[str]) -> Array:
+    """Return the share of the different words of each text that are known terms, about.
+
+    Unknown words are terms that no fitted document has: they add to the length of a document, and so lower all its
+    similarities by the root of this share.
+
+    Parameters
+    ----------
+    terms : sparse array of shape (m, terms)
+    texts : sequence of m texts
+    """
+    counts = np.diff(sp.csr_array(terms).indptr)
+    words = np.array([len(set(text.lower().split())) for text in texts], dtype=np.float64)
+    return np.clip(counts / np.maximum(words, 1.0), 0.0, 1.0)
+
+
+def references(kernel: Kernel, weights: Array) -> NDArray[np.intp]:
+    """Return the documents that others are compared with: all, if similarities to all are given anyway."""
+    if kernel.source.takes == "gram":
+        return np.arange(len(weights))
     heavy = np.flatnonzero(weights > 0)
-    if kernel.source.takes == "gram":  # similarities to all documents are given
-        return unreduced(kernel).gram(features), np.arange(len(weights))
-    at = heavy if len(heavy) <= REFERENCES else heavy[np.linspace(0, len(heavy) - 1, REFERENCES).astype(np.intp)]
-    return unreduced(kernel).gram(take_rows(features, at)), at
+    return heavy if len(heavy) <= REFERENCES else heavy[np.linspace(0, len(heavy) - 1, REFERENCES).astype(np.intp)]
+
+
+def _reference_gram(kernel: Kernel, features: Any, at: NDArray[np.intp]) -> Gram:
+    return unreduced(kernel).gram(features if kernel.source.takes == "gram" else take_rows(features, at))
 
 
 def _rows(kernel: Kernel, features: Any, index: NDArray[np.intp]) -> Any:
