@@ -80,8 +80,8 @@ def _places(texts: Any, model: DocumentClusterer) -> Any:
 @row(
     "quality",
     "guide-labels",
-    "1 % of the labels known, and the same with a tenth of them wrong, at the true k, at most 2,500 documents of a set: "
-    "NMI next to none known, and to a supervised projection by UMAP of the same components.",
+    "1 % of the labels known, and the same with a tenth of them wrong, at the true k, at most 2,500 documents of a "
+    "set: NMI next to none known, and to a supervised projection by UMAP of the same components.",
     rests_on=RESTS_ON,
     conditions=("guide-labels-gain", "guide-labels-over-umap", "guide-wrong-labels"),
     data=True,

@@ -1,4 +1,4 @@
-"""Documents of other collections planted into one: are they found, and is nothing found where nothing was planted?
+"""Plant documents of other collections into one: they must be found, and nothing where nothing was planted.
 
 The score was chosen among 40 (similarity to neighbours, centroids and all documents, residuals, distances within
 clusters) on bbc, ohsumed and agnews, and confirmed on r52, stackoverflow and arxiv.
@@ -64,8 +64,8 @@ def aucs(host: str, share: float, seed: int) -> dict[str, float]:
 @row(
     "quality",
     "outliers",
-    "2, 5 and 10 % of documents of nine other collections among 2,000 of bbc, r52 and stackoverflow: how well the least "
-    "familiar are those, next to LOF and HDBSCAN.",
+    "2, 5 and 10 % of documents of nine other collections among 2,000 of bbc, r52 and stackoverflow: how well the "
+    "least familiar are those, next to LOF and HDBSCAN.",
     rests_on=("documents.outliers", "gram", "text"),
     conditions=("outliers-auc", "outliers-over-peers"),
     data=True,
@@ -118,7 +118,7 @@ def outliers_none(task: Task) -> Found:
 
 
 def recognised(host: str, seed: int) -> float:
-    """Return the area under the curve of likeness: half of a collection is fitted, the other half and strangers come."""
+    """Return the area under the curve of likeness: half of a set is fitted, the rest and strangers come."""
     texts, strange = planted(host, 0.2, seed)
     own, others = [t for t, s in zip(texts, strange, strict=True) if not s], texts[int((~strange).sum()) :]
     fitted, new = own[: len(own) // 2], own[len(own) // 2 :]

@@ -2,7 +2,7 @@
 
 Linked documents are clustered as one, their mean in feature space. Known documents are the first centroids (seeded
 k-means: Basu, Banerjee & Mooney 2002). Then the clusters are named after their known documents, those of one name
-become one, and documents that belong apart are separated.
+become one where enough documents say so, and documents that belong apart are separated.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from ..gram.merged import merge
 from .guide import Told
 from .methods import Found, Job, Method
 
+SUPPORT = 3  # known documents of a cluster that make it one with another of their name
 STARTS = 3  # seeded starts, if some clusters have no known document
 
 
@@ -49,7 +50,7 @@ class Units:
 def cluster_guided(gram: Gram, method: Method, job: Job, told: Told, notes: list[str]) -> tuple[Found, dict[int, str]]:
     """Cluster the documents of a Gram as they are told; return the names of clusters, too.
 
-    There may be fewer than k clusters, as those with one name become one.
+    There may be fewer than k clusters, as those with one name may become one.
 
     Parameters
     ----------
@@ -123,20 +124,29 @@ def _starts(units: Units, job: Job) -> Iterator[NDArray[np.intp]]:
 def _named(
     labels: NDArray[np.intp], units: Units, told: Told, notes: list[str]
 ) -> tuple[NDArray[np.intp], dict[int, int]]:
-    """Name each cluster after most of its known documents; clusters of one name become one."""
+    """Name each cluster after most of its known documents; clusters of one name become one, if that is well founded.
+
+    It is if three known documents of a cluster say so, or the topic is expected to be as large as its clusters.
+    """
     k, topics = int(labels.max()) + 1, len(told.names)
     labels = labels.copy()
     votes = np.zeros((k, topics))
     for given, weight in ((units.known, 1.0), (units.seeded, 1e-6)):  # words of a topic decide where nothing else does
         inside = (given >= 0) & (labels >= 0)
         np.add.at(votes, (labels[inside], given[inside]), weight)
+    sizes, expected = _sizes(labels, units, topics)
     names: dict[int, int] = {}
     taken: dict[int, int] = {}
     for cluster in np.argsort(-votes.max(axis=1, initial=0.0), kind="stable").tolist():
-        if topics and 2.0 * votes[cluster].max() > votes[cluster].sum():
-            name = int(votes[cluster].argmax())
-            labels[labels == cluster] = taken.setdefault(name, cluster)
-            names[taken[name]] = name
+        if not topics or 2.0 * votes[cluster].max() <= votes[cluster].sum():
+            continue
+        name = int(votes[cluster].argmax())
+        home = taken.setdefault(name, cluster)
+        names[home] = name
+        enough = votes[cluster, name] >= SUPPORT or sizes[home] + sizes[cluster] <= expected[name]
+        if home != cluster and enough:
+            labels[labels == cluster] = home
+            sizes[home] += sizes[cluster]
     lost = [name for name in range(topics) if name not in taken]
     if told.fixed:
         for name in lost:
@@ -151,6 +161,18 @@ def _named(
         listed = ", ".join(repr(told.names[name]) for name in lost[:3]) + ("" if len(lost) <= 3 else ", …")
         notes.append(f"{len(lost)} of {topics} topics of the guide have no cluster of their own: {listed}.")
     return labels, names
+
+
+def _sizes(labels: NDArray[np.intp], units: Units, topics: int) -> tuple[Array, Array]:
+    """Return the size of each cluster, and the size that a topic has at least by its share of the known documents.
+
+    Few labels say little: a standard error is subtracted from their number.
+    """
+    inside = labels >= 0
+    sizes = np.bincount(labels[inside], weights=units.weights[inside])
+    known = np.bincount(units.known[units.known >= 0], minlength=topics).astype(np.float64)
+    least = np.maximum(known - np.sqrt(known), 0.0) / max(known.sum(), 1.0)
+    return sizes, least * units.weights.sum()
 
 
 def _separated(units: Units, labels: NDArray[np.intp], told: Told, notes: list[str]) -> NDArray[np.intp]:

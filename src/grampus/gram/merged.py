@@ -55,8 +55,9 @@ class Merged(Gram):
         return Features(sp.csr_array(rows) if is_sparse(rows) else rows, np.ones(len(self)))
 
     def cost(self) -> Cost:
-        """Return the cost of the base."""
-        return self.base.cost()
+        """Return the cost of the base, and of the averages of a matrix."""
+        below, n = self.base.cost(), float(len(self))
+        return Cost(below.product, below.row, max(below.whole, n * n))
 
     def non_negative(self) -> bool | None:
         """Return what is known of the base: means of similarities keep their sign."""
