@@ -251,7 +251,7 @@ def _known(
     named: Iterable[tuple[int, str]], names: Sequence[str], linked: NDArray[np.intp], find: _Finder
 ) -> NDArray[np.intp]:
     """Return the topic of every linked group of documents, spread to its documents; refuse two for one."""
-    number, first = {name: at for at, name in enumerate(names)}, {}
+    number, first = {name: at for at, name in enumerate(names)}, dict[int, int]()
     topic = np.full(int(linked.max()) + 1, -1, dtype=np.intp)
     for at, name in named:
         unit = linked[find.group[at]]
