@@ -1,7 +1,8 @@
-"""Manual pages of Debian's packages ``manpages-*`` as corpora in many languages.
+"""Texts from Debian: manual pages in many languages, descriptions of packages, pages of documentation in HTML.
 
 ``GRAMPUS_MANUALS`` names a folder with ``de/man1/…``, ``ja/man2/…`` and, for English, ``man1/…``. ``apt-get download
-manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it, as ``FOLDER/usr/share/man``.
+manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it, as ``FOLDER/usr/share/man``. ``GRAMPUS_HTML``
+names a folder of HTML pages: ``FOLDER/usr/share/doc/python3.11-doc/html`` of the package ``python3.11-doc``.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shutil
+import subprocess
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -53,3 +56,22 @@ def pages(language: str) -> tuple[Page, ...]:
             seen.add(plain)
             found.append(Page(str(file.relative_to(root)), language, file.parent.name, text))
     return tuple(found)
+
+
+@cache
+def descriptions() -> tuple[str, ...]:
+    """Return the different descriptions of packages that ``apt-cache dumpavail`` prints, in its order."""
+    if shutil.which("apt-cache") is None:
+        raise MissingDataError("this measurement needs apt-cache, which is part of Debian.")
+    printed = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"^Description(?:-en)?: (.*(?:\n .*)*)", printed, re.MULTILINE)
+    return tuple(dict.fromkeys(re.sub(r"\n \.?", "\n", text) for text in found))
+
+
+@cache
+def documentation() -> tuple[Path, ...]:
+    """Return the HTML pages of a folder, those of a kilobyte or more."""
+    root = os.environ.get("GRAMPUS_HTML")
+    if not root or not Path(root).is_dir():
+        raise MissingDataError(f"this measurement needs HTML pages; GRAMPUS_HTML names no folder.\n\n{__doc__}")
+    return tuple(file for file in sorted(Path(root).rglob("*.html")) if file.stat().st_size >= 1000)

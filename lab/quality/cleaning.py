@@ -10,19 +10,21 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import adjusted_mutual_info_score
 
+from grampus import read_corpus
 from grampus.documents import default_terms
 from grampus.metrics import nmi
 from grampus.text import Cleaning, detect_language
 from grampus.text.clean.mail import QUOTED, drop_quotes
 from lab import Found, Table, Task, data, row
 from lab.clusterer import document_clusterer
-from lab.manuals import pages
+from lab.manuals import documentation, pages
 
 RESTS_ON = ("text", "documents")
 LANGUAGES = ("cs", "da", "de", "en", "es", "fr", "ja", "no", "pl", "ru", "sv", "tr", "uk", "vi", "zh")
 SECTIONS = ("man1", "man2", "man3", "man5", "man8")
-REMAINS = frozenset(("lt", "gt", "fullquote", "href", "amp", "quot", "nbsp", "http"))
+REMAINS = frozenset(("lt", "gt", "fullquote", "href", "amp", "quot", "nbsp", "http", "div", "span", "li", "td"))
 
 
 def fitted(texts: list[str], k: int, seed: int = 0, **options: Any) -> Any:
@@ -78,7 +80,7 @@ def mail(task: Task) -> Found:
     "2,000 snippets of bbc, three of four in escaped or plain markup: NMI next to that of the plain ones, and clusters "
     "named by markup, also of agnews.",
     rests_on=RESTS_ON,
-    conditions=("cleaning-markup", "cleaning-markup-nmi"),
+    conditions=("cleaning-markup", "cleaning-markup-nmi", "cleaning-markup-split"),
     data=True,
 )
 def markup(task: Task) -> Found:
@@ -95,21 +97,49 @@ def markup(task: Task) -> Found:
     )
     wrapped = [ways[int(at) % len(ways)](text) for at, text in enumerate(plain)]
     k = len(np.unique(labels))
-    scores, remains = {}, {}
+    scores, remains, splits = {}, {}, {}
     for name, texts, clean in (("plain", plain, True), ("cleaned", wrapped, True), ("not cleaned", wrapped, False)):
         model = fitted(texts, k, clean=clean)
         scores[name] = float(nmi(labels[chosen], model.labels_))
         remains[name] = _remains(model)
+        kinds = np.arange(len(texts)) % len(ways)
+        splits[name] = float(adjusted_mutual_info_score(kinds, model.labels_))
     news = list(data.texts("dev/agnews8000")[0])
     remains["agnews"], before = _remains(fitted(news, 4)), _remains(fitted(news, 20, clean=False))
     remains["agnews, k = 20"] = _remains(fitted(news, 20))
     loss = scores["plain"] - scores["cleaned"]
     text = (
         f"NMI {scores['plain']:.3f} plain, {scores['cleaned']:.3f} wrapped, {scores['not cleaned']:.3f} not cleaned; "
-        f"names with remains {remains}, agnews with k = 20 before {before}"
+        f"names with remains {remains}, agnews with k = 20 before {before}; clusters and kinds of markup share "
+        f"{splits['cleaned']:.3f}, {splits['not cleaned']:.3f} not cleaned"
     )
     bad = remains["cleaned"] + remains["agnews"] + remains["agnews, k = 20"]
-    return Found(text, {"remains": bad, "loss": loss})
+    return Found(text, {"remains": bad, "loss": loss, "split": splits["cleaned"]})
+
+
+@row(
+    "quality",
+    "cleaning-html",
+    "HTML pages (GRAMPUS_HTML), every other one with its tags and the others as they are read, k = 12: clusters named "
+    "or split by markup.",
+    rests_on=RESTS_ON,
+    conditions=("cleaning-markup", "cleaning-markup-split"),
+    data=True,
+)
+def html_pages(task: Task) -> Found:
+    warnings.simplefilter("ignore")
+    files = documentation()[:: 4 if task.quick else 1]
+    mixed = [
+        file.read_text(encoding="utf-8") if at % 2 else read_corpus(file).texts[0] for at, file in enumerate(files)
+    ]
+    kinds = np.arange(len(files)) % 2
+    found = {}
+    for name, clean in (("cleaned", True), ("not cleaned", False)):
+        model = fitted(mixed, 12, clean=clean)
+        found[name] = _remains(model), float(adjusted_mutual_info_score(kinds, model.labels_))
+    (bad, split), (before, split_before) = found.values()
+    text = f"{bad} names with remains, {before} not cleaned; clusters and markup share {split:.3f}, {split_before:.3f}"
+    return Found(text, {"remains": bad, "split": split})
 
 
 def _remains(model: Any) -> int:
@@ -143,6 +173,38 @@ def languages(task: Task) -> Found:
     share = right / all_pages
     table = Table("Language found", ("language", "pages", "right", "instead"), rows)
     return Found(f"{share:.4f} of {all_pages}, {1000 * seconds / all_pages:.2f} ms a page", {"right": share}, [table])
+
+
+@row(
+    "quality",
+    "languages-gibberish",
+    "Language found for texts of none: random letters, accents, numbers, hexadecimal digits, signs and product codes.",
+    rests_on=("text.languages",),
+    conditions=("languages-gibberish",),
+)
+def gibberish(task: Task) -> Found:
+    rng = np.random.default_rng(task.seed)
+
+    def letters(alphabet: str, least: int, most: int) -> str:
+        return "".join(rng.choice(list(alphabet), rng.integers(least, most + 1)))
+
+    alphabets = {
+        "letters": ("abcdefghijklmnopqrstuvwxyz", 2, 9),
+        "consonants": ("bcdfghjklmnpqrstvwxz", 3, 9),
+        "numbers": ("0123456789.,-", 1, 8),
+        "hexadecimal": ("0123456789abcdef", 8, 32),
+        "signs": ("!?#$%&/()=*+-_<>[]{}|", 1, 6),
+        "codes": ("ABCDEFGHJKLMNPQRSTUVWXYZ0123456789-", 5, 12),
+        "accents": ("abcdeéèàüöäßñçøåæłşğ", 4, 10),
+    }
+    rows, told = [], 0
+    for name, (alphabet, least, most) in alphabets.items():
+        texts = [" ".join(letters(alphabet, least, most) for _ in range(60)) for _ in range(task.trials(300, 50))]
+        found = Counter(detect_language(text) for text in texts)
+        wrong = {code: count for code, count in found.items() if code}
+        told += sum(wrong.values())
+        rows.append((name, len(texts), found[""], ", ".join(f"{code} {count}" for code, count in wrong.items())))
+    return Found(f"{told} told", {"told": told}, [Table("Texts", ("of", "texts", "cannot tell", "told"), rows)])
 
 
 def _body(text: str) -> str:

@@ -107,6 +107,11 @@ def test_attachments_go():
         assert words(CLEAN(f"whales sing\n{block}\nin the sea")) == ["whales", "sing", "in", "the", "sea"]
 
 
+def test_macros_inside_requests_of_mdoc_are_dropped():
+    page = ".Dd May 1\n.Dt WHALE 1\n.Os\n.Sh NAME\n.Nm whale\n.It Fl w Ar width , Xr sing 1\nFl stays in a text.\n"
+    assert " ".join(CLEAN(page).split()) == "WHALE 1 NAME whale w width , sing 1 Fl stays in a text."
+
+
 def test_the_source_of_a_manual_page():
     page = '.\\" a comment\n.TH WHALE 1 "2024"\n.SH NAME\n\\fBwhale\\fR \\- sing\n.ig\nhidden\n..\n.PP\nLoudly.\n'
     assert words(CLEAN(page)) == ["NAME", "whale", "-", "sing", "Loudly."]

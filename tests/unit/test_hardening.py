@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import sqlite3
+import subprocess
 import sys
 
 import numpy as np
@@ -149,3 +150,26 @@ def test_substrings_that_no_document_has():
 def test_huge_similarities_make_a_finite_heatmap():
     model = DocumentClusterer(2, kernel="polynomial(300)", random_state=0).fit(TEXTS)
     assert np.isfinite(model.run_.layout.heatmap).all()
+
+
+def test_a_timeout_stops_cleanly(tmp_path):
+    source, out = tmp_path / "texts.txt", tmp_path / "run"
+    rng = np.random.default_rng(0)
+    source.write_text("\n".join(" ".join(f"w{i}" for i in rng.integers(5000, size=60)) for _ in range(4000)))
+    words = ["cluster", str(source), "--out", str(out), "--timeout", "0.2"]
+    ended = subprocess.run([sys.executable, "-m", "grampus", *words], capture_output=True, text=True, check=False)
+    assert ended.returncode == 124
+    assert ended.stderr.strip().endswith("Stopped after 0.2 s (--timeout); no file was left incomplete.")
+    assert [path.name for path in tmp_path.iterdir()] == ["texts.txt"]
+
+
+def test_a_timeout_that_is_not_reached_changes_nothing(tmp_path, capsys):
+    source = tmp_path / "texts.txt"
+    source.write_text("\n".join(TEXTS))
+    assert run("cluster", str(source), "-k", "2", "--timeout", "1000", "-q") == 0
+
+
+@pytest.mark.parametrize("seconds", ["0", "nan", "soon"])
+def test_a_timeout_is_a_number_of_seconds(tmp_path, capsys, seconds):
+    assert run("cluster", str(tmp_path), f"--timeout={seconds}") == 2
+    assert "--timeout" in capsys.readouterr().err

@@ -192,3 +192,8 @@ def test_a_large_collection_in_one_language_is_told_by_a_sample(monkeypatch):
     assert prepared.prepare(english, None, detect=True).counts() == {"en": 300}
     assert 10 < len(seen) < 150
     assert prepared.prepare([*english, *german], None, detect=True).counts() == {"de": 300, "en": 300}
+
+
+@pytest.mark.skipif(not segment.has_segmenter(), reason="needs the extra [cjk]")
+def test_words_of_katakana_are_whole():
+    assert segment_words("パーティションとファイルシステム") == ["パーティション", "ファイル", "システム"]

@@ -99,6 +99,26 @@ def test_words_of_headers_do_not_name_a_cluster():
     assert "doctor" in first
 
 
+def test_lines_of_a_form_do_not_name_a_cluster():
+    form = "see below for the full list of generic methods"
+    whales = [f"Whale {word} dives\n`{word}` inherits: {form}" for word in ("ab", "cd", "ef", "gh", "ij", "kl")]
+    first, _ = names([*whales, *(f"Bird {n} nests\nin the air" for n in range(6))], [0] * 6 + [1] * 6)
+    assert "whale" in first.lower()
+    assert "generic" not in first
+    assert "list" not in first
+
+
+def test_a_text_of_shared_lines_only_keeps_its_words():
+    first, _ = names(["A whale dives deep\ninto the cold sea"] * 6 + ["A bird\nin its nest"] * 6, [0] * 6 + [1] * 6)
+    assert "whale" in first
+
+
+def test_words_without_spaces_make_no_phrases():
+    found = read_words(["errno を適切に設定"], lambda word: ["適切", "設定"])
+    assert [found.words[number] for number in found.word] == ["errno", "適切", "設定"]
+    assert not found.joined.any()
+
+
 def test_a_hostile_text_is_read_in_time():
     texts = ["-- \n" * 800, "a:" * 2000, "x" * 5000, "> " * 2000, "/a" * 2000, "-- \n" + "\n".join("ab" * 20), ""]
     assert len(read_words(texts).words) < 100

@@ -97,3 +97,20 @@ def test_missing_texts_are_counted():
     corpus = read_corpus(io.BytesIO(b'[{"text": "a"}, {"text": null}, {"text": ""}]'))
     assert corpus.notes == ("1 of 3 texts are missing (null).",)
     assert corpus.skipped == {"empty text": 2}
+
+
+@pytest.mark.filterwarnings("ignore::grampus.text.CorpusWarning")
+def test_text_names_the_column_of_the_tables_of_a_folder(tmp_path):
+    (tmp_path / "a.csv").write_text("id,body,note\n1,whale,a longer remark on it\n2,bird,another long remark\n")
+    (tmp_path / "b.csv").write_text("x,y\nlong text that is not meant,b\n")
+    (tmp_path / "c.txt").write_text("plain")
+    corpus = read_corpus(tmp_path, text="Body")
+    assert list(corpus.texts) == ["whale", "bird", "plain"]
+    assert [file.path for file in corpus.files if file.reason] == ["b.csv"]
+    assert next(iter(read_corpus(tmp_path, text=["note", "body"]).texts)) == "a longer remark on it\n\nwhale"
+    with pytest.raises(CorpusError, match=r"must hold a table with a column 'bodi': a\.csv .* Did you mean 'body'\?"):
+        read_corpus(tmp_path, text="bodi")
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).unlink()
+    with pytest.raises(CorpusError, match="must hold a table with a column 'body'"):
+        read_corpus(tmp_path, text="body")

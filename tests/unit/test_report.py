@@ -229,7 +229,7 @@ def test_edits_are_read_and_applied(tmp_path):
     page = report_html(small_run(), edits=edits)
     assert "5 documents in 1 cluster<" in page
     assert '<h3 dir="auto">Birds</h3>' in page
-    assert json.loads(block(page, "data"))["edits"] == {"names": {"0": "Birds"}, "merges": [[0, 1]]}
+    assert json.loads(block(page, "data"))["edits"] == {"names": {"0": "Birds"}, "merges": [[0, 1]], "levels": {}}
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from typing import Any
 
 from .command import command
 from .options import OutputOptions
-from .show import console, print_json, say
+from .show import console, pair, print_json
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
 EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots", "icu4py": "cjk",
@@ -36,7 +36,9 @@ def doctor(options: Options) -> None:
     if options.output.as_json:
         print_json(found)
     elif not options.output.quiet:
-        say(console(), *(f"{name:22s} {value}" for name, value in found.items()))
+        out = console()
+        for name, value in found.items():
+            pair(out, name, str(value), 23)
     if found["problems"] != "none":
         sys.exit(1)
 

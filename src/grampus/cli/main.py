@@ -15,8 +15,10 @@ from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
 from .show import LINE, clean, plain_options, prepare_streams
+from .timeout import STATUS, passed
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
+_NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
     "report": "Write a saved run as one HTML page that works offline.",
@@ -106,7 +108,13 @@ def _run(words: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # nobody is left to read a message
         return BROKEN_PIPE
+    except _NO_COMMAND as asked:  # a group without a command shows its help
+        click.echo(asked.format_message())
+        return asked.exit_code
     except (KeyboardInterrupt, click.Abort):
+        limit = passed()
+        if limit is not None:
+            return _fail(f"Stopped after {limit:g} s (--timeout); no file was left incomplete.", STATUS)
         return _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
     except Exception as error:
         if os.environ.get("GRAMPUS_DEBUG") and not _expected(error):

@@ -23,8 +23,9 @@ _UNSAFE = re.compile(
     "[\x00-\x1f\x7f-\x9f\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\U000e0000-\U000e007f]+"
 )
 ASCII = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", "…": "...", "×": "x",
-         "─": "-", "│": "|", "├": "|", "└": "`"}  # fmt: skip
+         "─": "-", "│": "|", "├": "|", "└": "`", "“": '"', "”": '"'}  # fmt: skip
 LINE = 2000
+QUOTED = 70  # characters of a typical sentence in a table
 # What the library calls by the names of Python's arguments, and the options that stand for them.
 PHRASES = (
     ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
@@ -86,6 +87,17 @@ def say(out: Console, *lines: str) -> None:
         out.print(clean(line, LINE), soft_wrap=True)
 
 
+def pair(out: Console, name: str, value: str, wide: int = 12) -> None:
+    """Print a name and a value within the width of the terminal, the value continued below itself."""
+    from textwrap import wrap
+
+    width = max(out.width - wide, 20)
+    first, *others = wrap(clean(value, LINE), width, break_on_hyphens=False) or [""]
+    out.print(f"{name:{wide}}{first}", soft_wrap=True)
+    for line in others:
+        out.print(f"{'':{wide}}{line}", soft_wrap=True)
+
+
 def notes(out: Console, remarks: Sequence[str]) -> None:
     """Print remarks, wrapped."""
     for remark in remarks:
@@ -133,8 +145,13 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
     for name in columns:
         made.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
     for row in rows:
-        made.add_row(*(clean(str(cell), LINE) for cell in row))
+        made.add_row(*map(_cell, row))
     return made
+
+
+def _cell(value: Any) -> str:
+    """Return the text of a cell; a tuple has a line for each of its parts."""
+    return "\n".join(clean(str(line), LINE) for line in (value if isinstance(value, tuple) else (value,)))
 
 
 def show_run(run: Run, out: Console) -> None:
@@ -152,7 +169,8 @@ def show_run(run: Run, out: Console) -> None:
     rows = []
     for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
-        row = [cluster.number, cluster.size, cluster.label, words]
+        quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
+        row = [cluster.number, cluster.size, cluster.label, (words, *quoted)]
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""

@@ -28,9 +28,10 @@ SHOWN_PHRASES = 5
 RARE = 0.01  # added to shares of documents, so that a word of one or two documents tells little
 LEAST = 0.04  # share of a group's documents that must contain a phrase
 PREFERRED = 1.5  # what a bound phrase counts, so that it is as telling as a word of 1.5 times its score
-FITTING = 8.0  # how much words that occur together are preferred
+FITTING = 16.0  # how much words that occur together are preferred
 BOUND = 0.7  # of the documents with its rarest word: from here on the words of a phrase are not named apart
 WEAKEST = 0.15  # of the score of the best: what is less telling is not part of a name
+LEADING = 3  # of the best candidates, one is always in a name
 SAME = 0.7  # of the documents with a phrase: from here on the longer phrase takes its place
 INHERITED = 0.5  # what a word of the parent's name counts in the name of a part
 
@@ -379,11 +380,13 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
     """Return up to three candidates that are the most telling and the most often read together.
 
     Of all sets without a repetition, the one with the largest mean log score plus `FITTING` times the mean NPMI of two
-    of its words, also of two words of a phrase. The most telling candidate, or a phrase with it, is always included.
+    of its words, also of two words of a phrase. One of the three most telling candidates, or a phrase with one of its
+    words, is always included.
     """
     logs = np.log(np.maximum([one.score for one in ranked], 1e-12))
     lengths, fit = _fit(ranked, sample)
-    leading = np.array([bool(set(one.stems) & set(ranked[0].stems)) for one in ranked])
+    first = {stem for one in ranked[:LEADING] for stem in one.stems}
+    leading = np.array([not first.isdisjoint(one.stems) for one in ranked])
     for size in range(min(PARTS, len(ranked)), 0, -1):
         sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
         pairs = list(combinations(range(size), 2))

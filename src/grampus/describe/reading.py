@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
@@ -15,6 +15,8 @@ Integers = NDArray[np.int32]
 Segmenter = Callable[[str], Sequence[str]]
 
 LONGEST = 3000  # characters of a text to read
+SHARED = 5  # texts with the same line: a form, a licence, a quotation
+_END = 20  # characters of a line that can be shared; lines with the same end are the same
 _LONG_CHUNK = 60  # characters without a blank: encoded, or written without blanks
 BREAK, STOP, HIDE = -1, -2, -3  # codes between words: punctuation, end of a sentence or line, the next word is hidden
 
@@ -23,11 +25,11 @@ _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*(?:\+
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
 _ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
-# Addresses, paths, names of hosts and files, character references, encoded data.
+# Addresses, paths, names of hosts and files, character references, encoded data, identifiers such as a_b.
 _ADDRESS = re.compile(
     r"""[^\W_]@[^\W_] | :// | ^[("'<\[]*www\. | ^[("'<\[]*[~.]*/ | /[^/]*[^/\W][^/]*/ | \\\w | ^[("'<\[]*[a-z]:\\
     | [^\W_]{2}\.[^\W\d_]{2,} | [^\W_]\.[^\W\d_]{2,}\. | &\#?\w+; | \#\d+; | (?:quot|amp|nbsp|[lg]t);
-    | [=%]\w\w[=%] | _\w*_
+    | [=%]\w\w[=%] | _\w*_ | [^\W_]\\?_[^\W_]
     | ^\W*[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\W*$""",
     re.VERBOSE,
 )
@@ -54,7 +56,7 @@ class Reading:
     inside : array of shape (occurrences,)
         Whether it is not the first word of a sentence or line.
     hidden_word, hidden_text : arrays
-        The same for words in headers, addresses, file names and encoded data.
+        The same for words in headers, addresses, file names and encoded data, and in lines that five texts share.
     """
 
     words: list[str]
@@ -89,8 +91,9 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     """
     number: defaultdict[str, int] = defaultdict(count().__next__)
     chunks, owner, headed = [], [], []
-    for place, text in enumerate(texts):
-        head, body = split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST)
+    parts = [split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST) for text in texts]
+    shared = shared_lines(body for _, body in parts)
+    for place, (head, body) in enumerate(_without_lines(*part, shared) for part in parts):
         for part, is_head in ((head, True), (body, False)):
             if part:
                 pieces = part.replace("\n", " \n ").split(" ")
@@ -111,6 +114,34 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     offset = np.arange(times.sum()) - np.repeat(np.cumsum(times) - times, times)
     code = flat[np.repeat(starts[sequence], times) + offset]
     return _arranged(list(words), code, np.repeat(text_of, times), np.repeat(in_head, times))
+
+
+def shared_lines(bodies: Iterable[str]) -> frozenset[str]:
+    r"""Return the last 20 characters of lines that five texts have, of texts with several lines.
+
+    Forms begin with what differs: "`fft` has support for …".
+
+    Examples
+    --------
+    >>> from grampus.describe.reading import shared_lines
+    >>> sorted(shared_lines(f"whale {n}\nsee below for the full list" for n in range(5)))
+    ['ow for the full list']
+    """
+    counts: Counter[str] = Counter()
+    for body in bodies:
+        if "\n" in body:
+            counts.update({line[-_END:] for line in body.split("\n") if len(line) >= _END})
+    return frozenset(line for line, count in counts.items() if count >= SHARED)
+
+
+def _without_lines(head: str, body: str, shared: frozenset[str]) -> tuple[str, str]:
+    """Move shared lines of a text to what is hidden, unless nothing would be left."""
+    lines = body.split("\n") if shared else []
+    hidden = [line for line in lines if line[-_END:] in shared]
+    if not hidden:
+        return head, body
+    rest = "\n".join(line for line in lines if line[-_END:] not in shared)
+    return ("\n".join([head, *hidden]), rest) if _PART.search(rest) else (head, body)
 
 
 def _arranged(words: list[str], code: Integers, text: Integers, head: NDArray[np.bool_]) -> Reading:
@@ -166,7 +197,8 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         end = match.end()
         word = match[0]
         if segment is not None and not word.isascii():
-            codes += [words[part] for part in segment(word)]
+            # Particles are left out, so neighbours here need not be neighbours in the text: no phrases.
+            codes += [BREAK, *(code for part in segment(word) for code in (words[part], BREAK))]
             continue
         bare = _POSSESSIVE.sub("", word)
         codes.append(words[bare])

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 
 from .reading import is_address, split_head
 
+SHARED = 2  # texts with the same sentence; one of more is part of a form
 SHORTEST, LONGEST = 25, 140  # characters of a sentence
 READ = 4000  # characters of a text to search
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?=[ \t>*•-])")
@@ -20,8 +22,8 @@ def typical_sentence(
 ) -> str:
     """Return the title or sentence of some texts that holds most of the given stems; '' if none holds any.
 
-    Titles come before sentences, earlier texts before later ones, and complete sentences of 25 to 140 characters before
-    beginnings of texts.
+    Those that more than two of the texts share come last. Titles come before sentences, earlier texts before later
+    ones, and complete sentences of 25 to 140 characters before beginnings of texts.
 
     Parameters
     ----------
@@ -42,16 +44,18 @@ def typical_sentence(
     'The blue whale sang to its calf.'
     """
     wanted = set(stems)
-    found: list[tuple[int, int, int, str]] = []
+    found: list[tuple[bool, int, int, int, str]] = []
+    options: list[tuple[int, int, str]] = []
     for rank, text in enumerate(texts):
         title = " ".join(titles[rank].split()) if rank < len(titles) else ""
-        options = [(0, title)] if title else []
-        options += [(1, sentence) for sentence in sentences(text)]
-        for kind, option in options:
-            held = len(wanted & {stem(word) for word in _WORD.findall(option.lower())})
-            if held and SHORTEST // (2 - kind) <= len(option) <= LONGEST:
-                found.append((-held, kind, rank, option))
-    return min(found)[3] if found else ""
+        options += [(rank, 0, title)] if title else []
+        options += [(rank, 1, sentence) for sentence in sentences(text)]
+    times = Counter(option for _, _, option in options)
+    for rank, kind, option in options:
+        held = len(wanted & {stem(word) for word in _WORD.findall(option.lower())})
+        if held and SHORTEST // (2 - kind) <= len(option) <= LONGEST:
+            found.append((times[option] > SHARED, -held, kind, rank, option))
+    return min(found)[-1] if found else ""
 
 
 def sentences(text: str) -> list[str]:

@@ -23,6 +23,7 @@ from ..gram.collection import content_names
 from ..persist import Documents, Layout, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
 from ..text import Texts, stop_words
+from ..text.languages import UNSPACED, is_unspaced, segment_words
 from ..text.terms.persist import plain_parameters
 from .duplicates import duplicates
 from .inputs import Inputs
@@ -44,6 +45,7 @@ def build_run(
     """Describe a partition completely and return it as a Run."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
+    progress("describing", 0, 4)
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
     wording = wording_of(inputs)
     clusters = _clusters(found, seen, wording, steady)
@@ -59,6 +61,9 @@ def build_run(
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     _remarks(found, agreement)
     progress("describing", 4, 4)
+    progress("drawing the map", 0, 1)
+    places = coordinates(found.gram)[group].astype(np.float32)
+    progress("drawing the map", 1, 1)
     return Run(
         provenance=Provenance(
             kernel=str(found.predictor.kernel),
@@ -99,7 +104,7 @@ def build_run(
             warnings=tuple(dict.fromkeys(found.notes)),
         ),
         layout=Layout(
-            coordinates=coordinates(found.gram)[group].astype(np.float32),
+            coordinates=places,
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
             representatives=representatives(found.gram),
@@ -115,6 +120,8 @@ def wording_of(inputs: Inputs) -> Wording | None:
         return None
     texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
     shown = read_for(inputs) if words is not None else inputs.first
+    languages = () if inputs.prepared is None else inputs.prepared.preparation.languages
+    unspaced = not UNSPACED.isdisjoint(languages) if languages else any(map(is_unspaced, texts))
     return Wording(
         inputs.described,
         inputs.names,
@@ -123,6 +130,7 @@ def wording_of(inputs: Inputs) -> Wording | None:
         stop_words("smart") if words is None else words.stop_list(),
         inputs.weights,
         None if titles is None else [titles[int(i)] for i in shown],
+        segment_words if unspaced else None,
     )
 
 

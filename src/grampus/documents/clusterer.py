@@ -227,11 +227,14 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         progress : callable, optional
             As for ``fit``.
         """
+        progress = progress or (lambda *_: None)
         kernel, _, effort, seed = self._check()
+        progress("reading terms", 0, 1)
         kernel, inputs = self._collect(read_rows(X, text).X, kernel, None, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = inputs.gram(kernel)
-        return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
+        progress("reading terms", 1, 1)
+        return _chosen(gram, inputs, kernel, effort, seed, progress)[0]
 
     def _check(self) -> tuple[Kernel, Method, Effort, int]:
         """Check the parameters before any work."""

@@ -118,13 +118,15 @@ class Run(Drawable):
         raise InputError(f"level must be one of {', '.join(map(repr, self.levels)) or 'none'}; got {name!r}.")
 
     def without_texts(self) -> Run:
-        """Return the run without texts, excerpts and titles; ids, words of the clusters and weights of terms stay.
+        """Return the run without texts, excerpts, titles and typical sentences; ids, words and weights of terms stay.
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
         strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
         bare = replace(self.documents, texts=None, excerpts=None, titles=None)
-        return replace(self, documents=bare, model={} if strings else self.model)
+        clusters = tuple(replace(cluster, sentence="") for cluster in self.evidence.clusters)
+        seen = replace(self.evidence, clusters=clusters)
+        return replace(self, documents=bare, evidence=seen, model={} if strings else self.model)
 
     def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
         """Return one of the run's tables as a pandas data frame. Needs ``pip install 'grampus[frames]'``.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,8 @@ class Edits:
         New names by cluster; a merged cluster goes by its lowest number.
     merges : tuple of tuples of int
         Clusters that belong together; no cluster occurs twice.
+    levels : mapping of str to Edits
+        Edits of the clusters of the other levels, by the level's name.
 
     Examples
     --------
@@ -43,6 +45,7 @@ class Edits:
     run: str
     names: Mapping[int, str] = field(default_factory=dict)
     merges: tuple[tuple[int, ...], ...] = ()
+    levels: Mapping[str, Edits] = field(default_factory=dict)
 
     def groups(self, k: int) -> list[tuple[int, ...]]:
         """Return the clusters 0 … k − 1 after the merges, sorted by their lowest number."""
@@ -100,7 +103,18 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
         )
     if given.get("run") != run.provenance.fingerprint:
         raise InputError(f"{what} was made for other documents; use the edits of a report of this run.")
-    k = run.n_clusters
+    more = given.get("levels", {})
+    if not isinstance(more, dict) or any(name not in run.levels for name in more):
+        known = ", ".join(run.levels) or "none"
+        raise InputError(f"{what} must name levels of the run ({known}); got {str(more)[:40]!r}.")
+    levels = {name: _checked(edits, len(run.level_names(name)), run, what) for name, edits in more.items()}
+    return replace(_checked(given, run.n_clusters, run, what), levels=levels)
+
+
+def _checked(given: Any, k: int, run: Run, what: str) -> Edits:
+    """Check the names and merges of k clusters."""
+    if not isinstance(given, dict):
+        raise InputError(f"{what} must have an object for each level; got {str(given)[:40]!r}.")
     names, merges = given.get("names", {}), given.get("merges", [])
     if not isinstance(names, dict) or not isinstance(merges, list):
         raise InputError(f"{what} must have names as an object and merges as a list.")

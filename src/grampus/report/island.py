@@ -13,14 +13,15 @@ from numpy.typing import NDArray
 
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
+from .edits import Edits
 from .levels import Level
+from .oddities import MOST_GROUPS, MOST_OUTLIERS, copy_groups, outliers
 from .page import Page
 from .words import packed_index
 
 GRID = 65535  # positions are rounded to 16 bits, finer than a screen
 LARGEST_HEATMAP = 320  # rows; more are averaged
 TERMS = 12
-PAIRS, ODD = 200, 60
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -65,49 +66,53 @@ def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
     run, seen, documents = page.run, page.run.evidence, page.run.documents
     label = run.provenance.columns.get("label", "label")
+    copies, odd, order = copy_groups(run), outliers(run), preorder(seen.tree)
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
-        "levels": [_level(level) for level in page.levels],
+        "levels": [_level(level, order, page.texts is not None) for level in page.levels],
         "level": page.own,
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
         "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if documents.classes is None else _column(label, documents.classes),
         "second": packed(_numbered(seen.second, run.n_clusters), np.uint32),
-        "tree": _tree(seen.tree, seen.leaves),
+        "tree": _tree(seen.tree, seen.leaves, order),
         "choice": None if seen.choice is None else _choice(seen.choice),
         "heatmap": _heatmap(run),
-        "pairs": [
-            [int(a), int(b), _short(float(s))]
-            for (a, b), s in zip(seen.duplicates[:PAIRS], seen.duplicate_similarity, strict=False)
-        ],
-        "pairsFound": len(seen.duplicates),
-        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in oddest(run)],
+        "copies": [[list(group.documents), _short(group.similarity)] for group in copies[:MOST_GROUPS]],
+        "copiesFound": len(copies),
+        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in odd[:MOST_OUTLIERS]],
+        "oddFound": len(odd),
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "hasIndex": page.texts is not None and documents.texts is not None,
-        "edits": {
-            "names": {str(cluster): name for cluster, name in page.edits.names.items()},
-            "merges": [list(merge) for merge in page.edits.merges],
-        },
+        "edits": {**_edits(page.edits), "levels": {name: _edits(more) for name, more in page.edits.levels.items()}},
     }
 
 
-def _level(level: Level) -> dict[str, Any]:
+def _edits(edits: Edits) -> dict[str, Any]:
+    names = {str(cluster): name for cluster, name in edits.names.items()}
+    return {"names": names, "merges": [list(merge) for merge in edits.merges]}
+
+
+def _level(level: Level, order: Sequence[int], quotes: bool) -> dict[str, Any]:
+    place = {index: number for number, index in enumerate(order)}
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {
         "name": level.name,
         "labels": packed(_numbered(level.labels, len(level.clusters)), np.uint32),
-        "clusters": [*map(_cluster, level.clusters), *none],
+        "clusters": [*(_cluster(cluster, quotes) for cluster in level.clusters), *none],
+        "branches": [place.get(branch, -1) for branch in level.branches],
     }
 
 
-def _cluster(cluster: Cluster) -> dict[str, Any]:
+def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
     return {
         "name": cluster.label or f"Cluster {cluster.number + 1}",
         "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
         "phrases": [term.text for term in cluster.phrases[:4]],
+        "sentence": cluster.sentence if quotes else "",
         "central": list(cluster.central),
         "borderline": list(cluster.borderline),
         "stability": _short(cluster.stability),
@@ -119,21 +124,14 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
 
 # Documents in no cluster are one more cluster to the script, which marks it apart.
 _NO_CLUSTER = {
-    "name": "No cluster", "none": True, "terms": [], "phrases": [], "central": [], "borderline": [], "stability": None,
-    "cohesion": None, "separation": None, "nearest": -1,
+    "name": "No cluster", "none": True, "terms": [], "phrases": [], "sentence": "", "central": [], "borderline": [],
+    "stability": None, "cohesion": None, "separation": None, "nearest": -1,
 }  # fmt: skip
 
 
 def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
     """Return labels with the number after the last in place of −1."""
     return np.where(labels < 0, last, labels)
-
-
-def oddest(run: Run) -> NDArray[np.intp]:
-    """Return the documents that resemble their cluster least, oddest first."""
-    oddness = np.where(run.evidence.labels < 0, 0.0, np.nan_to_num(run.evidence.oddness))
-    order = np.argsort(-oddness, kind="stable")[:ODD]
-    return order[oddness[order] > 0.5]
 
 
 def packed(values: NDArray[Any], kind: Any) -> str:
@@ -163,15 +161,20 @@ def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
     return {"name": name, "values": list(codes), "codes": packed(numbers, np.uint32)}
 
 
-def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] | None:
-    """Return the branches in preorder, so that the leaves of a branch are consecutive, and each document's leaf."""
-    if len(tree) < 2:
-        return None
-    order, waiting = [], [0]
+def preorder(tree: Sequence[Branch]) -> list[int]:
+    """Return the branches from the top, each before its children and these from left to right."""
+    order, waiting = [], [0] if tree else []
     while waiting:
         index = waiting.pop()
         order.append(index)
         waiting.extend(reversed(tree[index].children))
+    return order
+
+
+def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int]) -> dict[str, Any] | None:
+    """Return the branches in preorder, so that the leaves of a branch are consecutive, and each document's leaf."""
+    if len(tree) < 2:
+        return None
     place = {index: number for number, index in enumerate(order)}
     ends = [index for index in order if not tree[index].children]
     top = max(branch.gain for branch in tree) or 1.0

@@ -132,6 +132,7 @@ function card(group) {
     group.phrases.length
       ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · "))
       : null,
+    group.sentences.map((sentence) => el("blockquote", { class: "sentence", dir: "auto" }, sentence)),
     measures(group),
     documentList("Central documents", group.central, true),
     documentList("Borderline documents", group.borderline, false),
@@ -148,23 +149,27 @@ function card(group) {
         },
         "Show on the map",
       ),
-      group.none || !isOwnLevel()
+      group.none
         ? null
         : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
       group.clusters.length > 1
         ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again")
         : null,
-      realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
+      realGroups().length > 1 && !group.none ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
   body.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
   return body;
 }
 
-function showGroup(group) {
+function selectGroup(group) {
   const chosen = new Set(group.clusters);
-  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`);
+  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`, `c${group.first}`);
   openTab("documents");
+}
+
+function showGroup(group) {
+  selectGroup(group);
   byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
   points.focus({ preventScroll: true });
 }
@@ -221,7 +226,10 @@ function showHeadline() {
 }
 
 function startCards() {
-  listen("level", () => chosenToMerge.clear());
+  listen("level", () => {
+    chosenToMerge.clear();
+    renaming = -1;
+  });
   listen("groups", () => {
     showCards();
     showHeadline();

@@ -1,6 +1,6 @@
 // Working with the tree: keys, folding, the cut, and the switch between map and tree.
 function selectBranch(branch) {
-  select((i) => leafOf[i] >= branch.from && leafOf[i] < branch.to, branchWords(branch));
+  select((i) => leafOf[i] >= branch.from && leafOf[i] < branch.to, branchWords(branch), `b${branch.index}`);
   openTab("documents");
 }
 
@@ -89,5 +89,6 @@ function startTree() {
   byId("view-map").addEventListener("click", () => showView(false));
   byId("view-tree").addEventListener("click", () => showView(true));
   new ResizeObserver(showBranches).observe(byId("tree-view"));
+  listen("groups", findGivenNames);
   listen("groups colour selection theme", showBranches);
 }

@@ -3,7 +3,9 @@ let centres = [];
 const DEEP = 3.5; // times the first scale from which the names of the next finer level are shown
 const PLACES = [0.3, 1.1, 1.9, 2.9, 4.2, 5.8, 8]; // distances of a name from its cluster, in heights of a line
 const TURNS = 16;
-const ROOM = 24000; // square pixels of the map for each name; the others appear as one zooms
+const ROOM = 32000; // square pixels of the map for each name; the others appear as one zooms
+const ALL = 12; // so many names are placed whatever they cover
+const MOST_COVERED = 0.5; // of a name's box by marks, where there are more
 
 const median = (values) => values.sort()[values.length >> 1];
 
@@ -49,27 +51,26 @@ function finerNames() {
   const place = state.level + 1;
   if (state.colourBy !== "cluster" || place >= levels.length) return [];
   if (!finer.has(place)) {
-    const level = levels[place];
-    const sizes = sizesAt(level);
-    const named = level.clusters.map(({ name, none }, c) => ({ name: none ? "other" : name, size: sizes[c], mark: OTHER }));
-    finer.set(place, middles(named, (i) => level.labels[i]));
+    const { groups, groupOf } = groupsAt(place);
+    const sizes = sizesAt(levels[place]);
+    const sizeOf = (clusters) => clusters.reduce((sum, c) => sum + sizes[c], 0);
+    const named = groups.map(({ name, none, clusters }) => ({ name: none ? "other" : name, size: sizeOf(clusters), mark: OTHER }));
+    finer.set(place, middles(named, (i) => groupOf[levels[place].labels[i]]));
   }
   return finer.get(place);
 }
 
 function findCentres() {
-  centres = state.colourBy === "certainty" ? [] : middles(state.categories, (i) => state.styles[i]);
+  const named = state.colourBy !== "certainty" && state.categories.length > 1; // one name for all says nothing here
+  centres = named ? middles(state.categories, (i) => state.styles[i]) : [];
 }
 
 function splitName(name, most) {
-  const words = shorten(name, 44).split(" ");
-  const lines = [""];
-  for (const word of words) {
-    const last = lines[lines.length - 1];
-    if (last && last.length + word.length + 1 > most && lines.length < 2) lines.push(word);
-    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
-  }
-  return lines;
+  const text = shorten(name, 44);
+  if (text.length <= most) return [text];
+  const breaks = [...text.matchAll(/ /g)].map(({ index }) => [text.slice(0, index), text.slice(index + 1)]);
+  const longer = ([a, b]) => Math.max(a.length, b.length);
+  return breaks.length ? breaks.reduce((best, one) => (longer(one) < longer(best) ? one : best)) : [text];
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
@@ -101,17 +102,18 @@ function covered({ counts, wide, high, side }, box) {
 }
 
 // The best free place for a box of this size near (x, y): little covered, not far away; null if there is none.
-function freePlace(x, y, width, height, line, taken, marks) {
+function freePlace(x, y, width, height, line, taken, marks, most) {
   const { ratio } = view;
   const boxAt = (cx, cy) => [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
   const free = (box) =>
-    box[0] >= 2 && box[2] <= view.width - 2 && box[1] >= 50 * ratio && box[3] <= view.height - 4 &&
+    box[0] >= 2 && box[2] <= view.width - 2 && box[1] >= view.top + 4 * ratio && box[3] <= view.height - view.bottom - 4 &&
     !taken.some((other) => overlap(box, other)); // prettier-ignore
   let [best, cost] = [null, Infinity];
   const attempt = (box, far) => {
     if (far >= cost || !free(box)) return;
-    const total = far + 3 * covered(marks, box);
-    if (total < cost) [best, cost] = [box, total];
+    const hidden = covered(marks, box);
+    const total = far + 3 * hidden;
+    if (hidden <= most && total < cost) [best, cost] = [box, total];
   };
   const edge = width / 2 + 2;
   attempt(boxAt(clamp(x, edge, Math.max(edge, view.width - edge)), y), 0.4);
@@ -147,7 +149,8 @@ function placedNames() {
     const lines = splitName(name, narrow ? 14 : 30);
     const line = points * 1.2 * view.ratio;
     const width = Math.max(...lines.map((text) => over.measureText(text).width)) + 10 * view.ratio;
-    const box = freePlace(x, y, width, line * lines.length + 4 * view.ratio, line, taken, marks);
+    const height = line * lines.length + 4 * view.ratio;
+    const box = freePlace(x, y, width, height, line, taken, marks, found.length < ALL ? 1 : MOST_COVERED);
     if (!box) continue;
     taken.push(box);
     found.push({ lines, font, line, box, from: [x, y], mark });

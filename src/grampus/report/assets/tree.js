@@ -37,12 +37,21 @@ function partMarks(parts) {
   return marks;
 }
 
+// Names that the reader gave to clusters of a level are those of their branches, too.
+const givenNames = new Map();
+
+function findGivenNames() {
+  givenNames.clear();
+  levels.forEach(({ branches: at }, place) => {
+    for (const { first, clusters } of groupsAt(place).groups) {
+      const name = edited[place].names[first];
+      if (name && clusters.length === 1 && at[first] >= 0) givenNames.set(at[first], name);
+    }
+  });
+}
+
 function branchName(branch) {
-  if (branch.cluster >= 0 && isOwnLevel()) {
-    const group = state.groups[state.groupOf[branch.cluster]];
-    if (group.clusters.length === 1) return group.name;
-  }
-  return branch.name || count(branch.size, "document");
+  return givenNames.get(branch.index) ?? (branch.name || count(branch.size, "document"));
 }
 
 colourings.cut = () => {
@@ -146,6 +155,7 @@ function branchDrawing(branch, { at, left, names }) {
       },
       ondblclick: () => branch.children.length && fold(branch, opened(branch)),
     },
+    draw("title", {}, `${branchName(branch)}, ${count(branch.size, "document")}`),
     parts,
   );
   return item;

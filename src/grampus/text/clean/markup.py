@@ -34,6 +34,13 @@ _TROFF_DROPPED = re.compile(
     r"^[.'][ \t]*(?:\\[\"#].*|(?:TH|so|ds|if|ie|el|nr|tr|ft|nh|ad|hy|na|ta|as|rm|rr|mso|Dd|Os)\b.*|\.|)$", re.MULTILINE
 )
 _TROFF_MACRO = re.compile(r"^[.'][ \t]*[A-Za-z]{1,3}\b", re.MULTILINE)
+_TBL_FORMAT = re.compile(r"^\.TS.*\n(?:[^\n.]*\n){0,9}?[^\n.]*\.[ \t]*\n", re.MULTILINE)  # "allbox;", "lb l l."
+# Macros of mdoc inside a request: ".It Fl a Ar width".
+_MDOC_REQUEST = re.compile(r"^(\.[ \t]*[A-Z][a-z])(.*)$", re.MULTILINE)
+_MDOC_MACRO = re.compile(
+    r"(?<!\S)(?:A[cdnopqr]|B[coqlk]|Br[coq]|C[dm]|D[coqv]|E[cmorv]|F[alnort]|I[ct]|L[ki]|M[st]|N[mos]|O[copstux]|P[acfopq]|"
+    r"Q[coql]|R[sv]|S[choqstxy]|T[an]|U[dx]|V[at]|X[cor])(?!\S)"
+)
 _TROFF_ESCAPE = re.compile(r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\((..)|\*?\[[^\]\n]*\]|\".*|[-&/,^|:%!c])")
 
 
@@ -103,5 +110,8 @@ def drop_troff(text: str, dropped: list[str]) -> str:
         return text
     dropped.extend(_TROFF_REQUEST.findall(text))
     text = _TROFF_DROPPED.sub("", _cut_between(_TROFF_BLOCK, "\n..\n", text, dropped))
+    text = _TBL_FORMAT.sub("", text)
+    if "\n.Sh" in text:
+        text = _MDOC_REQUEST.sub(lambda found: found[1] + _MDOC_MACRO.sub("", found[2]), text)
     text = _TROFF_MACRO.sub("", text)
     return _TROFF_ESCAPE.sub(lambda found: "-" if found[0] == "\\-" else "", text)

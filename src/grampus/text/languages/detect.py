@@ -16,11 +16,12 @@ from importlib.resources import files
 from .table import list_words
 
 _WINDOW = 700  # characters at the beginning, in the middle and at the end
-_WORD = re.compile(r"[^\W\d_]{2,}")
+_WORD = re.compile(r"\b[^\W\d_]{2,}\b")  # not the letters of a code
 _LETTER = re.compile(r"[^\W\d_\x00-\x7f]")
 _FEW = 3e-4  # share of the words of a text that a function word has which the Declaration does not use
 _MOST = 3  # votes of one word: a page of code repeats its names
 _ENGLISH = 0.5  # weight of English, whose words are in technical texts of any language
+_BY_WORDS = 1.0  # votes for a language that its words must give: letters alone are not a text
 _LEAST, _SHARE = 2.5, 0.1  # votes for a language, and per word: texts without function words have no language
 _ENOUGH, _AHEAD = 8.0, 1.25  # fewer votes must be so many times those for the next language
 
@@ -170,17 +171,23 @@ def _by_words(text: str, codes: tuple[str, ...] | None, allowed: frozenset[str] 
             return best
     known = _votes()
     tally: dict[str, float] = {}
+    by_words: dict[str, float] = {}
     counts = Counter(_WORD.findall(text))
     counts.update(_LETTER.findall(text))
     for word, count in counts.items():
         for code, share in known.get(word, ()):
             if (code in codes if codes is not None else code not in _ELSEWHERE) and (not allowed or code in allowed):
-                tally[code] = tally.get(code, 0.0) + min(count, _MOST) * share
+                votes = min(count, _MOST) * share
+                tally[code] = tally.get(code, 0.0) + votes
+                if len(word) > 1:
+                    by_words[code] = by_words.get(code, 0.0) + votes
     if "en" in tally:
         tally["en"] *= _ENGLISH
     ranked = sorted(tally.items(), key=lambda found: (-found[1], found[0]))
     if not ranked:
         return ""
     (best, votes), second = ranked[0], ranked[1][1] if len(ranked) > 1 else 0.0
+    if by_words.get(best, 0.0) < _BY_WORDS:
+        return ""
     least = max(_LEAST, _SHARE * len(counts)) * (_ENGLISH if best == "en" else 1.0)
     return best if votes >= least and (votes >= _ENOUGH or votes >= _AHEAD * second) else ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+UNSPACED = frozenset(("ja", "zh", "th", "lo", "km", "my"))  # languages
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0002fa1f々"
 _HIRAGANA, _KATAKANA = "\u3041-\u309f", "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _SOUTH_EAST = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
@@ -21,6 +22,8 @@ _MARKS = (
 )
 _COMPLEX = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}{_MARKS}]")
 _WORD = re.compile(rf"[\w{_MARKS}]{{2,}}")
+_KATAKANA_WORD = re.compile(f"[{_KATAKANA}]+")
+_SHORT = 3  # characters of katakana that are no word of their own next to others
 _GRAMMAR = re.compile(f"[{_HIRAGANA}]{{1,3}}")
 _GRAM, _LONGEST = 2, 4  # characters of a pair, and of a run of Chinese characters that is taken for a word
 
@@ -75,9 +78,27 @@ def _by_dictionary(run: str) -> Iterator[str]:
 
     japanese = re.search(f"[{_HIRAGANA}{_KATAKANA}]", run) is not None
     words = iter(WordBreaker(run, "ja" if japanese else "und"))
+    words = _joined_katakana(words) if japanese else words
     if not japanese or re.search(f"[{_HAN}{_KATAKANA}]", run) is None:
         return words
     return (word for word in words if _GRAMMAR.fullmatch(word) is None)
+
+
+def _joined_katakana(words: Iterator[str]) -> Iterator[str]:
+    """Join katakana of three characters or fewer with its neighbours: "パーティ" and "ション" are parts of a word."""
+    kept, last = "", 0
+    for word in words:
+        katakana = _KATAKANA_WORD.fullmatch(word) is not None
+        if kept and katakana and min(last, len(word)) <= _SHORT:
+            kept, last = kept + word, len(word)
+            continue
+        if kept:
+            yield kept
+        kept, last = (word, len(word)) if katakana else ("", 0)
+        if not katakana:
+            yield word
+    if kept:
+        yield kept
 
 
 def _by_pairs(run: str) -> Iterator[str]:

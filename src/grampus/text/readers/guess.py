@@ -62,7 +62,8 @@ def find_columns(table: Table, asked: Columns, source: Source) -> tuple[Columns,
     table = replace(table, records=records)
     known = list(table.columns if table.columns is not None else dict.fromkeys(c for r in sample for c in r.values))
     first = known if table.columns is not None else list(sample[0].values) if sample else []
-    text = tuple(_match(name, known, table, source) for name in asked.text)
+    inside = [name for name in asked.text if table.of_files and name not in known]
+    text = tuple(_match(name, known, table, source) for name in asked.text if name not in inside)
     if not text:
         same = [name for name in known if name.casefold() == "text"]
         text = (("text" if "text" in known else same[0]) if same else _guess_text(known, sample, source),)

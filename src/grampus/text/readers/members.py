@@ -18,6 +18,7 @@ from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_re
 
 PATH_LENGTH = 1 << 16  # longer than any path
 _REASONS = 3  # of the files of an archive that are left out
+_FOUND = "a table with the column of the text"  # among what the files of one reading share
 _COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
 
 
@@ -48,12 +49,22 @@ class Member:
 
 def members_table(members: Iterator[Member], source: Source) -> Table:
     """Read each member; one that cannot be read is left out with its reason, and the rest is read."""
-    return Table("file", _COLUMNS, _numbered(members, source), id="path", title="title", date="date")
+    return Table("file", _COLUMNS, _numbered(members, source), id="path", title="title", date="date", of_files=True)
 
 
 def _numbered(members: Iterator[Member], source: Source) -> Iterator[Record]:
     values = (record for member in members for record in _member_values(member, source))
-    return (Record(number, record) for number, record in enumerate(values, 1))
+    yield from (Record(number, record) for number, record in enumerate(values, 1))
+    asked = _asked(source)
+    if asked and not source.member and not (source.shared or {}).get(_FOUND):
+        reasons = [file.reason for file in source.log.files if f"column {asked[0]!r}" in file.reason]
+        why = f": {reasons[0].removeprefix('could not be read (').removesuffix('.)')}" if reasons else ""
+        raise CorpusError(f"{source.name} must hold a table with a column {asked[0]!r}{why}.")
+
+
+def _asked(source: Source) -> tuple[str, ...]:
+    """Return the columns of the text that tables must have: what was asked for and is none of the files themselves."""
+    return tuple(quoted(name) for name in source.asked if name not in _COLUMNS)
 
 
 def skip_member(log: Log, path: str, reason: str) -> None:
@@ -116,7 +127,9 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
 def _rows(reader: Reader, source: Source) -> Iterator[Record | BadRecord]:
     """Yield the rows of a table with the columns that the files of a folder have, and say which was read."""
     table = reader.open(replace(source, wanted=None))
-    columns, table = find_columns(table, Columns(), replace(source, log=Log()))
+    columns, table = find_columns(table, Columns(_asked(source)), replace(source, log=Log()))
+    if source.asked and source.shared is not None:
+        source.shared[_FOUND] = True
     how = "a row of a table is a document (split='file' reads a table of text as one)"
     source.log.say(how, f"{source.name} ({columns.text[0]})")
     for record in table.records:
@@ -126,6 +139,8 @@ def _rows(reader: Reader, source: Source) -> Iterator[Record | BadRecord]:
 def _row(record: Record, columns: Columns, source: Source) -> Record | BadRecord:
     """Return the text, id, title and date of a row; what does not fit leaves out the row, not the folder."""
     text = record.values.get(columns.text[0])
+    if len(columns.text) > 1:
+        text = "\n\n".join(str(value) for name in columns.text if (value := record.values.get(name)) is not None)
     if not isinstance(text, str | bytes | None):
         return BadRecord(record.number, "not a string", "must have a string as its text")
     limit = source.limits.max_document_bytes

@@ -53,7 +53,8 @@ def read_corpus(
         frame or column of pandas, polars or pyarrow.
     text : str or sequence of str, optional
         Column of the text. By default ``"text"`` or, if there is none, the one with the longest and most varied texts,
-        with a warning that names it. Several are joined with a blank line in between.
+        with a warning that names it. Several are joined with a blank line in between. For a folder or an archive, the
+        column of the tables in it; a table without it is left out, and other files are read as usual.
     id : str, optional
         Column of the id. By default ``"id"`` if there is one, else the record's number, from 1. In a folder,
         the path below it; in a pandas frame, the index.
@@ -111,7 +112,7 @@ def read_corpus(
         cleanup.callback(_close, shared)
         given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
         wanted = (*columns.named(), *options.numbers, "id", *TITLES, *DATES) if columns.text else None
-        reader, opened = _open(source, reader, {**given, "wanted": wanted})
+        reader, opened = _open(source, reader, {**given, "wanted": wanted, "asked": columns.text})
         if query is not None and not (reader and reader.takes_query):
             takers = " and ".join(other.name for other in READERS.values() if other.takes_query)
             raise InputError(f"query must be left out except for {takers}; got {quoted(query)!r} for {opened.name}.")

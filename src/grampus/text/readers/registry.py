@@ -65,6 +65,8 @@ class Table:
     records : iterator of Record or BadRecord
     id, title, date : str or None
         The columns of the ids, titles and dates, unless the caller names others.
+    of_files : bool
+        Whether the records are files: a column of texts that it lacks is one of the tables among them.
 
     Examples
     --------
@@ -79,6 +81,7 @@ class Table:
     id: str | None = None
     title: str | None = None
     date: str | None = None
+    of_files: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,8 @@ class Source:
         The guard of the archive that this is a member of.
     shared : dict
         Helpers for all files of one reading, by name; those with a method ``close`` are closed at its end.
+    asked : tuple of str
+        The columns of the text that the caller names.
 
     Examples
     --------
@@ -129,6 +134,7 @@ class Source:
     member: bool = False
     archive: Expansion | None = None
     shared: dict[str, Any] | None = None
+    asked: tuple[str, ...] = ()
 
     @property
     def limits(self) -> ReadLimits:
