@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import click
 
-from .command import argument, command, repeat_line
+from .command import MAIN, argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
+from .results import _rounded
 from .show import console, notes, print_json, progress_bars, say, table
 
 SHOWN = 20  # rows of a table in the terminal
@@ -19,6 +20,7 @@ class Options:
 
     run: str = argument(type=click.Path(exists=True, file_okay=False))
     source: str = argument()
+    outliers: bool = option("Leave documents unlike anything seen in no cluster.", heading=MAIN)
     documents: SourceOptions
     machine: MachineOptions
     table: ResultOptions
@@ -44,17 +46,20 @@ def assign(options: Options) -> None:
         progress("reading the run", 1, 1)
         corpus = options.documents.read(options.source, progress)
         progress("assigning", 0, 1)
-        found = model.assign(corpus)
+        found = model.assign(corpus, outliers=options.outliers)
         progress("assigning", 1, 1)
-    header = ["id", "cluster", "about", "margin", "second", "known"]
+    likeness = [float("nan")] * len(corpus) if found.likeness is None else found.likeness
+    header = ["id", "cluster", "about", "margin", "second", "known", "likeness", "unlike"]
     rows = [
         [
             corpus.ids[i],
-            int(found.labels[i]),
-            model.clusters_[found.labels[i]].label,
-            None if found.margin[i] != found.margin[i] else round(float(found.margin[i]), 4),
+            None if found.labels[i] < 0 else int(found.labels[i]),
+            "no cluster" if found.labels[i] < 0 else model.clusters_[found.labels[i]].label,
+            _rounded(found.margin[i]),
             None if found.second[i] < 0 else int(found.second[i]),
             bool(found.known[i]),
+            _rounded(likeness[i]),
+            bool(found.unlike[i]),
         ]
         for i in range(len(corpus))
     ]
@@ -71,5 +76,9 @@ def assign(options: Options) -> None:
         unknown = int((~found.known).sum())
         if unknown:
             notes(out, [f"{unknown} assigned, but without any known term: their cluster is not informative."])
+        unlike = int((found.unlike & found.known).sum())
+        if unlike:
+            way = "left in no cluster" if options.outliers else "assigned to the nearest; --outliers leaves them out"
+            notes(out, [f"{unlike} unlike anything in the run: {way}."])
         notes(out, corpus.notes)
         say(out, f"Again: {repeat_line()}")

@@ -12,6 +12,7 @@ import click
 from .command import MAIN, argument, command, option, refuse, repeat_line
 from .options import (
     AT_LEAST_1,
+    FILE,
     Count,
     MachineOptions,
     OutputOptions,
@@ -20,6 +21,7 @@ from .options import (
     SplitOptions,
     TermOptions,
     VectorOptions,
+    _Type,
 )
 from .report import TextOptions
 from .results import document_rows
@@ -27,6 +29,7 @@ from .show import console, print_json, progress_bars, say, show_run
 
 if TYPE_CHECKING:
     from .._progress import Progress
+    from ..documents import Guide
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
@@ -83,6 +86,57 @@ class NameOptions:
         return with_names_of(run, self.names) if self.names else run
 
 
+class Share(_Type):
+    """A share between 0 and 1, ``auto`` or ``off``."""
+
+    name = "SHARE|auto|off"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
+        """Parse the share."""
+        from ..documents.outliers import check_outliers
+        from ..errors import InputError
+
+        try:
+            found = value if value in ("auto", "off") else float(value)
+            check_outliers(found)
+        except (ValueError, InputError):
+            self.fail(f"{value!r} must be a share between 0 and 1 such as 0.05, 'auto' or 'off'.", param, ctx)
+        return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class GuideOptions:
+    """What is known about some documents."""
+
+    heading: ClassVar[str] = "What is known"
+    seed_terms: str | None = option("JSON file from topics to words.", metavar="FILE", type=FILE)
+    labels_known: str | None = option("JSON file from ids to topics of some documents.", metavar="FILE", type=FILE)
+    must_link: str | None = option("File of pairs of ids that belong together.", metavar="FILE", type=FILE)
+    cannot_link: str | None = option("File of pairs of ids that belong apart.", metavar="FILE", type=FILE)
+    keep_labels: bool = option("Never move documents whose topic is known.")
+
+    @property
+    def files(self) -> tuple[str | None, ...]:
+        """The files to read."""
+        return (self.seed_terms, self.labels_known, self.must_link, self.cannot_link)
+
+    def read(self) -> Guide | None:
+        """Fail early: read the files; None if there are none."""
+        from ..documents import Guide
+        from ..documents.guide import read_labels, read_pairs, read_seeds
+
+        if not any(self.files):
+            refuse(("keep_labels",), "without --labels-known or --seed-terms")
+            return None
+        return Guide(
+            must_link=read_pairs(self.must_link) if self.must_link else (),
+            cannot_link=read_pairs(self.cannot_link) if self.cannot_link else (),
+            labels=read_labels(self.labels_known) if self.labels_known else None,
+            seeds=read_seeds(self.seed_terms) if self.seed_terms else None,
+            fixed=self.keep_labels,
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of ``cluster``."""
@@ -106,6 +160,13 @@ class Options:
     )
     choice: SplitOptions
     start: StartOptions
+    outliers: float | str = option(
+        "Set aside documents unlike any group: auto, off, or at most a share. [off]",
+        heading="Clustering",
+        type=Share(),
+        default="off",
+    )
+    known: GuideOptions
     naming: NameOptions
     machine: MachineOptions
     table: ResultOptions
@@ -126,7 +187,10 @@ class Options:
         self.terms.check()
         self.others.check()
         self.naming.check()
-        inputs = (self.source, self.others.embeddings, self.terms.stop_words, self.naming.names)
+        inputs = (
+            self.source, self.others.embeddings, self.terms.stop_words, self.naming.names, *self.known.files
+        )  # fmt: skip
+        self.known.read()
         self.table.check(self.output, inputs, out=self.out, report=self.page)
         if self.out:
             from ..persist.folder import is_run
@@ -185,6 +249,7 @@ def _run(options: Options, progress: Progress) -> Run:
         terms=options.terms.vectorizer(len(corpus)),
         vectors=options.others.vectors,
         embed=options.others.embed,
+        outliers=options.outliers,
         effort=options.choice.effort(
             stability=not start.no_stability,
             n_init=start.starts,
@@ -194,7 +259,7 @@ def _run(options: Options, progress: Progress) -> Run:
         random_state=options.machine.seed,
     )
     documents, described = options.others.documents(corpus, options.terms.kernel)
-    model.fit(documents, corpus=described, progress=progress)
+    model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
     line = repeat_line(seed=options.machine.seed)
     run = options.naming.apply(model.run_, options.out, progress)
     return replace(run, provenance=replace(run.provenance, columns=options.documents.columns, command=line))

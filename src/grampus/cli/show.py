@@ -43,7 +43,9 @@ PHRASES = (
 )
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
               "min_df": "--min-df", "ks": "--ks", "vectors": "--vectors", "embed": "--embed",
-              "embeddings": "--embeddings", "n_splits": "--splits", "memory": "--max-memory"}  # fmt: skip
+              "embeddings": "--embeddings", "n_splits": "--splits", "memory": "--max-memory",
+              "outliers": "--outliers", "seeds": "--seed-terms", "labels": "--labels-known",
+              "must_link": "--must-link", "cannot_link": "--cannot-link"}  # fmt: skip
 
 
 def clean(text: str, width: int = 200) -> str:

@@ -2,6 +2,7 @@
 
 from .clusterer import DocumentClusterer, load
 from .effort import Effort
+from .guide import Guide
 from .inputs import default_terms
 from .methods import (
     BisectingMethod,
@@ -23,6 +24,7 @@ __all__ = [
     "DocumentClusterer",
     "Effort",
     "Found",
+    "Guide",
     "Job",
     "KernelKMeansMethod",
     "KernelPCAMethod",

@@ -120,7 +120,7 @@ def wording_of(inputs: Inputs) -> Wording | None:
     if inputs.described is None or inputs.names is None:
         return None
     texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
-    shown = _read_for(inputs) if words is not None else inputs.first
+    shown = read_for(inputs) if words is not None else inputs.first
     languages = () if inputs.prepared is None else inputs.prepared.preparation.languages
     unspaced = not UNSPACED.isdisjoint(languages) if languages else any(map(is_unspaced, texts))
     return Wording(
@@ -135,7 +135,7 @@ def wording_of(inputs: Inputs) -> Wording | None:
     )
 
 
-def _read_for(inputs: Inputs) -> NDArray[np.intp]:
+def read_for(inputs: Inputs) -> NDArray[np.intp]:
     """Return the document to read for each distinct one: of several with the same terms, the alphabetically first."""
     shown, texts = inputs.first.copy(), inputs.corpus.texts
     for at in np.flatnonzero(np.bincount(inputs.group)[inputs.group] > 1).tolist():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from dataclasses import replace
 from os import PathLike
 from typing import Any, cast
@@ -24,14 +23,18 @@ from ..persist import Choice, Run
 from ..report import Edits, write_report
 from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
-from .build_run import build_run
+from .build_run import build_run, read_for
 from .effort import LEVELS, Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
+from .guide import Guide, resolve
+from .guided import run_method
 from .inputs import Inputs, as_corpus, collect
 from .levels import Partitions, around, choose_levels, numbered_by_size, partitions
-from .methods import Found, Job, Method, check_method, restore_method
-from .naming import PLACE, with_names
+from .methods import Job, Method, check_method
+from .naming import _renamed, with_names
+from .outliers import check_outliers, set_aside
+from .parameters import plain, restored
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .validation import choose, stability
@@ -70,6 +73,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         corpus has an input of that name.
     names : callable or NameCommand, optional
         Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
+    outliers : "auto", float or None
+        Whether documents that resemble the others too little are set aside, with the label −1: "auto" sets aside those
+        that chance does not explain, a number at most that share of the documents. See the guide.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -123,6 +129,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         vectors: Any = None,
         embed: Any = None,
         names: Namer | None = None,
+        outliers: str | float | None = None,
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -133,11 +140,19 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         self.vectors = vectors
         self.embed = embed
         self.names = names
+        self.outliers = outliers
         self.effort = effort
         self.random_state = random_state
 
     def fit(
-        self, X: Any, y: Any = None, *, corpus: Any = None, text: str | None = None, progress: Progress | None = None
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        corpus: Any = None,
+        text: str | None = None,
+        guide: Guide | None = None,
+        progress: Progress | None = None,
     ) -> DocumentClusterer:
         """Cluster documents.
 
@@ -152,6 +167,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         text : str, optional
             Column of the texts in a data frame; by default ``"text"`` or, if there is none, the one with the longest
             and most varied texts, with a warning that names it.
+        guide : Guide, optional
+            What is known about some documents: links, labels, seeds of topics.
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """
@@ -167,9 +184,15 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
         if inputs.vectorizer is not None and inputs.mostly_english:
             notes += advice(kernel)
-        choice, ks = self._levels(gram, inputs, kernel, effort, seed, progress)
-        job = Job(ks["middle"], inputs.weights, effort.n_init, effort.polish, seed)
-        found = _cluster(gram, method, job, notes, progress)
+        told = None if guide is None or guide.is_empty else resolve(guide, inputs)
+        aside = set_aside(self.outliers, kernel, inputs, None if told is None else told.known >= 0, notes)
+        counted = replace(inputs, weights=np.where(aside, 0.0, inputs.weights)) if aside.any() else inputs
+        choice, ks = self._levels(gram, counted, kernel, effort, seed, progress)
+        if told is not None and self.n_clusters == "auto":
+            ks["middle"] = max(ks["middle"], len(told.names))
+        job = Job(ks["middle"], counted.weights, effort.n_init, effort.polish, seed, progress)
+        found, named = run_method(gram, method, job, told, notes)
+        found = replace(found, labels=np.where(aside, -1, found.labels))
         levels = partitions(gram, found.labels, ks, seed)
         levels = {name: numbered_by_size(level, inputs.weights) for name, level in levels.items()}
         answer = self._answer(levels, effort, notes)
@@ -177,10 +200,15 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         found = replace(found, polished=found.polished and answer == "middle")
         seen, weights, words = inputs.features, inputs.weights, inputs.vectorizer
         predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
+        predictor = predictor.with_texts(inputs, read_for(inputs))
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
         steady = stability(partition, effort.n_splits, progress) if effort.stability else None
-        run = build_run(partition, steady, self._plain(method, effort, seed, inputs), repr(self), progress)
+        known = plain(self.get_params(), method, effort, seed, inputs)
+        known |= {} if told is None or guide is None else {"guide": guide.record()}
+        run = build_run(partition, steady, known, repr(self), progress)
         run = run if self.names is None else with_names(run, self.names)
+        if named and answer == "middle":
+            run = _renamed(run, {int(labels[found.labels == old][0]): name for old, name in named.items()}, [])
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         self.confidence_: Any = found.of_documents(inputs.group) if answer == "middle" else None
@@ -218,6 +246,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             raise InputError(f"names must be a function or a NameCommand; got {type(self.names).__name__}.")
         if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
             raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
+        check_outliers(self.outliers)
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
         return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
@@ -259,22 +288,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
         return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
 
-    def _plain(self, method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
-        """Return the parameters as JSON values; the vectorizer is saved with the model."""
-        k = self.n_clusters
-        return {
-            "n_clusters": k.item() if isinstance(k, np.generic) else k,
-            "kernel": str(parse_kernel(self.kernel)),
-            "method": method.options(),
-            "inputs": {name: maker.record() for name, maker in inputs.makers.items()},
-            "effort": {
-                name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()
-            },
-            "random_state": seed,
-        }
-
-    def assign(self, X: Any, *, text: str | None = None) -> Prediction:
-        """Assign new documents: nearest cluster, second choice, margin, and whether anything in them is known.
+    def assign(self, X: Any, *, text: str | None = None, outliers: bool = False) -> Prediction:
+        """Assign new documents: nearest cluster, second choice, margin, and how far they resemble the fitted ones.
 
         Parameters
         ----------
@@ -283,6 +298,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             without a text gets −1.
         text : str, optional
             Column of the texts in a data frame; by default the one that was fitted, if there is one of that name.
+        outliers : bool
+            Whether documents unlike anything seen get −1 instead of the nearest cluster.
         """
         check_is_fitted(self, "run_")
         if self.predictor_ is None:
@@ -293,9 +310,10 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         rows = read_rows(X, text, self.run_.provenance.columns.get("text"))
         found = self.predictor_.predict(rows.X)
         labels = found.labels if rows.missing is None else np.where(rows.missing, -1, found.labels)
+        labels = np.where(found.unlike, -1, labels) if outliers else labels
         return replace(found, labels=labels, index=rows.index, names=tuple(one.label for one in self.clusters_))
 
-    def predict(self, X: Any, *, text: str | None = None) -> NDArray[np.intp]:
+    def predict(self, X: Any, *, text: str | None = None, outliers: bool = False) -> NDArray[np.intp]:
         """Return the cluster of new documents; see ``assign``.
 
         A fitted document is compared like any other: there is no table of known texts.
@@ -304,10 +322,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         ----------
         X : list of str, Corpus, data frame or column, or array of shape (m, features)
             New documents, of the kind that was fitted.
-        text : str, optional
-            As for ``assign``.
+        text, outliers : as for ``assign``
         """
-        return self.assign(X, text=text).labels
+        return self.assign(X, text=text, outliers=outliers).labels
 
     def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
         """Return what was found as a pandas data frame, which joins the fitted one on its index.
@@ -412,7 +429,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     def of_run(cls, run: Run) -> DocumentClusterer:
         """Return the fitted clusterer that a Run describes."""
         try:
-            words, polished, parameters = _parameters(run)
+            words, polished, parameters = restored(run)
             model, method = cls(**parameters), parameters["method"]
             kernel = parse_kernel(run.provenance.kernel).for_clusters(1, method.components())  # as it was fitted
         except (LookupError, TypeError, ValueError) as error:
@@ -474,30 +491,3 @@ def _chosen(
         return choose_levels(gram, inputs, kernel, effort, seed, progress)
     choice = choose(gram, inputs, effort, seed, progress)
     return choice, around(choice.best, int((inputs.weights > 0).sum()))
-
-
-def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: Progress) -> Found:
-    """Run the method; its warnings become notes."""
-    job = replace(job, progress=progress)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        found = method.cluster(gram, job)
-    notes.extend(str(warning.message) for warning in caught)
-    labels = np.asarray(found.labels)
-    if labels.shape != (len(gram),) or labels.dtype.kind not in "iu" or labels.min() < -1 or labels.max() < 0:
-        raise InputError(
-            f"method must return {len(gram)} labels, whole numbers from −1 on, not all −1; {method!r} did not."
-        )
-    return replace(found, labels=labels.astype(np.intp))
-
-
-def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
-    """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
-    given = dict(run.provenance.parameters)
-    given.pop(PLACE, None)  # names that were asked for
-    words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
-    polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
-    made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by
-    names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
-    named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
-    return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}

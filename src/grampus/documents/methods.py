@@ -53,6 +53,8 @@ class Job:
         Seed of all random steps.
     progress : callable, optional
         Called as ``progress("clustering", done, total)``, in starts.
+    starts : array of shape (s, n), optional
+        Partitions to start from, for methods that have starts.
     """
 
     k: int
@@ -61,6 +63,7 @@ class Job:
     polish: bool = True
     seed: int = 0
     progress: Progress | None = None
+    starts: NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,9 @@ class KernelKMeansMethod(Method):
             )
 
     def cluster(self, gram: Gram, job: Job) -> Found:
-        """Run kernel k-means from the initial partitions of ``init``."""
+        """Run kernel k-means from the initial partitions of ``init``, or those of the job."""
+        if job.starts is not None:
+            return self._run(gram, job, job.starts, len(job.starts))
         if self.init not in ("auto", "spectral"):
             return self._run(gram, job, self.init, job.n_init)
         graph = neighbours_of(gram, job.weights) if job.k > 1 else None

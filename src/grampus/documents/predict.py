@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ from ..kernels import Kernel
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.inputs import InputMaker, unpack_maker
 from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
-from .inputs import as_corpus, is_empty, name_documents
+from .inputs import Inputs, as_corpus, is_empty, name_documents
+from .outliers import NEW, Familiarity, known_words, references
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class Prediction:
         Of the data frame that was given.
     names : tuple of str
         Names of the clusters.
+    likeness : array of shape (m,) or None
+        Share of the fitted documents that resemble the others no more than this document resembles them: small for a
+        document unlike anything seen. NaN where self-similarities are unknown.
 
     Examples
     --------
@@ -58,15 +63,24 @@ class Prediction:
     known: NDArray[np.bool_]
     index: Any = None
     names: tuple[str, ...] = ()
+    likeness: Array | None = None
+
+    @property
+    def unlike(self) -> NDArray[np.bool_]:
+        """Which documents are unlike anything seen: less familiar than all but 1 % of the fitted ones."""
+        if self.likeness is None:
+            return np.zeros(len(self.labels), dtype=bool)
+        return np.asarray(self.likeness <= NEW)
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known.
+        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known, likeness.
 
         Its index is that of the data frame that was given, else the position. Needs ``pip install 'grampus[frames]'``.
         """
         names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
         columns = {"cluster": self.labels, "cluster_name": names, "second": self.second, "margin": self.margin}
-        return data_frame(columns | {"known": self.known}, self.index)
+        likeness = np.full(len(names), np.nan) if self.likeness is None else self.likeness
+        return data_frame(columns | {"known": self.known, "likeness": likeness}, self.index)
 
 
 @dataclass(frozen=True)
@@ -87,6 +101,7 @@ class Predictor:
     vectorizer: TermVectorizer | None
     polished: bool
     makers: Mapping[str, InputMaker] = field(default_factory=dict)
+    known_words: Array | None = None  # of the documents that new ones are compared with
 
     @classmethod
     def of(
@@ -107,7 +122,46 @@ class Predictor:
     def predict(self, X: Any) -> Prediction:
         """Assign documents given in the form that ``fit`` takes."""
         new = self._features(X)
-        return self.predict_features(new)
+        found = self.predict_features(new)
+        return replace(found, likeness=self._likeness(X, new, len(found.labels)))
+
+    def with_texts(self, inputs: Inputs, shown: NDArray[np.intp]) -> Predictor:
+        """Return a predictor that also knows which share of the words of fitted texts are terms.
+
+        Parameters
+        ----------
+        inputs : Inputs
+        shown : array of shape (m,)
+            The document whose text is read for each distinct one.
+        """
+        if self.vectorizer is None or not inputs.has_texts:
+            return self
+        at = references(self.kernel, self.weights)
+        texts = inputs.corpus.texts
+        shares = known_words(take_rows(inputs.main, at), [texts[int(i)] for i in shown[at]])
+        return replace(self, known_words=shares.astype(np.float32))
+
+    @cached_property
+    def _familiarity(self) -> Familiarity:
+        return Familiarity.of(self.kernel, self.features, self.weights, self._known())
+
+    def _known(self) -> Array | None:
+        """Return the shares of known words; None where they are not known, or documents have gone since."""
+        found = self.known_words
+        return None if found is None or len(found) != len(references(self.kernel, self.weights)) else found
+
+    def _likeness(self, X: Any, new: Any, count: int) -> Array:
+        """Return how far new documents resemble the fitted ones; compared with at most 2,500 of these."""
+        if not count or (self.kernel.source.takes == "gram" and not isinstance(new, tuple)):
+            return np.full(count, np.nan)
+        corpus = None if self._known() is None else as_corpus(X)
+        shares = None
+        if corpus is not None:
+            shares = known_words(new["terms"] if isinstance(new, dict) else new, corpus.texts)
+        try:
+            return self._familiarity.rank(new, shares)
+        except InputError:  # a kernel that cannot be normalised
+            return np.full(count, np.nan)
 
     def predict_features(self, new: Any) -> Prediction:
         """Assign documents given in the form that the kernel takes."""
@@ -184,6 +238,7 @@ class Predictor:
             return {}
         kept: dict[str, Any] = {"labels": self.labels.astype(np.int32), "weights": self.weights}
         kept |= _pack(self.features)
+        kept |= {} if self.known_words is None else {"known_words": self.known_words}
         if self.vectorizer is not None:
             kept |= {f"words.{name}": value for name, value in pack_vectorizer(self.vectorizer).items()}
         for name, maker in self.makers.items():
@@ -201,6 +256,7 @@ class Predictor:
             words = {name.removeprefix("words."): arrays[name] for name in arrays if name.startswith("words.")}
             vectorizer = unpack_vectorizer(parameters, words) if words and parameters else None
             makers = _makers(arrays)
+            known = _of_kind(arrays["known_words"], "f", 1) if "known_words" in arrays else None
             if (
                 labels.min(initial=-1) < -1
                 or labels.max(initial=-1) < 0
@@ -210,7 +266,8 @@ class Predictor:
         except (LookupError, ValueError, TypeError, AttributeError) as error:
             raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
         gram = kernel.gram(features, name_documents(features) if isinstance(features, dict) else None)
-        return cls.of(kernel, gram, features, labels, weights, vectorizer, polished, makers)
+        found = cls.of(kernel, gram, features, labels, weights, vectorizer, polished, makers)
+        return replace(found, known_words=known)
 
 
 def _rows(features: Any) -> int:

@@ -1,0 +1,363 @@
+"""Guide: what is known before clustering: pairs of documents, labels of some, seeds of topics."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.sparse.csgraph import connected_components, shortest_path
+
+from .._array import Array
+from .._check import check_flag
+from .._files import open_regular
+from ..describe.namer import wrong_name
+from ..errors import InputError
+from .inputs import Inputs
+
+LARGEST_FILE = 200_000_000
+SHOWN = 8  # documents of a chain of links in a message
+SEEDS = 5  # documents at least that stand for the words of a topic
+PER_CLUSTER = 4  # … or the part of an average topic
+
+
+@dataclass(frozen=True)
+class Guide:
+    """What is known about some documents before they are clustered.
+
+    Documents are named by their ids (texts) or their positions (whole numbers).
+
+    Parameters
+    ----------
+    must_link : sequence of pairs of documents
+        Documents that belong together; links are followed from one to the next.
+    cannot_link : sequence of pairs of documents
+        Documents that belong apart.
+    labels : mapping of document to name, or sequence of n names
+        Known topics of some documents; None, "" or −1 where it is unknown. Some may be wrong: a cluster gets the name
+        that most of its labelled documents have, and clusters of one name become one.
+    seeds : mapping of name to words, or to {"words": …, "documents": …}
+        Topics that are expected, by a few words or documents of each.
+    fixed : bool
+        Whether labelled documents always stay in the cluster of their label.
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.documents import Guide
+    >>> texts = ["whale song", "whales sing a song", "song of a whale", "bird nest", "a nest of birds", "nesting birds"]
+    >>> model = DocumentClusterer(2).fit(texts, guide=Guide(seeds={"Sea": ["whale"], "Air": ["bird"]}))
+    >>> [model.clusters_[label].label for label in model.labels_]
+    ['Sea', 'Sea', 'Sea', 'Air', 'Air', 'Air']
+    """
+
+    must_link: Any = ()
+    cannot_link: Any = ()
+    labels: Any = None
+    seeds: Any = None
+    fixed: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", check_flag(self.fixed, "fixed"))
+        for name in self.seeds or {}:
+            if wrong := wrong_name(name):
+                raise InputError(f"seeds must have names of one line of 1 to 80 characters; {name!r}: {wrong}.")
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known."""
+        return not (len(self.must_link) or len(self.cannot_link) or self.seeds) and self.labels is None
+
+    def record(self) -> dict[str, Any]:
+        """Return how much was known, as plain values."""
+        return {
+            "must_link": len(self.must_link),
+            "cannot_link": len(self.cannot_link),
+            "labels": 0 if self.labels is None else len(self.labels),
+            "seeds": list(self.seeds or {}),
+            "fixed": self.fixed,
+        }
+
+
+@dataclass(frozen=True)
+class Told:
+    """A guide, applied to m distinct documents.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the topics.
+    known : array of shape (m,)
+        The topic of each document by labels and seed documents, −1 where it is unknown.
+    seeded : array of shape (m,)
+        The same, with the documents that stand for the words of a topic.
+    linked : array of shape (m,)
+        Documents with the same number belong together; the numbers follow the order of their first documents.
+    apart : array of shape (p, 2)
+        Numbers of `linked` that belong apart.
+    fixed : bool
+    """
+
+    names: tuple[str, ...]
+    known: NDArray[np.intp]
+    seeded: NDArray[np.intp]
+    linked: NDArray[np.intp]
+    apart: NDArray[np.intp]
+    fixed: bool
+
+
+def resolve(guide: Guide, inputs: Inputs) -> Told:
+    """Find the documents of a guide, and refuse one that contradicts itself.
+
+    Memory is linear in the pairs.
+
+    Raises
+    ------
+    InputError
+        A document does not exist; two that belong together also belong apart, or have different labels.
+    """
+    find, m = _Finder(inputs), len(inputs.first)
+    together, apart = (_pairs(getattr(guide, name), name, find) for name in ("must_link", "cannot_link"))
+    linked = _components(inputs.group[together], m)
+    _check_apart(together, apart, linked, find)
+    named = _labelled(guide, find)
+    names = tuple(dict.fromkeys([*(guide.seeds or {}), *sorted({name for _, name in named})]))
+    known = _known(named, names, linked, find)
+    _check_labels(apart, known, names, linked, find)
+    seeded = _words(guide, names, known, inputs)
+    return Told(names, known, seeded, linked, linked[inputs.group[apart]], guide.fixed)
+
+
+class _Finder:
+    """Finds documents by id or position, and names them in messages."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self.n, self.group, self.first, self._ids = inputs.n, inputs.group, inputs.first, inputs.corpus.ids
+        self._at: dict[str, int] | None = None
+
+    def __call__(self, document: Any, what: str) -> int:
+        if isinstance(document, str):
+            self._at = self._at or {one: at for at, one in enumerate(self._ids)}
+            if document in self._at:
+                return self._at[document]
+            raise InputError(f"{what} must name documents of the collection; there is none with the id {document!r}.")
+        whole = isinstance(document, int | np.integer) and not isinstance(document, bool)
+        if not whole or not 0 <= document < self.n:
+            raise InputError(
+                f"{what} must name documents by id, or by position from 0 to {self.n - 1}; got {document!r}."
+            )
+        return int(document)
+
+    def name(self, at: int) -> str:
+        return repr(self._ids[int(at)])
+
+
+def _pairs(given: Any, what: str, find: _Finder) -> NDArray[np.intp]:
+    """Return pairs of documents as positions, (p, 2)."""
+    if not len(given):
+        return np.empty((0, 2), dtype=np.intp)
+    if isinstance(given, np.ndarray) and given.dtype.kind in "iu":
+        if given.ndim != 2 or given.shape[1] != 2 or given.min() < 0 or given.max() >= find.n:
+            raise InputError(f"{what} must be pairs of positions from 0 to {find.n - 1}; got shape {given.shape}.")
+        return given.astype(np.intp)
+    for pair in given:
+        if isinstance(pair, str) or not hasattr(pair, "__len__") or len(pair) != 2:
+            raise InputError(f"{what} must be pairs of documents; got {pair!r}.")
+    return np.array([[find(one, what) for one in pair] for pair in given], dtype=np.intp)
+
+
+def _graph(pairs: NDArray[np.intp], m: int) -> Any:
+    return sp.coo_array((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(m, m)).tocsr()
+
+
+def _components(pairs: NDArray[np.intp], m: int) -> NDArray[np.intp]:
+    """Return the number of the group that each document is linked to, by the order of their first documents."""
+    if not len(pairs):
+        return np.arange(m)
+    found = connected_components(_graph(pairs, m), directed=False)[1]
+    _, first, group = np.unique(found, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[group.reshape(-1)]
+
+
+def _check_apart(together: NDArray[np.intp], apart: NDArray[np.intp], linked: NDArray[np.intp], find: _Finder) -> None:
+    """Refuse documents that belong together, by whatever chain of links, and apart."""
+    ends = linked[find.group[apart]]
+    wrong = np.flatnonzero(ends[:, 0] == ends[:, 1])
+    if not len(wrong):
+        return
+    one, other = apart[wrong[0]].tolist()
+    if find.group[one] == find.group[other]:
+        raise InputError(f"cannot_link must be between different documents; {find.name(one)} and {find.name(other)} "
+                         "have the same content.")  # fmt: skip
+    units = find.group[together]
+    before = shortest_path(
+        _graph(units, len(linked)), directed=False, unweighted=True, indices=find.group[one], return_predecessors=True
+    )[1]
+    at, chain = int(find.group[other]), [other]
+    while before[at] >= 0 and len(chain) < SHOWN:
+        at = int(before[at])
+        chain.append(int(find.first[at]))
+    chain[-1] = one if at == find.group[one] else chain[-1]
+    through = " – ".join(find.name(at) for at in reversed(chain))
+    raise InputError(
+        f"must_link and cannot_link contradict each other on {len(wrong)} pair{'s' if len(wrong) > 1 else ''}: "
+        f"{find.name(one)} and {find.name(other)} belong apart, and are linked by {through}. Remove one of these."
+    )
+
+
+def _labelled(guide: Guide, find: _Finder) -> list[tuple[int, str]]:
+    """Return documents with the names that labels and seed documents give them."""
+    found: list[tuple[int, str]] = []
+    given = guide.labels
+    if isinstance(given, Mapping):
+        found = [(find(one, "labels"), str(name)) for one, name in given.items() if not _unknown(name)]
+    elif given is not None:
+        if isinstance(given, str) or len(given) != find.n:
+            raise InputError(f"labels must have {find.n} entries, one for each document; got {len(given)}.")
+        found = [(at, str(name)) for at, name in enumerate(given) if not _unknown(name)]
+    for at, name in found:
+        if wrong := wrong_name(name):
+            raise InputError(f"labels must be names of one line of 1 to 80 characters; {find.name(at)}: {wrong}.")
+    for name, seed in (guide.seeds or {}).items():
+        found += [(find(one, f"the seeds of {name!r}"), name) for one in _seed(name, seed)[1]]
+    return found
+
+
+def _unknown(name: Any) -> bool:
+    return name is None or name in ("", -1) or name != name  # noqa: PLR0124  (not a number)
+
+
+def _seed(name: str, seed: Any) -> tuple[list[str], list[Any]]:
+    """Return the words and the documents of a seed."""
+    words, documents = (seed.get("words", []), seed.get("documents", [])) if isinstance(seed, Mapping) else (seed, [])
+    fits = not isinstance(seed, Mapping) or not {*seed} - {"words", "documents"}
+    lists = all(isinstance(part, Sequence) and not isinstance(part, str) for part in (words, documents))
+    if not fits or not lists or not all(isinstance(word, str) for word in words) or not (words or documents):
+        raise InputError(
+            f"seeds must be lists of words, or objects with 'words' and 'documents'; that of {name!r} is not."
+        )
+    return list(words), list(documents)
+
+
+def _known(
+    named: Iterable[tuple[int, str]], names: Sequence[str], linked: NDArray[np.intp], find: _Finder
+) -> NDArray[np.intp]:
+    """Return the topic of every linked group of documents, spread to its documents; refuse two for one."""
+    number, first = {name: at for at, name in enumerate(names)}, dict[int, int]()
+    topic = np.full(int(linked.max()) + 1, -1, dtype=np.intp)
+    for at, name in named:
+        unit = linked[find.group[at]]
+        if topic[unit] >= 0 and topic[unit] != number[name]:
+            other = first[int(unit)]
+            why = "they are linked" if other != at else "it has both"
+            raise InputError(
+                f"labels must agree: {find.name(other)} is {names[topic[unit]]!r} and {find.name(at)} is {name!r}, but "
+                f"{why if find.group[other] != find.group[at] or other == at else 'their contents are equal'}."
+            )
+        topic[unit] = number[name]
+        first.setdefault(int(unit), at)
+    return topic[linked]
+
+
+def _check_labels(
+    apart: NDArray[np.intp], known: NDArray[np.intp], names: Sequence[str], linked: NDArray[np.intp], find: _Finder
+) -> None:
+    """Refuse documents of one label that belong apart."""
+    ends = known[find.group[apart]]
+    wrong = np.flatnonzero((ends[:, 0] == ends[:, 1]) & (ends[:, 0] >= 0))
+    if len(wrong):
+        one, other = apart[wrong[0]].tolist()
+        raise InputError(
+            f"cannot_link and labels contradict each other: {find.name(one)} and {find.name(other)} belong apart, and "
+            f"both are {names[ends[wrong[0], 0]]!r}."
+        )
+
+
+def _words(guide: Guide, names: Sequence[str], known: NDArray[np.intp], inputs: Inputs) -> NDArray[np.intp]:
+    """Add the documents that resemble the words of a topic most, and more than those of any other."""
+    wanted = {name: words for name, seed in (guide.seeds or {}).items() if (words := _seed(name, seed)[0])}
+    if not wanted:
+        return known
+    if inputs.words is None or inputs.described is None:
+        raise InputError("seeds of words need documents with terms: texts, under a kernel of terms. Name documents.")
+    similar = np.column_stack([_resemblance(inputs, name, words) for name, words in wanted.items()])
+    best, codes = similar.argmax(axis=1), np.array([names.index(name) for name in wanted])
+    most = max(SEEDS, int((inputs.weights > 0).sum()) // (PER_CLUSTER * len(names)))
+    found = known.copy()
+    for column, code in enumerate(codes.tolist()):
+        own = similar[:, column]
+        at = np.flatnonzero((best == column) & (own > 0) & (known < 0) & (inputs.weights > 0))
+        found[at[np.argsort(-own[at], kind="stable")[:most]]] = code
+    return found
+
+
+def _resemblance(inputs: Inputs, name: str, words: list[str]) -> Array:
+    """Return the similarity of the documents to the words of a topic."""
+    assert inputs.words is not None
+    query = sp.csr_array(inputs.words.transform(words)).sum(axis=0)
+    if not np.any(query):
+        raise InputError(f"seeds must have words of the documents; those of {name!r} are in none: {', '.join(words)}.")
+    rows = sp.csr_array(inputs.described)
+    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1))
+    sums = np.asarray(rows @ np.asarray(query).reshape(-1)) / np.linalg.norm(query)
+    return np.divide(sums, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+
+
+# -- files
+
+
+def read_seeds(path: str | PathLike[str]) -> dict[str, Any]:
+    """Read seeds from a JSON object: names with lists of words, or with "words" and "documents"."""
+    given = _json(path)
+    if not isinstance(given, dict) or not given:
+        raise InputError(f'{path} must be a JSON object such as {{"Space": ["orbit", "shuttle"]}}.')
+    for name, seed in given.items():
+        _seed(name, seed)
+    return given
+
+
+def read_labels(path: str | PathLike[str]) -> dict[str, str]:
+    """Read known labels from a JSON object from ids to names."""
+    given = _json(path)
+    if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
+        raise InputError(f'{path} must be a JSON object from ids to names, such as {{"12": "Space"}}.')
+    return given
+
+
+def read_pairs(path: str | PathLike[str]) -> list[tuple[str, str]]:
+    """Read pairs of ids: a JSON list of pairs, or lines of two ids with a comma or a tab between them."""
+    text = _text(path)
+    if text.lstrip()[:1] == "[":
+        rows = _json(path)
+    else:
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter="\t" if "\t" in text else ",") if row]
+    found = []
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, list) or len(row) != 2 or not all(isinstance(one, str | int) for one in row):
+            raise InputError(f"{path} must hold pairs of ids; row {number} is {str(row)[:60]!r}.")
+        found.append((str(row[0]).strip(), str(row[1]).strip()))
+    return found
+
+
+def _text(path: str | PathLike[str]) -> str:
+    try:
+        with open_regular(Path(path), LARGEST_FILE) as stream:
+            return stream.read().decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise InputError(f"{path} cannot be read: {reason}.") from None
+
+
+def _json(path: str | PathLike[str]) -> Any:
+    try:
+        return json.loads(_text(path))
+    except (ValueError, RecursionError):
+        raise InputError(f"{path} cannot be read: it is not JSON.") from None

@@ -1,0 +1,54 @@
+"""The parameters of a DocumentClusterer as plain values in a run, and back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..kernels import parse_kernel
+from ..persist import Run
+from .effort import Effort
+from .inputs import Inputs
+from .methods import Method, restore_method
+from .naming import PLACE
+
+
+def plain(given: dict[str, Any], method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
+    """Return parameters as JSON values; the vectorizer is saved with the model.
+
+    Parameters
+    ----------
+    given : dict
+        What ``get_params`` returns.
+    method, effort, seed
+        As they were checked.
+    inputs : Inputs
+    """
+    k, outliers = (value.item() if isinstance(value, np.generic) else value for value in _both(given))
+    return {
+        "n_clusters": k,
+        "kernel": str(parse_kernel(given["kernel"])),
+        "method": method.options(),
+        "inputs": {name: maker.record() for name, maker in inputs.makers.items()},
+        "outliers": outliers,
+        "effort": {name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()},
+        "random_state": seed,
+    }
+
+
+def _both(given: dict[str, Any]) -> tuple[Any, Any]:
+    return given["n_clusters"], given["outliers"]
+
+
+def restored(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
+    """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
+    given = dict(run.provenance.parameters)
+    for name in (PLACE, "guide"):  # names that were asked for, and what the clustering was told
+        given.pop(name, None)
+    words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
+    polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
+    made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by
+    names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
+    named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
+    return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}

@@ -1,0 +1,94 @@
+"""Documents that are taken as one: each group of them becomes its mean in feature space."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from .._array import Array, Index, dot, index_array, is_sparse, scale_rows
+from .answers import Cost, Features
+from .base import Gram, check_gram
+
+
+class Merged(Gram):
+    """A K Aᵀ for averages A of groups of documents; made by ``merge``."""
+
+    def __init__(self, base: Gram, group: NDArray[np.intp], shares: Array) -> None:
+        count = int(group.max()) + 1
+        super().__init__(count, base.dtype)
+        self.base, self.group, self.shares = base, group, shares
+        self.average = sp.csr_array((shares, (group, np.arange(len(group)))), shape=(count, len(base)))
+
+    def _block(self, rows: Index, cols: Index) -> Array:
+        left, right = (self.average[index_array(part)] for part in (_listed(rows, self), _listed(cols, self)))
+        own, others = np.unique(left.indices), np.unique(right.indices)
+        block = self.base._block(own, others)
+        return np.asarray((left[:, own] @ block) @ right[:, others].T.toarray()).astype(self.dtype, copy=False)
+
+    def _diagonal(self) -> Array:
+        explicit = self.features()
+        if explicit is not None:
+            return explicit.squares().astype(self.dtype, copy=False)
+        sizes = np.bincount(self.group, minlength=len(self))
+        out = np.bincount(self.group, weights=self.shares**2 * self.base._diagonal(), minlength=len(self))
+        for one in np.flatnonzero(sizes > 1).tolist():
+            out[one] = float(self._block(np.array([one]), np.array([one]))[0, 0])
+        return out.astype(self.dtype, copy=False)
+
+    def _matmul(self, v: Any) -> Array:
+        spread = self.average.T @ (v.toarray() if is_sparse(v) else v)
+        return np.asarray(self.average @ self.base._matmul(np.asarray(spread)))
+
+    def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
+        sums = self.base._sum_by(labels[self.group], k, weights[self.group] * self.shares)
+        return np.asarray(self.average @ sums)
+
+    def features(self) -> Features | None:
+        """Return the means of the base's features, where it has them."""
+        found = self.base.features()
+        if found is None:
+            return None
+        rows = dot(self.average, scale_rows(found.scale, found.rows))
+        return Features(sp.csr_array(rows) if is_sparse(rows) else rows, np.ones(len(self)))
+
+    def cost(self) -> Cost:
+        """Return the cost of the base, and of the averages of a matrix."""
+        below, n = self.base.cost(), float(len(self))
+        return Cost(below.product, below.row, max(below.whole, n * n))
+
+    def non_negative(self) -> bool | None:
+        """Return what is known of the base: means of similarities keep their sign."""
+        return self.base.non_negative()
+
+
+def _listed(index: Index, gram: Gram) -> Any:
+    return np.arange(len(gram))[index]
+
+
+def merge(gram: Gram, group: NDArray[np.intp], weights: Array) -> Gram:
+    """Return the Gram of groups of documents, each taken as its weighted mean in feature space.
+
+    Parameters
+    ----------
+    gram : Gram
+        Without a trailing shift.
+    group : array of shape (n,)
+        The group of every document, 0 … m−1, none of them empty.
+    weights : array of shape (n,)
+        How much each document counts; in a group without any weight all count alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.gram import LinearGram
+    >>> from grampus.gram.merged import merge
+    >>> merge(LinearGram(np.array([[1.0], [3.0], [5.0]])), np.array([0, 0, 1]), np.ones(3)).dense()
+    array([[ 4., 10.],
+           [10., 25.]])
+    """
+    mass, count = np.bincount(group, weights=weights), np.bincount(group)
+    shares = np.where(mass[group] > 0, weights / np.where(mass[group] > 0, mass[group], 1.0), 1.0 / count[group])
+    return Merged(check_gram(gram), group, shares)

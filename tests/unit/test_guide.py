@@ -1,0 +1,148 @@
+"""A guide: links, labels and seeds; contradictions; what any method and kernel must keep."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grampus import DocumentClusterer
+from grampus.cli import main
+from grampus.documents import Effort, Guide
+from grampus.errors import InputError
+from grampus.gram import DenseGram, LinearGram
+from grampus.gram.merged import merge
+from grampus.testing import check_gram
+
+TOPICS = (
+    ("whale", "sea", "ship", "song", "wave", "deep"),
+    ("bird", "nest", "wing", "egg", "fly", "tree"),
+    ("code", "bug", "test", "loop", "call", "type"),
+)
+QUICK = Effort(stability=False, n_init=2)
+
+
+def texts_of(each: int = 12) -> list[str]:
+    rng = np.random.default_rng(0)
+    return [" ".join(rng.choice(topic, 5)) for topic in TOPICS for _ in range(each)]
+
+
+def fit(guide: Guide | None, k: int = 3, **options: object) -> DocumentClusterer:
+    return DocumentClusterer(k, effort=QUICK, **options).fit(texts_of(), guide=guide)  # type: ignore[arg-type]
+
+
+def test_without_constraints_nothing_changes():
+    assert fit(Guide()).labels_.tolist() == fit(None).labels_.tolist()
+
+
+def test_seeds_of_words_and_documents_name_the_clusters():
+    model = fit(Guide(seeds={"Sea": ["whale", "wave"], "Air": {"documents": [12]}}))
+    names = [model.clusters_[label].label for label in model.labels_]
+    assert names[:12] == ["Sea"] * 12
+    assert names[12:24] == ["Air"] * 12
+
+
+def test_clusters_of_one_name_become_one():
+    same = dict.fromkeys(range(24), "One")
+    model = fit(Guide(labels=same))
+    assert model.n_clusters_ == 2
+    assert len(set(model.labels_[:24])) == 1
+
+
+def test_a_wrong_label_is_overruled_unless_fixed():
+    labels = {0: "Sea", 1: "Sea", 2: "Sea", 3: "Air", 12: "Air", 13: "Air", 14: "Air"}
+    free, fixed = fit(Guide(labels=labels)), fit(Guide(labels=labels, fixed=True))
+    assert free.labels_[3] == free.labels_[0]
+    assert fixed.labels_[3] == fixed.labels_[12] != fixed.labels_[0]
+
+
+@pytest.mark.parametrize("method", ["kernel-kmeans", "consensus", "pddp", "bisecting", "spectral", "kernel-pca"])
+def test_links_hold_under_every_method(method):
+    found = fit(Guide(must_link=[(0, 13), (13, 30)], cannot_link=[(1, 2)]), method=method).labels_
+    assert found[0] == found[13] == found[30]
+    assert found[1] != found[2]
+
+
+@pytest.mark.parametrize("kernel", ["cosine|shift", "spectrum(3)|normalise"])
+def test_links_hold_under_every_kernel(kernel):
+    found = fit(Guide(must_link=[(0, 13)], cannot_link=[(1, 2)], labels={5: "x", 30: "y"}), kernel=kernel).labels_
+    assert found[0] == found[13]
+    assert found[1] != found[2]
+
+
+def test_the_order_of_documents_does_not_matter():
+    texts, labels, pairs = texts_of(), {0: "Sea", 12: "Air"}, [(0, 13), (4, 30)]
+    order = np.random.default_rng(1).permutation(len(texts))
+    place = {int(old): new for new, old in enumerate(order)}
+    model = DocumentClusterer(3, effort=QUICK)
+    one = model.fit(texts, guide=Guide(labels=labels, must_link=pairs)).labels_
+    moved = Guide(
+        labels={place[at]: name for at, name in labels.items()}, must_link=[(place[a], place[b]) for a, b in pairs]
+    )
+    other = model.fit([texts[i] for i in order], guide=moved).labels_
+    assert one[order].tolist() == other.tolist()
+
+
+@pytest.mark.parametrize(
+    ("guide", "message"),
+    [
+        (Guide(must_link=[(0, 1), (1, 2)], cannot_link=[(0, 2)]), "'1' – '2' – '3'"),
+        (Guide(labels={0: "a", 1: "b"}, must_link=[(0, 1)]), "they are linked"),
+        (Guide(labels={0: "a", 1: "a"}, cannot_link=[(0, 1)]), "both are 'a'"),
+        (Guide(must_link=[("1", "nobody")]), "'nobody'"),
+        (Guide(must_link=[(0, 99)]), "99"),
+        (Guide(must_link=["ab"]), "pairs"),
+        (Guide(labels=["a"]), "36 entries"),
+        (Guide(seeds={"a": ["zebra"]}), "zebra"),
+        (Guide(seeds={"a": "whale"}), "lists of words"),
+        (Guide(labels={at: str(at) for at in (0, 5, 9, 14)}), "at least 4"),
+    ],
+)
+def test_contradictions_and_unknown_documents_are_named(guide, message):
+    with pytest.raises(InputError, match=message):
+        fit(guide)
+
+
+def test_too_few_clusters_for_the_links_are_noted():
+    model = fit(Guide(cannot_link=[(a, b) for a in range(5) for b in range(a)]))
+    assert any("belong apart" in note for note in model.run_.evidence.warnings)
+
+
+def test_a_merged_gram_is_a_gram_with_means_as_features():
+    x = np.random.default_rng(0).normal(size=(7, 3))
+    group, weights = np.array([0, 1, 1, 2, 0, 3, 1]), np.array([1.0, 2, 1, 1, 3, 1, 1])
+    means = np.array([np.average(x[group == g], axis=0, weights=weights[group == g]) for g in range(4)])
+    for base in (LinearGram(x), DenseGram(x @ x.T)):
+        merged = merge(base, group, weights)
+        check_gram(merged, means @ means.T)
+
+
+def command(capsys, *words):
+    """Run the command in this process; return status, output and errors."""
+    with pytest.raises(SystemExit) as stop:
+        main(list(words))
+    seen = capsys.readouterr()
+    return stop.value.code, seen.out, seen.err
+
+
+def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = (json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(texts_of()))
+    Path("docs.jsonl").write_text("".join(lines))
+    Path("topics.json").write_text('{"Sea life": ["whale", "wave"]}')
+    Path("pairs.csv").write_text("d0,d13\n")
+    Path("apart.csv").write_text("d13,d0\n")
+    words = ["cluster", "docs.jsonl", "-k", "3", "--starts", "1", "--no-stability", "--json"]
+    _, out, _ = command(capsys, *words, "--seed-terms", "topics.json", "--must-link", "pairs.csv")
+    found = json.loads(out)
+    assert "Sea life" in [cluster["label"] for cluster in found["clusters"]]
+    assert found["documents"][0]["cluster"] == found["documents"][13]["cluster"]
+    status, out, error = command(capsys, *words, "--must-link", "pairs.csv", "--cannot-link", "apart.csv")
+    assert (status, out) == (1, "")
+    assert "contradict each other" in error
+    Path("topics.json").write_text("no json")
+    status, out, error = command(capsys, *words, "--seed-terms", "topics.json")
+    assert (status, out) == (1, "")
+    assert error == "Error: topics.json cannot be read: it is not JSON.\n"
