@@ -22,8 +22,8 @@ PUBLIC = {
         distinguishing_terms evidence keywords name_levels name_partition name_tree near_duplicates
     """,
     "grampus.documents": """
-        BisectingMethod ConsensusMethod DocumentClusterer Effort Found Guide Job KernelKMeansMethod KernelPCAMethod Method
-        PDDPMethod Prediction SpectralMethod default_terms load with_names with_names_of write_names
+        BisectingMethod ConsensusMethod DocumentClusterer Effort Found Guide Job KernelKMeansMethod KernelPCAMethod
+        Method PDDPMethod Prediction SpectralMethod default_terms load with_names with_names_of write_names
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError
