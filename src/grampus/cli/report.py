@@ -37,7 +37,7 @@ class Options:
     run: str = argument(type=click.Path(exists=True, file_okay=False))
     out: str | None = option("The page. [RUN.html, next to the folder]", type=click.Path(dir_okay=False))
     edits: str | None = option(
-        "Apply names and merges saved from the page.", type=click.Path(exists=True, dir_okay=False)
+        "Apply edits saved from the page; 'grampus edit' keeps them in the run.", type=click.Path(exists=True, dir_okay=False)
     )
     texts: TextOptions
     output: OutputOptions
@@ -59,7 +59,7 @@ def report(options: Options) -> None:
     from ..report import read_edits, write_report
 
     saved = Run.load(folder)
-    edits = read_edits(options.edits, saved) if options.edits else None
+    edits = read_edits(options.edits, saved) if options.edits else ()
     write_report(saved, out, texts=texts, edits=edits)
     size = out.stat().st_size
     if options.output.as_json:

@@ -190,7 +190,9 @@ def _model(found: Partition) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Return the vectorizer's parameters and the arrays for prediction; none if they cannot be saved."""
     vectorizer = found.inputs.vectorizer
     try:
-        return (None if vectorizer is None else plain_parameters(vectorizer)), found.predictor.arrays()
+        arrays = found.predictor.arrays()
+        rows = {"group": found.inputs.group.astype(np.int32)} if arrays else {}  # the row of each document
+        return (None if vectorizer is None else plain_parameters(vectorizer)), arrays | rows
     except InputError as error:
         found.notes.append(f"A saved run cannot assign new documents: {error}")
         return None, {}

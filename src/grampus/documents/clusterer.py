@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, cast
@@ -20,8 +21,8 @@ from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from ..persist import Choice, Run
-from ..report import Edits, write_report
+from ..persist import Choice, Edit, Run
+from ..report import write_report
 from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run
@@ -361,7 +362,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "run_")
         self.run_.save(path, texts=texts)
 
-    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
+    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
         """Write the page of the run: one HTML file to read, explore and correct; see `grampus.report`.
 
         Parameters
@@ -369,8 +370,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         path : path
         texts : "excerpts", "full" or "none"
             How much of each document to include.
-        edits : Edits, optional
-            Names and merges from an earlier page, read by ``grampus.report.read_edits``.
+        edits : sequence of Edit
+            Those of an earlier page are read by ``grampus.report.read_edits``.
 
         Examples
         --------

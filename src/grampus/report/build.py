@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -14,8 +15,7 @@ from string import Template
 from .._files import write_file
 from .._version import __version__
 from ..errors import InputError
-from ..persist import Run
-from .edits import Edits
+from ..persist import Edit, Run
 from .island import index, island, json_text, texts
 from .page import Embed, Page, page_of
 from .tables import fragments
@@ -36,7 +36,7 @@ STYLES = (
 EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 
 
-def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = None) -> str:
+def report_html(run: Run, *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> str:
     """Return the report of a run as one HTML document.
 
     It contains its style, script and data and makes no requests; its content security policy forbids them. Without
@@ -48,8 +48,8 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     texts : "excerpts", "full" or "none"
         How much of each document to include. Search covers every word of every document as long as the run has texts;
         "none" leaves out titles and the index of words, too. "full" needs a run with texts.
-    edits : Edits, optional
-        Names and merges from an earlier page; see `read_edits`.
+    edits : sequence of Edit
+        Applied before the page is made; `read_edits` reads those of an earlier page.
 
     Returns
     -------
@@ -71,7 +71,7 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     return render(page_of(run, texts, edits))
 
 
-def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
+def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
     """Write the report of a run to a file, atomically; see `report_html`.
 
     Parameters
@@ -82,7 +82,7 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
         The HTML file.
     texts : "excerpts", "full" or "none"
         How much of each document to include.
-    edits : Edits, optional
+    edits : sequence of Edit
         Names and merges to apply.
 
     Examples
@@ -114,7 +114,7 @@ def render(page: Page) -> str:
         "has_classes": "" if run.documents.classes is not None else "hidden",
         "has_days": "" if page.days is not None else "hidden",
         "has_command": "" if run.provenance.command else "hidden",
-        "has_pairs": "" if len(run.evidence.duplicates) or run.evidence.oddness.max(initial=0.0) > 0.5 else "hidden",
+        "has_pairs": "" if len(run.evidence.duplicates) or (run.evidence.oddness > 0.5).any() else "hidden",
         "map_note": html.escape(page.map_note),
         "text_note": html.escape(page.text_note),
         "label_name": html.escape(run.provenance.columns.get("label", "label")),

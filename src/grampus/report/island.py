@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
+from ..persist.edits import digest
 from .levels import Level
 from .page import Page
 from .words import packed_index
@@ -87,10 +88,7 @@ def island(page: Page) -> dict[str, Any]:
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "hasIndex": page.texts is not None and documents.texts is not None,
-        "edits": {
-            "names": {str(cluster): name for cluster, name in page.edits.names.items()},
-            "merges": [list(merge) for merge in page.edits.merges],
-        },
+        "answer": digest(run),
     }
 
 
