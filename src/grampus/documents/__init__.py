@@ -16,6 +16,7 @@ from .methods import (
 )
 from .naming import with_names, with_names_of, write_names
 from .predict import Prediction
+from .update import update_run
 
 __all__ = [
     "BisectingMethod",
@@ -32,6 +33,7 @@ __all__ = [
     "SpectralMethod",
     "default_terms",
     "load",
+    "update_run",
     "with_names",
     "with_names_of",
     "write_names",

@@ -39,9 +39,14 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
 
 
 def build_run(
-    found: Partition, steady: Stability | None, parameters: dict[str, Any], command: str, progress: Progress
+    found: Partition,
+    steady: Stability | None,
+    parameters: dict[str, Any],
+    command: str,
+    progress: Progress,
+    places: Array | None = None,
 ) -> Run:
-    """Describe a partition completely and return it as a Run."""
+    """Describe a partition completely and return it as a Run; `places` are coordinates, if they are known already."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
@@ -99,7 +104,7 @@ def build_run(
             warnings=tuple(dict.fromkeys(found.notes)),
         ),
         layout=Layout(
-            coordinates=coordinates(found.gram)[group].astype(np.float32),
+            coordinates=(coordinates(found.gram) if places is None else places)[group].astype(np.float32),
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
             representatives=representatives(found.gram),

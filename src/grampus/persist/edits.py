@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -304,9 +305,57 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         for cluster in edit.clusters:
             if isinstance(cluster, bool) or not isinstance(cluster, int | np.integer) or cluster < 0:
                 raise InputError(f"{edit.action} must name clusters by whole numbers from 0 on; got {cluster!r}.")
+            if cluster >= len(known) and not any(other.action == "split" for other in kept):
+                raise InputError(f"{edit.action} must name clusters from 0 to {len(known) - 1}; got {cluster}.")
         new = tuple(known[int(c)] if c < len(known) else state.fresh + int(c) - len(known) for c in edit.clusters)
         kept.append(replace(edit, clusters=new))
     return tuple(kept)
+
+
+def refit(
+    run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]
+) -> tuple[tuple[Edit, ...], list[str]]:
+    """Return edits of another answer that fit this run, and a note for each that does not.
+
+    Parameters
+    ----------
+    run : Run
+        Without edits.
+    edits : sequence of Edit
+        The log of the other run; documents that are not in this one are left out.
+    old : Run
+        The other run, without the edits.
+    became : mapping of int to int
+        The cluster of this run for those clusters of the other that survive.
+    """
+    states, now = (State.of(run), State.of(old)), dict(became)
+    places = tuple({one: at for at, one in enumerate(each.documents.ids)} for each in (run, old))
+    kept, notes = [], []
+    for edit in edits:
+        first = states[1].fresh
+        with suppress(InputError):
+            step(states[1], edit, places[1])
+        known = tuple(one for one in edit.documents if one in places[0])
+        grafts = tuple(replace(g, documents=tuple(one for one in g.documents if one in places[0])) for g in edit.grafts)
+        before = states[0].fresh
+        try:
+            if any(cluster not in now for cluster in edit.clusters):
+                raise InputError("a cluster did not survive.")
+            if edit.documents and not known:
+                raise InputError("none of its documents is there.")
+            new = replace(edit, clusters=tuple(now[c] for c in edit.clusters), documents=known, grafts=grafts)
+            step(states[0], new, places[0])
+        except InputError as error:
+            clusters = f" of {', '.join(map(str, edit.clusters))}" if edit.clusters else ""
+            notes.append(f"An edit no longer fits ({edit.action}{clusters}): {error}")
+            continue
+        kept.append(new)
+        if edit.action == "merge":
+            for cluster in edit.clusters:
+                now.pop(cluster)
+            now[min(edit.clusters)] = min(new.clusters)
+        now |= dict(zip(range(first, states[1].fresh), range(before, states[0].fresh), strict=False))
+    return tuple(kept), notes
 
 
 def digest(run: Run) -> str:
