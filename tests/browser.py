@@ -63,6 +63,8 @@ class Browser:
         os.set_blocking(self._read, False)
         self._buffer, self._number, self._session = b"", 0, None
         self._answers: dict[int, dict[str, Any]] = {}
+        self._trace: list[dict[str, Any]] = []
+        self._traced = False
         self.profile = profile
         self.problems: list[str] = []
         self.requests: list[str] = []
@@ -131,6 +133,10 @@ class Browser:
             self.problems.append(" ".join(str(a.get("value", a.get("description"))) for a in params["args"]))
         elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
             self.problems.append(params["entry"]["text"])
+        elif method == "Tracing.dataCollected":
+            self._trace += params["value"]
+        elif method == "Tracing.tracingComplete":
+            self._traced = True
         elif method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
         elif method == "Page.javascriptDialogOpening":
@@ -138,6 +144,30 @@ class Browser:
             self._number += 1
             answer = {"id": self._number, "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}
             os.write(self._write, json.dumps({**answer, "sessionId": self._session}).encode() + b"\0")
+
+    def trace(self) -> None:
+        """Record what the browser's threads do from now on; `traced` ends it."""
+        self._trace, self._traced = [], False
+        self.call("Tracing.start", categories="-*,toplevel,blink.user_timing", transferMode="ReportEvents")
+
+    def traced(self, wait: float = 60.0) -> tuple[list[tuple[float, float]], dict[str, float]]:
+        """Return the tasks of the page and its workers (begin, ms of processor time), and when its marks were made."""
+        self.call("Tracing.end")
+        limit = time.monotonic() + wait
+        while not self._traced:
+            if not self._pump(limit):
+                raise BrowserError("the trace did not end")
+        named = [event for event in self._trace if event["name"] == "thread_name"]
+        wanted = {
+            (e["pid"], e["tid"]) for e in named if e["args"]["name"] in ("CrRendererMain", "DedicatedWorker thread")
+        }
+        tasks = [
+            (event["ts"] / 1000, event["tdur"] / 1000)
+            for event in self._trace
+            if event.get("ph") == "X" and event["name"].endswith("RunTask") and (event["pid"], event["tid"]) in wanted
+        ]
+        marks = {e["name"]: e["ts"] / 1000 for e in self._trace if "blink.user_timing" in e["cat"] and e["ph"] in "RI"}
+        return tasks, marks
 
     def open(self, address: str | Path, wait: float = 60.0) -> None:
         """Open a page (a path is a file) and wait until it is drawn and its texts are there."""

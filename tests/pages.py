@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 
 from grampus import DocumentClusterer
-from grampus.persist import Choice, Run
+from grampus.persist import Choice, Level, Run
 from grampus.text import Corpus
 from tests.runs import changed
 
@@ -43,6 +43,22 @@ def example_run(each: int = 40) -> Run:
     clusters = tuple(replace(cluster, stability=0.9 - 0.2 * cluster.number) for cluster in run.evidence.clusters)
     columns = {"text": "body", "label": "topic", "date": "day"}
     return changed(run, choice=choice, clusters=clusters, columns=columns, command="grampus cluster 'four topics.csv'")
+
+
+@cache
+def with_levels():
+    """The example with its tree cut above and below its four clusters."""
+    run = example_run()
+    tree = run.evidence.tree
+    middle = sorted((b.index for b in tree if b.cluster >= 0), key=lambda i: tree[i].cluster)
+
+    def cut(parts):
+        splits = sorted((b for b in tree if b.order >= 0), key=lambda b: b.order)[: parts - 1]
+        opened = {b.index for b in splits}
+        found = [b for b in tree if b.index not in opened and (b.parent < 0 or b.parent in opened)]
+        return tuple(b.index for b in sorted(found, key=lambda b: (-b.size, b.index)))
+
+    return changed(run, levels=(Level("coarse", cut(2)), Level("middle", tuple(middle)), Level("fine", cut(8))))
 
 
 SCRIPTS = ("alert(1)", "window.hit=1", "window.hit=`1`", "parent.hit=1,top.hit=1")

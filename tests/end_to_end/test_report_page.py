@@ -9,7 +9,6 @@ import sys
 import threading
 from collections import Counter
 from dataclasses import replace
-from functools import cache
 from xml.etree import ElementTree
 
 import numpy as np
@@ -17,25 +16,12 @@ import pytest
 
 from grampus.cli.results import csv_text, document_rows
 from grampus.describe import Term
-from grampus.persist import Level
 from grampus.report import Edits, write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
-from tests.browser import browser as start_browser
-from tests.browser import chromium
-from tests.pages import PAYLOADS, example_run
+from tests.page_tools import READY, N, ground, legend, listed, number, picture, saved, search, stage, text, texts
+from tests.pages import PAYLOADS, example_run, with_levels
 from tests.runs import changed
-
-N = 160
-READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
-
-
-@pytest.fixture(scope="module")
-def chrome():
-    if chromium() is None:
-        pytest.skip("no Chromium here: the report is not tested in a browser (make browser)")
-    with start_browser() as made:
-        yield made
 
 
 @pytest.fixture(scope="module")
@@ -56,61 +42,6 @@ def page(chrome, example):
     assert chrome.problems == []
     assert chrome.dialogs == []
     assert [url for url in chrome.requests if not url.startswith(("blob:", "data:"))] == [example.resolve().as_uri()]
-
-
-def text(page, selector):
-    return page.run(f"document.querySelector({json.dumps(selector)})?.textContent")
-
-
-def texts(page, selector):
-    return page.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.textContent)")
-
-
-def number(words):
-    return int("".join(c for c in words if c.isdigit()) or 0)
-
-
-def listed(page):
-    """How many documents the list beside the map says it has."""
-    page.settle()
-    return number(text(page, "#listed-count") or "0")
-
-
-def legend(page):
-    return [number(value) for value in texts(page, ".legend-line .number")]
-
-
-def ground(page):
-    """The colour of the map's upper right corner."""
-    page.settle()
-    return page.run("[...document.querySelector('#points').getContext('2d').getImageData(5, 5, 1, 1).data]")
-
-
-def picture(page):
-    """A digest of what is on the map."""
-    page.settle()
-    return page.run(
-        "(() => { const c = document.querySelector('#points'); const d = c.getContext('2d')"
-        ".getImageData(0, 0, c.width, c.height).data;"
-        "let h = 0; for (const v of d) h = (h * 31 + v) | 0; return h; })()"
-    )
-
-
-def stage(page):
-    """The map's rectangle within its round corners: left, top, right, bottom."""
-    page.place("#points")
-    return page.run("(() => { const b = document.querySelector('#points').getBoundingClientRect();"
-                    "return [b.left + 12, b.top + 12, b.right - 12, b.bottom - 12]; })()")  # fmt: skip
-
-
-def search(page, query, pattern=False):
-    page.run(f"document.querySelector('#pattern').checked = {str(pattern).lower()}")
-    page.run("document.querySelector('#query').value = document.querySelector('#search-note').textContent = ''")
-    page.click("#query")
-    page.write(query)
-    page.key("Enter")
-    return page.until("!/Searching|^$/.test(document.querySelector('#search-note').textContent) && "
-                      "document.querySelector('#search-note').textContent", 10)  # fmt: skip
 
 
 def test_it_says_what_was_found_in_plain_words(page):
@@ -179,14 +110,6 @@ def test_search_covers_words_that_the_page_does_not_show(chrome, tmp_path):
     assert search(chrome, "faraway1", pattern=True).startswith("0 documents found (searched in")
 
 
-def saved(page, folder, name):
-    for _ in range(300):
-        if (folder / name).exists() and (folder / name).stat().st_size:
-            return (folder / name).read_bytes()
-        page.settle()
-    raise AssertionError(f"{name} was not saved")
-
-
 def test_the_table_that_is_saved_is_the_table_of_the_command(page, tmp_path):
     page.downloads(tmp_path)
     page.click("#save-menu summary")
@@ -237,22 +160,6 @@ def test_a_link_restores_the_view(page, example):
     page.until(READY)
 
 
-@cache
-def with_levels():
-    """The example with its tree cut above and below its four clusters."""
-    run = example_run()
-    tree = run.evidence.tree
-    middle = sorted((b.index for b in tree if b.cluster >= 0), key=lambda i: tree[i].cluster)
-
-    def cut(parts):
-        splits = sorted((b for b in tree if b.order >= 0), key=lambda b: b.order)[: parts - 1]
-        opened = {b.index for b in splits}
-        found = [b for b in tree if b.index not in opened and (b.parent < 0 or b.parent in opened)]
-        return tuple(b.index for b in sorted(found, key=lambda b: (-b.size, b.index)))
-
-    return changed(run, levels=(Level("coarse", cut(2)), Level("middle", tuple(middle)), Level("fine", cut(8))))
-
-
 def test_levels_change_everything_that_is_shown(chrome, tmp_path):
     write_report(with_levels(), tmp_path / "page.html")
     chrome.size(1440, 900)
@@ -266,7 +173,8 @@ def test_levels_change_everything_that_is_shown(chrome, tmp_path):
         assert text(chrome, "#headline") == f"160 documents in {k} clusters"
         assert texts(chrome, ".found-name") == list(run.level_names(name))
         assert len(texts(chrome, ".card")) == len(legend(chrome)) == k
-        assert texts(chrome, "[id^=rename]") == []  # edits belong to the run's own level
+        assert len(texts(chrome, "[id^=rename]")) == k
+        assert "about the middle level" in text(chrome, "#as-found")
         assert picture(chrome) != middle
     chrome.click("[data-level='1']")
     assert picture(chrome) == middle
@@ -555,7 +463,7 @@ def test_labels_time_heatmap_and_oddities_hold_the_run(page):
     x, y = page.place("#heatmap-canvas")
     page.mouse("moved", x - 100, y - 100)
     assert text(page, "#heatmap-readout").startswith("Mean similarity")
-    assert len(texts(page, "#pairs .pair")) >= 1
+    assert texts(page, "#copies .copies-head strong") == ["2 documents"]
     means = np.array([float(value.replace("−", "-")) for value in texts(page, ".heat-foot tbody td")]).reshape(4, 4)
     assert (means.argmax(axis=1) == np.arange(4)).all()
 

@@ -76,6 +76,8 @@ class Edit:
         Ids of documents.
     name : str
     parts : int
+    level : str
+        Only for "rename": the level whose cluster is meant; "" for the clusters of the run.
     grafts : tuple of Graft
 
     Examples
@@ -95,6 +97,7 @@ class Edit:
     documents: tuple[str, ...] = ()
     name: str = ""
     parts: int = 0
+    level: str = ""
     grafts: tuple[Graft, ...] = ()
 
 
@@ -118,6 +121,8 @@ class State:
         Where clusters went that were merged.
     about : dict of int to str
         What tells the parts of a split apart.
+    levels : dict of str to tuple of int
+        The branches of every level.
     """
 
     keys: NDArray[np.intp]
@@ -127,6 +132,7 @@ class State:
     fresh: int
     went: dict[int, int] = field(default_factory=dict)
     about: dict[int, str] = field(default_factory=dict)
+    levels: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run) -> State:
@@ -134,7 +140,8 @@ class State:
         seen = run.evidence
         names = {cluster.number: cluster.label for cluster in seen.clusters}
         labels, leaves = seen.labels.astype(np.intp), seen.leaves.astype(np.intp)
-        return cls(labels, names, Plant.of(seen.tree), leaves, len(names))
+        levels = {level.name: level.branches for level in seen.levels}
+        return cls(labels, names, Plant.of(seen.tree), leaves, len(names), levels=levels)
 
     def numbers(self) -> dict[int, int]:
         """Return the number of every cluster by its key: keys in ascending order."""
@@ -179,8 +186,12 @@ def step(state: State, edit: Edit, place: Mapping[str, int]) -> None:
 def _check(state: State, edit: Edit) -> None:
     if edit.action not in ACTIONS:
         raise InputError(f"an edit must be one of {', '.join(ACTIONS)}; got {edit.action!r}.")
+    if edit.level and (edit.action != "rename" or edit.level not in state.levels):
+        raise InputError(f"only names of the levels {', '.join(state.levels) or '(none)'} can be edited; got {edit.level!r}.")
     for cluster in edit.clusters:
-        if cluster not in state.names:
+        if edit.level and 0 <= cluster < len(state.levels[edit.level]):
+            continue
+        if cluster not in state.names or edit.level:
             known = ", ".join(map(str, sorted(state.names)[:12])) + (", …" if len(state.names) > 12 else "")
             raise InputError(f"{edit.action} must name clusters that there are ({known}); got {cluster}.")
     wanted = {"merge": 2, "noise": 0, "exclude": 0}.get(edit.action, 1)
@@ -211,7 +222,10 @@ def _places(ids: Sequence[str], place: Mapping[str, int]) -> NDArray[np.intp]:
 
 
 def _rename(state: State, edit: Edit, _: Any, __: Any) -> None:
-    state.names[edit.clusters[0]] = edit.name.strip()
+    if edit.level:
+        state.plant = state.plant.renamed(state.levels[edit.level][edit.clusters[0]], edit.name.strip())
+    else:
+        state.names[edit.clusters[0]] = edit.name.strip()
 
 
 def _merge(state: State, edit: Edit, _: Any, __: Any) -> None:
@@ -300,8 +314,12 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     base = run if run.original is None else run.original
     state, _ = apply_edits(base, run.edits)
     known = sorted(state.names)
-    kept = []
+    kept: list[Edit] = []
     for edit in edits:
+        if edit.level and edit.level in run.levels and edit.level != _own_level(run):
+            kept.append(replace(edit, clusters=tuple(_branch_before(base, run, edit.level, c) for c in edit.clusters)))
+            continue
+        edit = replace(edit, level="") if edit.level in run.levels else edit
         for cluster in edit.clusters:
             if isinstance(cluster, bool) or not isinstance(cluster, int | np.integer) or cluster < 0:
                 raise InputError(f"{edit.action} must name clusters by whole numbers from 0 on; got {cluster!r}.")
@@ -310,6 +328,22 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         new = tuple(known[int(c)] if c < len(known) else state.fresh + int(c) - len(known) for c in edit.clusters)
         kept.append(replace(edit, clusters=new))
     return tuple(kept)
+
+
+def _own_level(run: Run) -> str:
+    """Return the level that is the partition of the run, "" if none is."""
+    clusters = {branch.index for branch in run.evidence.tree if branch.cluster >= 0}
+    return next((level.name for level in run.evidence.levels if set(level.branches) == clusters), "")
+
+
+def _branch_before(base: Run, run: Run, level: str, cluster: int) -> int:
+    """Return the cluster of a level, as it was found, that holds most documents of a cluster of the edited level."""
+    if base is run:
+        return int(cluster)
+    place = {one: at for at, one in enumerate(base.documents.ids)}
+    inside = np.flatnonzero(run.level_labels(level) == cluster)
+    found = base.level_labels(level)[[place[run.documents.ids[int(at)]] for at in inside]]
+    return int(np.bincount(found[found >= 0]).argmax()) if (found >= 0).any() else -1
 
 
 def refit(

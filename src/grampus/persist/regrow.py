@@ -14,7 +14,7 @@ from .records import Branch, Level
 
 def preorder(branches: Sequence[Branch]) -> list[int]:
     """Return the branches from the root, each before its children and these in their order."""
-    order, waiting = [], [0]
+    order, waiting = [], [0] if branches else []
     while waiting:
         index = waiting.pop()
         order.append(index)
@@ -42,6 +42,12 @@ class Plant:
         position = np.empty(len(branches), dtype=np.intp)
         position[preorder(branches)] = np.arange(len(branches))
         return cls(tuple(branches), position)
+
+    def renamed(self, index: int, label: str) -> Plant:
+        """Return the tree with another name of a branch."""
+        made = list(self.branches)
+        made[index] = replace(made[index], label=label)
+        return Plant(tuple(made), self.position)
 
     def parts(self, leaves: NDArray[np.intp], count: int) -> list[int]:
         """Return the branches into which documents in these leaves are divided first: `count`, or a few more.

@@ -17,6 +17,7 @@ from .._version import __version__
 from ..errors import InputError
 from ..persist import Edit, Run
 from .island import index, island, json_text, texts
+from .oddities import outliers
 from .page import Embed, Page, page_of
 from .tables import fragments
 
@@ -24,10 +25,11 @@ __all__ = ["report_html", "write_report"]
 
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
-    "base.js", "palette.js", "model.js", "branches.js", "families.js", "edits.js", "glyphs.js", "points.js",
+    "base.js", "palette.js", "model.js", "branches.js", "families.js", "regrow.js", "edits.js", "edit_bar.js",
+    "moving.js", "statements.js", "glyphs.js", "points.js",
     "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
     "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",
-    "pairs.js", "results.js", "pictures.js", "link.js", "main.js",
+    "trends.js", "oddities.js", "results.js", "pictures.js", "link.js", "main.js",
 )  # fmt: skip
 STYLES = (
     "colours.css", "frame.css", "verdict.css", "map.css", "side.css", "tree.css", "cards.css", "evidence.css",
@@ -114,7 +116,7 @@ def render(page: Page) -> str:
         "has_classes": "" if run.documents.classes is not None else "hidden",
         "has_days": "" if page.days is not None else "hidden",
         "has_command": "" if run.provenance.command else "hidden",
-        "has_pairs": "" if len(run.evidence.duplicates) or (run.evidence.oddness > 0.5).any() else "hidden",
+        "has_pairs": "" if len(run.evidence.duplicates) or len(outliers(run)) else "hidden",
         "map_note": html.escape(page.map_note),
         "text_note": html.escape(page.text_note),
         "label_name": html.escape(run.provenance.columns.get("label", "label")),

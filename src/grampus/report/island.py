@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
+from ..persist.regrow import preorder
 from .levels import Level
+from .oddities import MOST_GROUPS, MOST_OUTLIERS, copy_groups, outliers
 from .page import Page
 from .words import packed_index
 
 GRID = 65535  # positions are rounded to 16 bits, finer than a screen
 LARGEST_HEATMAP = 320  # rows; more are averaged
 TERMS = 12
-PAIRS, ODD = 200, 60
 _ESCAPES = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
 
 
@@ -66,25 +67,24 @@ def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
     run, seen, documents = page.run, page.run.evidence, page.run.documents
     label = run.provenance.columns.get("label", "label")
+    copies, odd, order = copy_groups(run), outliers(run), preorder(seen.tree)
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
-        "levels": [_level(level) for level in page.levels],
+        "levels": [_level(level, order) for level in page.levels],
         "level": page.own,
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
         "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if documents.classes is None else _column(label, documents.classes),
         "second": packed(_numbered(seen.second, run.n_clusters), np.uint32),
-        "tree": _tree(seen.tree, seen.leaves),
+        "tree": _tree(seen.tree, seen.leaves, order),
         "choice": None if seen.choice is None else _choice(seen.choice),
         "heatmap": _heatmap(run),
-        "pairs": [
-            [int(a), int(b), _short(float(s))]
-            for (a, b), s in zip(seen.duplicates[:PAIRS], seen.duplicate_similarity, strict=False)
-        ],
-        "pairsFound": len(seen.duplicates),
-        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in oddest(run)],
+        "copies": [[list(group.documents), _short(group.similarity)] for group in copies[:MOST_GROUPS]],
+        "copiesFound": len(copies),
+        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in odd[:MOST_OUTLIERS]],
+        "oddFound": len(odd),
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "hasIndex": page.texts is not None and documents.texts is not None,
@@ -92,12 +92,14 @@ def island(page: Page) -> dict[str, Any]:
     }
 
 
-def _level(level: Level) -> dict[str, Any]:
+def _level(level: Level, order: Sequence[int]) -> dict[str, Any]:
+    place = {index: number for number, index in enumerate(order)}
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {
         "name": level.name,
         "labels": packed(_numbered(level.labels, len(level.clusters)), np.uint32),
         "clusters": [*map(_cluster, level.clusters), *none],
+        "branches": [place.get(branch, -1) for branch in level.branches],
     }
 
 
@@ -127,13 +129,6 @@ def _numbered(labels: NDArray[Any], last: int) -> NDArray[Any]:
     return np.where(labels < 0, last, labels)
 
 
-def oddest(run: Run) -> NDArray[np.intp]:
-    """Return the documents that resemble their cluster least, oddest first."""
-    oddness = np.where(run.evidence.labels < 0, 0.0, np.nan_to_num(run.evidence.oddness))
-    order = np.argsort(-oddness, kind="stable")[:ODD]
-    return order[oddness[order] > 0.5]
-
-
 def packed(values: NDArray[Any], kind: Any) -> str:
     """Return an array as little-endian bytes in base 64."""
     rounded = np.rint(values) if values.dtype.kind == "f" else values
@@ -161,15 +156,10 @@ def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
     return {"name": name, "values": list(codes), "codes": packed(numbers, np.uint32)}
 
 
-def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32]) -> dict[str, Any] | None:
+def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int]) -> dict[str, Any] | None:
     """Return the branches in preorder, so that the leaves of a branch are consecutive, and each document's leaf."""
     if len(tree) < 2:
         return None
-    order, waiting = [], [0]
-    while waiting:
-        index = waiting.pop()
-        order.append(index)
-        waiting.extend(reversed(tree[index].children))
     place = {index: number for number, index in enumerate(order)}
     ends = [index for index in order if not tree[index].children]
     top = max(branch.gain for branch in tree) or 1.0

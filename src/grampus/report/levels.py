@@ -25,11 +25,14 @@ class Level:
         The cluster of every document, or −1.
     clusters : tuple of Cluster
         What each is about.
+    branches : tuple of int
+        The branch of the tree that each is, −1 if it is none.
     """
 
     name: str
     labels: NDArray[Any]
     clusters: tuple[Cluster, ...]
+    branches: tuple[int, ...] = ()
 
 
 def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
@@ -46,15 +49,16 @@ def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
     seen = run.evidence
     found: list[Level] = []
     own = -1
-    for name in run.levels:
-        labels = run.level_labels(name)
+    for level in seen.levels:
+        name, labels = level.name, run.level_labels(level.name)
         if own < 0 and np.array_equal(labels, seen.labels):
             own = len(found)
-            found.append(Level(name, seen.labels, seen.clusters))
+            found.append(Level(name, seen.labels, seen.clusters, level.branches))
         else:
-            found.append(Level(name, labels, _clusters(run, labels, run.level_names(name))))
+            found.append(Level(name, labels, _clusters(run, labels, run.level_names(name)), level.branches))
     if own < 0 or len(found) < 2:
-        return (Level("", seen.labels, seen.clusters),), 0
+        branch = {one.cluster: one.index for one in seen.tree}
+        return (Level("", seen.labels, seen.clusters, tuple(branch.get(c, -1) for c in range(run.n_clusters))),), 0
     return tuple(found), own
 
 

@@ -12,13 +12,13 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 
 import numpy as np
 
-from .island import oddest
+from .oddities import copy_groups, outliers
 from .page import Page, readable
 
 DOCUMENTS = 10  # in the table of a cluster
 TERMS = 10
 VALUES = 12  # of the label column, most frequent first
-PAIRS = 50
+GROUPS, COPIES = 50, 5  # of near-copies, and documents of each
 LONGEST = 400  # characters of a text in a table
 NO_CLUSTER = [(-1,)]  # the group of the documents in no cluster
 MARKS = {"good": "✓", "plain": "•", "warning": "!"}
@@ -173,20 +173,22 @@ def label_table(page: Page) -> Element:
 
 
 def pair_table(page: Page) -> Element:
-    """Return the near-duplicates."""
-    run = page.run
-    pairs = list(
-        zip(run.evidence.duplicates[:PAIRS].tolist(), run.evidence.duplicate_similarity.tolist(), strict=False)
-    )
-    if not pairs:
+    """Return the groups of near-copies."""
+    groups = copy_groups(page.run)[:GROUPS]
+    if not groups:
         return Element("div")
-    rows = [(_short_name(page, a), _short_name(page, b), f"{value:.3f}") for (a, b), value in pairs]
-    return table(("document", "near-duplicate", "similarity"), rows, "Near-duplicates", numbers=1)
+    rows = []
+    for group in groups:
+        more = len(group.documents) - COPIES
+        named = [_short_name(page, place) for place in group.documents[:COPIES]]
+        told = [*named, f"and {more:,} more"] if more > 0 else named
+        rows.append(("; ".join(told), f"{len(group.documents):,}", f"{group.similarity:.3f}"))
+    return table(("documents", "copies", "similarity"), rows, "Near-copies", numbers=2)
 
 
 def odd_table(page: Page) -> Element:
-    """Return the documents that resemble their cluster least."""
-    places = oddest(page.run)[:PAIRS].tolist()
+    """Return the documents that stand out from their cluster."""
+    places = outliers(page.run)[:GROUPS].tolist()
     if not places:
         return Element("div")
     rows = [(_short_name(page, place), f"{float(page.run.evidence.oddness[place]):.2f}") for place in places]

@@ -1,129 +1,248 @@
-// Renaming and merging. Edits are kept apart from the data, so that they can be undone, saved and applied again.
-const edits = { names: { ...data.edits.names }, merges: data.edits.merges.map((merge) => [...merge]) };
+// What the reader changed: a log of operations on the run's own clusters, and names of those of other levels. The data
+// as found are kept, so that operations can be undone, saved and applied again; the command applies them by the same rules.
 const LONGEST_NAME = 200;
+const log = []; // [{action, level, clusters, documents, name, parts}], oldest first; keys of clusters, places of documents
+const asFound = { ...levels[data.level] };
+const asSecond = second;
+const foundCount = asFound.clusters.filter((cluster) => !cluster.none).length;
+const NOTHING = 0xffffffff;
+const NO_CLUSTER = {
+  name: "No cluster", none: true, terms: [], phrases: [], central: [], borderline: [], stability: null, cohesion: null,
+  separation: null, nearest: -1,
+}; // prettier-ignore
+let levelNames = levels.map(() => ({})); // names given to clusters of other levels
+let marksAsFound = null;
+let nowOf = (cluster) => cluster; // the number that a cluster as found has now; −1 if it is gone
 
-function editsAsFile() {
-  const names = Object.fromEntries(Object.entries(edits.names));
-  return JSON.stringify({ format: "grampus-edits", version: 1, run: data.run, names, merges: edits.merges }, null, 2);
+const effective = () => log.slice(log.findLastIndex(({ action }) => action === "clear") + 1);
+const editCount = () => effective().length;
+const isEdited = (place) => (place === data.level ? editCount() > 0 : Object.keys(levelNames[place]).length > 0);
+
+function firstState() {
+  const keys = Int32Array.from(asFound.labels, (label) => (label < foundCount ? label : -1));
+  const names = new Map(asFound.clusters.slice(0, foundCount).map(({ name }, c) => [c, name]));
+  return { keys, names, leaves: leavesAsFound.slice(), fresh: foundCount, went: new Map(), about: new Map(), from: new Map() };
 }
 
-const editCount = () => Object.keys(edits.names).length + edits.merges.length;
-const originally = JSON.stringify(edits);
-const editsChanged = () => JSON.stringify(edits) !== originally;
+const membersOf = ({ keys }, key) => {
+  const found = [];
+  for (let i = 0; i < data.n; i += 1) if (keys[i] === key) found.push(i);
+  return found;
+};
 
-// The clusters of a level, merged and named; edits belong to the run's own level, the others are shown as they are.
-function groupsOf(clusters, { names, merges }) {
-  const merged = new Set(merges.flat());
-  const alone = clusters.map((_, c) => c).filter((c) => !merged.has(c)).map((c) => [c]); // prettier-ignore
-  return [...merges, ...alone].sort((a, b) => a[0] - b[0]).map((members) => [members, names]);
+const freeName = (name, taken) => {
+  let [text, number] = [name, 2];
+  while (taken.has(text)) text = `${name} (${number++})`;
+  return text;
+};
+
+// action → what it does to a state, and how it is announced.
+const OPERATIONS = {
+  rename: {
+    apply: ({ names }, { clusters: [key], name }) => names.set(key, name),
+    words: ({ name }) => `Renamed to ${name}`,
+  },
+  merge: {
+    apply({ keys, names, went, about }, { clusters }) {
+      const [first, ...rest] = [...clusters].sort((a, b) => a - b);
+      const gone = new Set(rest);
+      names.set(first, [first, ...rest].map((key) => names.get(key)).join(" + "));
+      for (let i = 0; i < data.n; i += 1) if (gone.has(keys[i])) keys[i] = first;
+      about.delete(first);
+      for (const key of rest) {
+        names.delete(key);
+        went.set(key, first);
+      }
+    },
+    words: ({ clusters }) => `${clusters.length} clusters merged`,
+  },
+  split: {
+    apply(now, { clusters: [key], parts: wanted }) {
+      const members = membersOf(now, key);
+      const below = membersBelow(members, now.leaves);
+      const parts = partsBelow(below, wanted);
+      parts.sort((a, b) => below[b.index] - below[a.index] || a.index - b.index);
+      const taken = new Set(now.names.values());
+      taken.delete(now.names.get(key));
+      const partOf = (leaf) => (leaf < 0 ? 0 : parts.findIndex(({ from, to }) => asGrown[leaf].from >= from && asGrown[leaf].to <= to));
+      const made = parts.map((_, number) => (number ? now.fresh + number - 1 : key));
+      for (const i of members) now.keys[i] = made[partOf(now.leaves[i])];
+      parts.forEach(({ name }, number) => {
+        now.about.set(made[number], name);
+        now.names.set(made[number], freeName(name, taken));
+        if (number) now.from.set(made[number], key);
+        taken.add(now.names.get(made[number]));
+      });
+      now.fresh += parts.length - 1;
+    },
+    words: () => "Cluster split",
+  },
+  move: {
+    apply({ keys, leaves }, { clusters: [key], documents: some }) {
+      for (const i of some) {
+        if (keys[i] !== key) leaves[i] = -1;
+        keys[i] = key;
+      }
+    },
+    words: ({ documents: some }) => `${count(some.length, "document")} moved`,
+  },
+  noise: {
+    apply({ keys, leaves }, { documents: some }) {
+      for (const i of some) [keys[i], leaves[i]] = [-1, -1];
+    },
+    words: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
+  },
+};
+
+// Clusters without documents are gone; false if none is left.
+function settle(now) {
+  const left = new Set(now.keys);
+  for (const key of [...now.names.keys()]) if (!left.has(key)) now.names.delete(key);
+  return now.names.size > 0;
 }
 
-function regroup() {
-  const groups = groupsOf(data.clusters, isOwnLevel() ? edits : { names: {}, merges: [] });
-  state.groups = groups.map(([clusters, names]) => groupOfClusters(clusters, names));
-  state.groups.forEach((group, place) =>
-    group.clusters.forEach((c) => {
-      state.groupOf[c] = place;
-    }),
-  );
-  tell("groups");
-  recolour();
+// A cluster as found where its documents are the same, else what is known of those they come from.
+function describe(now, key, members) {
+  const held = new Map();
+  for (const i of members) if (asFound.labels[i] < foundCount) held.set(asFound.labels[i], (held.get(asFound.labels[i]) ?? 0) + 1);
+  const total = [...held.values()].reduce((sum, one) => sum + one, 0);
+  const [only] = held.keys();
+  const same = held.size === 1 && total === members.length && total === sizesAt(asFound)[only];
+  if (same) return { ...asFound.clusters[only], key, name: now.names.get(key) };
+  const scores = new Map((now.about.get(key) ?? "").split(", ").filter(Boolean).map((word) => [word, 1])); // prettier-ignore
+  for (const [cluster, size] of held)
+    for (const [term, score] of asFound.clusters[cluster].terms) scores.set(term, (scores.get(term) ?? 0) + (score * size) / total);
+  const order = [...members].sort((a, b) => certainty[b] - certainty[a] || a - b);
+  const rest = { phrases: [], stability: null, cohesion: null, separation: null, nearest: -1, changed: true };
+  const terms = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 12);
+  const borderline = order.length > 5 ? order.slice(-5).reverse() : [];
+  return { ...rest, key, name: now.names.get(key), terms, central: order.slice(0, 5), borderline };
 }
 
-// Names and numbers of the run's own level, whatever level is shown.
-function ownGroups() {
-  const { clusters } = levels[data.level];
-  const groupOf = new Uint32Array(clusters.length);
-  const groups = groupsOf(clusters, edits).map(([members, names], place) => {
-    for (const c of members) groupOf[c] = place;
-    const name = names[members[0]] ?? members.map((c) => clusters[c].name).join(" + ");
-    return { first: members[0], name, none: clusters[members[0]].none === true };
+// Apply the log: clusters, labels, tree and marks of the run's own level.
+function replay() {
+  const now = firstState();
+  levelNames = levels.map(() => ({}));
+  for (const operation of effective()) {
+    if (operation.level !== data.level) levelNames[operation.level][operation.clusters[0]] = operation.name;
+    else OPERATIONS[operation.action].apply(now, operation);
+    if (!settle(now)) return false;
+  }
+  marksAsFound ??= marksAt(asFound);
+  const keys = [...now.names.keys()].sort((a, b) => a - b);
+  const number = new Map(keys.map((key, c) => [key, c]));
+  const members = keys.map(() => []);
+  const own = new Uint32Array(data.n).fill(keys.length);
+  for (let i = 0; i < data.n; i += 1) {
+    if (now.keys[i] < 0) continue;
+    own[i] = number.get(now.keys[i]);
+    members[own[i]].push(i);
+  }
+  nowOf = (cluster) => {
+    let key = cluster;
+    while (!number.has(key) && now.went.has(key)) key = now.went.get(key);
+    return number.get(key) ?? -1;
+  };
+  const clusters = keys.map((key, c) => describe(now, key, members[c]));
+  for (const cluster of clusters) if (cluster.nearest >= 0) cluster.nearest = nowOf(cluster.nearest);
+  if (own.some((label) => label === keys.length)) clusters.push(NO_CLUSTER);
+  second = asSecond.map((cluster, i) => {
+    const taken = own[i] === keys.length && asFound.labels[i] < foundCount;
+    const at = nowOf(taken ? asFound.labels[i] : cluster);
+    return at < 0 || at === own[i] ? NOTHING : at;
   });
-  return { groups, groupOf };
+  const branchesNow = asGrown.length ? regrown(members, keys.map((key) => now.names.get(key)), now.leaves) : [[], null]; // prettier-ignore
+  growBranches(...(editCount() ? branchesNow : [data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null]));
+  Object.assign(levels[data.level], editCount() ? { labels: own, clusters } : asFound);
+  ownLabels = levels[data.level].labels;
+  marksOfLevels[data.level] = levels[data.level].clusters.map((cluster, c) => marksAsFound[cluster.key ?? c] ?? markOfPart(cluster, now));
+  tell("edits");
+  showLevel(state.level);
+  return true;
 }
 
-// "4,000 documents in 12 clusters, 31 in no cluster"
-function headline() {
-  const none = state.groups.find((group) => group.none);
-  return `${count(data.n, "document")} in ${count(realGroups().length, "cluster")}${none ? `, ${whole.format(none.size)} in no cluster` : ""}`;
+// A part of a cluster has its colour, in another tint and shape.
+function markOfPart({ key, none }, { from }) {
+  if (none) return OTHER;
+  let [origin, steps] = [key, 0];
+  while (from.has(origin)) [origin, steps] = [from.get(origin), steps + 1];
+  const mark = marksAsFound[origin] ?? markOf(key);
+  return { ...mark, tint: ((mark.tint ?? 0) + steps) % TINTS, shape: (mark.shape + key - foundCount + 1) % SHAPES.length };
 }
 
-const past = []; // earlier edits, newest last
-
-function remember() {
-  past.push(JSON.stringify(edits));
+function edit(operation) {
+  log.push(operation);
+  if (!replay()) {
+    log.pop();
+    replay();
+    announce("A document must be left in a cluster");
+    return;
+  }
+  if (operation.action !== "clear") announce(OPERATIONS[operation.action].words(operation));
 }
 
+// Takes the last operation back, and shows the level that it was made on.
 function undo() {
-  if (!past.length) return;
-  Object.assign(edits, JSON.parse(past.pop()));
-  regroup();
+  const last = log.pop();
+  if (!last) return;
+  if (last.level !== null && last.level !== state.level) setLevel(last.level);
+  replay();
   announce("Last change undone");
 }
 
+const keyOf = (group) => levels[data.level].clusters[group.first].key ?? group.first;
+
 function rename(group, name) {
-  remember();
   const given = name.trim().slice(0, LONGEST_NAME);
-  const before = groupOfClusters(group.clusters, {}).name;
-  if (!given || given === before) delete edits.names[group.first];
-  else edits.names[group.first] = given;
-  regroup();
-  announce(`Renamed to ${given || before}`);
+  if (!given || given === group.name) {
+    regroup();
+    return;
+  }
+  edit({ action: "rename", level: state.level, clusters: [isOwnLevel() ? keyOf(group) : group.first], name: given });
 }
 
-function merge(groups) {
-  remember();
-  const clusters = groups.flatMap((group) => group.clusters).sort((a, b) => a - b);
-  const gone = new Set(clusters);
-  edits.merges = edits.merges.filter((merge) => !gone.has(merge[0]));
-  edits.merges.push(clusters);
-  for (const c of clusters.slice(1)) delete edits.names[c];
-  regroup();
-  announce(`Merged ${count(groups.length, "cluster")}`);
-}
-
-function splitAgain(group) {
-  remember();
-  edits.merges = edits.merges.filter((merge) => merge[0] !== group.first);
-  delete edits.names[group.first];
-  regroup();
-  announce("Merge undone");
-}
+const merge = (groups) => edit({ action: "merge", level: data.level, clusters: groups.map(keyOf) });
+const splitCluster = (group, parts) => edit({ action: "split", level: data.level, clusters: [keyOf(group)], parts });
+const moveTo = (some, group) => edit({ action: "move", level: data.level, clusters: [keyOf(group)], documents: some });
+const takeOut = (some) => edit({ action: "noise", level: data.level, clusters: [], documents: some });
 
 function undoAll() {
-  remember();
-  edits.names = {};
-  edits.merges = [];
-  regroup();
+  edit({ action: "clear", level: null, clusters: [] });
   announce("All changes undone");
 }
 
-function showEditBar() {
-  const bar = byId("edit-bar");
-  const number = editCount();
-  bar.hidden = number === 0 && !editsChanged() && !past.length;
-  document.body.classList.toggle("edited", !bar.hidden);
-  const download = el(
-    "button",
-    {
-      type: "button",
-      id: "download",
-      class: "strong",
-      onclick: () => save("edits.json", editsAsFile(), "application/json"),
-    },
-    "Download edits.json",
-  );
-  const back = el("button", { type: "button", id: "undo", onclick: undo, disabled: past.length === 0 }, "Undo");
-  const all = el("button", { type: "button", id: "undo-all", onclick: undoAll }, "Undo all");
-  const hint = el(
-    "span",
-    { class: "quiet hint" },
-    "To keep them: ",
-    el("code", {}, "grampus report RUN --edits edits.json"),
-  );
-  bar.replaceChildren(el("strong", {}, count(number, "change")), hint, el("span", { class: "gap" }), back, all, download);
+// How many parts a cluster of the run's own level has in the tree at most, up to `most`.
+function partsIn(group, most) {
+  const members = [];
+  for (let i = 0; i < data.n; i += 1) if (ownLabels[i] === group.first) members.push(i);
+  const now = firstState();
+  for (const operation of effective()) if (operation.level === data.level) OPERATIONS[operation.action].apply(now, operation);
+  return partsBelow(membersBelow(members, now.leaves), most).length;
 }
 
-function startEdits() {
-  listen("groups", showEditBar);
+function editsAsFile() {
+  const edits = effective().map(({ action, level, clusters, documents: some, name, parts }) => ({
+    action,
+    ...(clusters.length ? { clusters } : {}),
+    ...(some ? { documents: some.map((i) => documents.ids[i]) } : {}),
+    ...(name ? { name } : {}),
+    ...(parts ? { parts } : {}),
+    ...(level === data.level ? {} : { level: levels[level].name }),
+  }));
+  return JSON.stringify({ format: "grampus-edits", version: 2, run: data.run, answer: data.answer, edits }, null, 2);
+}
+
+// The clusters of a level after its edits: [{clusters, first, name, none}], and the group of every cluster.
+function groupsAt(place) {
+  const { clusters } = levels[place];
+  const groups = clusters.map(({ name, none }, c) => ({ clusters: [c], first: c, name: levelNames[place][c] ?? name, none: none === true }));
+  return { groups, groupOf: Uint32Array.from(clusters.keys()) };
+}
+
+function regroup() {
+  const { groups, groupOf } = groupsAt(state.level);
+  state.groups = groups.map(({ clusters }) => groupOfClusters(clusters, levelNames[state.level]));
+  state.groupOf = groupOf;
+  tell("groups");
+  recolour();
 }

@@ -41,7 +41,7 @@ function startHeatmap() {
     pen.putImageData(image, 0, 0);
   };
   const blockOf = (at) => bounds.findIndex((start, i) => i < order.length && at >= start && at < bounds[i + 1]);
-  const mean = (a, b) => {
+  const sumOf = (a, b) => {
     let [sum, cells] = [0, 0];
     for (let row = bounds[a]; row < bounds[a + 1]; row += 1) {
       for (let col = bounds[b]; col < bounds[b + 1]; col += 1) {
@@ -50,11 +50,27 @@ function startHeatmap() {
         cells += 1;
       }
     }
+    return [sum, cells];
+  };
+  const sums = order.map((_, a) => order.map((__, b) => sumOf(a, b)));
+  const say = (value) => (value === null ? "–" : digits(value, 3));
+  let blocks = []; // groups of the run's own level, as edited, in the order of the blocks
+  let shown = []; // the groups, each once
+  let pooled = new Map(); // group → group → [sum, cells] of their blocks
+  const pool = () => {
+    pooled = new Map(shown.map((one) => [one, new Map(shown.map((other) => [other, [0, 0]]))]));
+    blocks.forEach((one, i) =>
+      blocks.forEach((other, j) => {
+        const into = pooled.get(one).get(other);
+        into[0] += sums[i][j][0];
+        into[1] += sums[i][j][1];
+      }),
+    );
+  };
+  const mean = (one, other) => {
+    const [sum, cells] = pooled.get(one).get(other);
     return cells ? low + (sum / cells / 255) * (high - low) : null;
   };
-  const say = (value) => (value === null ? "–" : digits(value, 3));
-  let blocks = []; // groups of the run's own level, in the order of the blocks
-  const nameOfBlock = (block) => blocks[block]?.name;
   canvas.addEventListener("pointermove", (event) => {
     const box = canvas.getBoundingClientRect();
     const [a, b] = [
@@ -62,8 +78,9 @@ function startHeatmap() {
       blockOf(((event.clientX - box.left) / box.width) * size),
     ];
     if (a < 0 || b < 0) return;
-    const both = a === b ? `inside ${nameOfBlock(a)}` : `${nameOfBlock(a)} and ${nameOfBlock(b)}`;
-    readout.textContent = `Mean similarity, ${both}: ${say(mean(a, b))}`;
+    const [one, other] = [blocks[a], blocks[b]];
+    const both = one === other ? `inside ${one.name}` : `${one.name} and ${other.name}`;
+    readout.textContent = `Mean similarity, ${both}: ${say(mean(one, other))}`;
   });
   const sides = el("div", { class: "block-names" });
   const table = el("div", {
@@ -72,17 +89,20 @@ function startHeatmap() {
     role: "region",
     "aria-label": "Mean similarities of the clusters",
   });
-  const means = order.map((_, a) => order.map((__, b) => mean(a, b)));
   const name = () => {
-    if (!isOwnLevel()) return;
-    blocks = order.map((cluster) => state.groups[state.groupOf[cluster]]);
+    const { groups } = groupsAt(data.level);
+    const marks = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
+    for (const group of groups) group.mark = group.none ? OTHER : (marks[group.first] ?? markOf(group.first));
+    blocks = order.map((cluster) => groups[cluster < foundCount ? nowOf(cluster) : groups.length - 1] ?? { name: "(gone)", none: true, mark: OTHER });
+    shown = [...new Set(blocks)];
+    pool();
     sides.replaceChildren(
-      ...blocks.map(({ mark }, block) => {
+      ...blocks.map(({ mark, name: words }, block) => {
         const line = el(
           "span",
           {},
           glyph(mark, 10),
-          el("span", { class: "block-name", dir: "auto" }, nameOfBlock(block)),
+          el("span", { class: "block-name", dir: "auto" }, words),
         );
         line.style.flexGrow = bounds[block + 1] - bounds[block];
         return line;
@@ -100,18 +120,18 @@ function startHeatmap() {
             "tr",
             {},
             el("th", { scope: "col" }, "cluster"),
-            order.map((_, b) => el("th", { scope: "col", class: "number" }, shorten(nameOfBlock(b), 18))),
+            shown.map((other) => el("th", { scope: "col", class: "number" }, shorten(other.name, 18))),
           ),
         ),
         el(
           "tbody",
           {},
-          order.map((_, a) =>
+          shown.map((one) =>
             el(
               "tr",
               {},
-              el("th", { scope: "row" }, nameOfBlock(a)),
-              order.map((__, b) => el("td", { class: "number" }, say(means[a][b]))),
+              el("th", { scope: "row" }, one.name),
+              shown.map((other) => el("td", { class: "number" }, say(mean(one, other)))),
             ),
           ),
         ),

@@ -37,6 +37,7 @@ function startBar() {
 
 startTheme();
 startEdits();
+startStatements();
 startMap();
 startGestures();
 startSearch();

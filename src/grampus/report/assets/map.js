@@ -103,6 +103,7 @@ function startMap() {
     findCentres();
     refresh();
   });
+  listen("groups", () => finer.clear());
   listen("selection matches", () => {
     shownNow = active();
     refresh();

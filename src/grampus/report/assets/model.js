@@ -3,10 +3,10 @@ const data = JSON.parse(byId("data").textContent);
 const levels = data.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") }));
 let { labels } = levels[data.level];
 data.clusters = levels[data.level].clusters; // of the level that is shown
-const ownLabels = labels; // of the run's own level, to which tree, heatmap and edits belong
+let ownLabels = labels; // of the run's own level, to which tree, heatmap and edits belong
 const certainty = Float32Array.from(unpack(data.certainty, "u16"), (value) => value / 65535);
 const days = unpack(data.days, "i32");
-const second = unpack(data.second, "u32");
+let second = unpack(data.second, "u32"); // the next nearest cluster of the run's own level
 const UNKNOWN_DAY = -2147483648;
 const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
 
@@ -38,27 +38,33 @@ function sizesAt(level) {
 
 const isOwnLevel = () => state.level === data.level;
 
-function setLevel(place) {
+// Take over what is known of a level, after a choice of the reader or an edit.
+function showLevel(place) {
   state.level = place;
   ({ labels } = levels[place]);
   data.clusters = levels[place].clusters;
   clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
   sizesOf = sizesAt(levels[place]);
   state.groupOf = new Uint32Array(data.clusters.length);
-  state.selected = null;
-  state.selectedAs = "";
   if (state.colourBy === "cut") state.colourBy = "cluster";
   regroup();
+}
+
+function setLevel(place) {
+  state.selected = null;
+  state.selectedAs = "";
+  showLevel(place);
   tell("level");
   tell("selection");
 }
 
-// Texts come compressed; the page is drawn before they are there.
+// Texts come compressed; the page is drawn before they are there. The worker of the search unpacks them for itself.
+const packedTexts = byId("texts").textContent;
 const documents = { ids: null, titles: null, dates: null, texts: null, ready: false, failed: false };
 
 async function loadTexts() {
   try {
-    Object.assign(documents, JSON.parse(await inflate(byId("texts").textContent)), { ready: true });
+    Object.assign(documents, JSON.parse(await inflate(packedTexts)), { ready: true });
   } catch {
     documents.failed = true;
   }

@@ -49,10 +49,11 @@ function finerNames() {
   const place = state.level + 1;
   if (state.colourBy !== "cluster" || place >= levels.length) return [];
   if (!finer.has(place)) {
-    const level = levels[place];
-    const sizes = sizesAt(level);
-    const named = level.clusters.map(({ name, none }, c) => ({ name: none ? "other" : name, size: sizes[c], mark: OTHER }));
-    finer.set(place, middles(named, (i) => level.labels[i]));
+    const { groups, groupOf } = groupsAt(place);
+    const sizes = sizesAt(levels[place]);
+    const sizeOf = (clusters) => clusters.reduce((sum, c) => sum + sizes[c], 0);
+    const named = groups.map(({ name, none, clusters }) => ({ name: none ? "other" : name, size: sizeOf(clusters), mark: OTHER }));
+    finer.set(place, middles(named, (i) => groupOf[levels[place].labels[i]]));
   }
   return finer.get(place);
 }
@@ -105,7 +106,7 @@ function freePlace(x, y, width, height, line, taken, marks) {
   const { ratio } = view;
   const boxAt = (cx, cy) => [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
   const free = (box) =>
-    box[0] >= 2 && box[2] <= view.width - 2 && box[1] >= 50 * ratio && box[3] <= view.height - 4 &&
+    box[0] >= 2 && box[2] <= view.width - 2 && box[1] >= view.top + 4 * ratio && box[3] <= view.height - view.bottom - 4 &&
     !taken.some((other) => overlap(box, other)); // prettier-ignore
   let [best, cost] = [null, Infinity];
   const attempt = (box, far) => {

@@ -4,7 +4,7 @@ const places = unpack(data.positions, "u16");
 const points = byId("points");
 // It is written as pixels, so it is kept where pixels are.
 const pen = points.getContext("2d", { alpha: false, willReadFrequently: true });
-const view = { scale: 1, x: 0, y: 0, width: 0, height: 0, ratio: 1 };
+const view = { scale: 1, x: 0, y: 0, width: 0, height: 0, ratio: 1, top: 0, bottom: 0 };
 let buffer = null;
 let pixels = null; // of the buffer, as 32-bit numbers
 let stamps = null;
@@ -32,14 +32,22 @@ const extent = (() => {
 
 function showAll() {
   const [width, height] = [0, 1].map((axis) => Math.max(1, extent.high[axis] - extent.low[axis]));
-  const margin = 30 * view.ratio;
-  const tools = 36 * view.ratio; // the buttons on top
-  view.scale = Math.min((view.width - 2 * margin) / width, (view.height - 2 * margin - tools) / height);
+  const margin = 24 * view.ratio;
+  const high = view.height - view.top - view.bottom; // between the buttons
+  view.scale = Math.min((view.width - 2 * margin) / width, (high - 2 * margin) / height);
   if (!(view.scale > 0) || data.n < 2) view.scale = fitScale();
   view.x = view.width / 2 - (extent.low[0] + width / 2) * view.scale;
-  view.y = (view.height + tools) / 2 - (extent.low[1] + height / 2) * view.scale;
+  view.y = view.top + high / 2 - (extent.low[1] + height / 2) * view.scale;
   view.first = view.scale;
   view.whole = true; // until it is moved
+}
+
+// What the buttons cover, above and below, in device pixels.
+function findEdges() {
+  const stage = byId("stage").getBoundingClientRect();
+  const [tools, out] = [".stage-tools", ".stage-out"].map((name) => document.querySelector(name).getBoundingClientRect());
+  view.top = (tools.bottom - stage.top) * view.ratio;
+  view.bottom = (out.top - stage.top > stage.height / 2 ? stage.bottom - out.top : 0) * view.ratio;
 }
 
 function radius() {
@@ -60,6 +68,7 @@ function resize() {
   buffer = pen.createImageData(width, height);
   pixels = new Uint32Array(buffer.data.buffer);
   stamps = null;
+  findEdges();
   if (first || view.whole) showAll();
   else [view.x, view.y] = [width / 2 - middle[0] * view.scale, height / 2 - middle[1] * view.scale];
   return true;

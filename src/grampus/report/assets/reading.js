@@ -33,12 +33,12 @@ function whyHere(i, group, text) {
   const seen = new Set((foldWord(text).match(/[\p{L}\p{N}]+/gu) ?? []));
   const shared = group.terms.map(([term]) => term).filter((term) => foldWord(term).split(/\s+/).every((word) => seen.has(word)));
   const other = isOwnLevel() && second[i] < clusterCount ? state.groups[state.groupOf[second[i]]] : null;
-  const copies = data.pairs.filter(([a, b]) => a === i || b === i).map(([a, b]) => (a === i ? b : a));
+  const copies = (data.copies.find(([members]) => members.includes(i))?.[0] ?? []).filter((j) => j !== i);
   return [
     ["Cluster", [glyph(group.mark, 10), ` ${group.name}, ${sureWords(i)} (${certainty[i].toFixed(2)})`]],
     other && other !== group ? ["Next nearest", [glyph(other.mark, 10), ` ${other.name}`]] : null,
     shared.length ? ["Its words here", [shared.join(", ")]] : null,
-    copies.length ? ["Near-copies", [copies.map((j) => documentWords(j).id).join(", ")]] : null,
+    copies.length ? ["Near-copies", [`${copies.slice(0, 5).map((j) => documentWords(j).id).join(", ")}${copies.length > 5 ? ` and ${copies.length - 5} more` : ""}`]] : null,
   ];
 }
 

@@ -12,9 +12,10 @@ const decimal = (value) => (Number.isInteger(value) ? value.toFixed(1) : String(
 const csvCell = (value) => (value === null || value === undefined ? '""' : typeof value === "string" ? quoted(harmless(value)) : String(value));
 const excerptForTable = (text) => (data.whole ? [...text.slice(0, 1280).split(/\s+/).filter(Boolean).join(" ")].slice(0, 160).join("") : text);
 
-// Header and rows of these documents; clusters and names are those of the run's own level, as edited.
+// Header and rows of these documents; clusters and names are those of the levels, as edited.
 function tableOf(order) {
-  const own = ownGroups();
+  const own = groupsAt(data.level);
+  const real = levels[data.level].clusters.filter((cluster) => !cluster.none).length;
   const extra = [
     ["title", documents.titles],
     ["label", column && { at: (i) => column.values[column.codes[i]] }],
@@ -25,13 +26,21 @@ function tableOf(order) {
     const value = documents[name]?.[i];
     return value === null || value === undefined ? '""' : decimal(value);
   };
-  const others = levels.length > 1 ? levels.filter(({ name }) => name !== "middle") : [];
-  const placed = ({ labels: at, clusters }, i) =>
-    clusters[at[i]].none ? ['""', csvCell("no cluster")] : [at[i], csvCell(clusters[at[i]].name)];
+  const others = [...levels.keys()]
+    .filter((place) => levels.length > 1 && levels[place].name !== "middle")
+    .map((place) => ({ name: levels[place].name, labels: levels[place].labels, ...groupsAt(place) }));
+  const placed = (level, i) => {
+    const { none, first, name } = level.groups[level.groupOf[level.labels[i]]];
+    return none ? ['""', csvCell("no cluster")] : [first, csvCell(name)];
+  };
+  // The next nearest group; none where a merge has put both together.
+  const nextOf = (i) => {
+    const group = second[i] < real ? own.groups[own.groupOf[second[i]]] : null;
+    return group && group !== own.groups[own.groupOf[ownLabels[i]]] ? group.first : '""';
+  };
   const more = others.flatMap(({ name }) => [`cluster_${name}`, `about_${name}`]);
   const head = ["id", "cluster", "about", "margin", "second", "oddness", "stability", ...more, ...extra.map(([name]) => name)];
   const lines = [head.map(quoted).join(",")];
-  const real = levels[data.level].clusters.filter((cluster) => !cluster.none).length;
   for (const i of order) {
     const group = own.groups[own.groupOf[ownLabels[i]]];
     lines.push(
@@ -40,7 +49,7 @@ function tableOf(order) {
         group.none ? '""' : group.first,
         csvCell(group.none ? "no cluster" : group.name),
         figure("margin", i),
-        second[i] < real ? second[i] : '""',
+        nextOf(i),
         figure("oddness", i),
         figure("stability", i),
         ...others.flatMap((level) => placed(level, i)),

@@ -10,12 +10,21 @@ function startWorker() {
   const address = URL.createObjectURL(new Blob([byId("worker").textContent], { type: "text/javascript" }));
   finder.worker = new Worker(address);
   URL.revokeObjectURL(address);
-  finder.worker.onmessage = ({ data: answer }) => found(answer);
-  const texts = Array.from({ length: data.n }, (_, i) => {
-    const { id, title, text } = documentWords(i);
-    return `${title}\n${text}\n${id}`;
-  });
-  finder.worker.postMessage({ texts, index: packedIndex });
+  finder.worker.onmessage = ({ data: answer }) => {
+    if (answer.unpacked) byId("query").dataset.ready = "true";
+    else if (answer.begun) limitTime(answer.number);
+    else found(answer);
+  };
+  finder.worker.postMessage({ start: { n: data.n, texts: packedTexts, index: packedIndex } });
+}
+
+function prepareSearch() {
+  if (finder.worker || !documents.ready) return;
+  try {
+    startWorker();
+  } catch {
+    // said when something is searched
+  }
 }
 
 function stopWorker() {
@@ -83,6 +92,11 @@ function search() {
   note("Searching …");
   finder.busy = true;
   finder.worker.postMessage({ number: finder.number, query, pattern: byId("pattern").checked });
+}
+
+// A search that has begun may take so long; unpacking does not count.
+function limitTime(number) {
+  if (number !== finder.number) return;
   finder.timer = setTimeout(() => {
     stopWorker();
     note("That took longer than two seconds and was stopped. Try a simpler expression.", true);
@@ -102,7 +116,10 @@ function startSearch() {
     clearTimeout(pause);
     search();
   });
+  // The index is unpacked when the page is at rest or the field is entered, so that the first search is as quick as others.
+  byId("query").addEventListener("focus", prepareSearch);
   listen("texts", () => {
     if (byId("query").value) search();
+    else setTimeout(prepareSearch, 300);
   });
 }

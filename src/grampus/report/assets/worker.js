@@ -1,6 +1,7 @@
 // Searches apart from the page, which can end it: a regular expression may take for ever.
-let haystack = [];
-let ready = null; // the index, once it is unpacked: {words, starts, lists}
+let given = null; // {n, texts, index}: texts and index are packed
+let texts = null; // a promise of what a regular expression looks at, once one was asked for
+let ready = null; // a promise of the index: {words, starts, lists}
 const plain = (text) => text.normalize("NFKC").toLowerCase();
 const wordsOf = (text) => (plain(text).match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => [...word].slice(0, 64).join(""));
 
@@ -12,7 +13,13 @@ async function bytesOf(text) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-// The layout of the index is told in words.py.
+// Title, text and id of every document, as far as the page holds them.
+async function unpackTexts(text) {
+  const columns = JSON.parse(new TextDecoder().decode(await bytesOf(text)));
+  return columns.ids.map((id, i) => `${columns.titles?.[i] ?? ""}\n${columns.texts?.[i] ?? ""}\n${id}`);
+}
+
+// The layout of the index is described in words.py.
 async function unpackIndex(text) {
   if (!text) return null;
   const bytes = await bytesOf(text);
@@ -55,7 +62,7 @@ function inIndex(index, query) {
     for (const word of wordsOf(part)) asked.push({ word, exact: i % 2 === 1 });
   });
   const masks = asked.map(({ word, exact }) => {
-    const found = new Uint8Array(haystack.length);
+    const found = new Uint8Array(given.n);
     const inside = anywhere(word);
     index.words.forEach((candidate, w) => {
       const fits = exact ? candidate === word : inside ? candidate.includes(word) : candidate.startsWith(word);
@@ -63,30 +70,40 @@ function inIndex(index, query) {
     });
     return found;
   });
-  const all = Uint8Array.from(haystack, () => (masks.length ? 1 : 0));
+  const all = new Uint8Array(given.n).fill(masks.length ? 1 : 0);
   for (const mask of masks) for (let i = 0; i < all.length; i += 1) all[i] &= mask[i];
   return all;
 }
 
-function inTexts(query) {
+function inTexts(haystack, query) {
   const words = plain(query).split(/\s+/).filter(Boolean);
   return Uint8Array.from(haystack, (text) => (words.every((word) => plain(text).includes(word)) ? 1 : 0));
 }
 
-function byPattern(query) {
+function byPattern(haystack, query) {
   const pattern = new RegExp(query, "iu");
   return Uint8Array.from(haystack, (text) => (pattern.test(text) ? 1 : 0));
 }
 
-onmessage = async ({ data: { texts, index, number, query, pattern } }) => {
-  if (texts) {
-    haystack = texts;
-    ready = unpackIndex(index);
+onmessage = async ({ data: { start, number, query, pattern } }) => {
+  if (start) {
+    given = start;
+    ready = unpackIndex(start.index);
+    await ready;
+    postMessage({ unpacked: true });
     return;
   }
   try {
     const words = await ready;
-    postMessage({ number, found: pattern ? byPattern(query) : words ? inIndex(words, query) : inTexts(query) });
+    if (words && !pattern) {
+      postMessage({ number, found: inIndex(words, query) });
+      return;
+    }
+    if (pattern) new RegExp(query, "iu"); // before anything is unpacked
+    texts ??= unpackTexts(given.texts);
+    const haystack = await texts;
+    postMessage({ number, begun: true }); // from now on the time counts
+    postMessage({ number, found: (pattern ? byPattern : inTexts)(haystack, query) });
   } catch (error) {
     postMessage({ number, problem: String(error.message) });
   }
