@@ -9,13 +9,15 @@ from unittest.mock import patch
 
 import numpy as np
 
+from grampus.errors import InputError
 from grampus.persist import Edit, Run
+from grampus.persist.regrow import preorder
 from grampus.report import build, read_edits, write_report
 
 # What the page shows, for a test to look at: the script's own scope is closed.
 DOOR = """
 window.door = {
-  state, data, levels, log, undo, rename, merge, split: splitCluster, move: moveTo, takeOut, partsIn, realGroups, editsAsFile,
+  state, data, levels, log, undo, replay, rename, merge, split: splitCluster, move: moveTo, takeOut, partsIn, realGroups, editsAsFile,
   shown: () => ({
     labels: [...ownLabels].map((label) => (levels[data.level].clusters[label].none ? -1 : label)),
     names: realGroups().map((group) => group.name),
@@ -61,13 +63,7 @@ def shown_by(run: Run) -> dict[str, Any]:
     """Return what the page of a run should show: labels, names, sizes and tree."""
     seen = run.evidence
     single = len(seen.tree) < 2
-    order = [] if single else list(range(len(seen.tree)))
-    waiting = [] if single else [0]
-    order = []
-    while waiting:
-        index = waiting.pop()
-        order.append(index)
-        waiting.extend(reversed(seen.tree[index].children))
+    order = [] if single else preorder(seen.tree)
     place = {index: number for number, index in enumerate(order)}
     ends = {index: number for number, index in enumerate(i for i in order if not seen.tree[i].children)}
     return {
@@ -91,3 +87,23 @@ def compare_with_page(page: Any, run: Run, folder: Path) -> tuple[list[str], tup
     if not wanted["tree"]:
         shown = {**shown, "leaves": None}
     return [part for part in wanted if wanted[part] != shown[part]], edits
+
+
+def random_edit(run: Run, rng: np.random.Generator) -> Edit | None:
+    """Return an edit that fits a run; None if the one that was drawn does not."""
+    k, ids = run.n_clusters, list(run.documents.ids)
+    one = (int(rng.integers(k)),)
+    some = tuple(ids[int(i)] for i in rng.choice(len(ids), int(rng.integers(1, 6)), replace=False))
+    edit = {
+        "rename": Edit("rename", one, name=f"name {rng.integers(100)}"),
+        "merge": Edit("merge", tuple(int(c) for c in rng.choice(k, min(k, 2), replace=False))),
+        "split": Edit("split", one, parts=int(rng.integers(2, 4))),
+        "move": Edit("move", one, some),
+        "noise": Edit("noise", documents=some),
+        "exclude": Edit("exclude", documents=some),
+    }[rng.choice(["rename", "merge", "split", "move", "noise", "exclude"])]
+    try:
+        run.edited(edit)
+    except InputError:
+        return None
+    return edit

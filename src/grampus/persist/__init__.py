@@ -5,6 +5,7 @@ from .edits import Edit, Graft
 from .history import Change, Update
 from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
 from .run import Run, change_run
+from .trends import Share, trends
 
 __all__ = [
     "Branch",
@@ -19,7 +20,9 @@ __all__ = [
     "Provenance",
     "Run",
     "RunEvidence",
+    "Share",
     "Update",
     "change_run",
     "compare_runs",
+    "trends",
 ]
