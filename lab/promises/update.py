@@ -19,6 +19,7 @@ from grampus.persist import Edit, Run
 from grampus.report import write_report
 from grampus.text import Corpus
 from grampus.text import Embedder
+from grampus.text.embed.embedder import pieces
 from grampus.text.embed.store import text_key
 from lab import Found, Task, data
 from lab.found import Table
@@ -142,7 +143,7 @@ def _traces(corpus: Corpus, gone: set[int]) -> dict[str, set[bytes]]:
         "sequences": own,
         "ids": {corpus.ids[i].encode() for i in gone},
         "titles": {(corpus.titles or corpus.ids)[i].encode() for i in gone},
-        "keys": {text_key(corpus.texts[i].strip()) for i in gone},
+        "keys": {text_key(piece) for i in gone for piece in pieces(corpus.texts[i], 64)},
     }
 
 

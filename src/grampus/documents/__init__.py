@@ -3,6 +3,7 @@
 from .clusterer import DocumentClusterer, load
 from .effort import Effort
 from .inputs import default_terms
+from .keep import cluster_within, keep_answer
 from .methods import (
     BisectingMethod,
     ConsensusMethod,
@@ -31,7 +32,9 @@ __all__ = [
     "PDDPMethod",
     "Prediction",
     "SpectralMethod",
+    "cluster_within",
     "default_terms",
+    "keep_answer",
     "load",
     "update_run",
     "with_names",

@@ -408,7 +408,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     def of_run(cls, run: Run) -> DocumentClusterer:
         """Return the fitted clusterer that a Run describes."""
         try:
-            words, polished, parameters = _parameters(run)
+            words, polished, parameters = parameters_of(run)
             model, kernel = cls(**parameters), parse_kernel(run.provenance.kernel)
         except (LookupError, TypeError, ValueError) as error:
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
@@ -486,7 +486,7 @@ def _cluster(gram: Gram, method: Method, job: Job, notes: list[str], progress: P
     return replace(found, labels=labels.astype(np.intp))
 
 
-def _parameters(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
+def parameters_of(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     """Return the vectorizer's parameters of a run, whether it was polished, and the other parameters."""
     given = dict(run.provenance.parameters)
     given.pop(PLACE, None)  # names that were asked for

@@ -13,31 +13,34 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, sum_rows, tiles
+from .._check import check_matrix
 from .._progress import Progress
 from ..cluster import kernel_kmeans
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError, RunError
 from ..gram import Gram
-from ..kernels import parse_kernel
+from ..kernels import Kernel, parse_kernel
 from ..persist import Change, Edit, Graft, Run, Update
 from ..persist.edits import refit
 from ..text import Corpus, Texts
 from ..text.embed.store import forget_texts
-from ..text.terms.persist import plain_parameters
+from ..text.terms.persist import plain_parameters, unpack_vectorizer
 from .build_run import build_run
-from .inputs import Inputs, as_corpus, default_terms
+from .inputs import Inputs, as_corpus, default_terms, distinct
 from .layout import coordinates
 from .levels import partitions
 from .methods import Found
 from .naming import PLACE, renamed
 from .partition import Partition
-from .predict import Predictor
+from .predict import Predictor, under, unpack
 
 SAME = 0.5  # of the documents of two clusters, to be one and the same
 LARGER = 1.1  # ratio of shares from which a cluster has grown, or shrunken
+GROWN = 1.5  # times as many documents: terms are learned anew
 NEAR = 5  # documents beside which a new one is drawn
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
 
@@ -47,7 +50,8 @@ def update_run(
 ) -> Run:
     """Add documents to a run, delete others, and cluster again with the old answer as start.
 
-    Terms and weights are learned anew. The number of clusters stays, unless one loses all its documents. Edits are
+    Terms and weights are learned anew, unless the documents are fewer than one and a half times as many as when they
+    were learned and all clusters survive; then words of clusters and branches stay, too. The number of clusters stays, unless one loses all its documents. Edits are
     applied again; a warning says which no longer fit. Stability is not measured.
 
     Parameters
@@ -81,14 +85,20 @@ def update_run(
     progress, gone = progress or (lambda *_: None), set(delete)
     old = run if run.original is None else run.original
     corpus, came_from = _joined(old, documents, gone)
-    partition = _clustered(old, corpus, came_from, progress)
+    light = not gone and _knows_terms(old, corpus)
+    partition = _clustered(old, corpus, came_from, progress, light)
+    if light and not _followed(old, partition.labels[partition.inputs.group], came_from)[0].all():
+        light = False  # clusters that do not survive are described anew
+        partition = _clustered(old, corpus, came_from, progress, light)
     places = _places(old, partition.gram, partition.inputs, came_from)
     parameters = {name: value for name, value in old.provenance.parameters.items() if name not in ("terms", PLACE)}
     made = build_run(partition, None, parameters, old.provenance.command, progress, places)
     made = replace(
         made, provenance=replace(made.provenance, columns=old.provenance.columns, source=old.provenance.source)
     )
-    fits, became = _followed(old, made, came_from)
+    fits, became = _followed(old, made.evidence.labels, came_from)
+    if light:
+        made = _described(old, made, came_from, became)
     kept = {new: old.evidence.clusters[before].label for before, new in became.items() if fits[before]}
     lost = _texts_of(old, gone) if gone else []
     if gone:
@@ -157,35 +167,85 @@ def _new(old: Run, documents: Any) -> Corpus:
 # -- the clusters
 
 
-def _clustered(
-    old: Run, corpus: Corpus, came_from: NDArray[np.intp], progress: Progress
-) -> Partition:
-    """Place the new documents, and cluster all from there by kernel k-means."""
-    from .clusterer import DocumentClusterer
+def _knows_terms(old: Run, corpus: Corpus) -> bool:
+    """Return whether the terms that were learned will do: the run compares nothing else, and has not grown much."""
+    model = old.model
+    known = int(model["words.n_documents"]) if "words.n_documents" in model and "data" in model else 0
+    return old.provenance.parameters.get("terms") is not None and "group" in model and len(corpus) <= GROWN * known
 
-    model = DocumentClusterer.of_run(old)
-    held = old.provenance.parameters.get("terms")
-    if held is not None and held == plain_parameters(default_terms(len(old))):
-        model.terms = None  # the default depends on the number of documents
+
+def _clustered(old: Run, corpus: Corpus, came_from: NDArray[np.intp], progress: Progress, light: bool) -> Partition:
+    """Place the new documents, and cluster all from there by kernel k-means."""
+    kernel = parse_kernel(old.provenance.kernel)
     progress("reading terms", 0, 1)
-    kernel, inputs = model._collect(corpus, parse_kernel(old.provenance.kernel), None, progress)
+    if light:
+        inputs = _extended(old, corpus, came_from, kernel)
+    else:
+        kernel, inputs = _unfitted(old)._collect(corpus, kernel, None, progress)
     gram = kernel.gram(inputs.features, inputs.collection)
     progress("reading terms", 1, 1)
     before = np.where(came_from >= 0, old.evidence.labels[came_from], -1).astype(np.intp)
     start, out = _start(inputs, before, came_from)
-    seed = old.provenance.seed or 0
-    notes = inputs.notes()
-    labels, outcome, polished = _continued(gram, start, out, inputs.weights, model.effort, seed)
-    ks = {level.name: len(level.branches) for level in old.evidence.levels}
+    seed, polish = old.provenance.seed or 0, bool(old.provenance.parameters["effort"]["polish"])
+    labels, outcome = _continued(gram, start, out, inputs.weights, polish, seed)
     answer = next((name for name in old.levels if np.array_equal(old.level_labels(name), old.evidence.labels)), "")
-    ks = {**ks, "middle": int(labels.max()) + 1} if answer in ("middle", "") else {"middle": int(labels.max()) + 1}
-    levels = partitions(gram, labels, ks, seed)
+    ks = {level.name: len(level.branches) for level in old.evidence.levels} if answer in ("middle", "") else {}
+    levels = partitions(gram, labels, {**ks, "middle": int(labels.max()) + 1}, seed)
     predictor = Predictor.of(
-        kernel, gram, inputs.features, labels, inputs.weights, inputs.vectorizer, polished, inputs.makers
+        kernel, gram, inputs.features, labels, inputs.weights, inputs.vectorizer, polish, inputs.makers
     )
-    found = Found(labels, outcome, polished)
-    choice = old.evidence.choice
-    return Partition(inputs, gram, labels, levels, "middle", found, predictor, choice, seed, notes)
+    found, choice = Found(labels, outcome, polish), old.evidence.choice
+    return Partition(inputs, gram, labels, levels, "middle", found, predictor, choice, seed, inputs.notes())
+
+
+def _unfitted(old: Run) -> Any:
+    """Return a clusterer with the parameters of a run; default terms depend on the number of documents."""
+    from .clusterer import DocumentClusterer, parameters_of
+
+    words, _, given = parameters_of(old)
+    model = DocumentClusterer(**given)
+    if words is not None and words != plain_parameters(default_terms(len(old))):
+        model.terms = unpack_vectorizer(words, under("words.", old.model))
+    return model
+
+
+def _extended(old: Run, corpus: Corpus, came_from: NDArray[np.intp], kernel: Kernel) -> Inputs:
+    """Return old documents as the model has them, and new ones in the same terms."""
+    words = unpack_vectorizer(old.provenance.parameters["terms"], under("words.", old.model))
+    new = np.flatnonzero(came_from < 0)
+    rows = unpack(old.model)[np.asarray(old.model["group"])[came_from[came_from >= 0]]]
+    added = check_matrix(words.transform([corpus.texts[int(at)] for at in new]), "new documents", rows=0)
+    return replace(
+        distinct(corpus, True, check_matrix(sp.vstack([rows, added], format="csr")), kernel, words, None, None, {}),
+        described=None,
+        names=None,
+    )
+
+
+def _described(old: Run, made: Run, came_from: NDArray[np.intp], became: dict[int, int]) -> Run:
+    """Return a run with the words of the old clusters, and with the names of the old branches that are left."""
+    seen, parts = made.evidence, ("terms", "describing", "phrases", "sentence")
+    old_of = {after: old.evidence.clusters[before] for before, after in became.items()}
+    clusters = tuple(
+        replace(one, **{part: getattr(old_of[one.number], part) for part in parts}) for one in seen.clusters
+    )
+    was = np.flatnonzero((came_from >= 0) & (seen.leaves >= 0))
+    was = was[old.evidence.leaves[came_from[was]] >= 0]
+    counts = np.zeros((len(old.evidence.tree), len(seen.tree)), dtype=np.int64)
+    np.add.at(counts, (old.evidence.leaves[came_from[was]], seen.leaves[was]), 1)
+    for branch in reversed(old.evidence.tree[1:]):
+        counts[branch.parent] += counts[branch.index]
+    for branch in reversed(seen.tree[1:]):
+        counts[:, branch.parent] += counts[:, branch.index]
+    either = counts[:, :1] + counts[:1, :] - counts
+    shared = counts / np.maximum(either, 1)
+    tree = []
+    for branch in seen.tree:
+        best = int(shared[:, branch.index].argmax())
+        known = shared[best, branch.index] >= SAME and branch.cluster < 0
+        tree.append(replace(branch, label=old.evidence.tree[best].label) if known else branch)
+    provenance = replace(made.provenance, languages=old.provenance.languages)
+    return replace(made, provenance=provenance, evidence=replace(seen, clusters=clusters, tree=tuple(tree)))
 
 
 def _start(
@@ -202,8 +262,8 @@ def _start(
 
 
 def _continued(
-    gram: Gram, start: NDArray[np.intp], out: NDArray[np.bool_], weights: Array, effort: Any, seed: int
-) -> tuple[NDArray[np.intp], str, bool]:
+    gram: Gram, start: NDArray[np.intp], out: NDArray[np.bool_], weights: Array, polish: bool, seed: int
+) -> tuple[NDArray[np.intp], str]:
     """Return clusters found from a start; documents that were in no cluster stay out, and empty clusters are left out.
 
     New documents are placed first, each in the cluster whose centroid is nearest.
@@ -220,7 +280,7 @@ def _continued(
     if (own < 0).any():
         heavy = np.maximum(weights[inside], 1e-9)  # a cluster may hold nothing but documents without terms
         own = np.where(own < 0, Centroids.of(part, own, k, heavy).fitted().argmin(axis=1), own)
-    polish, outcome = bool(getattr(effort, "polish", True)), "converged"
+    outcome = "converged"
     if k > 1:
         found = kernel_kmeans(
             part, k, init=own, n_init=1, polish=polish, sample_weight=weights[inside], random_state=seed
@@ -228,9 +288,9 @@ def _continued(
         own, outcome = np.asarray(found.labels), str(found.outcome)
     labels = np.full(len(start), -1, dtype=np.intp)
     labels[inside] = own
-    left, packed = np.unique(labels[labels >= 0], return_inverse=True)
+    _, packed = np.unique(labels[labels >= 0], return_inverse=True)
     labels[labels >= 0] = packed
-    return labels, outcome, polish
+    return labels, outcome
 
 
 def _places(old: Run, gram: Gram, inputs: Inputs, came_from: NDArray[np.intp]) -> Array:
@@ -259,22 +319,24 @@ def _places(old: Run, gram: Gram, inputs: Inputs, came_from: NDArray[np.intp]) -
 # -- what became of the clusters
 
 
-def _table(old: Run, new: Run, came_from: NDArray[np.intp]) -> NDArray[np.int64]:
+def _table(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> NDArray[np.int64]:
     """Return how many of the documents that stay are in each old and each new cluster."""
     was = np.flatnonzero(came_from >= 0)
-    a, b = old.evidence.labels[came_from[was]], new.evidence.labels[was]
+    a, b = old.evidence.labels[came_from[was]], labels[was]
     both = (a >= 0) & (b >= 0)
-    counts = np.zeros((old.n_clusters, new.n_clusters), dtype=np.int64)
+    counts = np.zeros((old.n_clusters, int(labels.max()) + 1), dtype=np.int64)
     np.add.at(counts, (a[both], b[both]), 1)
     return counts
 
 
-def _followed(old: Run, new: Run, came_from: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[int, int]]:
-    """Return which old clusters survive, and the new number of each that was continued."""
-    counts = _table(old, new, came_from)
+def _followed(
+    old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]
+) -> tuple[NDArray[np.bool_], dict[int, int]]:
+    """Return which old clusters survive, and the new number of each of them."""
+    counts = _table(old, labels, came_from)
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)
     fits = np.zeros(old.n_clusters, dtype=bool)
-    became = {}
+    became: dict[int, int] = {}
     for before in range(old.n_clusters):
         after = int(counts[before].argmax())
         either = rows[before] + columns[after] - counts[before, after]
@@ -293,7 +355,7 @@ def _entry(
     became: dict[int, int],
 ) -> Update:
     """Return the entry of the history: what became of every cluster."""
-    counts = _table(old, new, came_from)
+    counts = _table(old, new.evidence.labels, came_from)
     drift = _drift(partition, came_from)
     rows = counts.sum(axis=1)
     old_of = {after: before for before, after in became.items()}

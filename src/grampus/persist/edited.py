@@ -186,3 +186,36 @@ def _model(model: Mapping[str, Any], keys: NDArray[np.intp], number: Mapping[int
 def taken(texts: Texts | None, kept: NDArray[np.intp]) -> Texts | None:
     """Return some of the texts of a column."""
     return None if texts is None else Texts(texts[int(at)] for at in kept)
+
+
+def renumbered(run: Run, numbers: Sequence[int]) -> Run:
+    """Return a run without edits whose clusters have other numbers.
+
+    Parameters
+    ----------
+    run : Run
+    numbers : sequence of int
+        The new number of every cluster.
+    """
+    seen, new = run.evidence, np.array([*numbers, -1], dtype=np.int32)
+    back = np.argsort(new[:-1])
+    clusters = tuple(
+        replace(seen.clusters[c], number=place, nearest=int(new[seen.clusters[c].nearest]))
+        for place, c in enumerate(back.tolist())
+    )
+    tree = tuple(replace(branch, cluster=int(new[branch.cluster])) for branch in seen.tree)
+    own = {branch.cluster: branch.index for branch in tree if branch.cluster >= 0}
+    levels = tuple(
+        replace(level, branches=tuple(own[c] for c in range(len(clusters))))
+        if set(level.branches) == set(own.values())
+        else level
+        for level in seen.levels
+    )
+    labels = new[seen.labels]
+    model = {**run.model, "labels": new[np.asarray(run.model["labels"])]} if "labels" in run.model else run.model
+    return replace(
+        run,
+        evidence=replace(seen, labels=labels, clusters=clusters, tree=tree, levels=levels, second=new[seen.second]),
+        layout=_layout(run.layout, np.arange(len(labels)), labels.astype(np.intp)),
+        model=model,
+    )
