@@ -222,10 +222,13 @@ def _places(ids: Sequence[str], place: Mapping[str, int]) -> NDArray[np.intp]:
 
 
 def _rename(state: State, edit: Edit, _: Any, __: Any) -> None:
+    key, name = edit.clusters[0], edit.name.strip()
     if edit.level:
-        state.plant = state.plant.renamed(state.levels[edit.level][edit.clusters[0]], edit.name.strip())
-    else:
-        state.names[edit.clusters[0]] = edit.name.strip()
+        branch = state.levels[edit.level][key]
+        state.plant = state.plant.renamed(branch, name)
+        key = state.plant.branches[branch].cluster  # a cluster may be one on several levels
+    if key in state.names:
+        state.names[key] = name
 
 
 def _merge(state: State, edit: Edit, _: Any, __: Any) -> None:

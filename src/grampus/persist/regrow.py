@@ -282,26 +282,32 @@ def _levels(
             above = False
             found.append(Level(level.name, own))
         else:
-            chosen = _level(set(level.branches), root, index, above)
-            found.append(Level(level.name, tuple(sorted(chosen, key=lambda at: (-tree[at].size, at)))))
+            chosen = _level(level.branches, root, index, above)
+            order = sorted(chosen, key=lambda at: (chosen[at], -tree[at].size, at))
+            found.append(Level(level.name, tuple(order)))
     return tuple(found)
 
 
-def _level(wanted: set[int], root: _Twig, index: Mapping[int, int], above: bool) -> list[int]:
-    """Return the branches of a level: those that are left of the wanted ones, else whole clusters or leaves."""
+def _level(
+    branches: Sequence[int], root: _Twig, index: Mapping[int, int], above: bool
+) -> dict[int, int]:
+    """Return the branches of a level, those that are left of the old ones, else whole clusters or leaves.
+
+    Each comes with its number in the old level, as old ones keep their order; new ones are last.
+    """
+    number = {branch: place for place, branch in enumerate(branches)}
+    wanted = set(branches)
     holds: dict[int, bool] = {}
     for twig in reversed(_flat(root)):
         holds[id(twig)] = bool(twig.sources & wanted) or any(holds[id(other)] for other in twig.twigs)
-    found, waiting = [], [(root, False)]
+    found: dict[int, int] = {}
+    waiting = [(root, False)]
     while waiting:
         twig, inside = waiting.pop()
-        inside = inside or twig.cluster >= 0
-        if (
-            (twig.sources & wanted and (above or inside))
-            or not twig.twigs
-            or (inside and (above or not holds[id(twig)]))
-        ):
-            found.append(index[id(twig)])
+        inside, held = inside or twig.cluster >= 0, twig.sources & wanted
+        whole = (held and (above or inside)) or (inside and (above or not holds[id(twig)]))
+        if whole or not twig.twigs:
+            found[index[id(twig)]] = min((number[one] for one in held), default=len(branches))
         else:
             waiting.extend((other, inside) for other in twig.twigs)
     return found

@@ -119,12 +119,19 @@ function describe(now, key, members) {
   return { ...rest, key, name: now.names.get(key), terms, central: order.slice(0, 5), borderline };
 }
 
+// A name of a cluster of another level; it may be a cluster of the run's own level, too.
+function renameOn({ names }, { level, clusters: [place], name }) {
+  levelNames[level][place] = name;
+  const key = asGrown[levels[level].branches[place]]?.cluster ?? -1;
+  if (names.has(key)) names.set(key, name);
+}
+
 // Apply the log: clusters, labels, tree and marks of the run's own level.
 function replay() {
   const now = firstState();
   levelNames = levels.map(() => ({}));
   for (const operation of effective()) {
-    if (operation.level !== data.level) levelNames[operation.level][operation.clusters[0]] = operation.name;
+    if (operation.level !== data.level) renameOn(now, operation);
     else OPERATIONS[operation.action].apply(now, operation);
     if (!settle(now)) return false;
   }

@@ -34,7 +34,7 @@ function shareRows(table, name) {
     const words = `${group.name}: largest share in ${name(peak)}, ${percent(share(table[g], peak))} (${percent(low)} to ${percent(high)})`;
     return el(
       "div",
-      { class: "time-row" },
+      { class: "share-row" },
       el("span", { class: "row-name" }, glyph(group.mark, 11), el("span", { dir: "auto" }, group.name)),
       draw("svg", { viewBox: `0 0 ${wide} 1`, preserveAspectRatio: "none", role: "img", "aria-label": words }, draw("title", {}, words), lines),
     );
