@@ -17,12 +17,14 @@ from grampus.report import build, read_edits, write_report
 # What the page shows, for a test to look at: the script's own scope is closed.
 DOOR = """
 window.door = {
-  state, data, levels, log, undo, replay, rename, merge, split: splitCluster, move: moveTo, takeOut, partsIn, realGroups, editsAsFile,
+  state, data, levels, log, undo, replay, rename, merge, split: splitCluster, move: moveTo, takeOut, partsIn,
+  realGroups, editsAsFile,
   shown: () => ({
     labels: [...ownLabels].map((label) => (levels[data.level].clusters[label].none ? -1 : label)),
     names: realGroups().map((group) => group.name),
     sizes: realGroups().map((group) => group.size),
-    tree: branches.map(({ parent, order, size, cluster, name, children }) => [parent, order, size, cluster, name, children.map(({ index }) => index)]),
+    tree: branches.map(({ parent, order, size, cluster, name, children }) =>
+      [parent, order, size, cluster, name, children.map(({ index }) => index)]),
     leaves: leafOf ? [...leafOf] : null,
   }),
 };
@@ -49,8 +51,8 @@ def make_edits(page: Any, rng: np.random.Generator, count: int) -> None:
             chosen = rng.choice(k, min(k, int(rng.integers(2, 4))), replace=False).tolist()
             page.run(f"door.merge({json.dumps(chosen)}.map((c) => door.state.groups[c]))")
         elif action == "split":
-            parts = int(rng.integers(2, 4))
-            page.run(f"door.partsIn(door.state.groups[{one}], {parts}) >= {parts} && door.split(door.state.groups[{one}], {parts})")
+            parts, group = int(rng.integers(2, 4)), f"door.state.groups[{one}]"
+            page.run(f"door.partsIn({group}, {parts}) >= {parts} && door.split({group}, {parts})")
         elif action == "move":
             page.run(f"door.move({some}, door.state.groups[{one}])")
         elif action == "noise":

@@ -110,7 +110,9 @@ def killed(task: Task) -> Found:
         moments = task.trials(MOMENTS, 4)
         for number in range(moments):
             before = Run.load(place).edits
-            process = subprocess.Popen([*words, f"0=name {number}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                [*words, f"0=name {number}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             time.sleep(usual * (0.5 + 0.6 * number / moments))
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
@@ -119,4 +121,5 @@ def killed(task: Task) -> Found:
             old, broken = old + (after == before), broken + (after not in (before, new))
         subprocess.run([*words, "0=last"], check=True, capture_output=True)
         broken += Run.load(place).edits[-1].name != "last"
-    return Found(f"{broken} of {moments} broken; {old} with the old log, {moments - old} with the new", {"broken": broken})
+    logs = f"{old} with the old log, {moments - old} with the new"
+    return Found(f"{broken} of {moments} broken; {logs}", {"broken": broken})

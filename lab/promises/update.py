@@ -17,8 +17,7 @@ from grampus.documents import update_run
 from grampus.metrics import ari
 from grampus.persist import Edit, Run
 from grampus.report import write_report
-from grampus.text import Corpus
-from grampus.text import Embedder
+from grampus.text import Corpus, Embedder
 from grampus.text.embed.embedder import pieces
 from grampus.text.embed.store import text_key
 from lab import Found, Task, data
@@ -73,7 +72,9 @@ def ten_parts(task: Task) -> Found:
     )
 
 
-SECRET = "zyzzyva quokka {n} ombrophobous floccinaucinihili {n} pilification borborygmus {n} absquatulate sesquipedalian"
+SECRET = (
+    "zyzzyva quokka {n} ombrophobous floccinaucinihili {n} pilification borborygmus {n} absquatulate sesquipedalian"
+)
 _WORD = re.compile(r"\w+")
 
 

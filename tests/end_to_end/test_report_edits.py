@@ -13,7 +13,7 @@ import pytest
 
 from grampus import metrics
 from tests.edits import compare_with_page, make_edits, write_open_page
-from tests.page_tools import N, READY, legend, number, saved, show, text, texts
+from tests.page_tools import READY, N, legend, number, saved, show, text, texts
 from tests.pages import example_run, with_levels
 
 LEVELS = ("coarse", "middle", "fine")
@@ -81,7 +81,14 @@ def test_edits_of_every_level_are_applied_again(page, chrome, tmp_path):
     page.click("#download")
     saved(page, tmp_path, "edits.json")
     run.save(tmp_path / "run")
-    words = ["report", str(tmp_path / "run"), "--edits", str(tmp_path / "edits.json"), "--out", str(tmp_path / "b.html")]
+    words = [
+        "report",
+        str(tmp_path / "run"),
+        "--edits",
+        str(tmp_path / "edits.json"),
+        "--out",
+        str(tmp_path / "b.html"),
+    ]
     done = subprocess.run([sys.executable, "-m", "grampus", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     chrome.open(tmp_path / "b.html")

@@ -58,7 +58,8 @@ def test_figures_of_clusters_that_changed_are_unknown_and_others_stay():
     edited = run.edited(Edit("merge", (1, 2)))
     kept, changed = edited.evidence.clusters[0], edited.evidence.clusters[1]
     assert kept.cohesion == run.evidence.clusters[0].cohesion
-    assert np.isnan(changed.cohesion) and changed.stability is None
+    assert np.isnan(changed.cohesion)
+    assert changed.stability is None
     inside = edited.evidence.labels == 1
     assert np.isnan(edited.evidence.margin[inside]).all()
     assert np.array_equal(edited.evidence.margin[~inside], run.evidence.margin[~inside])

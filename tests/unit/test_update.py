@@ -23,7 +23,8 @@ def made_up(n, first=0, seed=0):
     every = " ".join(TOPICS.values()).split()
     topics = list(TOPICS)
     texts = [
-        " ".join([*rng.choice(TOPICS[topics[i % 4]].split(), 9), *rng.choice(every, 2)]) for i in range(first, first + n)
+        " ".join([*rng.choice(TOPICS[topics[i % 4]].split(), 9), *rng.choice(every, 2)])
+        for i in range(first, first + n)
     ]
     return Corpus(
         texts,
@@ -123,7 +124,8 @@ def test_forgetting_removes_rows_from_the_cache(monkeypatch, tmp_path):
     embedder.embed([long, short])
     before = (tmp_path / "embeddings" / "rows.sqlite").read_bytes()
     keys = [text_key(" ".join(long.split()[a:b])) for a, b in ((0, 17), (17, 34), (34, 50))]
-    assert len(Store(embedder.sha256).read(keys)) == 3 and keys[0] in before
+    assert len(Store(embedder.sha256).read(keys)) == 3
+    assert keys[0] in before
     forget_texts([long])
     after = (tmp_path / "embeddings" / "rows.sqlite").read_bytes()
     assert not any(key in after for key in keys)

@@ -209,9 +209,9 @@ def _run(options: Options, progress: Progress) -> Run:
         ),
         random_state=options.machine.seed,
     )
-    if run is not None or corpus is None:
-        assert run is not None and options.within is not None
+    if run is not None and options.within is not None:
         return cluster_within(run, options.within, model, progress)
+    assert corpus is not None
     documents, described = options.others.documents(corpus, options.terms.kernel)
     model.fit(documents, corpus=described, progress=progress)
     line = repeat_line(seed=options.machine.seed)

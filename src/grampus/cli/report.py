@@ -37,7 +37,8 @@ class Options:
     run: str = argument(type=click.Path(exists=True, file_okay=False))
     out: str | None = option("The page. [RUN.html, next to the folder]", type=click.Path(dir_okay=False))
     edits: str | None = option(
-        "Apply edits saved from the page; 'grampus edit' keeps them in the run.", type=click.Path(exists=True, dir_okay=False)
+        "Apply edits saved from the page.",
+        type=click.Path(exists=True, dir_okay=False),
     )
     texts: TextOptions
     output: OutputOptions

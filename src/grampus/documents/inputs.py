@@ -251,6 +251,7 @@ def distinct(
     described: Any,
     makers: Mapping[str, InputMaker],
 ) -> Inputs:
+    """Return the distinct documents in canonical order, with their copies as weights."""
     n, takes = len(corpus), kernel.source.takes
     whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
     group, first = whole.group, whole.first

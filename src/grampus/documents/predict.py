@@ -265,4 +265,5 @@ def _makers(arrays: Mapping[str, Any]) -> dict[str, InputMaker]:
 
 
 def under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays whose names start with a prefix, without it."""
     return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

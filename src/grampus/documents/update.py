@@ -45,14 +45,13 @@ NEAR = 5  # documents beside which a new one is drawn
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
 
 
-def update_run(
-    run: Run, documents: Any = None, *, delete: Iterable[str] = (), progress: Progress | None = None
-) -> Run:
+def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), progress: Progress | None = None) -> Run:
     """Add documents to a run, delete others, and cluster again with the old answer as start.
 
-    Terms and weights are learned anew, unless the documents are fewer than one and a half times as many as when they
-    were learned and all clusters survive; then words of clusters and branches stay, too. The number of clusters stays, unless one loses all its documents. Edits are
-    applied again; a warning says which no longer fit. Stability is not measured.
+    Terms and weights are learned anew, unless there are fewer than one and a half times as many documents as when they
+    were learned and all clusters survive; then the words of clusters and branches stay, too. The number of clusters
+    stays, unless one loses all its documents. Edits are applied again; a warning says which no longer fit. Stability is
+    not measured.
 
     Parameters
     ----------
@@ -120,7 +119,7 @@ def update_run(
 
 def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[np.intp]]:
     """Return old documents that stay and new ones, and the old position of each; −1 for a new one."""
-    if old.documents.texts is None or old.provenance.parameters.get("terms") is None and not old.model:
+    if old.documents.texts is None:
         raise RunError("This run cannot be updated: it holds no texts. Recreate it with texts.")
     unknown = gone - set(old.documents.ids)
     if unknown:
@@ -329,9 +328,7 @@ def _table(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> NDArr
     return counts
 
 
-def _followed(
-    old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]
-) -> tuple[NDArray[np.bool_], dict[int, int]]:
+def _followed(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[int, int]]:
     """Return which old clusters survive, and the new number of each of them."""
     counts = _table(old, labels, came_from)
     rows, columns = counts.sum(axis=1), counts.sum(axis=0)

@@ -187,7 +187,8 @@ def _check(state: State, edit: Edit) -> None:
     if edit.action not in ACTIONS:
         raise InputError(f"an edit must be one of {', '.join(ACTIONS)}; got {edit.action!r}.")
     if edit.level and (edit.action != "rename" or edit.level not in state.levels):
-        raise InputError(f"only names of the levels {', '.join(state.levels) or '(none)'} can be edited; got {edit.level!r}.")
+        known = ", ".join(state.levels) or "(none)"
+        raise InputError(f"only names of the levels {known} can be edited; got {edit.action} of {edit.level!r}.")
     for cluster in edit.clusters:
         if edit.level and 0 <= cluster < len(state.levels[edit.level]):
             continue
@@ -318,11 +319,12 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     state, _ = apply_edits(base, run.edits)
     known = sorted(state.names)
     kept: list[Edit] = []
-    for edit in edits:
-        if edit.level and edit.level in run.levels and edit.level != _own_level(run):
-            kept.append(replace(edit, clusters=tuple(_branch_before(base, run, edit.level, c) for c in edit.clusters)))
+    for given in edits:
+        if given.level and given.level in run.levels and given.level != _own_level(run):
+            before = tuple(_branch_before(base, run, given.level, c) for c in given.clusters)
+            kept.append(replace(given, clusters=before))
             continue
-        edit = replace(edit, level="") if edit.level in run.levels else edit
+        edit = replace(given, level="") if given.level in run.levels else given
         for cluster in edit.clusters:
             if isinstance(cluster, bool) or not isinstance(cluster, int | np.integer) or cluster < 0:
                 raise InputError(f"{edit.action} must name clusters by whole numbers from 0 on; got {cluster!r}.")
@@ -349,9 +351,7 @@ def _branch_before(base: Run, run: Run, level: str, cluster: int) -> int:
     return int(np.bincount(found[found >= 0]).argmax()) if (found >= 0).any() else -1
 
 
-def refit(
-    run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]
-) -> tuple[tuple[Edit, ...], list[str]]:
+def refit(run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]) -> tuple[tuple[Edit, ...], list[str]]:
     """Return edits of another answer that fit this run, and a note for each that does not.
 
     Parameters

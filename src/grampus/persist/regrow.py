@@ -118,7 +118,7 @@ class Plant:
                     graft.gain,
                     -1,
                     graft.name,
-                )  # fmt: skip
+                )
             )
         return Plant.of(made), first
 
@@ -265,7 +265,7 @@ def _branches(
                 source.gain if children else 0.0,
                 twig.cluster,
                 twig.label,
-            )  # fmt: skip
+            )
         )
     return tuple(made)
 
@@ -288,9 +288,7 @@ def _levels(
     return tuple(found)
 
 
-def _level(
-    branches: Sequence[int], root: _Twig, index: Mapping[int, int], above: bool
-) -> dict[int, int]:
+def _level(branches: Sequence[int], root: _Twig, index: Mapping[int, int], above: bool) -> dict[int, int]:
     """Return the branches of a level, those that are left of the old ones, else whole clusters or leaves.
 
     Each comes with its number in the old level, as old ones keep their order; new ones are last.

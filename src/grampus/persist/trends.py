@@ -156,7 +156,8 @@ def _values(run: Run, by: str) -> list[str | None]:
     if documents.classes is not None and by in ("label", columns.get("label")):
         return list(documents.classes)
     known = [*(PERIODS if documents.dates is not None else ()), *(["label"] if documents.classes is not None else ())]
-    raise InputError(f"by must be one of {', '.join(known) or '(none: the run has no dates and no labels)'}; got {by!r}.")
+    held = ", ".join(known) or "(none: the run has no dates and no labels)"
+    raise InputError(f"by must be one of {held}; got {by!r}.")
 
 
 def trends_frame(shares: Sequence[Share]) -> Any:
