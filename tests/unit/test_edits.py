@@ -174,6 +174,10 @@ def test_a_branch_of_another_level_can_be_named():
     from tests.pages import with_levels
 
     run = with_levels()
-    named = run.edited(Edit("rename", (1,), name="Wide", level="coarse"))
-    assert named.level_names("coarse")[1] == "Wide"
+    named = run.edited(Edit("rename", (0,), name="Wide", level="coarse"))
+    assert named.level_names("coarse")[0] == "Wide"
     assert names(named) == names(run)
+    for level in run.levels:  # the other levels are as they were
+        assert np.array_equal(named.level_labels(level), run.level_labels(level))
+    both = run.edited(Edit("rename", (1,), name="Own", level="coarse"))  # a cluster of two levels has one name
+    assert (both.level_names("coarse")[1], names(both)[1]) == ("Own", "Own")

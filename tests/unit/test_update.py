@@ -53,8 +53,8 @@ def test_numbers_and_names_of_surviving_clusters_stay(run):
 
 
 def test_a_much_larger_run_learns_its_terms_anew(run):
-    later = update_run(run, made_up(100, 120, 1))
-    assert int(later.model["words.n_documents"]) == 220
+    later = update_run(run, made_up(130, 120, 1))
+    assert int(later.model["words.n_documents"]) == 250
     assert int(update_run(run, made_up(10, 120, 1)).model["words.n_documents"]) == 120
     assert [c.label for c in later.evidence.clusters] == [c.label for c in run.evidence.clusters]
 

@@ -40,7 +40,7 @@ from .predict import Predictor, under, unpack
 
 SAME = 0.5  # of the documents of two clusters, to be one and the same
 LARGER = 1.1  # ratio of shares from which a cluster has grown, or shrunken
-GROWN = 1.5  # times as many documents: terms are learned anew
+GROWN = 2.0  # times as many documents as when terms were learned: more, and they are learned anew
 NEAR = 5  # documents beside which a new one is drawn
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
 
@@ -48,8 +48,8 @@ WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of
 def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), progress: Progress | None = None) -> Run:
     """Add documents to a run, delete others, and cluster again with the old answer as start.
 
-    Terms and weights are learned anew, unless there are fewer than one and a half times as many documents as when they
-    were learned and all clusters survive; then the words of clusters and branches stay, too. The number of clusters
+    Terms and weights are learned anew, unless there are at most twice as many documents as when they were learned
+    and all clusters survive; then the words of clusters and branches stay, too. The number of clusters
     stays, unless one loses all its documents. Edits are applied again; a warning says which no longer fit. Stability is
     not measured.
 

@@ -218,7 +218,8 @@ def _above(plant: Plant, at_home: Mapping[int, list[_Twig]]) -> _Twig:
     for branch in sorted(plant.branches, key=lambda b: -plant.position[b.index]):
         twigs = [*at_home.get(branch.index, ()), *(made[child] for child in branch.children if child in made)]
         if len(twigs) == 1:
-            twigs[0].sources.add(branch.index)
+            if twigs[0].cluster < 0:  # a cluster knows the branches that hold it
+                twigs[0].sources.add(branch.index)
             made[branch.index] = twigs[0]
         elif twigs:
             made[branch.index] = _Twig(branch.index, {branch.index}, label=branch.label, twigs=twigs)
