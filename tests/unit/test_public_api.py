@@ -23,7 +23,8 @@ PUBLIC = {
     """,
     "grampus.documents": """
         BisectingMethod ConsensusMethod DocumentClusterer Effort Found Job KernelKMeansMethod KernelPCAMethod Method
-        PDDPMethod Prediction SpectralMethod default_terms load with_names with_names_of write_names
+        PDDPMethod Prediction SpectralMethod cluster_within default_terms keep_answer load update_run with_names
+        with_names_of write_names
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError

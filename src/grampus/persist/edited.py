@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,7 @@ from .edits import NONE, OUT, Edit, State, apply_edits
 from .records import Documents, Layout, RunEvidence
 from .regrow import regrow
 
-if TYPE_CHECKING:
-    from .run import Run
-
+Run: TypeAlias = Any  # that of run.py, which imports this module
 TERMS, SHOWN = 12, 5  # words and documents of a cluster that changed
 
 
@@ -54,8 +52,8 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
 def _documents(documents: Documents, kept: NDArray[np.intp]) -> Documents:
     if len(kept) == len(documents.ids):
         return documents
-    columns = {one.name: getattr(documents, one.name) for one in fields(documents)}
-    return Documents(**{name: taken(column, kept) for name, column in columns.items()})
+    columns: dict[str, Any] = {one.name: taken(getattr(documents, one.name), kept) for one in fields(documents)}
+    return Documents(**columns)
 
 
 def _evidence(

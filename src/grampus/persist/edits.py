@@ -12,7 +12,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,9 +20,7 @@ from numpy.typing import NDArray
 from ..errors import InputError
 from .regrow import Plant, members_below
 
-if TYPE_CHECKING:
-    from .run import Run
-
+Run: TypeAlias = Any  # that of run.py, which imports this module
 ACTIONS = ("rename", "merge", "split", "move", "noise", "exclude", "graft")
 LONGEST_NAME = 200
 OUT, NONE = -2, -1  # an excluded document, a document in no cluster
@@ -326,7 +324,7 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
             continue
         edit = replace(given, level="") if given.level in run.levels else given
         for cluster in edit.clusters:
-            if isinstance(cluster, bool) or not isinstance(cluster, int | np.integer) or cluster < 0:
+            if cluster < 0:
                 raise InputError(f"{edit.action} must name clusters by whole numbers from 0 on; got {cluster!r}.")
             if cluster >= len(known) and not any(other.action == "split" for other in kept):
                 raise InputError(f"{edit.action} must name clusters from 0 to {len(known) - 1}; got {cluster}.")

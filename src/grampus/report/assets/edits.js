@@ -218,15 +218,6 @@ function undoAll() {
   announce("All changes undone");
 }
 
-// How many parts a cluster of the run's own level has in the tree at most, up to `most`.
-function partsIn(group, most) {
-  const members = [];
-  for (let i = 0; i < data.n; i += 1) if (ownLabels[i] === group.first) members.push(i);
-  const now = firstState();
-  for (const operation of effective()) if (operation.level === data.level) OPERATIONS[operation.action].apply(now, operation);
-  return partsBelow(membersBelow(members, now.leaves), most).length;
-}
-
 function editsAsFile() {
   const edits = effective().map(({ action, level, clusters, documents: some, name, parts }) => ({
     action,
