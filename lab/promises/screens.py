@@ -89,44 +89,63 @@ def runs(task: Task, folder: Path) -> Iterator[tuple[str, Any]]:
         yield name, Run.load(folder / name)
 
 
-def shots(chrome: Any, name: str, folder: Path) -> list[tuple[str, float, bool]]:
-    """Take the pictures of the page that is open; return the size, how far down names go, whether the map is whole."""
-    seen = []
+def take(chrome: Any, part: str, file: Path) -> Path:
+    """Bring a part of the page to the top and take a picture."""
+    chrome.run(f"document.querySelector('{PARTS[part]}').scrollIntoView({{behavior: 'instant'}})")
+    chrome.settle()
+    chrome.settle()
+    chrome.picture(file)
+    return file
+
+
+def shots(chrome: Any, name: str, folder: Path) -> tuple[list[list[Path]], int, int]:
+    """Take the pictures of the page that is open; return them by rows, names that are not seen, maps that are cut."""
+    rows: list[list[Path]] = [[] for _ in SCHEMES]
+    hidden = cut = 0
     for size, (width, height) in SIZES.items():
         chrome.size(width, height)
-        for scheme in SCHEMES:
+        for row, scheme in zip(rows, SCHEMES, strict=True):
             chrome.media(scheme=scheme, motion="reduce")
-            for part, place in PARTS.items():
-                chrome.run(f"document.querySelector('{place}').scrollIntoView({{behavior: 'instant'}})")
-                chrome.settle()
-                chrome.settle()
-                chrome.picture(folder / f"{name}-{size}-{scheme}-{part}.png")
-                if part == "first":
-                    lowest = float(chrome.run(LOWEST_NAME)) / height
+            row.append(take(chrome, "first", folder / f"{name}-{size}-{scheme}-first.png"))
+            hidden += chrome.run(LOWEST_NAME) > height
+            row.append(take(chrome, "map", folder / f"{name}-{size}-{scheme}-map.png"))
             top, bottom = chrome.run(STAGE)
-            seen.append((f"{size} {scheme}", lowest, 0 <= top < bottom <= height))
-    return seen
+            cut += not 0 <= top < bottom <= height
+    return rows, hidden, cut
 
 
-def sheet(name: str, shots_in: Path, file: Path) -> None:
-    """Put the pictures of a collection on one sheet, small and in few colours."""
+def levels(chrome: Any, name: str, folder: Path) -> list[list[Path]]:
+    """Take pictures of the coarse and fine level and of the tree."""
+    chrome.size(*SIZES["1440x900"])
+    chrome.media(scheme="light", motion="reduce")
+    row = []
+    for place in (0, 2):
+        chrome.run(f"document.querySelector('[data-level=\"{place}\"]').click()")
+        row += [take(chrome, part, folder / f"{name}-level-{place}-{part}.png") for part in PARTS]
+    chrome.run("document.querySelector('[data-level=\"1\"]').click(), document.querySelector('#view-tree').click()")
+    return [[*row, take(chrome, "map", folder / f"{name}-tree.png")]]
+
+
+def sheet(rows: list[list[Path]], file: Path) -> None:
+    """Put pictures on one sheet, small and in few colours."""
     from PIL import Image
 
-    rows = []
-    for scheme in SCHEMES:
-        pictures = [Image.open(shots_in / f"{name}-{size}-{scheme}-{part}.png") for size in SIZES for part in PARTS]
-        sizes = [(round(p.width * SMALL), round(p.height * SMALL)) for p in pictures]
-        rows.append([p.resize(size, Image.Resampling.LANCZOS) for p, size in zip(pictures, sizes, strict=True)])
-    gap = 8
-    width = max(sum(p.width + gap for p in row) for row in rows) + gap
-    heights = [max(p.height for p in row) + gap for row in rows]
-    made = Image.new("RGB", (width, sum(heights) + gap), (128, 128, 128))
-    for row, top in zip(rows, (gap, gap + heights[0]), strict=True):
+    gap, top, placed = 8, 8, []
+    for row in rows:
         left = gap
-        for picture in row:
-            made.paste(picture, (left, top))
-            left += picture.width + gap
-    made.quantize(96, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE).save(file, optimize=True)
+        for path in row:
+            picture = Image.open(path)
+            small = picture.resize(
+                (round(picture.width * SMALL), round(picture.height * SMALL)), Image.Resampling.LANCZOS
+            )
+            placed.append((small, left, top))
+            left += small.width + gap
+        top = max(at + small.height for small, _, at in placed) + gap
+    width = max(left + small.width for small, left, _ in placed) + gap
+    made = Image.new("RGB", (width, top), (128, 128, 128))
+    for small, left, at in placed:
+        made.paste(small, (left, at))
+    made.quantize(128, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 @promise(
@@ -152,13 +171,15 @@ def screens(task: Task) -> Found:
             chrome.size(1440, 900)
             chrome.open(page, 120)
             chrome.until(READY, 60)
-            seen = shots(chrome, name, place)
+            rows, below, incomplete = shots(chrome, name, place)
+            sheets = {name: rows} | ({f"{name}-levels": levels(chrome, name, place)} if name == "20ng" else {})
             assert chrome.problems == [], chrome.problems
-            sheet(name, place, place.parent / "promises" / f"report-screens-{name}.png")
-            levels = "/".join(str(len(run.level_names(level))) for level in run.levels) or str(run.n_clusters)
-            said = f"{name}: {len(run):,} documents, {levels} clusters."
-            lines.append(f"![{name}](promises/report-screens-{name}.png)\n\n{said}")
-            hidden += sum(lowest > 1 for _, lowest, _ in seen) if run.n_clusters <= MOST_NAMED else 0
-            cut += sum(not whole for _, _, whole in seen)
+            for title, pictures in sheets.items():
+                sheet(pictures, place.parent / "promises" / f"report-screens-{title}.png")
+            counts = "/".join(str(len(run.level_names(level))) for level in run.levels) or str(run.n_clusters)
+            shown = "\n\n".join(f"![{title}](promises/report-screens-{title}.png)" for title in sheets)
+            lines.append(f"{shown}\n\n{name}: {len(run):,} documents, {counts} clusters.")
+            hidden += below if run.n_clusters <= MOST_NAMED else 0
+            cut += incomplete
     figure = f"names below the first screen: {hidden}; maps that are cut: {cut}"
     return Found(figure, {"hidden": hidden, "cut": cut}, notes=lines)

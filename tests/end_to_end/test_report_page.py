@@ -20,7 +20,7 @@ from grampus.persist import Edit
 from grampus.report import write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
-from tests.page_tools import READY, N, ground, legend, listed, number, picture, saved, search, stage, text, texts
+from tests.page_tools import READY, N, ground, legend, listed, number, picture, saved, search, show, stage, text, texts
 from tests.pages import PAYLOADS, example_run, with_levels
 from tests.runs import changed
 
@@ -188,6 +188,28 @@ def test_levels_change_everything_that_is_shown(chrome, tmp_path):
     assert chrome.problems == []
 
 
+def test_a_link_restores_level_and_selection(chrome, tmp_path):
+    run = with_levels()
+    for act, expected in (
+        ("document.querySelectorAll('.found-button')[1].click()", int((run.level_labels("fine") == 1).sum())),
+        ("document.querySelector('#view-tree').click(), document.querySelector('#branch-2').dispatchEvent("
+         "new MouseEvent('click'))", None),
+    ):  # fmt: skip
+        show(chrome, run, tmp_path / "page.html")
+        chrome.click("[data-level='2']")
+        chrome.run(act)
+        kept = listed(chrome)
+        assert kept == expected or expected is None
+        chrome.run("document.querySelector('#copy-link').click()")
+        address = chrome.until("location.hash.startsWith('#view?') && location.href")
+        chrome.open("about:blank")
+        chrome.open(address)
+        chrome.until(READY)
+        assert text(chrome, "[data-level][aria-pressed=true]").startswith("fine")
+        assert listed(chrome) == kept > 0
+        assert chrome.problems == []
+
+
 def test_filters_by_label_and_date(page):
     run = example_run()
     page.run("(() => { const s = document.querySelector('#filter-label'); "
@@ -215,21 +237,13 @@ def test_the_reading_pane_marks_words_and_says_why(page):
     assert "Id" in said
 
 
-@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080), (390, 844)])
-def test_names_are_on_the_first_screen_and_the_map_is_whole(page, width, height):
-    page.size(width, height)
+@pytest.mark.parametrize("size", [(1440, 900), (1920, 1080), (390, 844)])
+def test_the_map_fills_the_window_and_gives_it_back(page, size):
+    page.size(*size)
     page.settle()
-    lowest = page.run("Math.max(...[...document.querySelectorAll('.found-name')].map((e) => "
-                      "e.getBoundingClientRect().bottom))")  # fmt: skip
-    assert lowest + 8 * 40 < height  # and room for eight more
-    page.run("document.querySelector('#map').scrollIntoView()")
-    page.settle()
-    top, bottom = page.run("(() => { const b = document.querySelector('#stage').getBoundingClientRect();"
-                           "return [b.top, b.bottom]; })()")  # fmt: skip
-    assert 0 <= top < bottom <= height
     page.click("#full")
     page.settle()
-    assert page.run("document.querySelector('#workbench').getBoundingClientRect().height") == height
+    assert page.run("document.querySelector('#workbench').getBoundingClientRect().height") == size[1]
     page.click("#full")
 
 
@@ -499,18 +513,27 @@ def test_without_javascript_there_are_tables(chrome, example):
     assert chrome.problems == []
 
 
+EVERY = " ".join(PAYLOADS)
+
+
 def hostile(run):
-    """The run with a payload in every place that a stranger could fill."""
-    pay = [PAYLOADS[i % len(PAYLOADS)] for i in range(max(len(run), len(PAYLOADS)))]
-    n = len(run)
-    wicked = lambda words, at: tuple(Term(pay[(at + i) % len(pay)], term.score) for i, term in enumerate(words))  # noqa: E731
+    """The run with every payload in every place that a stranger could fill."""
+    pay, n = PAYLOADS, len(run)
+    parts = [" ".join(pay[c :: run.n_clusters]) for c in range(run.n_clusters)]
+    wicked = lambda words, at: tuple(Term(" ".join(pay[at + i :: 48]), term.score) for i, term in enumerate(words))  # noqa: E731
     clusters = tuple(
         replace(
-            c, label=pay[c.number * 7], terms=wicked(c.terms, c.number * 30), phrases=wicked(c.phrases, 90 + c.number)
+            c,
+            label=parts[c.number],
+            sentence=parts[c.number],
+            terms=wicked(c.terms[:12], 12 * c.number),
+            phrases=wicked(c.phrases[:12], 12 * c.number),
         )
         for c in run.evidence.clusters
     )
-    tree = tuple(replace(branch, label=pay[(branch.index * 3) % len(pay)]) for branch in run.evidence.tree)
+    tree = tuple(
+        replace(branch, label=" ".join(pay[branch.index :: len(run.evidence.tree)])) for branch in run.evidence.tree
+    )
     return changed(
         run,
         ids=Texts(f"{pay[i]} {i}" for i in range(n)),
@@ -518,17 +541,18 @@ def hostile(run):
         texts=Texts(pay[(i + 100) % len(pay)] for i in range(n)),
         excerpts=Texts(pay[(i + 100) % len(pay)][:160] for i in range(n)),
         classes=Texts(pay[(i * 5) % len(pay)] for i in range(n)),
+        dates=Texts(pay[(i * 5 + 1) % len(pay)] if i % 9 else f"20{i % 20 + 10}-01-01" for i in range(n)),
         clusters=clusters,
         tree=tree,
-        source=pay[0] + pay[33],
-        command=pay[1] + pay[34],
-        kernel=pay[2],
-        created=pay[3],
-        columns={"label": pay[4] + pay[35], "date": pay[5], "text": pay[6]},
-        versions={pay[7]: pay[8]},
-        parameters={pay[9]: pay[10]},
-        warnings=tuple(pay[:200:9]),
-        fingerprint=pay[11],
+        source=EVERY,
+        command=EVERY,
+        kernel=EVERY,
+        created=EVERY,
+        columns={"label": EVERY, "date": EVERY, "text": EVERY},
+        versions={EVERY: EVERY},
+        parameters={EVERY: EVERY},
+        warnings=(*pay[::9], EVERY),
+        fingerprint=EVERY,
     )
 
 

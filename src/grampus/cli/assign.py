@@ -38,10 +38,14 @@ def assign(options: Options) -> None:
     options.machine.apply()
     from ..documents import load
 
-    model = load(options.run)
     with progress_bars(options.output.silent) as progress:
+        progress("reading the run", 0, 1)
+        model = load(options.run)
+        progress("reading the run", 1, 1)
         corpus = options.documents.read(options.source, progress)
+        progress("assigning", 0, 1)
         found = model.assign(corpus)
+        progress("assigning", 1, 1)
     header = ["id", "cluster", "about", "margin", "second", "known"]
     rows = [
         [

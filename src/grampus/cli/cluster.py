@@ -68,7 +68,7 @@ class NameOptions:
 
             read_names(self.names)
 
-    def apply(self, run: Run, out: str | None) -> Run:
+    def apply(self, run: Run, out: str | None, progress: Progress) -> Run:
         """Return the run with the names that were asked for; an older run in the same folder remembers them."""
         from ..describe import NameCommand
         from ..documents import with_names, with_names_of
@@ -79,7 +79,9 @@ class NameOptions:
             earlier = None
             with suppress(RunError, OSError):
                 earlier = Run.load(out) if out and Path(out).exists() else None
+            progress("asking for names", 0, 1)
             run = with_names(run, NameCommand(self.name_with, self.name_timeout), earlier)
+            progress("asking for names", 1, 1)
         return with_names_of(run, self.names) if self.names else run
 
 
@@ -172,7 +174,9 @@ def cluster(options: Options) -> None:
             write_report(run, options.page, texts=texts)
             progress("writing the page", 1, 1)
         if options.table.results:
+            progress("writing the table", 0, 1)
             options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
+            progress("writing the table", 1, 1)
     if options.output.as_json:
         print_json(run_json(run, out))
     elif not options.output.quiet:
@@ -215,7 +219,7 @@ def _run(options: Options, progress: Progress) -> Run:
     documents, described = options.others.documents(corpus, options.terms.kernel)
     model.fit(documents, corpus=described, progress=progress)
     line = repeat_line(seed=options.machine.seed)
-    made = options.naming.apply(model.run_, options.out)
+    made = options.naming.apply(model.run_, options.out, progress)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
 

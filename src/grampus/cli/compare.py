@@ -9,12 +9,12 @@ import click
 
 from .command import argument, command, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, print_json, say, table
+from .show import console, print_json, progress_bars, say, table
 
 if TYPE_CHECKING:
     from ..persist import Run
 
-SHOWN = 20  # rows of a table in the terminal
+SHOWN = 100  # rows of a table in the terminal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,10 @@ def compare(options: Options) -> None:
     from ..errors import InputError
     from ..persist import Run, compare_runs
 
-    old, new = Run.load(options.old), Run.load(options.new)
+    with progress_bars(options.output.silent) as progress:
+        progress("reading the runs", 0, 1)
+        old, new = Run.load(options.old), Run.load(options.new)
+        progress("reading the runs", 1, 1)
     found = compare_runs(old, new)
     if not found.shared:
         raise InputError("The two runs must have documents in common; no id of one is in the other.")

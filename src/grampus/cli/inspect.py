@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .command import argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
-from .show import clean, console, notes, print_json, progress_bars, say
+from .show import clean, console, notes, pair, print_json, progress_bars, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 MOST_LINES = 10
 EXAMPLES = 3
-WIDTH = 80
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,47 +145,37 @@ def _dropped(corpus: Corpus, vectorizer: TermVectorizer, prepared: Prepared) -> 
 
 
 def _show(found: dict[str, Any], out: Console) -> None:
-    """Print a survey within 80 columns."""
+    """Print a survey within the width of the terminal."""
     from .._config import format_size
     from ..text.languages import LANGUAGES
 
-    _pair(out, "source", f"{found['source']}: {found['documents']:,} documents, {format_size(found['bytes'])}")
+    pair(out, "source", f"{found['source']}: {found['documents']:,} documents, {format_size(found['bytes'])}")
     if found["files"]:
-        _pair(out, "files", ", ".join(f"{count:,} {kind}" for kind, count in found["files"].items()))
+        pair(out, "files", ", ".join(f"{count:,} {kind}" for kind, count in found["files"].items()))
     if found["columns"]:
-        _pair(out, "also read", ", ".join(found["columns"]))
+        pair(out, "also read", ", ".join(found["columns"]))
     languages = ", ".join(f"{LANGUAGES[code].name} {count:,}" for code, count in found["languages"].items())
-    _pair(out, "languages", languages or "not looked for")
-    _pair(out, "words", ", ".join(f"{name} {count:,}" for name, count in found["words"].items()))
+    pair(out, "languages", languages or "not looked for")
+    pair(out, "words", ", ".join(f"{name} {count:,}" for name, count in found["words"].items()))
     terms = found["terms"]
     if terms["different"]:
         without = f"; in {terms['without']:,} none" if terms["without"] else ""
-        _pair(out, "terms", f"{terms['different']:,} different, {terms['each']:g} in a document{without}")
-        _pair(out, "frequent", ", ".join(f"{name} {count:,}" for name, count in terms["frequent"].items()))
+        pair(out, "terms", f"{terms['different']:,} different, {terms['each']:g} in a document{without}")
+        pair(out, "frequent", ", ".join(f"{name} {count:,}" for name, count in terms["frequent"].items()))
     else:
-        _pair(out, "terms", terms["reason"])
-    _pair(out, "copies", f"{found['copies']:,}")
+        pair(out, "terms", terms["reason"])
+    pair(out, "copies", f"{found['copies']:,}")
     if found["lines"]:
         say(out, "", "Most frequent lines (documents)")
         for entry in found["lines"]:
-            out.print(f"{entry['documents']:9,}  {clean(entry['line'], WIDTH - 11)}", soft_wrap=True)
+            out.print(f"{entry['documents']:9,}  {clean(entry['line'], out.width - 11)}", soft_wrap=True)
     if found["dropped"]:
         say(out, "", "Not counted (pieces, documents); --no-clean counts it, too")
         for entry in found["dropped"]:
             out.print(f"{entry['pieces']:9,}  {entry['documents']:9,}  {entry['kind']}", soft_wrap=True)
             for example in entry["examples"]:
-                out.print(f"{'':22}{clean(example, WIDTH - 22)}", soft_wrap=True)
+                out.print(f"{'':22}{clean(example, out.width - 22)}", soft_wrap=True)
     remarks = [note for note in found["notes"] if not note.startswith(("Not counted:", "Languages:", "Language:"))]
     if remarks:
         say(out, "")
         notes(out, remarks)
-
-
-def _pair(out: Console, name: str, value: str) -> None:
-    """Print a name and a value, continued under the value."""
-    from textwrap import wrap
-
-    first, *others = wrap(clean(value, 2000), WIDTH - 12, break_on_hyphens=False) or [""]
-    out.print(f"{name:12}{first}", soft_wrap=True)
-    for line in others:
-        out.print(f"{'':12}{line}", soft_wrap=True)

@@ -11,11 +11,14 @@ from typing import NoReturn
 
 import click
 
+from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
 from .show import LINE, clean, plain_options, prepare_streams
+from .timeout import STATUS, passed
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
+_NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
     "report": "Write a saved run as one HTML page that works offline.",
@@ -98,6 +101,8 @@ def _run(words: list[str]) -> int:
     """Run a command without click's own handling of Ctrl-C and broken pipes; return the status."""
     try:
         try:
+            if any("\0" in word for word in words):
+                raise click.UsageError("A word of the command must not hold a zero byte.")
             with grampus.make_context("grampus", list(words), obj=words) as ctx:
                 grampus.invoke(ctx)
             status = 0
@@ -106,7 +111,13 @@ def _run(words: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:  # nobody is left to read a message
         return BROKEN_PIPE
+    except _NO_COMMAND as asked:  # a group without a command shows its help
+        click.echo(asked.format_message())
+        return asked.exit_code
     except (KeyboardInterrupt, click.Abort):
+        limit = passed()
+        if limit is not None:
+            return _fail(f"Stopped after {limit:g} s (--timeout); no file was left incomplete.", STATUS)
         return _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
     except Exception as error:
         if os.environ.get("GRAMPUS_DEBUG") and not _expected(error):
@@ -138,5 +149,5 @@ def _message(error: Exception) -> str:
 def _fail(message: str, status: int) -> int:
     """Write one line to standard error that holds nothing a terminal would interpret; return the status."""
     with suppress(BrokenPipeError):
-        click.echo("Error: " + " ".join(clean(message, LINE).split()), err=True)
+        click.echo("Error: " + " ".join(clean(masked(message), LINE).split()), err=True)
     return status

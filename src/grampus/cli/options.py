@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from .._config import DEVICES
 from ..text.readers import READERS
 from ..text.readers.options import SPLITS
 from .command import MAIN, option, refuse
 from .outputs import check_outputs
 from .results import write_rows
 from .show import plain_options
+from .timeout import stop_after
 
 if TYPE_CHECKING:
     from .._progress import Progress
@@ -28,6 +30,7 @@ ACTIONS = click.Choice(["auto", "error", "number", "skip"])
 KERNEL = "cosine|principal(30)|normalise"
 _COLUMNS = ("id", "title", "label", "date")
 FILE = click.Path(dir_okay=False, allow_dash=True)
+SECONDS = click.FloatRange(min=0, min_open=True, max=1e7)
 AT_LEAST_1 = click.IntRange(min=1)
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
@@ -245,18 +248,26 @@ class SplitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """Seed, threads and memory."""
+    """Seed, threads, memory and device."""
 
     heading: ClassVar[str] = "Reproducibility and resources"
     seed: int = option("Seed of every random step. [0]", type=click.IntRange(0, 2**32 - 1), default=0)
     threads: int | None = option("Most threads to use; results are the same.", type=AT_LEAST_1)
     max_memory: str | None = option("Budget such as 4GB. [half of the machine's]", metavar="SIZE")
+    timeout: float | None = option("Stop after so many seconds, cleanly.", type=SECONDS, metavar="SECONDS")
+    device: str | None = option("Use a GPU: cuda, or auto where there is one. [cpu]", type=click.Choice(DEVICES))
 
     def apply(self) -> None:
-        """Set the memory budget and the number of threads."""
+        """Set the memory budget, the number of threads and the device; fail early where there is none."""
         from .. import config
+        from .._device import device
 
-        config(memory=self.max_memory, threads=self.threads)
+        config(memory=self.max_memory, threads=self.threads, device=self.device)
+        if self.timeout is not None:
+            if not self.timeout > 0:
+                raise click.UsageError("--timeout must be a number of seconds above 0.")
+            stop_after(self.timeout)
+        device()
 
 
 @dataclass(frozen=True, kw_only=True)

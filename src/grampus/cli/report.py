@@ -11,7 +11,7 @@ import click
 from .command import argument, command, option, repeat_line
 from .options import OutputOptions
 from .outputs import check_outputs
-from .show import console, print_json, say
+from .show import console, print_json, progress_bars, say
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +59,14 @@ def report(options: Options) -> None:
     from ..persist import Run
     from ..report import read_edits, write_report
 
-    saved = Run.load(folder)
-    edits = read_edits(options.edits, saved) if options.edits else ()
-    write_report(saved, out, texts=texts, edits=edits)
+    with progress_bars(options.output.silent) as progress:
+        progress("reading the run", 0, 1)
+        saved = Run.load(folder)
+        progress("reading the run", 1, 1)
+        edits = read_edits(options.edits, saved) if options.edits else ()
+        progress("writing the page", 0, 1)
+        write_report(saved, out, texts=texts, edits=edits)
+        progress("writing the page", 1, 1)
     size = out.stat().st_size
     if options.output.as_json:
         print_json({"page": str(out), "bytes": size, "command": repeat_line()})

@@ -84,6 +84,17 @@ def say(out: Console, *lines: str) -> None:
         out.print(clean(line, LINE), soft_wrap=True)
 
 
+def pair(out: Console, name: str, value: str, wide: int = 12) -> None:
+    """Print a name and a value within the width of the terminal, the value continued below itself."""
+    from textwrap import wrap
+
+    width = max(out.width - wide, 20)
+    first, *others = wrap(clean(value, LINE), width, break_on_hyphens=False) or [""]
+    out.print(f"{name:{wide}}{first}", soft_wrap=True)
+    for line in others:
+        out.print(f"{'':{wide}}{line}", soft_wrap=True)
+
+
 def notes(out: Console, remarks: Sequence[str]) -> None:
     """Print remarks, wrapped."""
     for remark in remarks:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -65,7 +67,7 @@ def tree(options: Options) -> None:
         with progress_bars(output.silent) as progress:
             text, remarks = _grow(options, shape, progress)
     if not output.quiet or output.as_json:
-        sys.stdout.write(text + "\n")
+        sys.stdout.write((fitted(text, console().width) if shape == "text" else text) + "\n")
     if output.silent or shape == "json":
         return
     out = console(stderr=shape != "text")  # the other formats are for programs
@@ -78,6 +80,32 @@ def _written(nodes: list[Outline], shape: str) -> str:
     from ..cluster.trees.formats import graphviz, newick, render
 
     return {"text": render, "newick": newick, "dot": graphviz}[shape](nodes)
+
+
+def fitted(text: str, width: int) -> str:
+    """Return a drawn tree within a width: narrower steps where it is deep, names continued below themselves.
+
+    Examples
+    --------
+    >>> from grampus.cli.tree import fitted
+    >>> print(fitted("[a] 3 documents\\n└── [b, a name that is long] 2 documents\\n    └── [c] 1 document", 24))
+    [a] 3 documents
+    └[b, a name that is
+     long] 2 documents
+     └[c] 1 document
+    """
+    lines = [re.fullmatch(r"((?:│   |    )*(?:├── |└── )?)(.*)", line) for line in text.split("\n")]
+    parts = [(match[1], match[2]) for match in lines if match is not None]
+    step = next((step for step in (4, 2) if all(len(a) * step // 4 + len(b) <= width for a, b in parts)), 1)
+    found = []
+    for lead, name in parts:
+        drawn = "".join(lead[at : at + step] for at in range(0, len(lead), 4))
+        if len(drawn) > width // 2:
+            drawn = "…" + drawn[-(width // 2 - 1) :]
+        below = drawn.translate({ord("├"): "│", ord("└"): " ", ord("─"): " "})
+        first, *others = wrap(name, width - len(drawn), break_on_hyphens=False) or [""]
+        found += [drawn + first, *(below + line for line in others)]
+    return "\n".join(found)
 
 
 def _of_run(place: str, shape: str) -> str:

@@ -49,6 +49,7 @@ def build_run(
     """Describe a partition completely and return it as a Run; `places` are coordinates, if they are known already."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
+    progress("describing", 0, 4)
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
     wording = wording_of(inputs)
     clusters = _clusters(found, seen, wording, steady)
@@ -64,6 +65,9 @@ def build_run(
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
     _remarks(found, agreement)
     progress("describing", 4, 4)
+    progress("drawing the map", 0, 1)
+    places = (coordinates(found.gram) if places is None else places)[group].astype(np.float32)
+    progress("drawing the map", 1, 1)
     return Run(
         provenance=Provenance(
             kernel=str(found.predictor.kernel),
@@ -104,7 +108,7 @@ def build_run(
             warnings=tuple(dict.fromkeys(found.notes)),
         ),
         layout=Layout(
-            coordinates=(coordinates(found.gram) if places is None else places)[group].astype(np.float32),
+            coordinates=places,
             sample=inputs.first[sample].astype(np.int32),
             heatmap=block.astype(np.float32),
             representatives=representatives(found.gram),
@@ -174,7 +178,11 @@ def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
         evenly = np.linspace(0, size - 1, min(size, share)).astype(np.intp)
         chosen.append(np.array(seen.central(cluster, size), dtype=np.intp)[evenly])
     sample = np.concatenate(chosen)
-    return sample, gram.split_shift()[0].block(sample, sample)
+    block = gram.split_shift()[0].block(sample, sample)
+    largest = float(np.abs(block).max(initial=0.0))
+    if largest > float(np.finfo(np.float32).max):  # colours are relative
+        block = block / largest
+    return sample, block
 
 
 def _self_prediction_rate(found: Partition) -> float:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_integer
-from .._progress import Progress
+from .._progress import Progress, as_progress
 from ..cluster import (
     bisecting_kernel_kmeans,
     confidence,
@@ -155,6 +155,7 @@ class KernelKMeansMethod(Method):
 
     def _run(self, gram: Gram, job: Job, start: Any, n_init: int) -> Found:
         polish = job.polish and self.rule != "cosine"
+        as_progress(job.progress)("clustering", 0, n_init)
         found = kernel_kmeans(
             gram,
             job.k,

@@ -132,7 +132,7 @@ class Run(Drawable):
         raise InputError(f"level must be one of {', '.join(map(repr, self.levels)) or 'none'}; got {name!r}.")
 
     def without_texts(self) -> Run:
-        """Return the run without texts, excerpts and titles; ids, words of the clusters and weights of terms stay.
+        """Return the run without texts, excerpts, titles and typical sentences; ids, words and weights of terms stay.
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
@@ -140,7 +140,9 @@ class Run(Drawable):
             return replace(edited_run(self.original.without_texts(), self.edits), provenance=self.provenance)
         strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
         bare = replace(self.documents, texts=None, excerpts=None, titles=None)
-        return replace(self, documents=bare, model={} if strings else self.model)
+        clusters = tuple(replace(cluster, sentence="") for cluster in self.evidence.clusters)
+        seen = replace(self.evidence, clusters=clusters)
+        return replace(self, documents=bare, evidence=seen, model={} if strings else self.model)
 
     def edited(self, *edits: Edit) -> Run:
         """Return the run with more edits. Their numbers of clusters are those of this run.

@@ -71,7 +71,7 @@ def island(page: Page) -> dict[str, Any]:
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
-        "levels": [_level(level, order) for level in page.levels],
+        "levels": [_level(level, order, page.texts is not None) for level in page.levels],
         "level": page.own,
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
         "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
@@ -92,22 +92,23 @@ def island(page: Page) -> dict[str, Any]:
     }
 
 
-def _level(level: Level, order: Sequence[int]) -> dict[str, Any]:
+def _level(level: Level, order: Sequence[int], quotes: bool) -> dict[str, Any]:
     place = {index: number for number, index in enumerate(order)}
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {
         "name": level.name,
         "labels": packed(_numbered(level.labels, len(level.clusters)), np.uint32),
-        "clusters": [*map(_cluster, level.clusters), *none],
+        "clusters": [*(_cluster(cluster, quotes) for cluster in level.clusters), *none],
         "branches": [place.get(branch, -1) for branch in level.branches],
     }
 
 
-def _cluster(cluster: Cluster) -> dict[str, Any]:
+def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
     return {
         "name": cluster.label or f"Cluster {cluster.number + 1}",
         "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
         "phrases": [term.text for term in cluster.phrases[:4]],
+        "sentence": cluster.sentence if quotes else "",
         "central": list(cluster.central),
         "borderline": list(cluster.borderline),
         "stability": _short(cluster.stability),
@@ -119,8 +120,8 @@ def _cluster(cluster: Cluster) -> dict[str, Any]:
 
 # Documents in no cluster are one more cluster to the script, which marks it apart.
 _NO_CLUSTER = {
-    "name": "No cluster", "none": True, "terms": [], "phrases": [], "central": [], "borderline": [], "stability": None,
-    "cohesion": None, "separation": None, "nearest": -1,
+    "name": "No cluster", "none": True, "terms": [], "phrases": [], "sentence": "", "central": [], "borderline": [],
+    "stability": None, "cohesion": None, "separation": None, "nearest": -1,
 }  # fmt: skip
 
 

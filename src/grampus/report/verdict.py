@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,7 @@ Kind = Literal["good", "plain", "warning"]
 STABLE, UNSTABLE = 0.75, 0.5  # share of cluster mates that stay in halves of the documents, beyond chance
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
+REMARK = re.compile("^(Not counted|Languages?):|clustered together")  # what was read, not what to watch
 CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
     (STABLE, "clear", "most", "good"),
     (UNSTABLE, "fairly clear", "more than half", "plain"),
@@ -42,7 +44,8 @@ LEADS = {
 def verdict(run: Run) -> tuple[Statement, ...]:
     """Return what a reader should know, most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
-    return tuple(found + [Statement(text, "warning") for text in run.evidence.warnings])
+    remarks = (Statement(text, "plain" if REMARK.search(text) else "warning") for text in run.evidence.warnings)
+    return (*found, *sorted(remarks, key=lambda remark: remark.kind == "plain"))
 
 
 def lead(run: Run) -> Statement:

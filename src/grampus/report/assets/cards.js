@@ -127,6 +127,7 @@ function card(group) {
     group.phrases.length
       ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · "))
       : null,
+    group.sentences.map((sentence) => el("blockquote", { class: "sentence", dir: "auto" }, sentence)),
     measures(group),
     documentList("Central documents", group.central, true),
     documentList("Borderline documents", group.borderline, false),
@@ -156,10 +157,14 @@ function card(group) {
   return body;
 }
 
-function showGroup(group) {
+function selectGroup(group) {
   const chosen = new Set(group.clusters);
-  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`);
+  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`, `c${group.first}`);
   openTab("documents");
+}
+
+function showGroup(group) {
+  selectGroup(group);
   byId("map").scrollIntoView({ behavior: still() ? "auto" : "smooth" });
   points.focus({ preventScroll: true });
 }

@@ -1,6 +1,6 @@
 // Working with the tree: keys, folding, the cut, and the switch between map and tree.
 function selectBranch(branch) {
-  select((i) => leafOf[i] >= branch.from && leafOf[i] < branch.to, branchWords(branch));
+  select((i) => leafOf[i] >= branch.from && leafOf[i] < branch.to, branchWords(branch), `b${branch.index}`);
   openTab("documents");
 }
 

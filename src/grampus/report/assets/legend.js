@@ -61,7 +61,8 @@ function toggle(place, category) {
   const words = legendWords(category);
   const styles = state.styles;
   const again = state.selectedAs === words && state.selected !== null;
-  select(again ? null : (i) => styles[i] === place, again ? "" : words);
+  const by = !again && state.colourBy === "cluster" ? `c${state.groups[place].first}` : null;
+  select(again ? null : (i) => styles[i] === place, again ? "" : words, by);
   document.querySelectorAll(".legend-line")[place]?.focus();
 }
 

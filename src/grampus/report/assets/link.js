@@ -11,9 +11,10 @@ function viewNow() {
     label: filters.label >= 0 ? filters.label : null,
     from: byId("filter-from")?.value || null,
     to: byId("filter-to")?.value || null,
-    x: view.whole ? null : Math.round((middle[0] - view.x) / view.scale),
-    y: view.whole ? null : Math.round((middle[1] - view.y) / view.scale),
-    zoom: view.whole ? null : (view.scale / view.first).toFixed(3),
+    x: view.whole ? null : ((middle[0] - view.x) / view.scale).toFixed(3),
+    y: view.whole ? null : ((middle[1] - view.y) / view.scale).toFixed(3),
+    zoom: view.whole ? null : (view.scale / view.first).toFixed(6),
+    chosen: state.selectedBy,
     document: listing.open >= 0 ? listing.open : null,
   };
   return new URLSearchParams(Object.entries(parts).filter(([, value]) => value !== null)).toString();
@@ -28,6 +29,10 @@ function restore(text) {
   const parts = new URLSearchParams(text);
   const level = numberIn(parts, "level", 0, levels.length - 1);
   if (level !== null && Number.isInteger(level)) setLevel(level);
+  const [, kind, at] = /^([cb])(\d+)$/.exec(parts.get("chosen") ?? "") ?? [];
+  const group = kind === "c" ? state.groups.find(({ first }) => first === Number(at)) : null;
+  if (group) selectGroup(group);
+  if (kind === "b" && branches[at]) selectBranch(branches[at]);
   const cut = numberIn(parts, "cut", 1, leafCount);
   if (cut !== null && branches.length) setCut(Math.round(cut));
   else if ([...byId("colour").options].some((option) => option.value === parts.get("colour"))) setColour(parts.get("colour"));

@@ -26,6 +26,7 @@ const state = {
   filtered: null, // Uint8Array of the documents that pass the filters, or null
   selected: null, // Uint8Array of the documents that are selected, or null
   selectedAs: "", // what the selection is, in words
+  selectedBy: null, // and for a link: "c3", the cluster 3, or "b7", the branch 7 of the tree
 };
 
 let sizesOf = sizesAt(levels[data.level]);
@@ -53,6 +54,7 @@ function showLevel(place) {
 function setLevel(place) {
   state.selected = null;
   state.selectedAs = "";
+  state.selectedBy = null;
   showLevel(place);
   tell("level");
   tell("selection");
@@ -119,6 +121,7 @@ function groupOfClusters(clusters, names) {
     mark: parts[0].none ? OTHER : familyMark(first),
     terms: mergedTerms(clusters),
     phrases: alternate(parts.map((part) => part.phrases)).slice(0, 4),
+    sentences: parts.map((part) => part.sentence).filter(Boolean).slice(0, 2),
     central: alternate(parts.map((part) => part.central)),
     borderline: alternate(parts.map((part) => part.borderline)),
     stability: single?.stability ?? null,
@@ -138,10 +141,11 @@ function active() {
   return masks[0].map((one, i) => (one && masks.every((mask) => mask[i]) ? 1 : 0));
 }
 
-function select(test, words) {
+function select(test, words, by = null) {
   state.selected = test && new Uint8Array(data.n);
   if (test) for (let i = 0; i < data.n; i += 1) state.selected[i] = test(i) ? 1 : 0;
   state.selectedAs = words ?? "";
+  state.selectedBy = by;
   tell("selection");
   const chosen = state.selected?.reduce((sum, one) => sum + one, 0);
   announce(test ? `${count(chosen, "document")} selected: ${words}` : "Selection cleared");

@@ -3,7 +3,9 @@ let centres = [];
 const DEEP = 3.5; // times the first scale from which the names of the next finer level are shown
 const PLACES = [0.3, 1.1, 1.9, 2.9, 4.2, 5.8, 8]; // distances of a name from its cluster, in heights of a line
 const TURNS = 16;
-const ROOM = 24000; // square pixels of the map for each name; the others appear as one zooms
+const ROOM = 32000; // square pixels of the map for each name; the others appear as one zooms
+const ALL = 12; // so many names are placed whatever they cover
+const MOST_COVERED = 0.5; // of a name's box by marks, where there are more
 
 const median = (values) => values.sort()[values.length >> 1];
 
@@ -59,18 +61,16 @@ function finerNames() {
 }
 
 function findCentres() {
-  centres = state.colourBy === "certainty" ? [] : middles(state.categories, (i) => state.styles[i]);
+  const named = state.colourBy !== "certainty" && state.categories.length > 1; // one name for all says nothing here
+  centres = named ? middles(state.categories, (i) => state.styles[i]) : [];
 }
 
 function splitName(name, most) {
-  const words = shorten(name, 44).split(" ");
-  const lines = [""];
-  for (const word of words) {
-    const last = lines[lines.length - 1];
-    if (last && last.length + word.length + 1 > most && lines.length < 2) lines.push(word);
-    else lines[lines.length - 1] = last ? `${last} ${word}` : word;
-  }
-  return lines;
+  const text = shorten(name, 44);
+  if (text.length <= most) return [text];
+  const breaks = [...text.matchAll(/ /g)].map(({ index }) => [text.slice(0, index), text.slice(index + 1)]);
+  const longer = ([a, b]) => Math.max(a.length, b.length);
+  return breaks.length ? breaks.reduce((best, one) => (longer(one) < longer(best) ? one : best)) : [text];
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
@@ -102,7 +102,7 @@ function covered({ counts, wide, high, side }, box) {
 }
 
 // The best free place for a box of this size near (x, y): little covered, not far away; null if there is none.
-function freePlace(x, y, width, height, line, taken, marks) {
+function freePlace(x, y, width, height, line, taken, marks, most) {
   const { ratio } = view;
   const boxAt = (cx, cy) => [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
   const free = (box) =>
@@ -111,8 +111,9 @@ function freePlace(x, y, width, height, line, taken, marks) {
   let [best, cost] = [null, Infinity];
   const attempt = (box, far) => {
     if (far >= cost || !free(box)) return;
-    const total = far + 3 * covered(marks, box);
-    if (total < cost) [best, cost] = [box, total];
+    const hidden = covered(marks, box);
+    const total = far + 3 * hidden;
+    if (hidden <= most && total < cost) [best, cost] = [box, total];
   };
   const edge = width / 2 + 2;
   attempt(boxAt(clamp(x, edge, Math.max(edge, view.width - edge)), y), 0.4);
@@ -148,7 +149,8 @@ function placedNames() {
     const lines = splitName(name, narrow ? 14 : 30);
     const line = points * 1.2 * view.ratio;
     const width = Math.max(...lines.map((text) => over.measureText(text).width)) + 10 * view.ratio;
-    const box = freePlace(x, y, width, line * lines.length + 4 * view.ratio, line, taken, marks);
+    const height = line * lines.length + 4 * view.ratio;
+    const box = freePlace(x, y, width, height, line, taken, marks, found.length < ALL ? 1 : MOST_COVERED);
     if (!box) continue;
     taken.push(box);
     found.push({ lines, font, line, box, from: [x, y], mark });

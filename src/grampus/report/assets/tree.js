@@ -170,6 +170,7 @@ function branchDrawing(branch, { at, left, names }) {
       },
       ondblclick: () => branch.children.length && fold(branch, opened(branch)),
     },
+    draw("title", {}, `${branchName(branch)}, ${count(branch.size, "document")}`),
     parts,
   );
   return item;
