@@ -16,7 +16,8 @@ import pytest
 
 from grampus.cli.results import csv_text, document_rows
 from grampus.describe import Term
-from grampus.report import Edits, write_report
+from grampus.persist import Edit
+from grampus.report import write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
 from tests.page_tools import READY, N, ground, legend, listed, number, picture, saved, search, show, stage, text, texts
@@ -568,7 +569,8 @@ def test_no_payload_runs(chrome, tmp_path):
     assert len(set(PAYLOADS)) == 252
     run = example_run(63)
     assert len(run) == 252  # one document for each payload
-    pages = {"excerpts": None, "full": None, "none": Edits(EVERY, {0: EVERY, 2: PAYLOADS[40]}, ((0, 1),))}
+    named = (Edit("rename", (c,), name=PAYLOADS[p][:200].strip() or "x") for c, p in ((0, 12), (2, 40)))
+    pages = {"excerpts": (), "full": (), "none": (Edit("merge", (0, 1)), *named)}
     made = "iframe, object, embed, img, video, audio, base, form[action], [onerror], [onload], [onfocus], [autofocus]"
     elements = f"document.querySelectorAll('{made}').length"
     scripts = "document.querySelectorAll('script').length"
@@ -636,7 +638,7 @@ def odd_runs():
         "one cluster": (one, {}),
         "too few to choose k": (DocumentClusterer(random_state=0).fit(["whale", "bird", "whale song"]).run_, {}),
         "two documents": (two, {}),
-        "all merged": (whole, {"edits": Edits(whole.provenance.fingerprint, {}, ((0, 1, 2, 3),))}),
+        "all merged": (whole, {"edits": (Edit("merge", (0, 1, 2, 3)),)}),
         "a text of 1 MB": (long, {"texts": "full"}),
         "right to left and emoji": (changed(whole, titles=mixed, excerpts=mixed), {}),
         "nothing but ids": (bare(whole, texts=None, excerpts=None), {"texts": "none"}),

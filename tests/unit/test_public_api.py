@@ -23,7 +23,8 @@ PUBLIC = {
     """,
     "grampus.documents": """
         BisectingMethod ConsensusMethod DocumentClusterer Effort Found Guide Job KernelKMeansMethod KernelPCAMethod
-        Method PDDPMethod Prediction SpectralMethod default_terms load with_names with_names_of write_names
+        Method PDDPMethod Prediction SpectralMethod cluster_within default_terms keep_answer load update_run with_names
+        with_names_of write_names
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError
@@ -45,13 +46,14 @@ PUBLIC = {
         pairwise_nmi precision purity recall variation_of_information
     """,
     "grampus.persist": """
-        Branch Choice Comparison Documents Layout Level Provenance Run RunEvidence compare_runs
+        Branch Change Choice Comparison Documents Edit Graft Layout Level Provenance Run RunEvidence Share Update
+        change_run compare_runs trends
     """,
     "grampus.plots": """
         dendrogram document_map eigenvalues heatmap k_chart normalised_curves projections reassignments
     """,
     "grampus.report": """
-        Edits read_edits report_html write_report
+        read_edits report_html write_report
     """,
     "grampus.select": """
         Contest Evidence Indices Level Levels NullTest Reduction Score Selection Splits Stability chance_strength

@@ -17,8 +17,8 @@ import pytest
 
 from grampus.cli.results import document_rows
 from grampus.errors import InputError
-from grampus.persist import Run, compare_runs
-from grampus.report import Edits, read_edits, report_html, write_report
+from grampus.persist import Edit, Run, compare_runs
+from grampus.report import read_edits, report_html, write_report
 from grampus.report.build import SCRIPTS, STYLES, _asset
 from grampus.report.island import GRID, island, json_text, on_grid
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
@@ -225,18 +225,19 @@ def test_edits_are_read_and_applied(tmp_path):
     file = tmp_path / "edits.json"
     file.write_text(json.dumps(GOOD))
     edits = read_edits(file, small_run())
-    assert edits == Edits("ab" * 32, {0: "Birds"}, ((0, 1),))
+    assert edits == (Edit("merge", (0, 1)), Edit("rename", (0,), name="Birds"))
     page = report_html(small_run(), edits=edits)
     assert "5 documents in 1 cluster<" in page
     assert '<h3 dir="auto">Birds</h3>' in page
-    assert json.loads(block(page, "data"))["edits"] == {"names": {"0": "Birds"}, "merges": [[0, 1]], "levels": {}}
+    assert [one["name"] for one in json.loads(block(page, "data"))["levels"][0]["clusters"]] == ["Birds"]
 
 
 @pytest.mark.parametrize(
     ("change", "word"),
     [
         ({"format": "other"}, "downloaded from a report"),
-        ({"version": 2}, "version 2"),
+        ({"version": 3}, "version 3"),
+        ({"version": 2}, "another answer"),
         ({"run": "other"}, "other documents"),
         ({"names": []}, "names as an object"),
         ({"merges": {}}, "merges as a list"),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from .command import MAIN, argument, command, option, refuse, repeat_line
+from .command import MAIN, argument, command, names_of, option, refuse, repeat_line
 from .options import (
     AT_LEAST_1,
     FILE,
@@ -25,9 +25,11 @@ from .options import (
 )
 from .report import TextOptions
 from .results import document_rows
-from .show import console, print_json, progress_bars, say, show_run
+from .show import console, print_json, progress_bars, say, show_run, table
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from .._progress import Progress
     from ..documents import Guide
     from ..persist import Run
@@ -150,6 +152,15 @@ class Options:
     out: str | None = option(
         "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
     )
+    keep: str | None = option(
+        "Keep numbers, names and edits of an older run.",
+        heading=MAIN,
+        metavar="RUN",
+        type=click.Path(exists=True, file_okay=False),
+    )
+    within: int | None = option(
+        "Cluster one cluster of the run SOURCE again.", heading=MAIN, type=click.IntRange(min=0), metavar="CLUSTER"
+    )
     terms: TermOptions
     others: VectorOptions
     level: str = option(
@@ -183,6 +194,8 @@ class Options:
             refuse(("init", "no_polish"), f"with --method {self.start.method}")
         if not self.page:
             refuse(("full_text",), "without --report")
+        if self.within is not None:
+            refuse((*names_of(SourceOptions, NameOptions), "keep", "embeddings", "no_text"), "with --within")
         self.documents.check(self.source)
         self.terms.check()
         self.others.check()
@@ -207,14 +220,16 @@ def cluster(options: Options) -> None:
     Examples:
       grampus cluster news/ --out run --report page.html
       grampus cluster news.csv --text body -k 8 --results clusters.csv
+      grampus cluster run --within 4
     """
     options.check()
     texts = options.texts.embedded
     with progress_bars(options.output.silent) as progress:
         run = _run(options, progress)
-        if options.out:
+        out = options.out if options.within is None else options.out or options.source
+        if out:
             progress("saving", 0, 1)
-            run.save(options.out, texts=texts != "none")
+            run.save(out, texts=texts != "none")
             progress("saving", 1, 1)
         if options.page:
             from ..report import write_report
@@ -227,26 +242,32 @@ def cluster(options: Options) -> None:
             options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
             progress("writing the table", 1, 1)
     if options.output.as_json:
-        print_json(run_json(run, options.out))
+        print_json(run_json(run, out))
     elif not options.output.quiet:
-        out = console(stderr=options.table.on_stdout)
-        show_run(run, out)
-        places = (("Saved", options.out), ("Page", options.page), ("Again", run.provenance.command))
-        say(out, *(f"{name}: {place}" for name, place in places if place))
+        screen = console(stderr=options.table.on_stdout)
+        show_run(run, screen)
+        if options.within is not None:
+            show_within(run, options.within, screen)
+        places = (("Saved", out), ("Page", options.page), ("Again", run.provenance.command))
+        say(screen, *(f"{name}: {place}" for name, place in places if place))
 
 
 def _run(options: Options, progress: Progress) -> Run:
     """Read and cluster; the run records the line that repeats it."""
-    from ..documents import DocumentClusterer, KernelKMeansMethod
+    from ..documents import DocumentClusterer, KernelKMeansMethod, cluster_within, keep_answer
 
     options.machine.apply()
+    from ..persist import Run
+
     start = options.start
-    corpus = options.documents.read(options.source, progress)
+    run = None if options.within is None else Run.load(options.source)
+    corpus = options.documents.read(options.source, progress) if run is None else None
+    count = len(corpus) if corpus is not None else int((run.evidence.labels == options.within).sum()) if run else 0
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
         method=KernelKMeansMethod(start.init) if start.method == "kernel-kmeans" else start.method,
-        terms=options.terms.vectorizer(len(corpus)),
+        terms=options.terms.vectorizer(count),
         vectors=options.others.vectors,
         embed=options.others.embed,
         outliers=options.outliers,
@@ -258,11 +279,23 @@ def _run(options: Options, progress: Progress) -> Run:
         ),
         random_state=options.machine.seed,
     )
+    if run is not None and options.within is not None:
+        return cluster_within(run, options.within, model, progress)
+    assert corpus is not None
     documents, described = options.others.documents(corpus, options.terms.kernel)
     model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
     line = repeat_line(seed=options.machine.seed)
-    run = options.naming.apply(model.run_, options.out, progress)
-    return replace(run, provenance=replace(run.provenance, columns=options.documents.columns, command=line))
+    made = options.naming.apply(model.run_, options.out, progress)
+    made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
+    return keep_answer(made, Run.load(options.keep)) if options.keep else made
+
+
+def show_within(run: Run, cluster: int, out: Console) -> None:
+    """Print the branches that a cluster was divided into."""
+    tree = run.evidence.tree
+    top = next(branch for branch in tree if branch.cluster == cluster)
+    rows = [[tree[child].size, tree[child].label] for child in top.children]
+    out.print(table((">documents", "about"), rows, f"Inside {cluster}, {top.label}; edit --split {cluster} parts it"))
 
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:

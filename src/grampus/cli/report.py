@@ -37,7 +37,8 @@ class Options:
     run: str = argument(type=click.Path(exists=True, file_okay=False))
     out: str | None = option("The page. [RUN.html, next to the folder]", type=click.Path(dir_okay=False))
     edits: str | None = option(
-        "Apply names and merges saved from the page.", type=click.Path(exists=True, dir_okay=False)
+        "Apply edits saved from the page.",
+        type=click.Path(exists=True, dir_okay=False),
     )
     texts: TextOptions
     output: OutputOptions
@@ -62,7 +63,7 @@ def report(options: Options) -> None:
         progress("reading the run", 0, 1)
         saved = Run.load(folder)
         progress("reading the run", 1, 1)
-        edits = read_edits(options.edits, saved) if options.edits else None
+        edits = read_edits(options.edits, saved) if options.edits else ()
         progress("writing the page", 0, 1)
         write_report(saved, out, texts=texts, edits=edits)
         progress("writing the page", 1, 1)

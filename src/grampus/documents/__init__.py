@@ -4,6 +4,7 @@ from .clusterer import DocumentClusterer, load
 from .effort import Effort
 from .guide import Guide
 from .inputs import default_terms
+from .keep import cluster_within, keep_answer
 from .methods import (
     BisectingMethod,
     ConsensusMethod,
@@ -17,6 +18,7 @@ from .methods import (
 )
 from .naming import with_names, with_names_of, write_names
 from .predict import Prediction
+from .update import update_run
 
 __all__ = [
     "BisectingMethod",
@@ -32,8 +34,11 @@ __all__ = [
     "PDDPMethod",
     "Prediction",
     "SpectralMethod",
+    "cluster_within",
     "default_terms",
+    "keep_answer",
     "load",
+    "update_run",
     "with_names",
     "with_names_of",
     "write_names",

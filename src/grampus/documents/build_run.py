@@ -41,9 +41,14 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
 
 
 def build_run(
-    found: Partition, steady: Stability | None, parameters: dict[str, Any], command: str, progress: Progress
+    found: Partition,
+    steady: Stability | None,
+    parameters: dict[str, Any],
+    command: str,
+    progress: Progress,
+    places: Array | None = None,
 ) -> Run:
-    """Describe a partition completely and return it as a Run."""
+    """Describe a partition completely and return it as a Run; `places` are coordinates, if they are known already."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     corpus = inputs.corpus
     progress("describing", 0, 4)
@@ -63,7 +68,7 @@ def build_run(
     _remarks(found, agreement)
     progress("describing", 4, 4)
     progress("drawing the map", 0, 1)
-    places = coordinates(found.gram)[group].astype(np.float32)
+    places = (coordinates(found.gram) if places is None else places)[group].astype(np.float32)
     progress("drawing the map", 1, 1)
     return Run(
         provenance=Provenance(
@@ -203,7 +208,9 @@ def _model(found: Partition) -> tuple[dict[str, Any] | None, dict[str, Any]]:
     """Return the vectorizer's parameters and the arrays for prediction; none if they cannot be saved."""
     vectorizer = found.inputs.vectorizer
     try:
-        return (None if vectorizer is None else plain_parameters(vectorizer)), found.predictor.arrays()
+        arrays = found.predictor.arrays()
+        rows = {"group": found.inputs.group.astype(np.int32)} if arrays else {}  # the row of each document
+        return (None if vectorizer is None else plain_parameters(vectorizer)), arrays | rows
     except InputError as error:
         found.notes.append(f"A saved run cannot assign new documents: {error}")
         return None, {}

@@ -19,8 +19,8 @@ from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from ..persist import Choice, Run
-from ..report import Edits, write_report
+from ..persist import Choice, Edit, Run
+from ..report import write_report
 from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run, read_for
@@ -383,7 +383,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         check_is_fitted(self, "run_")
         self.run_.save(path, texts=texts)
 
-    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
+    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
         """Write the page of the run: one HTML file to read, explore and correct; see `grampus.report`.
 
         Parameters
@@ -391,8 +391,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         path : path
         texts : "excerpts", "full" or "none"
             How much of each document to include.
-        edits : Edits, optional
-            Names and merges from an earlier page, read by ``grampus.report.read_edits``.
+        edits : sequence of Edit
+            Those of an earlier page are read by ``grampus.report.read_edits``.
 
         Examples
         --------

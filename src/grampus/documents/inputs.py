@@ -158,7 +158,7 @@ def collect(
     features = _read(given, kernel)
     own = words if texts is not None and "terms" in kernel.inputs else None
     noted = _remarked(corpus, features, kernel, own)
-    return replace(_distinct(noted, has_texts, features, kernel, own, words, described, reads), prepared=prepared)
+    return replace(distinct(noted, has_texts, features, kernel, own, words, described, reads), prepared=prepared)
 
 
 def _weighted(words: TermVectorizer, prepared: Prepared, free: bool) -> Any:
@@ -251,7 +251,7 @@ def holds_counts(rows: Any) -> bool:
     return bool(values.min() >= 0 and values.max() > 1 and not np.mod(values, 1).any())
 
 
-def _distinct(
+def distinct(
     corpus: Corpus,
     has_texts: bool,
     features: Any,
@@ -261,6 +261,7 @@ def _distinct(
     described: Any,
     makers: Mapping[str, InputMaker],
 ) -> Inputs:
+    """Return the distinct documents in canonical order, with their copies as weights."""
     n, takes = len(corpus), kernel.source.takes
     whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
     group, first = whole.group, whole.first

@@ -61,7 +61,7 @@ def with_names(run: Run, namer: Namer, earlier: Run | None = None) -> Run:
     if not found.warning:
         parameters = {**run.provenance.parameters, PLACE: {found.digest: list(found.names)}}
         run = replace(run, provenance=replace(run.provenance, parameters=parameters))
-    return _renamed(run, dict(enumerate(found.names)), [found.warning] if found.warning else [])
+    return renamed(run, dict(enumerate(found.names)), [found.warning] if found.warning else [])
 
 
 def _stored(run: Run | None) -> dict[str, list[str]]:
@@ -120,7 +120,7 @@ def with_names_of(run: Run, path: str | PathLike[str]) -> Run:
     notes = []
     if missing:
         notes = [f"{len(missing)} of {len(given)} names of {path} fit no cluster: {', '.join(sorted(missing)[:3])}."]
-    return _renamed(run, {cluster: name for cluster, (_, name) in claims.items()}, notes)
+    return renamed(run, {cluster: name for cluster, (_, name) in claims.items()}, notes)
 
 
 def write_names(run: Run, path: str | PathLike[str]) -> None:
@@ -174,7 +174,7 @@ def _is_list_of_ids(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
+def renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
     """Return a run with other names of clusters; in a conflict, an older name gets a number."""
     seen = run.evidence
     final = {cluster.number: names.get(cluster.number, cluster.label) for cluster in seen.clusters}

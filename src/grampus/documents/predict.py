@@ -252,7 +252,7 @@ class Predictor:
         """Return the predictor of saved arrays."""
         try:
             labels, weights = np.asarray(arrays["labels"], dtype=np.intp), np.asarray(arrays["weights"])
-            features = _unpack(arrays)
+            features = unpack(arrays)
             words = {name.removeprefix("words."): arrays[name] for name in arrays if name.startswith("words.")}
             vectorizer = unpack_vectorizer(parameters, words) if words and parameters else None
             makers = _makers(arrays)
@@ -290,11 +290,11 @@ def _pack(features: Any) -> dict[str, Any]:
     return {"rows": features}
 
 
-def _unpack(arrays: Mapping[str, Any]) -> Any:
+def unpack(arrays: Mapping[str, Any]) -> Any:
     """Return the documents that ``_pack`` packed; LookupError or ValueError if they do not fit together."""
     named = dict.fromkeys(name.split(".")[1] for name in arrays if name.startswith("input."))
     if named:
-        return {name: _unpack(_under(f"input.{name}.", arrays)) for name in named}
+        return {name: unpack(under(f"input.{name}.", arrays)) for name in named}
     if "texts" in arrays:
         return list(arrays["texts"])
     if "rows" in arrays:
@@ -317,9 +317,10 @@ def _makers(arrays: Mapping[str, Any]) -> dict[str, InputMaker]:
     found = {}
     for name in [key.removeprefix("maker.") for key in arrays if key.startswith("maker.") and key.count(".") == 1]:
         saved = json.loads(arrays[f"maker.{name}"][0])
-        found[name] = unpack_maker(saved["kind"], saved["parameters"], _under(f"maker.{name}.", arrays))
+        found[name] = unpack_maker(saved["kind"], saved["parameters"], under(f"maker.{name}.", arrays))
     return found
 
 
-def _under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+def under(prefix: str, arrays: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arrays whose names start with a prefix, without it."""
     return {name.removeprefix(prefix): arrays[name] for name in arrays if name.startswith(prefix)}

@@ -1,18 +1,28 @@
 """Runs: everything a clustering of documents found, saved in a folder whose every byte is checked."""
 
 from .compare import Comparison, compare_runs
+from .edits import Edit, Graft
+from .history import Change, Update
 from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
-from .run import Run
+from .run import Run, change_run
+from .trends import Share, trends
 
 __all__ = [
     "Branch",
+    "Change",
     "Choice",
     "Comparison",
     "Documents",
+    "Edit",
+    "Graft",
     "Layout",
     "Level",
     "Provenance",
     "Run",
     "RunEvidence",
+    "Share",
+    "Update",
+    "change_run",
     "compare_runs",
+    "trends",
 ]

@@ -15,6 +15,7 @@ import json
 import math
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
 from os import PathLike
 from pathlib import Path
@@ -36,23 +37,35 @@ _TEMPORARY = re.compile(r"\.(manifest\.json|[a-z_.]+-[0-9a-f]{16}\.npy)\.[0-9a-f
 _BYTES, _ENDS = ".bytes", ".ends"  # of an array of texts
 
 
-def write_folder(path: str | PathLike[str], schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write values and arrays (or Texts) as a run folder, in one step; other writers wait for their turn."""
+@contextlib.contextmanager
+def writing(path: str | PathLike[str]) -> Iterator[Path]:
+    """Hold the lock of a run folder; other writers wait for their turn.
+
+    Raises
+    ------
+    RunError
+        Another process holds it for longer than `WAIT` seconds.
+    """
     place = Path(os.path.realpath(path))
-    named = dict(_named(arrays))
     place.parent.mkdir(parents=True, exist_ok=True)
     outside = os.access(place.parent, os.W_OK) or not place.is_dir()
     with locked((place.parent if outside else place) / f".{place.name}.lock", WAIT) as alone:
         if not alone:
             raise RunError(f"{path} is being written by another process. Wait for it, or choose another folder.")
-        if not is_run(place):
-            with new_folder(place) as fresh:
-                _fill(fresh, schema, plain, named)
-            return
-        try:
-            _fill(place, schema, plain, named)
-        finally:  # remove the new arrays after an error, the old ones after success
-            _sweep(place)
+        yield place
+
+
+def write_folder(place: Path, schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Write values and arrays (or Texts) as a run folder, in one step; hold its lock (`writing`) meanwhile."""
+    named = dict(_named(arrays))
+    if not is_run(place):
+        with new_folder(place) as fresh:
+            _fill(fresh, schema, plain, named)
+        return
+    try:
+        _fill(place, schema, plain, named)
+    finally:  # remove the new arrays after an error, the old ones after success
+        _sweep(place)
 
 
 def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, Any]]:

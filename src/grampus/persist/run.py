@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,11 @@ from numpy.typing import NDArray
 from .._draw import Drawable
 from ..errors import InputError, RunError
 from ..text import Texts
-from .folder import read_folder, write_folder
+from .edited import edited_run
+from .edits import Edit, as_kept
+from .folder import read_folder, write_folder, writing
 from .frame import frame_of
+from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
 from .schema import check_parts, read
 from .upgrade import SCHEMA, upgrade
@@ -42,6 +46,13 @@ class Run(Drawable):
         The map and the heatmap.
     model : dict
         Arrays and Texts that assign new documents; empty if that is not possible.
+    edits : tuple of Edit
+        What a reader changed, in order; all other parts are as edited. A saved run holds the answer that was found and
+        the edits.
+    history : tuple of Update
+        How documents were added and deleted, and what became of the clusters.
+    original : Run or None
+        The run without the edits; None if there are none.
 
     Examples
     --------
@@ -62,6 +73,9 @@ class Run(Drawable):
     evidence: RunEvidence
     layout: Layout
     model: Mapping[str, Any] = field(default_factory=dict)
+    edits: tuple[Edit, ...] = ()
+    history: tuple[Update, ...] = ()
+    original: Run | None = None
 
     def __post_init__(self) -> None:
         check_parts(self.provenance, self.documents, self.evidence, self.layout, self.model)
@@ -122,11 +136,55 @@ class Run(Drawable):
 
         A string kernel compares new documents with the fitted texts, so without them it cannot assign any.
         """
+        if self.original is not None:
+            return replace(edited_run(self.original.without_texts(), self.edits), provenance=self.provenance)
         strings = any(isinstance(self.model.get(name), Texts) for name in ("texts", "input.text.texts"))
         bare = replace(self.documents, texts=None, excerpts=None, titles=None)
         clusters = tuple(replace(cluster, sentence="") for cluster in self.evidence.clusters)
         seen = replace(self.evidence, clusters=clusters)
         return replace(self, documents=bare, evidence=seen, model={} if strings else self.model)
+
+    def edited(self, *edits: Edit) -> Run:
+        """Return the run with more edits. Their numbers of clusters are those of this run.
+
+        Clusters are numbered anew afterwards, in the same order; those that a split makes come last. Figures that were
+        measured for other documents than a cluster has now are unknown.
+
+        Parameters
+        ----------
+        edits : Edit
+            Applied in their order. Clusters that a split makes have the numbers from ``n_clusters`` on, for the edits
+            after it.
+
+        Raises
+        ------
+        InputError
+            A cluster or document is not there, or no document would be left in a cluster.
+
+        Examples
+        --------
+        >>> from grampus import DocumentClusterer
+        >>> from grampus.persist import Edit
+        >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+        >>> merged = run.edited(Edit("merge", (0, 1)), Edit("rename", (0,), name="Animals"))
+        >>> [cluster.label for cluster in merged.evidence.clusters], len(merged.undone().undone().edits)
+        (['Animals'], 0)
+        """
+        return self._with((*self.edits, *as_kept(self, edits)))
+
+    def undone(self, count: int = 1) -> Run:
+        """Return the run without its last edits, exactly as it was before them.
+
+        Parameters
+        ----------
+        count : int
+            How many; all if there are fewer.
+        """
+        return self._with(self.edits[: max(0, len(self.edits) - count)])
+
+    def _with(self, edits: tuple[Edit, ...]) -> Run:
+        """Return the run with these edits in place of its own."""
+        return edited_run(self if self.original is None else self.original, edits)
 
     def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
         """Return one of the run's tables as a pandas data frame. Needs ``pip install 'grampus[frames]'``.
@@ -171,8 +229,13 @@ class Run(Drawable):
         RunError
             The folder holds other files, or another process is writing it.
         """
-        run = self if texts else self.without_texts()
-        plain: dict[str, dict[str, Any]] = {}
+        with writing(path) as place:
+            (self if texts else self.without_texts())._write(place)
+
+    def _write(self, place: Path) -> None:
+        """Write the answer that was found, the edits and the history; the lock is held."""
+        run = self if self.original is None else replace(self.original, provenance=self.provenance)
+        plain: dict[str, Any] = {"edits": self.edits, "history": self.history}
         arrays = {f"model.{name}": content for name, content in run.model.items()}
         for part in ("provenance", "documents", "evidence", "layout"):
             record, plain[part] = getattr(run, part), {}
@@ -182,7 +245,7 @@ class Run(Drawable):
                     arrays[f"{part}.{name}"] = value
                 else:
                     plain[part][name] = value
-        write_folder(path, SCHEMA, plain, arrays)
+        write_folder(place, SCHEMA, plain, arrays)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Run:
@@ -195,6 +258,35 @@ class Run(Drawable):
         """
         schema, content = read_folder(path, SCHEMA)
         try:
-            return read(cls, upgrade(content, schema), "")
-        except RunError as error:
+            run: Run = read(cls, upgrade(content, schema), "")
+            return edited_run(replace(run, edits=()), run.edits)
+        except (RunError, InputError) as error:
             raise RunError(f"{path}: {error} Recreate the run.") from None
+
+
+def change_run(path: str | PathLike[str], change: Callable[[Run], Run]) -> Run:
+    """Load a run, change it, and save it in its place; nobody else can write the folder meanwhile.
+
+    The folder holds the old run or the new one, whenever the process ends.
+
+    Parameters
+    ----------
+    path : path
+    change : callable
+        Returns the run to save.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.persist import Edit, change_run
+    >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/run")
+    ...     change_run(f"{folder}/run", lambda run: run.edited(Edit("merge", (0, 1)))).n_clusters
+    1
+    """
+    with writing(path) as place:
+        run = change(Run.load(path))
+        run._write(place)
+    return run

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .build import report_html, write_report
-from .edits import Edits, read_edits
+from .edits import read_edits
 
-__all__ = ["Edits", "read_edits", "report_html", "write_report"]
+__all__ = ["read_edits", "report_html", "write_report"]

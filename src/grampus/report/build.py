@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from os import PathLike
@@ -14,8 +15,7 @@ from string import Template
 from .._files import write_file
 from .._version import __version__
 from ..errors import InputError
-from ..persist import Run
-from .edits import Edits
+from ..persist import Edit, Run
 from .island import index, island, json_text, texts
 from .oddities import outliers
 from .page import Embed, Page, page_of
@@ -25,11 +25,11 @@ __all__ = ["report_html", "write_report"]
 
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
-    "base.js", "palette.js", "model.js", "branches.js", "families.js", "edits.js", "edit_bar.js", "statements.js",
-    "glyphs.js", "points.js",
+    "base.js", "palette.js", "model.js", "branches.js", "families.js", "regrow.js", "edits.js", "edit_bar.js",
+    "moving.js", "statements.js", "glyphs.js", "points.js",
     "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
     "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",
-    "oddities.js", "results.js", "pictures.js", "link.js", "main.js",
+    "trends.js", "oddities.js", "results.js", "pictures.js", "link.js", "main.js",
 )  # fmt: skip
 STYLES = (
     "colours.css", "frame.css", "verdict.css", "map.css", "side.css", "tree.css", "cards.css", "evidence.css",
@@ -38,7 +38,7 @@ STYLES = (
 EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 
 
-def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = None) -> str:
+def report_html(run: Run, *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> str:
     """Return the report of a run as one HTML document.
 
     It contains its style, script and data and makes no requests; its content security policy forbids them. Without
@@ -50,8 +50,8 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     texts : "excerpts", "full" or "none"
         How much of each document to include. Search covers every word of every document as long as the run has texts;
         "none" leaves out titles and the index of words, too. "full" needs a run with texts.
-    edits : Edits, optional
-        Names and merges from an earlier page; see `read_edits`.
+    edits : sequence of Edit
+        Applied before the page is made; `read_edits` reads those of an earlier page.
 
     Returns
     -------
@@ -73,7 +73,7 @@ def report_html(run: Run, *, texts: Embed = "excerpts", edits: Edits | None = No
     return render(page_of(run, texts, edits))
 
 
-def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Edits | None = None) -> None:
+def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
     """Write the report of a run to a file, atomically; see `report_html`.
 
     Parameters
@@ -84,7 +84,7 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
         The HTML file.
     texts : "excerpts", "full" or "none"
         How much of each document to include.
-    edits : Edits, optional
+    edits : sequence of Edit
         Names and merges to apply.
 
     Examples

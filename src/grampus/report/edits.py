@@ -1,61 +1,27 @@
-"""Names and merges of clusters that a reader made in a page and downloaded as a JSON file."""
+"""Edits that a reader made in a page and downloaded as a JSON file."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from .._files import open_regular
-from ..errors import InputError
-from ..persist import Run
+from ..errors import InputError, RunError
+from ..persist import Edit, Run
+from ..persist.edits import check_name, digest
+from ..persist.schema import read
 
-__all__ = ["Edits", "read_edits"]
+__all__ = ["read_edits"]
 
-FORMAT, VERSION = "grampus-edits", 1
-LONGEST_NAME = 200
-LARGEST_FILE = 10_000_000
-
-
-@dataclass(frozen=True)
-class Edits:
-    """What a reader changed about the clusters of a run.
-
-    Attributes
-    ----------
-    run : str
-        Fingerprint of the documents that the edits were made for.
-    names : mapping of int to str
-        New names by cluster; a merged cluster goes by its lowest number.
-    merges : tuple of tuples of int
-        Clusters that belong together; no cluster occurs twice.
-    levels : mapping of str to Edits
-        Edits of the clusters of the other levels, by the level's name.
-
-    Examples
-    --------
-    >>> from grampus.report import Edits
-    >>> Edits("ab", {0: "Whales"}, ((0, 2),)).groups(4)
-    [(0, 2), (1,), (3,)]
-    """
-
-    run: str
-    names: Mapping[int, str] = field(default_factory=dict)
-    merges: tuple[tuple[int, ...], ...] = ()
-    levels: Mapping[str, Edits] = field(default_factory=dict)
-
-    def groups(self, k: int) -> list[tuple[int, ...]]:
-        """Return the clusters 0 … k − 1 after the merges, sorted by their lowest number."""
-        merged = {cluster for merge in self.merges for cluster in merge}
-        together = [*self.merges, *((cluster,) for cluster in range(k) if cluster not in merged)]
-        return sorted(tuple(sorted(group)) for group in together)
+FORMAT, VERSION = "grampus-edits", 2
+LARGEST_FILE = 100_000_000
+MADE = ("rename", "merge", "split", "move", "noise", "exclude")  # actions that a file may ask for
 
 
-def read_edits(path: str | PathLike[str], run: Run) -> Edits:
-    """Read edits downloaded from a page of this run; refuse those of other documents.
+def read_edits(path: str | PathLike[str], run: Run) -> tuple[Edit, ...]:
+    """Read edits downloaded from a page of this run; refuse those of another answer.
 
     Parameters
     ----------
@@ -66,7 +32,8 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
 
     Returns
     -------
-    Edits
+    tuple of Edit
+        For ``run.edited``.
 
     Examples
     --------
@@ -80,8 +47,8 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
     ...     file = Path(folder, "edits.json")
     ...     made_for = {"format": "grampus-edits", "version": 1, "run": run.provenance.fingerprint}
     ...     _ = file.write_text(json.dumps({**made_for, "names": {"0": "Animals"}}))
-    ...     read_edits(file, run).names
-    {0: 'Animals'}
+    ...     run.edited(*read_edits(file, run)).evidence.clusters[0].label
+    'Animals'
     """
     file = Path(path)
     try:
@@ -93,37 +60,46 @@ def read_edits(path: str | PathLike[str], run: Run) -> Edits:
     return edits_of(given, run, str(file))
 
 
-def edits_of(given: Any, run: Run, what: str = "edits") -> Edits:
+def edits_of(given: Any, run: Run, what: str = "edits") -> tuple[Edit, ...]:
     """Check edits read from JSON against a run."""
     if not isinstance(given, dict) or given.get("format") != FORMAT:
         raise InputError(f'{what} must hold edits downloaded from a report ("format": "{FORMAT}").')
-    if given.get("version") != VERSION:
+    if given.get("version") not in (1, VERSION):
         raise InputError(
-            f"{what} has version {given.get('version')!r} of the edits; this version of Grampus reads {VERSION}."
+            f"{what} has version {given.get('version')!r} of the edits; this version of Grampus reads 1 and {VERSION}."
         )
     if given.get("run") != run.provenance.fingerprint:
         raise InputError(f"{what} was made for other documents; use the edits of a report of this run.")
-    more = given.get("levels", {})
-    if not isinstance(more, dict) or any(name not in run.levels for name in more):
-        known = ", ".join(run.levels) or "none"
-        raise InputError(f"{what} must name levels of the run ({known}); got {str(more)[:40]!r}.")
-    levels = {name: _checked(edits, len(run.level_names(name)), run, what) for name, edits in more.items()}
-    return replace(_checked(given, run.n_clusters, run, what), levels=levels)
+    if given["version"] == 1:
+        found = _first_version(given, run.n_clusters, what)
+    else:
+        if given.get("answer") != digest(run):
+            raise InputError(
+                f"{what} was made for another answer: the run has been edited or made anew since. Write its page again."
+            )
+        try:
+            found = read(tuple[Edit, ...], given.get("edits"), "edits")
+        except RunError as error:
+            raise InputError(f"{what}: {error}") from None
+        if any(edit.action not in MADE for edit in found):
+            raise InputError(f"{what} must hold edits of the kinds {', '.join(MADE)}.")
+    run.edited(*found)  # refuses what does not fit
+    return found
 
 
-def _checked(given: Any, k: int, run: Run, what: str) -> Edits:
-    """Check the names and merges of k clusters."""
-    if not isinstance(given, dict):
-        raise InputError(f"{what} must have an object for each level; got {str(given)[:40]!r}.")
+def _first_version(given: dict[str, Any], k: int, what: str) -> tuple[Edit, ...]:
+    """Return the edits of a file of version 1: names by cluster, and groups of clusters that were merged."""
     names, merges = given.get("names", {}), given.get("merges", [])
     if not isinstance(names, dict) or not isinstance(merges, list):
         raise InputError(f"{what} must have names as an object and merges as a list.")
-    checked = {_cluster(key, k, what): _name(value, what) for key, value in names.items()}
-    groups = tuple(_merge(merge, k, what) for merge in merges)
+    groups = [_merge(merge, k, what) for merge in merges]
     together = [cluster for group in groups for cluster in group]
     if len(set(together)) < len(together):
         raise InputError(f"{what} merges a cluster twice; each may occur once.")
-    return Edits(run.provenance.fingerprint, checked, groups)
+    named = {_cluster(key, k, what): check_name(value, f"{what}: a name") for key, value in names.items()}
+    gone = {cluster for group in groups for cluster in group[1:]}
+    renames = (Edit("rename", (cluster,), name=name) for cluster, name in named.items() if cluster not in gone)
+    return (*(Edit("merge", group) for group in groups), *renames)
 
 
 def _cluster(value: Any, k: int, what: str) -> int:
@@ -131,12 +107,6 @@ def _cluster(value: Any, k: int, what: str) -> int:
     if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < k:
         raise InputError(f"{what} must name clusters by numbers from 0 to {k - 1}; got {value!r}.")
     return number
-
-
-def _name(value: Any, what: str) -> str:
-    if not isinstance(value, str) or not value.strip() or len(value) > LONGEST_NAME:
-        raise InputError(f"{what} must give names of 1 to {LONGEST_NAME} characters; got {str(value)[:40]!r}.")
-    return value.strip()
 
 
 def _merge(value: Any, k: int, what: str) -> tuple[int, ...]:

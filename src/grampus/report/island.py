@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from ..describe import Cluster
 from ..persist import Branch, Choice, Run
-from .edits import Edits
+from ..persist.edits import digest
+from ..persist.regrow import preorder
 from .levels import Level
 from .oddities import MOST_GROUPS, MOST_OUTLIERS, copy_groups, outliers
 from .page import Page
@@ -87,13 +88,8 @@ def island(page: Page) -> dict[str, Any]:
         "whole": page.whole,
         "hasTexts": page.texts is not None,
         "hasIndex": page.texts is not None and documents.texts is not None,
-        "edits": {**_edits(page.edits), "levels": {name: _edits(more) for name, more in page.edits.levels.items()}},
+        "answer": digest(run),
     }
-
-
-def _edits(edits: Edits) -> dict[str, Any]:
-    names = {str(cluster): name for cluster, name in edits.names.items()}
-    return {"names": names, "merges": [list(merge) for merge in edits.merges]}
 
 
 def _level(level: Level, order: Sequence[int], quotes: bool) -> dict[str, Any]:
@@ -159,16 +155,6 @@ def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
     codes: dict[str, int] = {}
     numbers = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=np.int64)
     return {"name": name, "values": list(codes), "codes": packed(numbers, np.uint32)}
-
-
-def preorder(tree: Sequence[Branch]) -> list[int]:
-    """Return the branches from the top, each before its children and these from left to right."""
-    order, waiting = [], [0] if tree else []
-    while waiting:
-        index = waiting.pop()
-        order.append(index)
-        waiting.extend(reversed(tree[index].children))
-    return order
 
 
 def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int]) -> dict[str, Any] | None:

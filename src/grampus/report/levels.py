@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe import Cluster, Term
+from ..describe import Cluster
 from ..persist import Run
-
-TERMS, SHOWN = 12, 5  # words and documents of a cluster
+from ..persist.edited import changed_cluster
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,16 +68,6 @@ def _clusters(run: Run, labels: NDArray[Any], names: tuple[str, ...]) -> tuple[C
     for number, name in enumerate(names):
         members = np.flatnonzero(labels == number)
         inside, counts = np.unique(seen.labels[members], return_counts=True)
-        scores = Counter(dict.fromkeys(name.split(", "), 1.0)) if name else Counter[str]()
-        if len(inside) > 1:
-            for cluster, count in zip(inside.tolist(), counts.tolist(), strict=True):
-                scores.update({t.text: t.score * count / len(members) for t in seen.clusters[cluster].terms})
-        terms = tuple(Term(text, score) for text, score in scores.most_common(TERMS))
-        order = members[np.argsort(-seen.margin[members], kind="stable")]
-        central, borderline = (tuple(part.tolist()) for part in (order[:SHOWN], order[: -SHOWN - 1 : -1]))
-        few = len(members) <= SHOWN
-        nan = float("nan")
-        made.append(
-            Cluster(number, len(members), name, terms, (), (), central, () if few else borderline, (), nan, -1, nan)
-        )
+        held = dict(zip(inside.tolist(), counts.tolist(), strict=True)) if len(inside) > 1 else {}
+        made.append(changed_cluster(seen.clusters, held, number, name, name, members, seen.margin))
     return tuple(made)

@@ -11,9 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..persist import Run
+from ..persist import Edit, Run
 from ..text import Texts
-from .edits import Edits
 from .levels import Level, levels_of
 from .verdict import Statement, lead, verdict
 
@@ -35,8 +34,6 @@ class Page:
         Excerpts, full texts, or None.
     whole : bool
         Whether the texts are complete.
-    edits : Edits
-        Names and merges made in an earlier page of the run.
     days : int32 array of shape (n,) or None
         Days since 1970-01-01, `UNKNOWN_DAY` where a date cannot be read; None where there are not two different ones.
     statements : tuple of Statement
@@ -53,7 +50,6 @@ class Page:
     titles: Texts | None
     texts: Texts | None
     whole: bool
-    edits: Edits
     days: NDArray[np.int32] | None
     statements: tuple[Statement, ...]
     lead: Statement
@@ -81,7 +77,7 @@ class Page:
 
     @property
     def headline(self) -> str:
-        """The number of documents and of clusters, after the edits."""
+        """The number of documents and of clusters."""
         n, k, none = len(self.run), len(self.groups), self.run.n_unassigned
         apart = f", {none:,} in no cluster" if none else ""
         return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}{apart}"
@@ -93,24 +89,24 @@ class Page:
 
     @property
     def groups(self) -> list[tuple[int, ...]]:
-        """The clusters as shown: single ones, and merged ones together."""
-        return self.edits.groups(self.run.n_clusters)
+        """The clusters as shown."""
+        return [(cluster,) for cluster in range(self.run.n_clusters)]
 
     def name(self, group: Sequence[int]) -> str:
         """Return the name of a group of clusters."""
         labels = [self.run.evidence.clusters[c].label or f"Cluster {c + 1}" for c in group]
-        return self.edits.names.get(group[0], " + ".join(labels))
+        return " + ".join(labels)
 
 
-def page_of(run: Run, embed: Embed = "excerpts", edits: Edits | None = None) -> Page:
-    """Return what the page of a run shows."""
+def page_of(run: Run, embed: Embed = "excerpts", edits: Sequence[Edit] = ()) -> Page:
+    """Return what the page of a run shows, with further edits."""
+    run = run.edited(*edits) if edits else run
     full = embed == "full" and run.documents.texts is not None
     texts = None if embed == "none" else run.documents.texts if full else run.documents.excerpts
     days = None if run.documents.dates is None else days_of(run.documents.dates)
     titles = None if embed == "none" else run.documents.titles
     levels, own = levels_of(run)
-    given = edits or Edits(run.provenance.fingerprint)
-    return Page(run, titles, texts, full, given, days, verdict(run), lead(run), levels, own)
+    return Page(run, titles, texts, full, days, verdict(run), lead(run), levels, own)
 
 
 def days_of(dates: Sequence[str]) -> NDArray[np.int32] | None:

@@ -1,32 +1,33 @@
 // The tree of the run: branches in preorder, the documents below each, and cuts into parts.
-const branches = (data.tree?.nodes ?? []).map(([parent, order, size, cluster, name, gain], index) => ({
-  index,
-  parent,
-  order,
-  size,
-  cluster,
-  name,
-  gain,
-  children: [],
-  depth: 0,
-  from: 0,
-  to: 0,
-}));
-const leafOf = data.tree ? unpack(data.tree.leaf, "u32") : null;
+let branches = [];
+let leafOf = null; // the leaf of every document; leafCount for a document in none
 let leafCount = 0;
-for (const branch of branches) {
-  if (branch.parent < 0) continue;
-  branches[branch.parent].children.push(branch);
-  branch.depth = branches[branch.parent].depth + 1;
+let splits = [];
+
+// nodes: [parent, order, size, cluster, name, gain, index of the branch as found]; leaves: the leaf of every document.
+function growBranches(nodes, leaves) {
+  branches = nodes.map(([parent, order, size, cluster, name, gain, base], index) => ({
+    index, parent, order, size, cluster, name, gain, base: base ?? index, children: [], depth: 0, from: 0, to: 0,
+  })); // prettier-ignore
+  leafCount = 0;
+  leafOf = leaves;
+  for (const branch of branches) {
+    if (branch.parent < 0) continue;
+    branches[branch.parent].children.push(branch);
+    branch.depth = branches[branch.parent].depth + 1;
+  }
+  for (const branch of branches) {
+    branch.from = leafCount;
+    if (!branch.children.length) leafCount += 1;
+  }
+  for (let i = branches.length - 1; i >= 0; i -= 1) {
+    const { children } = branches[i];
+    branches[i].to = children.length ? children[children.length - 1].to : branches[i].from + 1; // its leaves are from … to − 1
+  }
+  splits = branches.filter((branch) => branch.order >= 0).sort((a, b) => a.order - b.order);
 }
-(function number(branch) {
-  if (!branch) return;
-  branch.from = leafCount;
-  if (branch.children.length) branch.children.forEach(number);
-  else leafCount += 1;
-  branch.to = leafCount; // its leaves are from … to − 1
-})(branches[0]);
-const splits = branches.filter((branch) => branch.order >= 0).sort((a, b) => a.order - b.order);
+
+growBranches(data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null);
 
 // The branches that are whole after a cut into (at least) so many parts, from left to right.
 function partsOf(cut) {

@@ -19,14 +19,9 @@ function measures(group) {
     const other = state.groups[state.groupOf[group.nearest]] ?? group;
     found.push(meter("Apart from", group.separation, `${shorten(other.name, 24)}: ${digits(group.separation, 2)}`));
   }
-  if (group.clusters.length > 1)
+  if (data.clusters[group.first].changed)
     found.push(
-      el(
-        "div",
-        { class: "measure" },
-        el("dt", {}, "Merged"),
-        el("dd", {}, `from ${group.clusters.length} clusters; stability was measured before`),
-      ),
+      el("div", { class: "measure" }, el("dt", {}, "Edited"), el("dd", {}, "figures were measured before, for other documents")),
     );
   return found.length ? el("dl", { class: "measures" }, found) : null;
 }
@@ -152,10 +147,10 @@ function card(group) {
       group.none
         ? null
         : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
-      group.clusters.length > 1
-        ? el("button", { type: "button", onclick: () => splitAgain(group) }, "Split again")
+      !group.none && isOwnLevel() && partsIn(group, 2) > 1
+        ? el("button", { type: "button", id: `split-${group.first}`, onclick: () => splitCluster(group, 2) }, "Split")
         : null,
-      realGroups().length > 1 && !group.none ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
+      realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
   body.style.setProperty("--tint", `var(--${colourName(group.mark)})`);

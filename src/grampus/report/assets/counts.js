@@ -149,6 +149,7 @@ function timeRows() {
   });
   byId("time-rows").replaceChildren(
     ...rows,
+    ...shareRows(table, name),
     el(
       "div",
       { class: "time-row axis" },

@@ -58,9 +58,8 @@ function startTree() {
     byId("view-tree").hidden = true;
     return;
   }
-  // Close what lies below the clusters to begin with: the tree is first read from the top.
-  for (const branch of branches) if (branch.cluster >= 0 && branch.children.length) closed.add(branch.index);
-  const cut = Math.min(clusterCount, leafCount);
+  plantTree();
+  const { cut } = state;
   byId("tree-view").append(
     el(
       "div",
@@ -84,8 +83,11 @@ function startTree() {
     ),
     el("div", { id: "tree-canvas", class: "tree-canvas" }),
   );
-  currentParts = partsOf(state.cut);
-  currentMarks = partMarks(currentParts);
+  listen("edits", () => {
+    plantTree();
+    Object.assign(byId("cut"), { max: leafCount, value: state.cut });
+    byId("cut-value").textContent = String(state.cut);
+  });
   byId("view-map").addEventListener("click", () => showView(false));
   byId("view-tree").addEventListener("click", () => showView(true));
   new ResizeObserver(showBranches).observe(byId("tree-view"));

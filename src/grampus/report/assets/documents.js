@@ -139,6 +139,7 @@ function showDocuments() {
         el("button", { type: "button", id: "clear", onclick: clearAll }, "Clear"),
       ),
       ...breakdown(listing.order),
+      ...[movingBar()].filter(Boolean),
       el(
         "ol",
         { class: "documents" },

@@ -20,7 +20,7 @@ function showEditBar() {
     "span",
     { class: "quiet hint" },
     "To keep them: ",
-    el("code", {}, "grampus report RUN --edits edits.json"),
+    el("code", {}, "grampus edit RUN edits.json"),
   );
   bar.replaceChildren(el("strong", {}, count(editCount(), "change")), hint, el("span", { class: "gap" }), back, all, download);
   if (["undo", "undo-all", "download"].includes(focused)) (byId(focused).disabled ? download : byId(focused)).focus();

@@ -1,52 +1,191 @@
-// What the reader changed: a log of operations, each on one level (or on all, level null), and what they make of it.
-// The data are never changed, so that operations can be undone, saved and applied again.
+// What the reader changed: a log of operations on the run's own clusters, and names of those of other levels. The data
+// as found are kept, so that operations can be undone, saved and applied again; the command applies them by the same rules.
 const LONGEST_NAME = 200;
-const asFound = () => ({ names: {}, merges: [] });
-const copyOf = ({ names, merges }) => ({ names: { ...names }, merges: merges.map((merge) => [...merge]) });
-// The edits that the page was made with, level by level: {names: {cluster: name}, merges: [[cluster, …], …]}.
-const givenEdits = levels.map(({ name }, place) => (place === data.level ? data.edits : (data.edits.levels[name] ?? asFound())));
-const log = []; // [{action, level, clusters, name}], oldest first
-let edited = givenEdits.map(copyOf);
+const log = []; // [{action, level, clusters, documents, name, parts}], oldest first; keys of clusters, places of documents
+const asFound = { ...levels[data.level] };
+const asSecond = second;
+const foundCount = asFound.clusters.filter((cluster) => !cluster.none).length;
+const NOTHING = 0xffffffff;
+const NO_CLUSTER = {
+  name: "No cluster", none: true, terms: [], phrases: [], central: [], borderline: [], stability: null, cohesion: null,
+  separation: null, nearest: -1,
+}; // prettier-ignore
+let levelNames = levels.map(() => ({})); // names given to clusters of other levels
+let marksAsFound = null;
+let nowOf = (cluster) => cluster; // the number that a cluster as found has now; −1 if it is gone
 
-// action → what it does to the edits of a level, and how it is announced. A merged cluster goes by its lowest number.
+const effective = () => log.slice(log.findLastIndex(({ action }) => action === "clear") + 1);
+const editCount = () => effective().length;
+const isEdited = (place) => (place === data.level ? editCount() > 0 : Object.keys(levelNames[place]).length > 0);
+
+function firstState() {
+  const keys = Int32Array.from(asFound.labels, (label) => (label < foundCount ? label : -1));
+  const names = new Map(asFound.clusters.slice(0, foundCount).map(({ name }, c) => [c, name]));
+  return { keys, names, leaves: leavesAsFound.slice(), fresh: foundCount, went: new Map(), about: new Map(), from: new Map() };
+}
+
+const membersOf = ({ keys }, key) => {
+  const found = [];
+  for (let i = 0; i < data.n; i += 1) if (keys[i] === key) found.push(i);
+  return found;
+};
+
+const freeName = (name, taken) => {
+  let [text, number] = [name, 2];
+  while (taken.has(text)) text = `${name} (${number++})`;
+  return text;
+};
+
+// action → what it does to a state, and how it is announced.
 const OPERATIONS = {
   rename: {
-    apply({ names }, { clusters: [first], name }) {
-      if (name) names[first] = name;
-      else delete names[first];
-    },
-    words: ({ name }) => (name ? `Renamed to ${name}` : "First name again"),
+    apply: ({ names }, { clusters: [key], name }) => names.set(key, name),
+    words: ({ name }) => `Renamed to ${name}`,
   },
   merge: {
-    apply(edits, { clusters }) {
-      const gone = new Set(clusters);
-      edits.merges = [...edits.merges.filter((merge) => !gone.has(merge[0])), clusters];
-      for (const c of clusters.slice(1)) delete edits.names[c];
+    apply({ keys, names, went, about }, { clusters }) {
+      const [first, ...rest] = [...clusters].sort((a, b) => a - b);
+      const gone = new Set(rest);
+      names.set(first, [first, ...rest].map((key) => names.get(key)).join(" + "));
+      for (let i = 0; i < data.n; i += 1) if (gone.has(keys[i])) keys[i] = first;
+      about.delete(first);
+      for (const key of rest) {
+        names.delete(key);
+        went.set(key, first);
+      }
     },
     words: ({ clusters }) => `${clusters.length} clusters merged`,
   },
-  unmerge: {
-    apply(edits, { clusters: [first] }) {
-      edits.merges = edits.merges.filter((merge) => merge[0] !== first);
-      delete edits.names[first];
+  split: {
+    apply(now, { clusters: [key], parts: wanted }) {
+      const members = membersOf(now, key);
+      const below = membersBelow(members, now.leaves);
+      const parts = partsBelow(below, wanted);
+      parts.sort((a, b) => below[b.index] - below[a.index] || a.index - b.index);
+      const taken = new Set(now.names.values());
+      taken.delete(now.names.get(key));
+      const partOf = (leaf) => (leaf < 0 ? 0 : parts.findIndex(({ from, to }) => asGrown[leaf].from >= from && asGrown[leaf].to <= to));
+      const made = parts.map((_, number) => (number ? now.fresh + number - 1 : key));
+      for (const i of members) now.keys[i] = made[partOf(now.leaves[i])];
+      parts.forEach(({ name }, number) => {
+        now.about.set(made[number], name);
+        now.names.set(made[number], freeName(name, taken));
+        if (number) now.from.set(made[number], key);
+        taken.add(now.names.get(made[number]));
+      });
+      now.fresh += parts.length - 1;
     },
-    words: () => "Merge undone",
+    words: () => "Cluster split",
   },
-  clear: { apply: (edits) => Object.assign(edits, asFound()), words: () => "All changes undone" },
+  move: {
+    apply({ keys, leaves }, { clusters: [key], documents: some }) {
+      for (const i of some) {
+        if (keys[i] !== key) leaves[i] = -1;
+        keys[i] = key;
+      }
+    },
+    words: ({ documents: some }) => `${count(some.length, "document")} moved`,
+  },
+  noise: {
+    apply({ keys, leaves }, { documents: some }) {
+      for (const i of some) [keys[i], leaves[i]] = [-1, -1];
+    },
+    words: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
+  },
 };
 
+// Clusters without documents are gone; false if none is left.
+function settle(now) {
+  const left = new Set(now.keys);
+  for (const key of [...now.names.keys()]) if (!left.has(key)) now.names.delete(key);
+  return now.names.size > 0;
+}
+
+// A cluster as found where its documents are the same, else what is known of those they come from.
+function describe(now, key, members) {
+  const held = new Map();
+  for (const i of members) if (asFound.labels[i] < foundCount) held.set(asFound.labels[i], (held.get(asFound.labels[i]) ?? 0) + 1);
+  const total = [...held.values()].reduce((sum, one) => sum + one, 0);
+  const [only] = held.keys();
+  const same = held.size === 1 && total === members.length && total === sizesAt(asFound)[only];
+  if (same) return { ...asFound.clusters[only], key, name: now.names.get(key) };
+  const scores = new Map((now.about.get(key) ?? "").split(", ").filter(Boolean).map((word) => [word, 1])); // prettier-ignore
+  for (const [cluster, size] of held)
+    for (const [term, score] of asFound.clusters[cluster].terms) scores.set(term, (scores.get(term) ?? 0) + (score * size) / total);
+  const order = [...members].sort((a, b) => certainty[b] - certainty[a] || a - b);
+  const rest = { phrases: [], stability: null, cohesion: null, separation: null, nearest: -1, changed: true };
+  const terms = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 12);
+  const borderline = order.length > 5 ? order.slice(-5).reverse() : [];
+  return { ...rest, key, name: now.names.get(key), terms, central: order.slice(0, 5), borderline };
+}
+
+// A name of a cluster of another level; it may be a cluster of the run's own level, too.
+function renameOn({ names }, { level, clusters: [place], name }) {
+  levelNames[level][place] = name;
+  const key = asGrown[levels[level].branches[place]]?.cluster ?? -1;
+  if (names.has(key)) names.set(key, name);
+}
+
+// Apply the log: clusters, labels, tree and marks of the run's own level.
 function replay() {
-  edited = givenEdits.map(copyOf);
-  for (const operation of log)
-    for (const place of operation.level === null ? edited.keys() : [operation.level])
-      OPERATIONS[operation.action].apply(edited[place], operation);
-  regroup();
+  const now = firstState();
+  levelNames = levels.map(() => ({}));
+  for (const operation of effective()) {
+    if (operation.level !== data.level) renameOn(now, operation);
+    else OPERATIONS[operation.action].apply(now, operation);
+    if (!settle(now)) return false;
+  }
+  marksAsFound ??= marksAt(asFound);
+  const keys = [...now.names.keys()].sort((a, b) => a - b);
+  const number = new Map(keys.map((key, c) => [key, c]));
+  const members = keys.map(() => []);
+  const own = new Uint32Array(data.n).fill(keys.length);
+  for (let i = 0; i < data.n; i += 1) {
+    if (now.keys[i] < 0) continue;
+    own[i] = number.get(now.keys[i]);
+    members[own[i]].push(i);
+  }
+  nowOf = (cluster) => {
+    let key = cluster;
+    while (!number.has(key) && now.went.has(key)) key = now.went.get(key);
+    return number.get(key) ?? -1;
+  };
+  const clusters = keys.map((key, c) => describe(now, key, members[c]));
+  for (const cluster of clusters) if (cluster.nearest >= 0) cluster.nearest = nowOf(cluster.nearest);
+  if (own.some((label) => label === keys.length)) clusters.push(NO_CLUSTER);
+  second = asSecond.map((cluster, i) => {
+    const taken = own[i] === keys.length && asFound.labels[i] < foundCount;
+    const at = nowOf(taken ? asFound.labels[i] : cluster);
+    return at < 0 || at === own[i] ? NOTHING : at;
+  });
+  const branchesNow = asGrown.length ? regrown(members, keys.map((key) => now.names.get(key)), now.leaves) : [[], null]; // prettier-ignore
+  growBranches(...(editCount() ? branchesNow : [data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null]));
+  Object.assign(levels[data.level], editCount() ? { labels: own, clusters } : asFound);
+  ownLabels = levels[data.level].labels;
+  marksOfLevels[data.level] = levels[data.level].clusters.map((cluster, c) => marksAsFound[cluster.key ?? c] ?? markOfPart(cluster, now));
+  tell("edits");
+  showLevel(state.level);
+  return true;
+}
+
+// A part of a cluster has its colour, in another tint and shape.
+function markOfPart({ key, none }, { from }) {
+  if (none) return OTHER;
+  let [origin, steps] = [key, 0];
+  while (from.has(origin)) [origin, steps] = [from.get(origin), steps + 1];
+  const mark = marksAsFound[origin] ?? markOf(key);
+  return { ...mark, tint: ((mark.tint ?? 0) + steps) % TINTS, shape: (mark.shape + key - foundCount + 1) % SHAPES.length };
 }
 
 function edit(operation) {
   log.push(operation);
-  replay();
-  announce(OPERATIONS[operation.action].words(operation));
+  if (!replay()) {
+    log.pop();
+    replay();
+    announce("A document must be left in a cluster");
+    return;
+  }
+  if (operation.action !== "clear") announce(OPERATIONS[operation.action].words(operation));
 }
 
 // Takes the last operation back, and shows the level that it was made on.
@@ -58,44 +197,49 @@ function undo() {
   announce("Last change undone");
 }
 
+const keyOf = (group) => levels[data.level].clusters[group.first].key ?? group.first;
+
 function rename(group, name) {
   const given = name.trim().slice(0, LONGEST_NAME);
-  const before = groupOfClusters(group.clusters, {}).name;
-  edit({ action: "rename", level: state.level, clusters: [group.first], name: given === before ? "" : given });
+  if (!given || given === group.name) {
+    regroup();
+    return;
+  }
+  edit({ action: "rename", level: state.level, clusters: [isOwnLevel() ? keyOf(group) : group.first], name: given });
 }
 
-const merge = (groups) =>
-  edit({ action: "merge", level: state.level, clusters: groups.flatMap(({ clusters }) => clusters).sort((a, b) => a - b) });
-const splitAgain = (group) => edit({ action: "unmerge", level: state.level, clusters: [group.first] });
-const undoAll = () => edit({ action: "clear", level: null, clusters: [] });
+const merge = (groups) => edit({ action: "merge", level: data.level, clusters: groups.map(keyOf) });
+const splitCluster = (group, parts) => edit({ action: "split", level: data.level, clusters: [keyOf(group)], parts });
+const moveTo = (some, group) => edit({ action: "move", level: data.level, clusters: [keyOf(group)], documents: some });
+const takeOut = (some) => edit({ action: "noise", level: data.level, clusters: [], documents: some });
 
-const editCount = () => edited.reduce((sum, { names, merges }) => sum + Object.keys(names).length + merges.length, 0);
-const isEdited = (place) => Object.keys(edited[place].names).length + edited[place].merges.length > 0;
+function undoAll() {
+  edit({ action: "clear", level: null, clusters: [] });
+  announce("All changes undone");
+}
 
 function editsAsFile() {
-  const others = levels.flatMap(({ name }, place) => (place !== data.level && isEdited(place) ? [[name, edited[place]]] : []));
-  const more = others.length ? { levels: Object.fromEntries(others) } : {};
-  return JSON.stringify({ format: "grampus-edits", version: 1, run: data.run, ...edited[data.level], ...more }, null, 2);
+  const edits = effective().map(({ action, level, clusters, documents: some, name, parts }) => ({
+    action,
+    ...(clusters.length ? { clusters } : {}),
+    ...(some ? { documents: some.map((i) => documents.ids[i]) } : {}),
+    ...(name ? { name } : {}),
+    ...(parts ? { parts } : {}),
+    ...(level === data.level ? {} : { level: levels[level].name }),
+  }));
+  return JSON.stringify({ format: "grampus-edits", version: 2, run: data.run, answer: data.answer, edits }, null, 2);
 }
 
 // The clusters of a level after its edits: [{clusters, first, name, none}], and the group of every cluster.
 function groupsAt(place) {
   const { clusters } = levels[place];
-  const { names, merges } = edited[place];
-  const merged = new Set(merges.flat());
-  const alone = clusters.map((_, c) => [c]).filter(([c]) => !merged.has(c));
-  const groupOf = new Uint32Array(clusters.length);
-  const groups = [...merges, ...alone].sort((a, b) => a[0] - b[0]).map((members, number) => {
-    for (const c of members) groupOf[c] = number;
-    const name = names[members[0]] ?? members.map((c) => clusters[c].name).join(" + ");
-    return { clusters: members, first: members[0], name, none: clusters[members[0]].none === true };
-  });
-  return { groups, groupOf };
+  const groups = clusters.map(({ name, none }, c) => ({ clusters: [c], first: c, name: levelNames[place][c] ?? name, none: none === true }));
+  return { groups, groupOf: Uint32Array.from(clusters.keys()) };
 }
 
 function regroup() {
   const { groups, groupOf } = groupsAt(state.level);
-  state.groups = groups.map(({ clusters }) => groupOfClusters(clusters, edited[state.level].names));
+  state.groups = groups.map(({ clusters }) => groupOfClusters(clusters, levelNames[state.level]));
   state.groupOf = groupOf;
   tell("groups");
   recolour();

@@ -90,10 +90,10 @@ function startHeatmap() {
     "aria-label": "Mean similarities of the clusters",
   });
   const name = () => {
-    const { groups, groupOf } = groupsAt(data.level);
+    const { groups } = groupsAt(data.level);
     const marks = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
     for (const group of groups) group.mark = group.none ? OTHER : (marks[group.first] ?? markOf(group.first));
-    blocks = order.map((cluster) => groups[groupOf[cluster]]);
+    blocks = order.map((cluster) => groups[cluster < foundCount ? nowOf(cluster) : groups.length - 1] ?? { name: "(gone)", none: true, mark: OTHER });
     shown = [...new Set(blocks)];
     pool();
     sides.replaceChildren(

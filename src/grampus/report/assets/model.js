@@ -3,10 +3,10 @@ const data = JSON.parse(byId("data").textContent);
 const levels = data.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") }));
 let { labels } = levels[data.level];
 data.clusters = levels[data.level].clusters; // of the level that is shown
-const ownLabels = labels; // of the run's own level, to which tree, heatmap and edits belong
+let ownLabels = labels; // of the run's own level, to which tree, heatmap and edits belong
 const certainty = Float32Array.from(unpack(data.certainty, "u16"), (value) => value / 65535);
 const days = unpack(data.days, "i32");
-const second = unpack(data.second, "u32");
+let second = unpack(data.second, "u32"); // the next nearest cluster of the run's own level
 const UNKNOWN_DAY = -2147483648;
 const column = data.column && { ...data.column, codes: unpack(data.column.codes, "u32") };
 
@@ -39,18 +39,23 @@ function sizesAt(level) {
 
 const isOwnLevel = () => state.level === data.level;
 
-function setLevel(place) {
+// Take over what is known of a level, after a choice of the reader or an edit.
+function showLevel(place) {
   state.level = place;
   ({ labels } = levels[place]);
   data.clusters = levels[place].clusters;
   clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
   sizesOf = sizesAt(levels[place]);
   state.groupOf = new Uint32Array(data.clusters.length);
+  if (state.colourBy === "cut") state.colourBy = "cluster";
+  regroup();
+}
+
+function setLevel(place) {
   state.selected = null;
   state.selectedAs = "";
   state.selectedBy = null;
-  if (state.colourBy === "cut") state.colourBy = "cluster";
-  regroup();
+  showLevel(place);
   tell("level");
   tell("selection");
 }

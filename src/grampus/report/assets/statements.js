@@ -32,10 +32,10 @@ function agreement() {
 
 // Sentences quote clusters by the names they were given: the reader's names take their place.
 function namedAnew(text) {
-  const { groups, groupOf } = groupsAt(data.level);
-  return levels[data.level].clusters.reduce((said, { name }, c) => {
-    const now = groups[groupOf[c]].name;
-    return now === name ? said : said.replaceAll(`“${name}”`, `“${now}”`);
+  const { groups } = groupsAt(data.level);
+  return asFound.clusters.reduce((said, { name, none }, c) => {
+    const now = none ? name : groups[nowOf(c)]?.name;
+    return now === undefined || now === name ? said : said.replaceAll(`“${name}”`, `“${now}”`);
   }, text);
 }
 

@@ -6,9 +6,11 @@ let currentMarks = [];
 const ROW = 27;
 
 // How many documents of each cluster a leaf holds.
-const leafClusters = Array.from({ length: leafCount }, () => new Map());
-if (leafOf) {
-  for (let i = 0; i < data.n; i += 1) {
+let leafClusters = [];
+
+function countLeaves() {
+  leafClusters = Array.from({ length: leafCount }, () => new Map());
+  for (let i = 0; leafOf && i < data.n; i += 1) {
     const held = leafClusters[leafOf[i]];
     held?.set(ownLabels[i], (held.get(ownLabels[i]) ?? 0) + 1); // a document in no cluster is in no leaf
   }
@@ -43,15 +45,13 @@ const givenNames = new Map();
 function findGivenNames() {
   givenNames.clear();
   levels.forEach(({ branches: at }, place) => {
-    for (const { first, clusters } of groupsAt(place).groups) {
-      const name = edited[place].names[first];
-      if (name && clusters.length === 1 && at[first] >= 0) givenNames.set(at[first], name);
-    }
+    for (const [cluster, name] of Object.entries(levelNames[place])) if (at[cluster] >= 0) givenNames.set(at[cluster], name);
   });
 }
 
 function branchName(branch) {
-  return givenNames.get(branch.index) ?? (branch.name || count(branch.size, "document"));
+  if (branch.cluster >= 0) return branch.name;
+  return givenNames.get(branch.base) ?? (branch.name || count(branch.size, "document"));
 }
 
 colourings.cut = () => {
@@ -69,13 +69,28 @@ colourings.cut = () => {
 
 // Where a division stands, from 0 (all documents) to 1 (nothing left to divide): never before an earlier one.
 const depthOf = new Map();
-(() => {
+
+function findDepths() {
+  depthOf.clear();
   let least = 1;
   for (const branch of splits) {
     least = Math.min(least, Math.max(0, branch.gain ?? 0));
     depthOf.set(branch.index, 1 - Math.sqrt(least));
   }
-})();
+}
+
+// After an edit the tree is another one: its clusters are closed, and the cut is at the clusters.
+function plantTree() {
+  countLeaves();
+  findDepths();
+  closed.clear();
+  for (const branch of branches) if (branch.cluster >= 0 && branch.children.length) closed.add(branch.index);
+  current = 0;
+  state.cut = Math.min(levels[data.level].clusters.filter((cluster) => !cluster.none).length, Math.max(1, leafCount));
+  if (!branches.length) return;
+  currentParts = partsOf(state.cut);
+  currentMarks = partMarks(currentParts);
+}
 
 const cutDepth = (cut) => {
   const at = (place) => (place < 0 ? -0.06 : place < splits.length ? depthOf.get(splits[place].index) : 1.04);

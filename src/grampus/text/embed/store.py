@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 
 from ..cache import EMBEDDINGS, cache_folder
 
 LARGEST = 4_000_000_000  # bytes of all rows; beyond, the oldest half goes
+_SHORTEST = 8  # words of a piece of a text
 _ASKED = 500  # keys of a query
 _WAIT = 30.0  # seconds for another process that writes
 _TABLE = "CREATE TABLE IF NOT EXISTS rows (model BLOB, text BLOB, row BLOB, PRIMARY KEY (model, text))"
@@ -82,3 +84,28 @@ class Store:
                              for name in ("page_count", "freelist_count", "page_size"))  # fmt: skip
         if (pages - free) * size > LARGEST:
             base.execute("DELETE FROM rows WHERE rowid <= (SELECT (min(rowid) + max(rowid)) / 2 FROM rows)")
+
+
+def forget_texts(texts: Iterable[str]) -> None:
+    """Remove the rows of texts, of any model and cut into pieces in any way; their bytes are overwritten.
+
+    Pieces are those of at least `_SHORTEST` words, the fewest that a model takes.
+    """
+    path = cache_folder() / EMBEDDINGS / "rows.sqlite"
+    if not path.exists():
+        return
+    keys = {text_key(piece) for text in texts for piece in _every_piece(text)}
+    with closing(sqlite3.connect(path, timeout=_WAIT)) as base:
+        base.execute("PRAGMA secure_delete = ON")
+        base.execute(_TABLE)
+        with base:
+            base.executemany("DELETE FROM rows WHERE text = ?", ((key,) for key in keys))
+
+
+def _every_piece(text: str) -> Iterator[str]:
+    """Yield a text, and its pieces for every number of words that they may have at most."""
+    yield from (text, text.strip())
+    words = text.split()
+    for count in range(2, -(-len(words) // _SHORTEST) + 1):
+        ends = [-(-len(words) * part // count) for part in range(count + 1)]
+        yield from (" ".join(words[start:end]) for start, end in pairwise(ends))

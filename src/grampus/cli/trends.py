@@ -1,0 +1,99 @@
+"""``trends``: shares of clusters over time and by columns."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import argument, command, option, repeat_line
+from .options import OutputOptions, ResultOptions
+from .show import console, print_json, progress_bars, say, table
+
+if TYPE_CHECKING:
+    from ..persist import Run
+
+SHOWN = 12  # periods in the terminal
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``trends``."""
+
+    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    by: str = option("year, quarter, month, week, day, label, or a column of --source. [year]", default="year")
+    source: str | None = option("Documents with the column of --by, matched by id.", metavar="FILE")
+    table: ResultOptions
+    output: OutputOptions
+
+
+@command(Options, "trends", "Show shares of clusters over time or by a column.")
+def trends(options: Options) -> None:
+    """Show which share of the documents each cluster of the run in folder RUN has, by period or by value of a column,
+    with Wilson's 95 % interval.
+
+    \b
+    Examples:
+      grampus trends run --by year
+      grampus trends run --by section --source news.csv --results shares.csv
+    """
+    options.table.check(options.output, (options.source,))
+    from ..persist import Run
+    from ..persist.trends import trends as shares_of
+
+    run = Run.load(options.run)
+    shares = shares_of(run, options.by, _column(run, options) if options.source else None)
+    header = ["period", "cluster", "about", "documents", "total", "share", "low", "high"]
+    rows = [
+        [one.period, one.cluster if one.cluster >= 0 else None, one.name, one.documents, one.total,
+         *(round(value, 4) for value in (one.share, one.low, one.high))]
+        for one in shares
+    ]  # fmt: skip
+    options.table.write(header, rows)
+    if options.output.as_json:
+        print_json({"by": options.by, "shares": [asdict(one) for one in shares], "command": repeat_line()})
+    elif not options.output.quiet:
+        out = console(stderr=options.table.on_stdout)
+        periods = list(dict.fromkeys(one.period for one in shares))
+        shown = periods[-SHOWN:] if options.by in ("year", "quarter", "month", "week", "day") else periods[:SHOWN]
+        held = {(one.period, one.cluster): one for one in shares}
+        clusters = list(dict.fromkeys((one.cluster, one.name) for one in shares))
+        lines = [
+            [cluster if cluster >= 0 else "–", name, *(_cell(held[period, cluster]) for period in shown)]
+            for cluster, name in clusters
+        ]
+        title = f"Share of the documents by {options.by}, with 95 % intervals"
+        out.print(table((">#", "about", *(f">{period}" for period in shown)), lines, title))
+        if len(periods) > len(shown):
+            out.print(f"{len(periods) - len(shown)} more; --results FILE writes all of them.")
+        say(out, f"Again: {repeat_line()}")
+
+
+def _cell(one: object) -> str:
+    share, low, high = (getattr(one, name) for name in ("share", "low", "high"))
+    return f"{share:.0%} ({low:.0%}–{high:.0%})"
+
+
+def _column(run: Run, options: Options) -> list[str]:
+    """Return the value of a column for every document of the run; "" where the source does not have the document."""
+    import warnings
+
+    from ..errors import InputError
+    from ..text import CorpusWarning, read_corpus
+
+    named = run.provenance.columns
+    with warnings.catch_warnings(), progress_bars(True) as progress:
+        warnings.simplefilter("ignore", CorpusWarning)
+        corpus = read_corpus(
+            str(options.source),
+            text=named["text"].split("+") if "text" in named else None,
+            id=named.get("id"),
+            label=options.by,
+            progress=progress,
+        )
+    held = dict(zip(corpus.ids, corpus.labels or (), strict=True))
+    values = [held.get(one, "") for one in run.documents.ids]
+    if not any(values):
+        raise InputError("--source must hold documents of the run; no id of one is in the other.")
+    return values

@@ -1,0 +1,101 @@
+"""``update``: add documents to a saved run, and delete some."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import MAIN, argument, command, option, repeat_line
+from .edit import read_ids
+from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
+from .results import document_rows
+from .show import console, notes, print_json, progress_bars, say, table
+
+if TYPE_CHECKING:
+    from ..persist import Run
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``update``."""
+
+    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    source: str | None = argument(required=False)
+    delete: str | None = option(
+        "Forget documents: file of ids, one a line.", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
+    )
+    documents: SourceOptions
+    page: str | None = option(
+        "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
+    )
+    out: str | None = option(
+        "Save the updated run elsewhere. [in its place]", heading=MAIN, type=click.Path(file_okay=False)
+    )
+    machine: MachineOptions
+    table: ResultOptions
+    output: OutputOptions
+
+
+@command(Options, "update", "Add documents to a saved run, or delete some, and re-cluster.")
+def update(options: Options) -> None:
+    """Add the documents of SOURCE to the run in folder RUN and cluster again from its answer. Numbers and names of
+    clusters that survive stay.
+
+    Deleting forgets: no text, title, id or vector of the documents is left in the run, in RUN.html next to it, or in
+    the cache of embeddings. It cannot be undone.
+
+    \b
+    Examples:
+      grampus update run new.jsonl
+      grampus update run --delete ids.txt
+    """
+    if options.source is None and options.delete is None:
+        raise click.UsageError("Give documents to add, or --delete a file of ids.")
+    if options.source is not None:
+        options.documents.check(options.source)
+    inputs = (options.source, options.delete)
+    options.table.check(options.output, inputs, out=options.out, report=options.page)
+    options.machine.apply()
+    from ..documents import update_run
+    from ..persist import Run, change_run
+    from ..report import write_report
+
+    gone = read_ids(options.delete) if options.delete else ()
+    with progress_bars(options.output.silent) as progress:
+        new = None if options.source is None else options.documents.read(options.source, progress)
+
+        def change(run: Run) -> Run:
+            return update_run(run, new, delete=gone, progress=progress)
+
+        if options.out:
+            run = change(Run.load(options.run))
+            run.save(options.out)
+        else:
+            run = change_run(options.run, change)
+        folder = Path(options.out or options.run).resolve()
+        beside = folder.with_name(f"{folder.name}.html")
+        page = options.page or (str(beside) if gone and beside.exists() else None)
+        if page:
+            write_report(run, page)
+    options.table.write(*document_rows(run))
+    _show(run, options, page)
+
+
+def _show(run: Run, options: Options, page: str | None) -> None:
+    """Print what became of the clusters."""
+    last = run.history[-1]
+    if options.output.as_json:
+        print_json({**asdict(last), "warnings": list(run.evidence.warnings), "page": page, "command": repeat_line()})
+    elif not options.output.quiet:
+        out = console(stderr=options.table.on_stdout)
+        rows = [
+            [one.cluster, one.name, one.kind, one.before, one.after, "–" if one.drift is None else f"{one.drift:.2f}"]
+            for one in last.changes
+        ]
+        title = f"{last.documents} documents: {last.added} added, {last.deleted} deleted, {last.moved} moved"
+        out.print(table((">#", "about", "", ">before", ">after", ">drift"), rows, title))
+        notes(out, run.evidence.warnings)
+        say(out, *([f"Page: {page}"] if page else []), f"Again: {repeat_line()}")

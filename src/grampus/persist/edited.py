@@ -1,0 +1,219 @@
+"""An edited run: what is known about the documents and clusters after edits, as far as it was measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..describe import Cluster, Term
+from ..text import Texts
+from .edits import NONE, OUT, Edit, State, apply_edits
+from .records import Documents, Layout, RunEvidence
+from .regrow import regrow
+
+Run: TypeAlias = Any  # that of run.py, which imports this module
+TERMS, SHOWN = 12, 5  # words and documents of a cluster that changed
+
+
+def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
+    """Return a run with edits applied; figures of clusters whose documents changed are unknown.
+
+    Parameters
+    ----------
+    run : Run
+        As it was found, without edits.
+    edits : sequence of Edit
+    """
+    if not edits:
+        return run
+    state, _ = apply_edits(run, edits)
+    kept = np.flatnonzero(state.keys != OUT)
+    number = state.numbers()
+    labels = np.array([number.get(int(key), NONE) for key in state.keys[kept]], dtype=np.intp)
+    names = [state.names[key] for key in sorted(state.names)]
+    grown = regrow(state.plant, state.leaves[kept], labels, names, run.evidence.levels)
+    seen = _evidence(run, state, kept, labels, names)
+    return replace(
+        run,
+        documents=_documents(run.documents, kept),
+        evidence=replace(seen, tree=grown.tree, leaves=grown.leaves, levels=grown.levels),
+        layout=_layout(run.layout, kept, labels),
+        model=_model(run.model, state.keys, number, len(names)),
+        edits=tuple(edits),
+        original=run,
+    )
+
+
+def _documents(documents: Documents, kept: NDArray[np.intp]) -> Documents:
+    if len(kept) == len(documents.ids):
+        return documents
+    columns: dict[str, Any] = {one.name: taken(getattr(documents, one.name), kept) for one in fields(documents)}
+    return Documents(**columns)
+
+
+def _evidence(
+    run: Run, state: State, kept: NDArray[np.intp], labels: NDArray[np.intp], names: Sequence[str]
+) -> RunEvidence:
+    """Return labels, clusters and figures of the documents; tree, leaves and levels are those before."""
+    seen, number = run.evidence, state.numbers()
+    before = seen.labels[kept].astype(np.intp)
+    sizes = np.bincount(seen.labels[seen.labels >= 0], minlength=len(seen.clusters))
+    new = np.full(len(run), -1, dtype=np.intp)
+    new[kept] = np.arange(len(kept))
+    clusters, intact = [], np.zeros(len(names) + 1, dtype=bool)
+    intact[-1] = True
+    became = [_became(cluster, state, number) for cluster in range(len(seen.clusters))]
+    for place, name in enumerate(names):
+        members = np.flatnonzero(labels == place)
+        inside, counts = np.unique(before[members], return_counts=True)
+        intact[place] = len(inside) == 1 and inside[0] >= 0 and counts[0] == sizes[inside[0]]
+        if intact[place]:
+            clusters.append(_same(seen.clusters[inside[0]], place, name, became, new))
+        else:
+            held = {int(cluster): int(count) for cluster, count in zip(inside, counts, strict=True) if cluster >= 0}
+            about = state.about.get(sorted(state.names)[place], "")
+            clusters.append(changed_cluster(seen.clusters, held, place, name, about, members, seen.margin[kept]))
+    out, changed = labels < 0, ~intact[labels]
+    taken_out = out & (before >= 0)
+    second = np.array([*became, -1], dtype=np.int32)[np.where(taken_out, before, seen.second[kept])]
+    pairs = new[seen.duplicates].astype(np.int32).reshape(-1, 2)
+    both = (pairs >= 0).all(axis=1)
+    unknown = np.float32(np.nan)
+    return replace(
+        seen,
+        labels=labels.astype(np.int32),
+        clusters=tuple(clusters),
+        second=np.where(second == labels, -1, second).astype(np.int32),
+        margin=np.where(changed, unknown, np.where(taken_out, np.float32(0), seen.margin[kept])),
+        oddness=np.where(changed, unknown, np.where(taken_out, np.float32(1), seen.oddness[kept])),
+        stability=np.where(changed | taken_out, unknown, seen.stability[kept]),
+        duplicates=pairs[both],
+        duplicate_similarity=seen.duplicate_similarity[both],
+    )
+
+
+def _became(cluster: int, state: State, number: Mapping[int, int]) -> int:
+    """Return the number that a cluster has after the edits, or that of the cluster it was merged into; −1 if none."""
+    while cluster in state.went and cluster not in number:
+        cluster = state.went[cluster]
+    return number.get(cluster, -1)
+
+
+def _same(cluster: Cluster, place: int, name: str, became: Sequence[int], new: NDArray[np.intp]) -> Cluster:
+    """Return a cluster whose documents are the same, under its number and name."""
+    nearest = became[cluster.nearest] if cluster.nearest >= 0 else -1
+    documents: dict[str, Any] = {
+        part: tuple(int(new[at]) for at in getattr(cluster, part)) for part in ("central", "borderline", "outliers")
+    }
+    return replace(cluster, number=place, label=name, nearest=-1 if nearest == place else nearest, **documents)
+
+
+def changed_cluster(
+    clusters: Sequence[Cluster],
+    held: Mapping[int, int],
+    number: int,
+    name: str,
+    about: str,
+    members: NDArray[np.intp],
+    margin: NDArray[Any],
+) -> Cluster:
+    """Describe a cluster by those that its documents come from, each by its share; what was not measured is unknown.
+
+    Parameters
+    ----------
+    clusters : sequence of Cluster
+        As they were found.
+    held : mapping of int to int
+        How many documents come from each.
+    number, name : int, str
+    about : str
+        Words that come first; "" for none.
+    members : array
+        Its documents.
+    margin : array of shape (n,)
+        Those with the largest are shown as central, those with the smallest as borderline.
+    """
+    scores = Counter(dict.fromkeys(about.split(", "), 1.0)) if about else Counter[str]()
+    total = sum(held.values()) or 1
+    for cluster, count in held.items():
+        scores.update({term.text: term.score * count / total for term in clusters[cluster].terms})
+    terms = tuple(Term(text, score) for text, score in scores.most_common(TERMS))
+    order = members[np.argsort(-np.nan_to_num(margin[members]), kind="stable")]
+    central, borderline = (tuple(part.tolist()) for part in (order[:SHOWN], order[: -SHOWN - 1 : -1]))
+    few, nan = len(members) <= SHOWN, float("nan")
+    return Cluster(number, len(members), name, terms, (), (), central, () if few else borderline, (), nan, -1, nan)
+
+
+def _layout(layout: Layout, kept: NDArray[np.intp], labels: NDArray[np.intp]) -> Layout:
+    """Return the map of the documents that are left, and the heatmap cluster by cluster."""
+    place = np.full(len(layout.coordinates), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept))
+    inside = np.flatnonzero(place[layout.sample] >= 0)
+    at = labels[place[layout.sample[inside]]]
+    order = inside[np.argsort(np.where(at < 0, labels.max() + 1, at), kind="stable")]
+    return replace(
+        layout,
+        coordinates=layout.coordinates[kept],
+        sample=place[layout.sample[order]],
+        heatmap=layout.heatmap[np.ix_(order, order)],
+    )
+
+
+def _model(model: Mapping[str, Any], keys: NDArray[np.intp], number: Mapping[int, int], k: int) -> Mapping[str, Any]:
+    """Return the model with the labels of the edits; nothing if it does not know which row each document is.
+
+    Copies share a row: it is in the cluster of most of them, of several the first.
+    """
+    if not model or "group" not in model:
+        return {}
+    inside = np.flatnonzero(keys >= 0)
+    at = np.array([number[int(key)] for key in keys[inside]], dtype=np.int64)
+    pairs, counts = np.unique(np.asarray(model["group"])[inside] * k + at, return_counts=True)
+    order = np.lexsort((pairs, -counts))[::-1]  # the last that is written stays
+    labels = np.full(len(model["labels"]), -1, dtype=np.int32)
+    labels[pairs[order] // k] = pairs[order] % k
+    left = {} if (keys != OUT).all() else {"group": np.asarray(model["group"])[keys != OUT]}
+    return {**model, "labels": labels, **left}
+
+
+def taken(texts: Texts | None, kept: NDArray[np.intp]) -> Texts | None:
+    """Return some of the texts of a column."""
+    return None if texts is None else Texts(texts[int(at)] for at in kept)
+
+
+def renumbered(run: Run, numbers: Sequence[int]) -> Run:
+    """Return a run without edits whose clusters have other numbers.
+
+    Parameters
+    ----------
+    run : Run
+    numbers : sequence of int
+        The new number of every cluster.
+    """
+    seen, new = run.evidence, np.array([*numbers, -1], dtype=np.int32)
+    back = np.argsort(new[:-1])
+    clusters = tuple(
+        replace(seen.clusters[c], number=place, nearest=int(new[seen.clusters[c].nearest]))
+        for place, c in enumerate(back.tolist())
+    )
+    tree = tuple(replace(branch, cluster=int(new[branch.cluster])) for branch in seen.tree)
+    own = {branch.cluster: branch.index for branch in tree if branch.cluster >= 0}
+    levels = tuple(
+        replace(level, branches=tuple(own[c] for c in range(len(clusters))))
+        if set(level.branches) == set(own.values())
+        else level
+        for level in seen.levels
+    )
+    labels = new[seen.labels]
+    model = {**run.model, "labels": new[np.asarray(run.model["labels"])]} if "labels" in run.model else run.model
+    return replace(
+        run,
+        evidence=replace(seen, labels=labels, clusters=clusters, tree=tree, levels=levels, second=new[seen.second]),
+        layout=_layout(run.layout, np.arange(len(labels)), labels.astype(np.intp)),
+        model=model,
+    )

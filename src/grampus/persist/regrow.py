@@ -1,0 +1,312 @@
+"""The tree of an edited run: the branches that were found, restricted to the documents of each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .records import Branch, Level
+
+
+def preorder(branches: Sequence[Branch]) -> list[int]:
+    """Return the branches from the root, each before its children and these in their order."""
+    order, waiting = [], [0] if branches else []
+    while waiting:
+        index = waiting.pop()
+        order.append(index)
+        waiting.extend(reversed(branches[index].children))
+    return order
+
+
+@dataclass(frozen=True, eq=False)
+class Plant:
+    """A tree to cut parts from and to graft branches on.
+
+    Attributes
+    ----------
+    branches : tuple of Branch
+    position : array
+        Position of each branch in preorder.
+    """
+
+    branches: tuple[Branch, ...]
+    position: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, branches: Sequence[Branch]) -> Plant:
+        """Return the plant of a tree."""
+        position = np.empty(len(branches), dtype=np.intp)
+        position[preorder(branches)] = np.arange(len(branches))
+        return cls(tuple(branches), position)
+
+    def renamed(self, index: int, label: str) -> Plant:
+        """Return the tree with another name of a branch."""
+        made = list(self.branches)
+        made[index] = replace(made[index], label=label)
+        return Plant(tuple(made), self.position)
+
+    def parts(self, leaves: NDArray[np.intp], count: int) -> list[int]:
+        """Return the branches into which documents in these leaves are divided first: `count`, or a few more.
+
+        The split with the lowest order comes first; branches without documents do not count.
+        """
+        below = members_below(self, leaves)
+        if not below[0]:
+            return []
+        parts = [self._divided(0, below)]
+        while len(parts) < count:
+            open_ = [part for part in parts if self.branches[part].children]
+            if not open_:
+                break
+            first = min(open_, key=lambda part: (self.branches[part].order, self.position[part]))
+            inside = [self._divided(child, below) for child in self.branches[first].children if below[child]]
+            parts = [part for part in parts if part != first] + inside
+        return parts
+
+    def _divided(self, branch: int, below: NDArray[np.intp]) -> int:
+        """Return the first branch below that divides the documents, or holds them as a leaf."""
+        while True:
+            inside = [child for child in self.branches[branch].children if below[child]]
+            if len(inside) != 1:
+                return branch
+            branch = inside[0]
+
+    def part_of(self, parts: Sequence[int]) -> NDArray[np.intp]:
+        """Return the part that each branch belongs to; −1 outside. One more entry, for documents without a place."""
+        found = np.full(len(self.branches) + 1, -1, dtype=np.intp)
+        found[list(parts)] = parts
+        for branch in self.branches[1:]:
+            if found[branch.index] < 0:
+                found[branch.index] = found[branch.parent]
+        return found
+
+    def grafted(self, leaves: NDArray[np.intp], members: NDArray[np.intp], grafts: Sequence[Any]) -> tuple[Plant, int]:
+        """Return the tree with other branches for some documents, and the index of the first of them.
+
+        They grow where most of the documents were; what else was in that leaf gets a leaf of its own, and `leaves` is
+        changed accordingly.
+        """
+        made = list(self.branches)
+        home = home_of(self, members_below(self, leaves[members]))
+        others = np.setdiff1d(np.flatnonzero(leaves == home), members)
+        children = list(made[home].children)
+        if len(others):
+            children.append(len(made))
+            made.append(replace(made[home], index=len(made), parent=home, children=(), order=-1, gain=0.0))
+            leaves[others] = len(made) - 1
+        first, top = len(made), max(branch.order for branch in made) + 1
+        children.append(first)
+        order = made[home].order if made[home].order >= 0 else top
+        made[home] = replace(made[home], children=tuple(children), order=order)
+        inside: dict[int, list[int]] = {}
+        for number, graft in enumerate(grafts):
+            if number:
+                inside.setdefault(graft.parent, []).append(first + number)
+        for number, graft in enumerate(grafts):
+            made.append(
+                Branch(
+                    first + number,
+                    home if number == 0 else first + graft.parent,
+                    tuple(inside.get(number, ())),
+                    0,
+                    -1 if graft.order < 0 else top + 1 + graft.order,
+                    graft.height,
+                    graft.gain,
+                    -1,
+                    graft.name,
+                )
+            )
+        return Plant.of(made), first
+
+
+def members_below(plant: Plant, leaves: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return how many of the documents in these leaves are below each branch."""
+    counts = np.bincount(leaves[leaves >= 0], minlength=len(plant.branches))
+    for branch in sorted(plant.branches[1:], key=lambda one: -plant.position[one.index]):
+        counts[branch.parent] += counts[branch.index]
+    return counts
+
+
+def home_of(plant: Plant, below: NDArray[np.intp]) -> int:
+    """Return the deepest branch with more than half of the documents."""
+    home = 0
+    while True:
+        inside = [child for child in plant.branches[home].children if 2 * below[child] > below[0]]
+        if not inside:
+            return home
+        home = inside[0]
+
+
+@dataclass(eq=False)
+class _Twig:
+    """A branch of the new tree: what it comes from, and what grows on it."""
+
+    source: int
+    sources: set[int]
+    cluster: int = -1
+    label: str = ""
+    twigs: list[_Twig] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Regrown:
+    """A tree around the clusters of an edited run, the leaf of every document, and the levels."""
+
+    tree: tuple[Branch, ...]
+    leaves: NDArray[np.int32]
+    levels: tuple[Level, ...]
+
+
+def regrow(
+    plant: Plant, leaves: NDArray[np.intp], labels: NDArray[np.intp], names: Sequence[str], levels: Sequence[Level]
+) -> Regrown:
+    """Return the tree whose clusters are `labels`: above them what was found, below them their parts.
+
+    A cluster grows where most of its documents are. Below it, branches without documents of the cluster are left out,
+    and documents without a place are in its largest leaf.
+    """
+    place_of: dict[tuple[int, int], _Twig] = {}
+    at_home: dict[int, list[_Twig]] = {}
+    largest: dict[int, int] = {}
+    for number, name in enumerate(names):
+        members = np.flatnonzero(labels == number)
+        below = members_below(plant, leaves[members])
+        twig, ends = _inside(plant, below)
+        twig.cluster, twig.label = number, name
+        at_home.setdefault(home_of(plant, below), []).append(twig)
+        place_of |= {(number, leaf): end for leaf, end in ends.items()}
+        if ends:
+            largest[number] = min(ends, key=lambda leaf: (-below[leaf], plant.position[leaf]))
+        else:
+            largest[number], place_of[number, -1] = -1, twig
+    root = _above(plant, at_home)
+    order = _flat(root)
+    index = {id(twig): number for number, twig in enumerate(order)}
+    new = np.full(len(labels), -1, dtype=np.int32)
+    for number in range(len(names)):
+        members = np.flatnonzero(labels == number)
+        own = np.where(leaves[members] >= 0, leaves[members], largest[number])
+        for leaf in np.unique(own).tolist():
+            new[members[own == leaf]] = index[id(place_of[number, leaf])]
+    tree = _branches(plant, order, index, new)
+    return Regrown(tree, new, _levels(levels, plant, root, index, tree))
+
+
+def _inside(plant: Plant, below: NDArray[np.intp]) -> tuple[_Twig, dict[int, _Twig]]:
+    """Return the branches that hold documents of a cluster, without those that divide nothing, and the leaves."""
+    made: dict[int, _Twig] = {}
+    ends: dict[int, _Twig] = {}
+    for branch in sorted((b for b in plant.branches if below[b.index]), key=lambda b: -plant.position[b.index]):
+        twigs = [made[child] for child in branch.children if child in made]
+        if len(twigs) == 1:
+            twigs[0].sources.add(branch.index)
+            made[branch.index] = twigs[0]
+            continue
+        made[branch.index] = _Twig(branch.index, {branch.index}, label=branch.label, twigs=twigs)
+        if not twigs:
+            ends[branch.index] = made[branch.index]
+    return made.get(0, _Twig(0, set())), ends
+
+
+def _above(plant: Plant, at_home: Mapping[int, list[_Twig]]) -> _Twig:
+    """Return the root: the branches that hold clusters, without those that hold one thing."""
+    made: dict[int, _Twig] = {}
+    for branch in sorted(plant.branches, key=lambda b: -plant.position[b.index]):
+        twigs = [*at_home.get(branch.index, ()), *(made[child] for child in branch.children if child in made)]
+        if len(twigs) == 1:
+            if twigs[0].cluster < 0:  # a cluster knows the branches that hold it
+                twigs[0].sources.add(branch.index)
+            made[branch.index] = twigs[0]
+        elif twigs:
+            made[branch.index] = _Twig(branch.index, {branch.index}, label=branch.label, twigs=twigs)
+    return made[0]
+
+
+def _flat(root: _Twig) -> list[_Twig]:
+    order, waiting = [], [root]
+    while waiting:
+        twig = waiting.pop()
+        order.append(twig)
+        waiting.extend(reversed(twig.twigs))
+    return order
+
+
+def _branches(
+    plant: Plant, order: Sequence[_Twig], index: Mapping[int, int], leaves: NDArray[np.int32]
+) -> tuple[Branch, ...]:
+    """Return twigs as records: sizes as in the leaves, splits numbered from the top and those of clusters last."""
+    parent, inside = [-1] * len(order), [False] * len(order)
+    for number, twig in enumerate(order):
+        for other in twig.twigs:
+            parent[index[id(other)]] = number
+            inside[index[id(other)]] = inside[number] or twig.cluster >= 0
+    below = [number for number, twig in enumerate(order) if twig.twigs]
+    is_part = [inside[number] or order[number].cluster >= 0 for number in range(len(order))]
+    below.sort(key=lambda number: (is_part[number], plant.branches[order[number].source].order, number))
+    rank = {number: place for place, number in enumerate(below)}
+    sizes = np.bincount(leaves[leaves >= 0], minlength=len(order))
+    for number in range(len(order) - 1, 0, -1):
+        sizes[parent[number]] += sizes[number]
+    made = []
+    for number, twig in enumerate(order):
+        source = plant.branches[twig.source]
+        children = tuple(index[id(other)] for other in twig.twigs)
+        made.append(
+            Branch(
+                number,
+                parent[number],
+                children,
+                int(sizes[number]),
+                rank.get(number, -1),
+                source.height,
+                source.gain if children else 0.0,
+                twig.cluster,
+                twig.label,
+            )
+        )
+    return tuple(made)
+
+
+def _levels(
+    levels: Sequence[Level], plant: Plant, root: _Twig, index: Mapping[int, int], tree: Sequence[Branch]
+) -> tuple[Level, ...]:
+    """Return the levels of the new tree: the clusters, and above and below them the branches that are left."""
+    clusters = {branch.index for branch in plant.branches if branch.cluster >= 0}
+    own = tuple(b.index for b in sorted((b for b in tree if b.cluster >= 0), key=lambda b: b.cluster))
+    found, above = [], True
+    for level in levels:
+        if set(level.branches) == clusters:
+            above = False
+            found.append(Level(level.name, own))
+        else:
+            chosen = _level(level.branches, root, index, above)
+            order = sorted(chosen, key=lambda at: (chosen[at], -tree[at].size, at))
+            found.append(Level(level.name, tuple(order)))
+    return tuple(found)
+
+
+def _level(branches: Sequence[int], root: _Twig, index: Mapping[int, int], above: bool) -> dict[int, int]:
+    """Return the branches of a level, those that are left of the old ones, else whole clusters or leaves.
+
+    Each comes with its number in the old level, as old ones keep their order; new ones are last.
+    """
+    number = {branch: place for place, branch in enumerate(branches)}
+    wanted = set(branches)
+    holds: dict[int, bool] = {}
+    for twig in reversed(_flat(root)):
+        holds[id(twig)] = bool(twig.sources & wanted) or any(holds[id(other)] for other in twig.twigs)
+    found: dict[int, int] = {}
+    waiting = [(root, False)]
+    while waiting:
+        twig, inside = waiting.pop()
+        inside, held = inside or twig.cluster >= 0, twig.sources & wanted
+        whole = (held and (above or inside)) or (inside and (above or not holds[id(twig)]))
+        if whole or not twig.twigs:
+            found[index[id(twig)]] = min((number[one] for one in held), default=len(branches))
+        else:
+            waiting.extend((other, inside) for other in twig.twigs)
+    return found
