@@ -9,11 +9,15 @@ import scipy.sparse as sp
 from grampus import DocumentClusterer, choose_levels
 from grampus.cluster import nested_tree
 from grampus.documents import Effort
+from grampus.documents.inputs import collect
+from grampus.documents.levels import check_groups
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram
+from grampus.kernels import parse_kernel
 from grampus.metrics import ari
+from grampus.report.verdict import lead, verdict
 from grampus.select.evidence import FEWEST, Evidence, grid
-from grampus.select.levels import decide, explain_levels
+from grampus.select.levels import Chosen, decide, explain_given, explain_levels
 from grampus.select.nested import coarser, finer
 from grampus.select.ungrouped import ungrouped, ungrouped_gram
 
@@ -88,6 +92,60 @@ def test_a_given_k_is_kept_and_has_levels_around_it():
     assert [len(model.run_.level_names(name)) for name in model.run_.levels] == [2, 6, 18]
     with pytest.raises(InputError, match="level must be one of 'coarse', 'middle', 'fine'; got 'finest'"):
         model.run_.level_labels("finest")
+
+
+# ---- a given k ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("topics", "k", "answer", "words"), [
+    (4, 4, "groups", "The 4 clusters that were asked for are groups: halves of the documents agree by 1.00"),
+    (0, 10, "no groups", "No groups found: at k = 10, which was given, halves of the documents agree by 0."),
+    (4, 21, "too few", "200 different documents are too few to tell whether 21 clusters are groups; at least 210"),
+])  # fmt: skip
+def test_a_given_k_is_marked(topics, k, answer, words):
+    some, _ = texts(np.random.default_rng(3), topics, 200)
+    model = DocumentClusterer(k, effort=Effort(n_splits=2)).fit(some)
+    assert (model.choice_.answer, model.choice_.given, model.n_clusters_) == (answer, True, k)
+    assert model.choice_.verdict.startswith(words)
+    said = [statement.text for statement in verdict(model.run_) if statement.kind != "good"]
+    assert model.choice_.verdict in said
+    first = lead(model.run_)
+    assert (first.kind == "good") is (answer == "groups")
+    if answer == "no groups":
+        assert first.text.startswith("No groups were found")
+        assert all(statement.kind != "good" for statement in verdict(model.run_))
+
+
+def test_a_given_k_that_is_not_the_number_of_the_groups_says_so():
+    x, _ = blobs(8, n=240)
+    model = DocumentClusterer(3, kernel="linear", effort=Effort(n_splits=2)).fit(x)
+    assert model.choice_.answer in ("groups", "weak groups")  # there are groups, and three clusters are some of them
+    own = Evidence(np.array([3]), np.full((4, 1), 0.1), np.full((3, 1), 0.1), 200)
+    words = explain_given(Chosen("weak groups", {"middle": 3}, own), 200)
+    assert words.startswith("There are groups, but 3 is not their number: at that k halves of the documents agree")
+
+
+def test_many_clusters_are_marked_only_where_there_are_no_groups():
+    cloud, (x, _) = blobs(1, n=1000)[0], blobs(12, n=1000)
+    for rows, answer in ((cloud, "no groups"), (x, None)):
+        kernel = parse_kernel("linear")
+        inputs = collect(rows, kernel, None)
+        gram = kernel.gram(inputs.features, inputs.collection)
+        found = check_groups(gram, inputs, kernel, Effort(), 100, 0, lambda *_: None)
+        assert (None if found is None else found.answer) == answer
+    assert check_groups(gram, inputs, kernel, Effort(stability=False), 12, 0, lambda *_: None) is None
+
+
+def test_the_mark_of_a_given_k_does_not_depend_on_the_order_of_documents():
+    x, _ = blobs(3, n=1200, apart=3.0)  # more than are looked at
+    order = np.random.default_rng(1).permutation(len(x))
+    found = []
+    for rows in (x, x[order]):
+        kernel = parse_kernel("linear")
+        inputs = collect(rows, kernel, None)
+        gram = kernel.gram(inputs.features, inputs.collection)
+        found.append(check_groups(gram, inputs, kernel, Effort(), 3, 0, lambda *_: None))
+    assert found[0] == found[1] is not None
 
 
 @pytest.mark.parametrize("level", ["coarse", "middle", "fine"])

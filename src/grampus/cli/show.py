@@ -139,11 +139,12 @@ def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..select import score_chart
 
-    if run.evidence.choice is not None:
-        if run.evidence.choice.ks:
-            out.print(score_chart(run.evidence.choice))
-        if run.evidence.choice.verdict:
-            out.print(clean(run.evidence.choice.verdict, LINE))
+    choice = run.evidence.choice
+    if choice is not None:
+        if choice.ks and not choice.given:
+            out.print(score_chart(choice))
+        if choice.verdict:
+            out.print(clean(choice.verdict, LINE))
         out.print()
     _show_levels(run, out)
     stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
@@ -168,7 +169,9 @@ def _show_levels(run: Run, out: Console) -> None:
     sizes = {level.name: len(level.branches) for level in run.evidence.levels}
     others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
     if others and run.n_clusters == sizes.get("middle"):
-        how = "" if run.evidence.choice is None else "; --level fine" if "fine" in sizes else "; --level coarse"
+        choice = run.evidence.choice
+        found = choice is not None and not choice.given
+        how = "" if not found else "; --level fine" if "fine" in sizes else "; --level coarse"
         out.print(f"{', '.join(others)}{how}")
 
 

@@ -29,7 +29,7 @@ from .effort import LEVELS, Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
 from .inputs import Inputs, as_corpus, collect
-from .levels import Partitions, around, choose_levels, numbered_by_size, partitions
+from .levels import Partitions, around, check_groups, choose_levels, numbered_by_size, partitions
 from .methods import Found, Job, Method, check_method, restore_method
 from .naming import PLACE, with_names
 from .partition import Partition
@@ -84,7 +84,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     clusters_ : tuple of Cluster
         Description of each: label, terms, phrases, documents to read, cohesion, separation, stability.
     choice_ : Choice or None
-        How k was chosen; None if it was given.
+        How k was chosen, or, with the scheme "given", whether the clusters of a given k are groups. Its ``answer`` is
+        "groups", "weak groups", "no groups" or "too few". None where that was not measured.
     branches_ : tuple of Branch
         The tree: how clusters merge, and their parts.
     margin_, oddness_, stability_ : arrays of shape (n,)
@@ -234,7 +235,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return how k was chosen, and the number of clusters of every level."""
         if self.n_clusters == "auto":
             return _chosen(gram, inputs, kernel, effort, seed, progress)
-        return None, around(self._given(inputs), int((inputs.weights > 0).sum()))
+        k = self._given(inputs)
+        return check_groups(gram, inputs, kernel, effort, k, seed, progress), around(k, int((inputs.weights > 0).sum()))
 
     def _answer(self, levels: Partitions, effort: Effort, notes: list[str]) -> str:
         """Return the level that is the answer: the one asked for, where it exists."""

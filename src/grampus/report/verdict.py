@@ -37,6 +37,11 @@ LEADS = {
     ),
     "weak groups": Statement("These groups are weak: halves of the documents agree only little better than chance."),
 }
+ASKED_FOR = Statement(
+    "No groups were found: the clusters are as many as were asked for, but halves of the documents agree no better "
+    "than chance.",
+    "warning",
+)
 
 
 def verdict(run: Run) -> tuple[Statement, ...]:
@@ -47,7 +52,10 @@ def verdict(run: Run) -> tuple[Statement, ...]:
 
 def lead(run: Run) -> Statement:
     """Return how far to believe the clusters, in one sentence."""
-    answer = "" if run.evidence.choice is None else run.evidence.choice.answer
+    choice = run.evidence.choice
+    answer = "" if choice is None else choice.answer
+    if choice is not None and choice.given and answer == "no groups":
+        return ASKED_FOR
     if answer in LEADS:
         return LEADS[answer]
     if not has_groups(run):
@@ -80,8 +88,11 @@ def has_groups(run: Run) -> bool:
 def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
     kind: Kind
-    if choice is None:
-        return [Statement(f"The number of clusters, {k}, was given, not found.")]
+    if choice is None or choice.given:
+        said = [Statement(f"The number of clusters, {k}, was given, not found.")]
+        if choice is not None:
+            said.append(Statement(choice.verdict, "plain" if has_groups(run) else "warning"))
+        return said
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
     if choice.answer:
@@ -108,7 +119,7 @@ def _stability(run: Run) -> list[Statement]:
     mean = float(values @ sizes / sizes.sum())
     weak = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
     word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
-    kind: Kind = "good" if mean >= STABLE else "plain" if mean >= UNSTABLE else "warning"
+    kind: Kind = "good" if mean >= STABLE and has_groups(run) else "plain" if mean >= UNSTABLE else "warning"
     said = [
         Statement(
             f"The clusters are {word}: in halves of the collection {mean:.0%} of cluster mates stay, beyond chance.",
