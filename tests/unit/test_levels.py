@@ -8,11 +8,12 @@ import scipy.sparse as sp
 
 from grampus import DocumentClusterer, choose_levels
 from grampus.cluster import nested_tree
+from grampus.describe import evidence as fit_of
 from grampus.documents import Effort
 from grampus.documents.inputs import collect
 from grampus.documents.levels import check_groups
 from grampus.errors import InputError
-from grampus.gram import DenseGram, LinearGram
+from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from grampus.report.verdict import lead, verdict
@@ -346,3 +347,44 @@ def test_texts_that_share_nothing_have_no_groups():
     alone = [" ".join(f"w{chr(97 + i % 26)}{chr(97 + i // 26)}{chr(97 + j)}" for j in range(8)) for i in range(120)]
     model = DocumentClusterer(effort=Effort(stability=False)).fit(alone)
     assert (model.choice_.answer, model.n_clusters_) == ("no groups", 1)
+
+
+# ---- what is left over --------------------------------------------------------------------------------------
+
+
+def heap(rng, n=300, groups=3, each=33):
+    """Return rows of which three quarters have nothing in common, and the rest form tight groups; and the clusters."""
+    rows = rng.normal(size=(n, 20)) + 0.3
+    tight = np.repeat(np.eye(20)[:groups] * 12, each, axis=0) + rng.normal(size=(groups * each, 20))
+    return np.concatenate([rows, tight]), np.repeat(np.arange(groups + 1), [n, *[each] * groups])
+
+
+def test_a_heap_of_leftovers_is_mixed_however_often_it_is_found_again():
+    rows, labels = heap(np.random.default_rng(0))
+    gram = normalise(LinearGram(rows))
+    found = fit_of(gram, labels)
+    assert found.mixed.tolist() == [True, False, False, False]
+    assert found.alike[0] < 0.1
+    assert (found.alike[1:] > 0.5).all()
+    assert fit_of(gram, np.zeros(len(rows), dtype=int)).mixed.tolist() == [False]  # nothing to compare it with
+    tight = fit_of(gram.take(np.flatnonzero(labels > 0)), labels[labels > 0] - 1)
+    assert not tight.mixed.any()
+    noise = fit_of(gram.take(np.arange(300)), np.arange(300) % 3)
+    assert not noise.mixed.any()  # all alike: that there are no groups is said elsewhere
+
+
+def test_cohesion_beyond_chance_is_nothing_for_random_groups_of_any_size():
+    rng = np.random.default_rng(0)
+    gram = normalise(LinearGram(np.abs(rng.normal(size=(400, 5)))))
+    found = fit_of(gram, np.repeat([0, 1, 2], [300, 80, 20])[rng.permutation(400)])
+    assert np.abs(found.alike).max() < 0.05 < found.chance
+
+
+def test_a_mixed_cluster_is_called_so_and_gets_no_tick():
+    rows, _ = heap(np.random.default_rng(0))
+    model = DocumentClusterer(4, kernel="cosine", effort=Effort(n_splits=4)).fit(rows)
+    assert [cluster.mixed for cluster in model.clusters_] == [True, False, False, False]
+    said = verdict(model.run_)
+    assert any("is mixed: its documents are hardly more alike than any two" in statement.text for statement in said)
+    assert not any(statement.kind == "good" for statement in (lead(model.run_), *said))
+    assert "of the documents are in clusters that are mixed" in lead(model.run_).text

@@ -137,6 +137,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
 
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
+    from ..report.verdict import mixtures
     from ..select import score_chart
 
     choice = run.evidence.choice
@@ -152,13 +153,16 @@ def show_run(run: Run, out: Console) -> None:
     for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         row = [cluster.number, cluster.size, cluster.label, words]
-        rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
+        mark = " mixed" if cluster.mixed else ""
+        rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
     counted = f"{len(run)} document{'' if len(run) == 1 else 's'}"
     clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
     title = f"{counted} from {run.provenance.source}, {clusters}{none}"
     out.print(table(columns, rows, title))
+    for statement in mixtures(run):
+        out.print(clean(statement.text, LINE))
     odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
     out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
     notes(out, run.evidence.warnings)
