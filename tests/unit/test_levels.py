@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from click.testing import CliRunner
 
 from grampus import DocumentClusterer, choose_levels
-from grampus.cli.main import grampus as command
+from grampus.cli import grampus as command
 from grampus.cluster import nested_tree
 from grampus.describe import evidence as fit_of
 from grampus.documents import Effort
