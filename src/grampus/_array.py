@@ -43,7 +43,7 @@ def take_rows(x: Any, index: Index) -> Any:
         return {name: take_rows(rows, index) for name, rows in x.items()}
     if isinstance(x, (list, tuple)):
         return x[index] if isinstance(index, slice) else [x[i] for i in index]
-    if is_sparse(x) or isinstance(x, np.ndarray):
+    if is_sparse(x) or isinstance(x, np.ndarray) or hasattr(x, "get"):  # the last on a device
         return x[index]
     return x.take(index_array(index))
 
@@ -51,7 +51,9 @@ def take_rows(x: Any, index: Index) -> Any:
 def dot(a: Any, b: Any) -> Array:
     """Multiply two matrices, each dense or sparse; the answer is dense."""
     product = a @ b
-    return product.toarray() if is_sparse(product) else np.asarray(product)
+    if hasattr(product, "toarray"):
+        return product.toarray()
+    return np.asarray(product) if isinstance(product, np.ndarray) else product
 
 
 def scale_rows(scale: Array, v: Any) -> Any:
@@ -108,6 +110,9 @@ def matches(rows: Index, cols: Index) -> tuple[NDArray[np.intp], NDArray[np.intp
 
 def row_squares(x: Any) -> Array:
     """Return the squared Euclidean length of every row in float64, tile by tile."""
+    if not is_sparse(x) and not isinstance(x, np.ndarray):  # on a device
+        double = x.astype(np.float64)
+        return (double * double).sum(axis=1)
     out = np.empty(x.shape[0])
     for rows in tiles(x.shape[0], 16 * mean_row_size(x)):
         if is_sparse(x):

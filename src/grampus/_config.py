@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from .errors import InputError, MemoryBudgetError
 
 ENVIRONMENT = "GRAMPUS_MEMORY"
+DEVICE = "GRAMPUS_DEVICE"
+DEVICES = ("cpu", "cuda", "auto")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", re.ASCII)
@@ -26,6 +28,7 @@ class Settings(NamedTuple):
     memory: int
     tile: int
     threads: int | None = None
+    device: str = "cpu"
 
 
 def parse_size(size: Any) -> int:
@@ -64,13 +67,20 @@ def _machine_memory() -> int:
 
 
 def _initial() -> Settings:
+    device = _check_device(os.environ.get(DEVICE) or "cpu", f"{DEVICE}: device")
     value = os.environ.get(ENVIRONMENT)
     if value is None:
-        return Settings(max(_machine_memory() // 2, _SMALLEST), _TILE)
+        return Settings(max(_machine_memory() // 2, _SMALLEST), _TILE, device=device)
     try:
-        return Settings(parse_size(value), _TILE)
+        return Settings(parse_size(value), _TILE, device=device)
     except InputError as error:
         raise InputError(f"{ENVIRONMENT}: {error}") from None
+
+
+def _check_device(name: Any, what: str = "device") -> str:
+    if name in DEVICES:
+        return str(name)
+    raise InputError(f"{what} must be 'cpu', 'cuda' or 'auto'; got {name!r}.")
 
 
 _settings: Settings | None = None
@@ -85,7 +95,7 @@ def settings() -> Settings:
 
 
 class config:  # noqa: N801  (read and used as a function)
-    """Set the memory budget and the number of threads, for the process or for a ``with`` block.
+    """Set the memory budget, the number of threads and the device, for the process or for a ``with`` block.
 
     Nothing in Grampus silently grows beyond the budget: work is cut into tiles, or refused with an error that names
     the size and a way out. The default is half of the machine's memory, or ``GRAMPUS_MEMORY`` if that is set.
@@ -100,6 +110,9 @@ class config:  # noqa: N801  (read and used as a function)
         ``OMP_NUM_THREADS``. Left out, the number stays as it is.
     tile : int, optional
         The size in bytes of one tile of a Gram matrix; the default suits all but experiments.
+    device : "cpu", "cuda" or "auto", optional
+        Where kernel k-means and large products run: on the processor (the default, or ``GRAMPUS_DEVICE``), on a GPU
+        (needs the extra ``gpu``), or on a GPU if there is one.
 
     Attributes
     ----------
@@ -107,6 +120,8 @@ class config:  # noqa: N801  (read and used as a function)
         The budget in force, in bytes.
     threads : int or None
         The number of threads, if one was set.
+    device : str
+        The device that was set.
 
     Examples
     --------
@@ -116,7 +131,14 @@ class config:  # noqa: N801  (read and used as a function)
     2000000000
     """
 
-    def __init__(self, *, memory: int | str | None = None, threads: int | None = None, tile: int | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        memory: int | str | None = None,
+        threads: int | None = None,
+        tile: int | None = None,
+        device: str | None = None,
+    ) -> None:
         global _settings  # noqa: PLW0603
         self._before = settings()
         now = self._before
@@ -126,7 +148,9 @@ class config:  # noqa: N801  (read and used as a function)
             now = now._replace(threads=_positive(threads, "threads must be a positive whole number"))
         if tile is not None:
             now = now._replace(tile=_positive(tile, "tile must be a positive whole number of bytes"))
-        self.memory, self.tile, self.threads = _settings = now
+        if device is not None:
+            now = now._replace(device=_check_device(device))
+        self.memory, self.tile, self.threads, self.device = _settings = now
 
     def __repr__(self) -> str:
         return f"config(memory='{format_size(self.memory)}')"

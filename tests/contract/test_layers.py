@@ -34,9 +34,9 @@ LAYERS: list[set[str]] = [
     {"metrics"},
     {"_random"},
     {"_check", "_parallel"},
-    {"_array", "_files"},
+    {"_array", "_device", "_files"},
     {"_config", "_progress", "_native", "_frame"},
-    {"errors", "_version", "_draw"},
+    {"errors", "_version", "_draw", "_secrets"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MAX_LINES, MAX_CODE, MAX_PARAMETERS = 500, 80, 10

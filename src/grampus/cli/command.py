@@ -15,6 +15,8 @@ from typing import Any, TypeVar, get_type_hints
 import click
 from click.core import ParameterSource
 
+from .._secrets import masked_words
+
 MAIN = "Main options"
 _LIMITS = re.compile(r"\s+\[(?:\d+<=)?x[<>]=\d+\]$")  # the errors name them
 T = TypeVar("T")
@@ -109,10 +111,13 @@ def names_of(*kinds: type) -> tuple[str, ...]:
 
 
 def repeat_line(**settled: Any) -> str:
-    """Return the line that repeats the present command; options left to their defaults that matter are added."""
+    """Return the line that repeats the present command; options left to their defaults that matter are added.
+
+    Passwords and keys are masked: the line is printed, saved and shown on the page.
+    """
     given: list[str] = list(click.get_current_context().obj)
     for name, value in settled.items():
         flag = f"--{name.replace('_', '-')}"
         if not any(word == flag or word.startswith(flag + "=") for word in given):
             given += [flag, str(value)]
-    return shlex.join(["grampus", *given])
+    return shlex.join(["grampus", *masked_words(given)])

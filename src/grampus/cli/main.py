@@ -11,6 +11,7 @@ from typing import NoReturn
 
 import click
 
+from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
 from .show import LINE, clean, plain_options, prepare_streams
@@ -95,6 +96,8 @@ def _run(words: list[str]) -> int:
     """Run a command without click's own handling of Ctrl-C and broken pipes; return the status."""
     try:
         try:
+            if any("\0" in word for word in words):
+                raise click.UsageError("A word of the command must not hold a zero byte.")
             with grampus.make_context("grampus", list(words), obj=words) as ctx:
                 grampus.invoke(ctx)
             status = 0
@@ -135,5 +138,5 @@ def _message(error: Exception) -> str:
 def _fail(message: str, status: int) -> int:
     """Write one line to standard error that holds nothing a terminal would interpret; return the status."""
     with suppress(BrokenPipeError):
-        click.echo("Error: " + " ".join(clean(message, LINE).split()), err=True)
+        click.echo("Error: " + " ".join(clean(masked(message), LINE).split()), err=True)
     return status

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from .._config import DEVICES
 from ..text.readers import READERS
 from ..text.readers.options import SPLITS
 from .command import MAIN, option, refuse
@@ -245,18 +246,21 @@ class SplitOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class MachineOptions:
-    """Seed, threads and memory."""
+    """Seed, threads, memory and device."""
 
     heading: ClassVar[str] = "Reproducibility and resources"
     seed: int = option("Seed of every random step. [0]", type=click.IntRange(0, 2**32 - 1), default=0)
     threads: int | None = option("Most threads to use; results are the same.", type=AT_LEAST_1)
     max_memory: str | None = option("Budget such as 4GB. [half of the machine's]", metavar="SIZE")
+    device: str | None = option("Use a GPU: cuda, or auto where there is one. [cpu]", type=click.Choice(DEVICES))
 
     def apply(self) -> None:
-        """Set the memory budget and the number of threads."""
+        """Set the memory budget, the number of threads and the device; fail early where there is none."""
         from .. import config
+        from .._device import device
 
-        config(memory=self.max_memory, threads=self.threads)
+        config(memory=self.max_memory, threads=self.threads, device=self.device)
+        device()
 
 
 @dataclass(frozen=True, kw_only=True)

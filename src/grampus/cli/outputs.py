@@ -11,6 +11,7 @@ from pathlib import Path
 import click
 
 TABLES = (".csv", ".jsonl", ".ndjson")
+_ADDED = 18  # characters of the name of a temporary file beside it
 
 
 def check_outputs(outputs: Mapping[str, str | None], inputs: Sequence[str | None], *, as_json: bool = False) -> None:
@@ -51,9 +52,20 @@ def _check_writable(place: str) -> None:
     folder = next(path for path in (*above, Path("/")) if path.exists())
     if not folder.is_dir():
         raise click.UsageError(f"{place} cannot be written: {folder} is not a folder.")
+    most = _longest_name(folder)
+    if len(os.fsencode(real.name)) > most:
+        raise click.UsageError(f"{place[:40]}… cannot be written: its name must have at most {most} bytes.")
     special = os.path.exists(place) and not (os.path.isfile(place) or os.path.isdir(place))
     if not os.access(place if special else folder, os.W_OK):
         raise click.UsageError(f"{place} cannot be written: no permission to write {'it' if special else folder}.")
+
+
+def _longest_name(folder: Path) -> int:
+    """Return how long a name may be, with room for what is added to it while it is written."""
+    try:
+        return os.pathconf(folder, "PC_NAME_MAX") - _ADDED
+    except (AttributeError, OSError, ValueError):
+        return 255 - _ADDED
 
 
 def _same(place: str, other: str) -> bool:

@@ -11,12 +11,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .show import clean
+
 if TYPE_CHECKING:
     from ..persist import Run
 
 # Characters that start a formula in a spreadsheet: OWASP's list, and their full-width forms.
 TRIGGERS = "=+-@\t\r\n\x00＝＋－＠"
 _BREAKS = re.compile("[\x00\t\r\n\v\f\x85\u2028\u2029]")
+_LINES = re.compile("[\x85\u2028\u2029]")  # line breaks to Python and JavaScript, not to JSON
+# Spreadsheets skip these before a formula: blanks, controls, and characters without width.
+_SKIPPED = re.compile(
+    "[\\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]*"
+)
 
 
 def harmless(cell: str) -> str:
@@ -30,7 +37,9 @@ def harmless(cell: str) -> str:
     """
     risky = cell[:1] in TRIGGERS if cell else False
     folded = _BREAKS.sub(" ", cell)
-    return f"'{folded}" if risky or folded.lstrip()[:1] in tuple(TRIGGERS) else folded
+    first = _SKIPPED.match(cell)
+    shown = cell[first.end() : first.end() + 1] if first else ""
+    return f"'{folded}" if risky or (shown and shown in TRIGGERS) else folded
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> str:
@@ -44,9 +53,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: 
 
 def jsonl_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return rows as JSON, one line each; always lossless."""
-    return "".join(
-        json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False, allow_nan=False) + "\n" for row in rows
-    )
+    lines = (json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False, allow_nan=False) for row in rows)
+    return "".join(_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n" for line in lines)
 
 
 def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> None:
@@ -56,6 +64,8 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     data = text.encode("utf-8", "surrogatepass")
     if place == "-":  # the same bytes as in a file, whatever the terminal's encoding
         sys.stdout.flush()
+        if sys.stdout.isatty():  # a person reads it: nothing that a terminal would interpret
+            data = "\n".join(clean(line, sys.maxsize) for line in text.split("\n")).encode("utf-8", "replace")
         sys.stdout.buffer.write(data)
         return
     from .._files import write_file

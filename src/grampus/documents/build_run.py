@@ -169,7 +169,11 @@ def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
         evenly = np.linspace(0, size - 1, min(size, share)).astype(np.intp)
         chosen.append(np.array(seen.central(cluster, size), dtype=np.intp)[evenly])
     sample = np.concatenate(chosen)
-    return sample, gram.split_shift()[0].block(sample, sample)
+    block = gram.split_shift()[0].block(sample, sample)
+    largest = float(np.abs(block).max(initial=0.0))
+    if largest > float(np.finfo(np.float32).max):  # colours are relative
+        block = block / largest
+    return sample, block
 
 
 def _self_prediction_rate(found: Partition) -> float:

@@ -161,7 +161,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         rows = read_rows(X, text if corpus is None else None)
         kernel, inputs = self._collect(rows.X, kernel, described, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
-        gram = kernel.gram(inputs.features, inputs.collection)
+        gram = inputs.gram(kernel)
         progress("reading terms", 1, 1)
         notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
         if inputs.vectorizer is not None and inputs.mostly_english:
@@ -203,7 +203,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel, _, effort, seed = self._check()
         kernel, inputs = self._collect(read_rows(X, text).X, kernel, None, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort))
-        gram = kernel.gram(inputs.features, inputs.collection)
+        gram = inputs.gram(kernel)
         return _chosen(gram, inputs, kernel, effort, seed, progress or (lambda *_: None))[0]
 
     def _check(self) -> tuple[Kernel, Method, Effort, int]:

@@ -13,7 +13,7 @@ from sklearn.base import clone
 from .._array import Array, is_sparse, row_squares, take_rows
 from .._check import check_matrix
 from ..errors import InputError
-from ..gram import Collection
+from ..gram import Collection, Gram
 from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
 from ..kernels.algebra import CombinedKernel
 from ..kernels.base import DEFAULT_INPUTS
@@ -70,6 +70,16 @@ class Inputs:
     collection: Collection
     makers: Mapping[str, InputMaker] = field(default_factory=dict)
     prepared: Prepared | None = None
+
+    def gram(self, kernel: Kernel) -> Gram:
+        """Return the Gram of the distinct documents; raise where every similarity is 0."""
+        gram = kernel.gram(self.features, self.collection)
+        if kernel.source.takes == "strings" and not gram.diagonal().any():
+            raise InputError(
+                f"kernel '{kernel}' must find something in at least one document; every similarity is 0. Use shorter "
+                "substrings."
+            )
+        return gram
 
     @property
     def n(self) -> int:

@@ -28,7 +28,13 @@ class Plan(Enum):
 
 
 def plan(
-    gram: Gram, columns: float, passes: float = 1.0, *, rows: float | None = None, features_speed: float = 1.0
+    gram: Gram,
+    columns: float,
+    passes: float = 1.0,
+    *,
+    rows: float | None = None,
+    features_speed: float = 1.0,
+    room: float | None = None,
 ) -> Plan:
     """Choose the cheapest way to do a computation on a Gram, by counting multiplications.
 
@@ -46,6 +52,8 @@ def plan(
         Total rows of a stored matrix that are read, where that is less than products would read.
     features_speed : float
         Speed of a multiplication with the features, relative to the others.
+    room : float, optional
+        Bytes that a stored matrix may take, where it is not stored in this machine's memory.
 
     Examples
     --------
@@ -60,7 +68,8 @@ def plan(
     explicit = gram.features()
     wanted = columns * passes
     products = wanted * cost.product / (1.0 if explicit is None else features_speed)
-    if fits(gram) and cost.whole + n * (wanted * n if rows is None else rows) < products:
+    stays = fits(gram) if room is None else n * n * gram.dtype.itemsize <= room
+    if stays and cost.whole + n * (wanted * n if rows is None else rows) < products:
         return Plan.STORE
     return Plan.MULTIPLY if explicit is None else Plan.FEATURES
 

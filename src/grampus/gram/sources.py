@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +23,7 @@ from .._array import (
 )
 from .._check import check_gram_matrix, check_matrix
 from .._config import settings
+from .._device import on_device, on_host
 from ..errors import InputError
 from .answers import Cost, Features
 from .base import Gram
@@ -105,6 +106,8 @@ class DenseGram(Source):
     3.0
     """
 
+    arrays: ClassVar[tuple[str, ...] | None] = ("matrix",)
+
     def __init__(self, matrix: Any) -> None:
         self.matrix = check_gram_matrix(matrix)
         super().__init__(len(self.matrix), self.matrix.dtype)
@@ -119,7 +122,7 @@ class DenseGram(Source):
 
     def _block(self, rows: Index, cols: Index) -> Array:
         if isinstance(rows, slice) or isinstance(cols, slice):
-            return np.array(self.matrix[rows, cols])
+            return self.matrix[rows, cols].copy()
         return self.matrix[np.ix_(rows, cols)]
 
     def _diagonal(self) -> Array:
@@ -165,6 +168,8 @@ class LinearGram(Source):
     >>> gram @ np.array([1.0, 1.0])
     array([2., 6.])
     """
+
+    arrays: ClassVar[tuple[str, ...] | None] = ("rows",)
 
     def __init__(self, features: Any, collection: Any = None) -> None:
         self._fill(check_matrix(features, "features"), collection)
@@ -358,6 +363,8 @@ class FunctionGram(Source):
            [1., 3.]])
     """
 
+    arrays: ClassVar[tuple[str, ...] | None] = ("collection", "_self")
+
     def __init__(
         self, function: Callable[[Any, Any], Any], collection: Any, self_similarity: Callable[[Any], Any]
     ) -> None:
@@ -376,15 +383,21 @@ class FunctionGram(Source):
 
     def _block(self, rows: Index, cols: Index) -> Array:
         values = self.function(take_rows(self.collection, rows), take_rows(self.collection, cols))
-        block = np.array(values, dtype=self.dtype, ndmin=2)
+        if self.namespace is np:
+            block = np.array(values, dtype=self.dtype, ndmin=2)
+        else:
+            block = values.astype(self.dtype, copy=False)
         if block.shape != (index_length(rows), index_length(cols)):
             raise InputError(
                 f"function must return shape {(index_length(rows), index_length(cols))}, a row for each document of "
                 f"its first argument and a column for each of its second; got {block.shape}."
             )
         # Entries on the diagonal: rounding inside the function must not make them differ from the self-similarities.
-        i, j = matches(rows, cols)
-        block[i, j] = self._self[rows][i]
+        i, j = matches(on_host(rows), on_host(cols))
+        own = self._self[rows]
+        if self.namespace is not np:
+            i, j = on_device(self.namespace, i), on_device(self.namespace, j)
+        block[i, j] = own[i]
         return block
 
     def _diagonal(self) -> Array:

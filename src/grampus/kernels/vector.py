@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._array import Array, dot, row_squares, tiles
+from .._array import Array, dot, is_sparse, row_squares, tiles
 from .._check import check_integer, check_matrix, check_number
 from ..errors import InputError
 from ..gram import DenseGram, Gram, LinearGram, self_tune
@@ -111,7 +111,8 @@ def squared_distances(new: Any, fitted: Any) -> Array:
     distances = dot(new.astype(double, copy=False), fitted.astype(double, copy=False).T)
     distances *= -2.0
     left, right = row_squares(new), row_squares(fitted)
-    for part in tiles(len(left), 32 * max(len(right), 1)):
+    here = isinstance(new, np.ndarray) or is_sparse(new)
+    for part in tiles(len(left), 32 * max(len(right), 1)) if here else [slice(None)]:
         size = left[part, None] + right
         distances[part] += size
         distances[part][distances[part] < _ROUNDING * size] = 0.0  # copies are at distance 0

@@ -20,9 +20,8 @@ from ..._parallel import blas_threads, in_threads, results_in_threads, thread_co
 from ...errors import InputError
 from ...gram import Features, Gram
 from ..results import History, Outcome
-from .state import JOINS, TIE, Finished, Labels, Rule
+from .state import JOINS, TIE, TWO_CYCLES, Finished, Labels, Rule
 
-TWO_CYCLES = 5  # consecutive ones end a run (`dominance`, §4)
 _GROUP = 128  # runs on a stored matrix that share its passes
 _SHARED = 256  # documents per thread, at least
 

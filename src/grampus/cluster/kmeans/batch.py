@@ -14,9 +14,11 @@ from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
 from ..._config import settings
+from ..._device import device, free_memory
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .backends import Backend, Products, featured, stored
+from .gpu import DeviceRows, DeviceStored, on_gpu, suits_device
 from .state import TIE, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about
@@ -84,16 +86,20 @@ class Batch:
         explicit = gram.features()
         # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
+        xp = device()
+        room = None if xp is None else free_memory(xp) / 2
         self._plan = plan(
-            gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed
+            gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed, room=room
         )
-        self.gram = store(gram) if self._plan is Plan.STORE else gram
+        self.gram = store(gram) if self._plan is Plan.STORE and xp is None else gram
         self.independent = self._plan is Plan.FEATURES
 
     @cached_property
-    def _backend(self) -> Backend:
+    def _backend(self) -> Backend | DeviceStored | DeviceRows:
         """The documents in the form that the loops read; the same for every k."""
-        explicit = self.gram.features()
+        explicit, xp = self.gram.features(), device()
+        if xp is not None and (self._plan is not Plan.FEATURES or suits_device(self.diagonal)):
+            return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
         if self._plan is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:

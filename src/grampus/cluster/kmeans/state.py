@@ -15,6 +15,7 @@ from ..results import History, Outcome, Runs
 Labels = NDArray[np.int32]
 # Two distances that differ by less than this share of their size are a tie, whatever order they were summed in.
 TIE = 1e-12
+TWO_CYCLES = 5  # consecutive ones end a run (`dominance`, §4)
 JOINS = _native.JOINS  # the label of a document that is to join the nearest of those that have one
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from ..._array import Array
 from ..answers import Cost
@@ -44,6 +44,14 @@ class Transformed(Gram):
     def _own_extend(self, cross: Array, diagonal: Array | None) -> tuple[Array, Array | None]:
         """Apply this transform alone to new documents that the base has already transformed."""
         raise NotImplementedError
+
+    def _on(self, xp: Any) -> Gram | None:
+        base, moved = self.base._on(xp), super()._on(xp)
+        if base is None or moved is None:
+            return None
+        assert isinstance(moved, Transformed)
+        moved.base = base
+        return moved
 
     def _compared_with(self) -> int:
         return self.base._compared_with()

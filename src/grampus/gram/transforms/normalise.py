@@ -61,6 +61,7 @@ class Normalised(Transformed):
     """
 
     entrywise: ClassVar[bool] = True
+    arrays: ClassVar[tuple[str, ...] | None] = ("self_similarity", "scale")
 
     def __init__(self, base: Gram, order: float, self_similarity: Array) -> None:
         super().__init__(base)
@@ -77,6 +78,9 @@ class Normalised(Transformed):
         for part in tiles(len(block), 48 * len(right)):
             _divide_by_mean(block[part], left[part], right, self.order)
         return block
+
+    def _on(self, xp: Any) -> Gram | None:
+        return super()._on(xp) if self.order == 0 else None
 
     def _diagonal(self) -> Array:
         return (self.self_similarity > 0).astype(self.dtype)

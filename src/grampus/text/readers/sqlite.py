@@ -41,7 +41,10 @@ class _Steps:
 def open_sqlite(source: Source) -> Table:
     """Run one SELECT on a SQLite file that is opened read-only."""
     assert source.path is not None
-    address = f"file:{quote(os.fsencode(os.path.abspath(source.path)))}?mode=ro"
+    path = os.path.abspath(source.path)
+    # Without pending writes nothing is left beside the file: a reader of a file in WAL mode would make two more.
+    still = "" if os.path.exists(f"{path}-wal") or os.path.exists(f"{path}-journal") else "&immutable=1"
+    address = f"file:{quote(os.fsencode(path))}?mode=ro{still}"
     steps, query = _Steps(source.limits.max_query_steps), source.query
     try:
         connection = source.cleanup.enter_context(closing(sqlite3.connect(address, uri=True, check_same_thread=False)))

@@ -110,6 +110,12 @@ def decompress(
         if head.startswith(magic):
             expansion = Expansion(name, limits, outer=outer)
             pieces = _check_start(_expand(pieces, kind, make, expansion, log))
+            start = next(pieces, b"")
+            if is_compressed(start):
+                raise CorpusError(
+                    f"{name} must hold documents; it is {kind} that holds compressed data. Unpack it once."
+                )
+            pieces = chain([start] if start else [], pieces)
             break
     total = 0
     for piece in pieces:
@@ -159,6 +165,10 @@ def _expand(pieces: Iterator[bytes], kind: str, make: Any, expansion: Expansion,
             try:
                 out = decompressor.decompress(data, _CHUNK)
             except (zlib.error, OSError, EOFError, lzma.LZMAError) as error:
+                if isinstance(error, lzma.LZMAError) and "emory" in str(error):
+                    raise CorpusError(
+                        f"{name} must need at most {format_size(_XZ_MEMORY)} to be read; it was compressed with more."
+                    ) from error
                 if fresh and expansion.expanded:
                     log.note(f"bytes after the end of the {kind} data were left out", name)
                     return

@@ -1,0 +1,267 @@
+"""Kernel k-means on a GPU: ``python -m lab.speed.gpu [ROW …] [--save FILE]``, on a machine with a GPU and CuPy.
+
+Every row gives its time, what it had to read and compute, and how near that is to the card's measured limits. Popcorn's
+formulation (Bellavita et al., PPoPP 2025) is written out here with cuSPARSE: one start at a time, K times the sparse
+membership matrix in every iteration, each start to its own convergence.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+import grampus
+from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans import RULES, Batch
+from grampus.gram import DenseGram, Gram, LinearGram
+
+ROWS: dict[str, Callable[[Any, dict[str, Any]], None]] = {}
+
+
+def row(function: Callable[[Any, dict[str, Any]], None]) -> Callable[[Any, dict[str, Any]], None]:
+    ROWS[function.__name__.replace("_", "-")] = function
+    return function
+
+
+def seconds(xp: Any, work: Callable[[], Any], repeats: int = 5) -> float:
+    """Return the median time of some work, after one run to warm up."""
+    work()
+    times = []
+    for _ in range(repeats):
+        xp.cuda.Device().synchronize()
+        start = time.perf_counter()
+        work()
+        xp.cuda.Device().synchronize()
+        times.append(time.perf_counter() - start)
+    return float(np.median(times))
+
+
+def points(n: int, m: int, groups: int, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
+    """Return unit rows around random centres, as far apart as sentence embeddings are."""
+    rng = np.random.default_rng(seed)
+    x = 0.6 * rng.standard_normal((groups, m), dtype=np.float32)[rng.integers(groups, size=n)]
+    x += rng.standard_normal((n, m), dtype=np.float32)
+    return x / np.linalg.norm(x, axis=1, keepdims=True)
+
+
+@row
+def limits(xp: Any, out: dict[str, Any]) -> None:
+    """Measure what the card can do: copying, and products in three precisions."""
+    a = xp.ones(2**30, dtype=np.float32)
+    b = xp.empty_like(a)
+    out["copy, TB/s"] = 2 * a.nbytes / seconds(xp, lambda: xp.copyto(b, a)) / 1e12
+    a = b = None
+    for dtype, name in ((np.float16, "float16"), (np.float32, "float32"), (np.float64, "float64")):
+        x = xp.random.standard_normal((8192, 8192)).astype(dtype)
+        out[f"product {name}, TFLOP/s"] = 2 * 8192**3 / seconds(xp, partial(xp.matmul, x, x)) / 1e12
+
+
+def popcorn(xp: Any, matrix: Any, starts: Any, k: int) -> tuple[float, list[int]]:
+    """Run every start to its convergence, one after the other; return the seconds and the iterations.
+
+    The product is PyTorch's, which calls cuSPARSE on rows: CuPy's wants columns and is six times slower here.
+    """
+    import torch
+
+    similar = torch.from_dlpack(matrix)
+    n = len(similar)
+    diagonal = similar.diagonal().clone()
+    took, iterations = 0.0, []
+    for start in starts:
+        labels = torch.as_tensor(start, device="cuda", dtype=torch.int64)
+        torch.cuda.synchronize()
+        begin, done = time.perf_counter(), 0
+        while done < 100:
+            done += 1
+            counts = torch.bincount(labels, minlength=k)
+            order = torch.argsort(labels)
+            pointers = torch.zeros(k + 1, dtype=torch.int64, device="cuda")
+            pointers[1:] = counts.cumsum(0)
+            share = 1.0 / counts.clamp(min=1).to(similar.dtype)
+            members = torch.sparse_csr_tensor(pointers, order, share[labels[order]], (k, n))
+            mean = torch.sparse.mm(members, similar)  # (k, n): the mean similarity of every document to every cluster
+            own = mean.gather(0, labels[None])[0] * share[labels]
+            norms = torch.zeros(k, dtype=similar.dtype, device="cuda").scatter_add_(0, labels, own)
+            new = (diagonal + norms[:, None] - 2 * mean).argmin(dim=0)
+            if bool((new == labels).all()):
+                break
+            labels = new
+        torch.cuda.synchronize()
+        took += time.perf_counter() - begin
+        iterations.append(done)
+    return took, iterations
+
+
+def stored(xp: Any, out: dict[str, Any], n: int, k: int, compare: bool = True) -> None:
+    """Cluster n unit rows by their stored Gram, ten starts in lockstep."""
+    x = points(n, 384, k)
+    gram: Gram = LinearGram(x)
+    rng = np.random.default_rng(1)
+    starts = rng.integers(k, size=(10, n)).astype(np.int32)
+    batch = Batch(gram, RULES["plain"], [k], 10)
+    from grampus.cluster.kmeans.gpu import DeviceStored
+    from grampus.gram.device import DeviceBlocks
+
+    out["matrix built, ms"] = 1e3 * seconds(xp, lambda: DeviceBlocks(gram, xp).matrix(), 1)
+    backend = DeviceStored(xp, DeviceBlocks(gram, xp), True, batch.diagonal, batch.weights)
+    runs = list(backend.run(starts, k, RULES["plain"], 100, None))
+    took = seconds(xp, lambda: list(backend.run(starts, k, RULES["plain"], 100, None)), 5)
+    moved = sum(int(run.history.moves.sum()) for run in runs)
+    out["ten starts, ms"] = 1e3 * took
+    out["iterations"] = [len(run.history.moves) for run in runs]
+    out["objectives"] = [run.objective for run in runs]
+    out["moves per document and start"] = moved / n / 10
+    out["one reading of the matrix, ms"] = 1e3 * 4 * n * n / (out_limits.get("copy, TB/s", 4.0) * 1e12)
+    if compare:
+        took_alone, iterations = popcorn(xp, backend.matrix, starts, k)
+        out["Popcorn's formulation, ten starts, ms"] = 1e3 * took_alone
+        out["its iterations"] = iterations
+        out["times as fast"] = took_alone / took
+
+
+out_limits: dict[str, Any] = {}
+
+
+@row
+def stored_50000(xp: Any, out: dict[str, Any]) -> None:
+    stored(xp, out, 50_000, 50)
+
+
+@row
+def stored_20000(xp: Any, out: dict[str, Any]) -> None:
+    stored(xp, out, 20_000, 20)
+
+
+@row
+def stored_150000(xp: Any, out: dict[str, Any]) -> None:
+    stored(xp, out, 150_000, 50, compare=False)
+
+
+@row
+def tiles_300000(xp: Any, out: dict[str, Any]) -> None:
+    """Rows of a Gaussian Gram that does not fit are computed each time they are needed."""
+    gram = grampus.parse_kernel("gaussian(1)").gram(points(300_000, 64, 20))
+    start = time.perf_counter()
+    with grampus.config(device="cuda"):
+        found = kernel_kmeans(gram, 20, n_init=2, max_iter=10, random_state=0)
+    out["seconds"] = time.perf_counter() - start
+    out["iterations"] = found.runs.n_iter.tolist()
+
+
+@row
+def sparse_million(xp: Any, out: dict[str, Any]) -> None:
+    """Cluster a million documents of 60 of 50,000 terms, k = 100."""
+    n, terms, each, k = 1_000_000, 50_000, 60, 100
+    rng = np.random.default_rng(0)
+    topics = rng.integers(k, size=n)
+    common = (rng.random((n, each)) ** 3 * terms).astype(np.int32)
+    own = (topics[:, None] * 487 + rng.integers(0, 400, size=(n, each))).astype(np.int32) % terms
+    columns = np.sort(np.where(rng.random((n, each)) < 0.4, own, common), axis=1)
+    values = rng.random((n, each), dtype=np.float32) + 0.1
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    rows = sp.csr_array((values.ravel(), columns.ravel(), np.arange(0, n * each + 1, each)), shape=(n, terms))
+    rows.sum_duplicates()
+    gram = LinearGram.trusted(rows)
+    with grampus.config(device="cuda"):
+        start = time.perf_counter()
+        batch = Batch(gram, RULES["plain"], [k], 10)
+        backend = batch._backend
+        xp.cuda.Device().synchronize()
+        out["moved to the device, s"] = time.perf_counter() - start
+        starts = rng.integers(k, size=(10, n)).astype(np.int32)
+        next(iter(backend.run(starts[:1], k, RULES["plain"], 2, None)))
+        took, iterations = [], 0
+        for some in starts:
+            start = time.perf_counter()
+            (run,) = backend.run(some[None], k, RULES["plain"], 100, None)
+            took.append(time.perf_counter() - start)
+            iterations += len(run.history.moves)
+            if sum(took) > 30:
+                break
+        out["starts"] = len(took)
+        out["seconds"] = sum(took)
+        out["iterations"] = iterations
+        out["an iteration, ms"] = 1e3 * sum(took) / iterations
+
+
+@row
+def dense_million(xp: Any, out: dict[str, Any]) -> None:
+    """Cluster a million embeddings of 384 numbers, k = 1,000."""
+    n, k = 1_000_000, 1000
+    gram = LinearGram.trusted(points(n, 384, k))
+    with grampus.config(device="cuda"):
+        batch = Batch(gram, RULES["plain"], [k], 1)
+        start = np.random.default_rng(0).integers(k, size=(1, n)).astype(np.int32)
+        next(iter(batch._backend.run(start, k, RULES["plain"], 1, None)))
+        begin = time.perf_counter()
+        (run,) = batch._backend.run(start, k, RULES["plain"], 20, None)
+        out["an iteration, ms"] = 1e3 * (time.perf_counter() - begin) / len(run.history.moves)
+        out["iterations"] = len(run.history.moves)
+
+
+@row
+def equal_labels(xp: Any, out: dict[str, Any]) -> None:
+    """Compare labels and objectives with the processor's, for stored, sparse and dense documents and every rule."""
+    rng = np.random.default_rng(3)
+    x = points(3000, 20, 8).astype(np.float64)
+    counts = sp.random_array((3000, 2000), density=0.01, rng=rng, format="csr")
+    grams = {"stored": DenseGram(x @ x.T), "stored float32": DenseGram((x @ x.T).astype(np.float32))}
+    grams |= {"dense": LinearGram(x), "sparse": LinearGram(counts)}  # type: ignore[dict-item]
+    different, apart = 0, 0.0
+    for gram in grams.values():
+        for rule in RULES:
+            found = []
+            for device in ("cpu", "cuda"):
+                with grampus.config(device=device):
+                    found.append(kernel_kmeans(gram, 12, rule=rule, n_init=10, random_state=0))
+            different += int((found[0].runs.labels != found[1].runs.labels).any(axis=1).sum())
+            apart = max(apart, float(np.abs(found[1].runs.objective / found[0].runs.objective - 1).max()))
+    out["starts with other labels, of 120"] = different
+    out["objectives apart by, at most"] = apart
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("rows", nargs="*", help=f"any of {', '.join(ROWS)}; all by default")
+    parser.add_argument("--save", type=Path, help="write the figures as JSON")
+    arguments = parser.parse_args()
+    import cupy as xp
+
+    grampus.config(device="cuda")
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    found: dict[str, Any] = {
+        "device": xp.cuda.runtime.getDeviceProperties(0)["name"].decode(),
+        "cupy": xp.__version__,
+        "driver": xp.cuda.runtime.driverGetVersion(),
+        "python": platform.python_version(),
+        "commit": commit.stdout.strip() or "not a repository",
+    }
+    for name in arguments.rows or ROWS:
+        found[name] = {}
+        try:
+            ROWS[name](xp, found[name])
+        except Exception as error:  # the other rows still count
+            found[name]["failed"] = f"{type(error).__name__}: {error}"
+        if name == "limits":
+            out_limits.update(found[name])
+        xp.get_default_memory_pool().free_all_blocks()
+        print(name, json.dumps(found[name], default=str), flush=True)
+        if arguments.save:
+            arguments.save.write_text(json.dumps(found, indent=1, default=str) + "\n", encoding="utf-8")
+    if any("failed" in part for part in found.values() if isinstance(part, dict)):
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

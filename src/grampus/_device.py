@@ -1,0 +1,133 @@
+"""The door to a GPU: whether one is used, arrays there and back, and the compiled functions that run on it.
+
+Everything else takes arrays as they come: NumPy's functions and operators work on CuPy's arrays too.
+"""
+
+from __future__ import annotations
+
+import importlib
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ._config import format_size, settings
+from .errors import InputError, MemoryBudgetError
+
+INSTALL = 'pip install "grampus[gpu]"'
+_SPARE = 0.9  # of the free memory of the device may be used
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any:
+    """Return CuPy with a working device, or the line that says why there is none."""
+    try:
+        library = importlib.import_module("cupy")
+    except ImportError:
+        return f"needs CuPy: {INSTALL}."
+    except Exception as error:
+        return f"needs a CuPy that can be imported; it says: {_first_line(error)}"
+    try:
+        if library.cuda.runtime.getDeviceCount() < 1:
+            return "needs a GPU; none was found."
+        library.zeros(1)
+    except Exception as error:
+        return f"needs a GPU with a driver that this CuPy can use; it says: {_first_line(error)}"
+    return library
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n", 1)[0]
+
+
+def device() -> Any:
+    """Return the array library of the GPU in use; None where the processor is used.
+
+    With ``device="cuda"`` and no GPU, an error says what is missing; with ``"auto"`` the processor is used.
+    """
+    wanted = settings().device
+    if wanted == "cpu":
+        return None
+    library = _library()
+    if not isinstance(library, str):
+        return library
+    if wanted == "cuda":
+        raise InputError(f"device='cuda' {library} Without one, use device='cpu'.")
+    return None
+
+
+def gpu_name() -> str | None:
+    """Return the name of the GPU that could be used; None where there is none."""
+    library = _library()
+    if isinstance(library, str):
+        return None
+    return str(library.cuda.runtime.getDeviceProperties(0)["name"].decode())
+
+
+def free_memory(xp: Any) -> int:
+    """Return how many bytes may be allocated on the device."""
+    pool = xp.get_default_memory_pool()
+    return int(_SPARE * xp.cuda.runtime.memGetInfo()[0]) + int(pool.free_bytes())
+
+
+def require_device_memory(xp: Any, size: float, what: str, instead: str) -> None:
+    """Raise MemoryBudgetError if `size` bytes do not fit on the device."""
+    free = free_memory(xp)
+    if size > free:
+        raise MemoryBudgetError(
+            f"{what} needs {format_size(size)} on the GPU, which has {format_size(free)} free. {instead}."
+        )
+
+
+def on_host(array: Any) -> Any:
+    """Return an array of the device, dense or sparse, as one of NumPy or SciPy; host arrays as they are."""
+    return array.get() if hasattr(array, "get") and not isinstance(array, dict) else array
+
+
+def movable(array: Any) -> bool:
+    """Return whether `on_device` can copy it: dense numbers, or sparse ones."""
+    import scipy.sparse as sp
+
+    return isinstance(array, np.ndarray) or bool(sp.issparse(array))
+
+
+def on_device(xp: Any, array: Any) -> Any:
+    """Copy an array of NumPy or a CSR array of SciPy to the device."""
+    import scipy.sparse as sp
+
+    if sp.issparse(array):
+        return xp.sparse_rows(array) if hasattr(xp, "sparse_rows") else _csr(array)
+    return xp.asarray(array)
+
+
+def _csr(array: Any) -> Any:
+    return importlib.import_module("cupyx.scipy.sparse").csr_matrix(array)
+
+
+@lru_cache(maxsize=8)
+def _module(xp: Any, path: Path) -> Any:
+    return xp.RawModule(code=path.read_text(encoding="utf-8"), options=("-std=c++17",))
+
+
+@lru_cache(maxsize=64)
+def function(xp: Any, path: Path, name: str) -> Any:
+    """Return a function of a file of CUDA, compiled for the device."""
+    return _module(xp, path).get_function(name)
+
+
+def call(compiled: Any, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
+    """Run a compiled function; Python's numbers become 64-bit ones, and None a null pointer."""
+    if shared > max(48 * 1024, compiled.max_dynamic_shared_size_bytes):
+        compiled.max_dynamic_shared_size_bytes = shared
+    compiled(grid, (block,), tuple(_argument(arg) for arg in args), shared_mem=shared)
+
+
+def _argument(value: Any) -> Any:
+    if value is None:
+        return np.intp(0)
+    if isinstance(value, bool):
+        return np.int32(value)
+    if isinstance(value, float):
+        return np.float64(value)
+    return value

@@ -1,0 +1,33 @@
+"""The backend of kernel k-means on a GPU: the same runs, with all that is large on the device.
+
+The loops are in ``loops.cu``. The rest steers them: which documents moved, what the clusters' figures are, when a run
+ends.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...._array import Array
+from ....gram import Gram, Plan
+from ....gram.device import DeviceBlocks
+from .rows import DeviceRows
+from .stored import DeviceStored
+
+_RANGE = 1e6  # lengths that differ by more are not for whole numbers
+
+__all__ = ["DeviceRows", "DeviceStored", "on_gpu", "suits_device"]
+
+
+def on_gpu(xp: Any, gram: Gram, how: Plan, diagonal: Array, weights: Array) -> DeviceStored | DeviceRows:
+    """Return the backend on the device for a plan: the matrix stored, features, or rows computed each time."""
+    explicit = gram.features()
+    if how is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:
+        return DeviceRows(xp, explicit.rows, explicit.scale, diagonal, weights)
+    return DeviceStored(xp, DeviceBlocks(gram, xp), how is Plan.STORE, diagonal, weights)
+
+
+def suits_device(diagonal: Array) -> bool:
+    """Return whether the documents' lengths are near enough to each other for sums in whole numbers."""
+    sizes = diagonal[diagonal > 0]
+    return len(sizes) == 0 or float(sizes.max()) <= _RANGE**2 * float(sizes.min())

@@ -1,0 +1,547 @@
+// Kernel k-means on a GPU: the loops of many runs at a time. Compiled when first used (see _device.py).
+//
+// Sums that decide are in double precision, or in whole numbers (features), so that no result depends on the order in
+// which threads come by. Single precision only rules out what a certified bound allows, as in _native/features.cpp.
+
+typedef long long int64;
+
+#define TILE 256           // rows of a stored matrix that lie in shared memory together
+#define MANY 4096          // clusters up to which a block counts for itself
+#define NOTHING 0x7fffffff
+#define ROUNDING (1.0 / (1 << 24))
+#define INFINITE __longlong_as_double(0x7ff0000000000000LL)
+#define ENDLESS __int_as_float(0x7f800000)
+
+// Figures of the clusters, each an array of (runs, k).
+enum { SIZE, INNER, SQUARE, OFFSET, SLOPE, EXTENT, COUNT, FIGURES };
+
+struct Rule {  // kmeans/state.Rule
+    double tolerance, shift, centroid;
+    int adjusted, spherical;
+};
+
+__device__ inline double least_of(double a, double b) { return a < b ? a : b; }
+
+// What is compared is offset + slope · S: ‖μ_c‖² − 2 S/n_c (`dominance`, Eqn 4) or −S/√W (`validation`, §4).
+__device__ void set_figures(double* figures, int64 at, int64 stride, double size, double inner, double square, double count, Rule rule) {
+    double offset = size > 0 ? 0.0 : INFINITE, slope = 0.0, extent = 0.0;
+    if (!(size > 0)) extent = rule.spherical ? 0.0 : INFINITE;
+    else if (rule.spherical) slope = inner > 0 ? -1.0 / sqrt(inner) : 0.0;
+    else {
+        offset = rule.centroid * ((inner + rule.shift * square) / (size * size));
+        slope = -2.0 / size;
+        extent = fabs(offset);
+    }
+    figures[SIZE * stride + at] = size, figures[INNER * stride + at] = inner, figures[SQUARE * stride + at] = square;
+    figures[OFFSET * stride + at] = offset, figures[SLOPE * stride + at] = slope, figures[EXTENT * stride + at] = extent;
+    figures[COUNT * stride + at] = count;
+}
+
+// The value of a document's own cluster: without the document itself (`dominance`, Eqn 12), or with σ.
+__device__ double own_value(const double* figures, int64 at, int64 stride, double similar, double diagonal, double w, Rule rule) {
+    const double one = least_of(w, 1.0);
+    if (!rule.adjusted) return figures[OFFSET * stride + at] + figures[SLOPE * stride + at] * (similar + rule.shift * one);
+    const double rest = figures[SIZE * stride + at] - one;
+    if (rest <= 1e-12 * one) return -INFINITE;  // alone
+    const double inner = figures[INNER * stride + at] - 2.0 * one * similar + one * one * diagonal
+        + rule.shift * (figures[SQUARE * stride + at] - one * one);
+    return rule.centroid * inner / (rest * rest) - 2.0 * (similar - one * diagonal) / rest;
+}
+
+// One block for a tile of rows and a run: what joins and leaves each cluster, by cluster, then what leaves after what
+// joins, then by row. OUT lines: rows in the tile; segments: where those of one cluster begin, cluster << 11 | leaves << 10
+// | first, and one more that says where the last ends; counts: number of segments.
+extern "C" __global__ void list_moves(const int* old, const int* now, const int* rows, int64 count, int64 n,
+                                      const int* runs, const int* anew, int slots, unsigned short* lines, int* segments,
+                                      int* counts) {
+    __shared__ int keys[2 * TILE], sorted[2 * TILE];
+    const int slot = blockIdx.y, t = threadIdx.x;
+    const int64 at = (int64)blockIdx.x * TILE + t, list = (int64)blockIdx.x * slots + slot;
+    int mine[2] = {NOTHING, NOTHING};
+    if (at < count) {
+        const int64 i = (int64)runs[slot] * n + rows[at];
+        const int b = now[i], a = old[i];
+        if (b >= 0 && (anew[slot] || a != b)) {
+            mine[0] = b << 9 | t;
+            if (!anew[slot]) mine[1] = a << 9 | 1 << 8 | t;
+        }
+    }
+    keys[t] = mine[0], keys[TILE + t] = mine[1];
+    const int many = __syncthreads_count(mine[0] != NOTHING) + __syncthreads_count(mine[1] != NOTHING);
+    int place[2] = {0, 0};
+    for (int j = 0; j < 2 * TILE; ++j) place[0] += keys[j] < mine[0], place[1] += keys[j] < mine[1];
+    for (int v = 0; v < 2; ++v)
+        if (mine[v] != NOTHING) sorted[place[v]] = mine[v];
+    __syncthreads();
+    int starts[2], number[2] = {0, 0};
+    for (int v = 0; v < 2; ++v) {
+        const int e = t + v * TILE;
+        starts[v] = e < many && (e == 0 || sorted[e] >> 8 != sorted[e - 1] >> 8);
+        keys[e] = starts[v];
+    }
+    __syncthreads();
+    const int found = __syncthreads_count(starts[0]) + __syncthreads_count(starts[1]);
+    for (int j = 0; j < 2 * TILE; ++j) number[0] += j < t && keys[j], number[1] += j < t + TILE && keys[j];
+    for (int v = 0; v < 2; ++v) {
+        const int e = t + v * TILE;
+        if (e < many) lines[list * 2 * TILE + e] = (unsigned short)(sorted[e] & (TILE - 1));
+        if (starts[v]) segments[list * (2 * TILE + 1) + number[v]] = sorted[e] >> 8 << 10 | e;
+    }
+    if (t == 0) segments[list * (2 * TILE + 1) + found] = many, counts[list] = found;
+}
+
+__device__ inline void fetch(float* to, const float* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
+}
+__device__ inline void fetch(double* to, const double* from) {
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
+}
+
+// One block for 32 columns of K and all runs: each tile of rows is read once, and teams of warps add up their run's
+// segments. With DIRECT the sums lie in global memory, else in shared memory until the end.
+template <class T, bool DIRECT, bool WEIGHTED>
+__device__ void follow(const T* matrix, const int* places, const int* rows, int64 count, int64 n, const int* runs,
+                       const int* clear, int slots, int k, const unsigned short* lines, const int* segments,
+                       const int* counts, const double* weights, double* sums) {
+    extern __shared__ double raw[];
+    double* kept = raw;                                                            // (slots, k, 32)
+    T* tiles = reinterpret_cast<T*>(raw + (DIRECT ? 0 : (int64)slots * k * 32));    // (2, TILE, 32)
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    const int team = warps > slots ? warps / slots : 1, member = warp % team;  // warps that share a run
+    const int64 column = (int64)blockIdx.x * 32 + lane;
+    const bool inside = column < n;
+    for (int q = warp; q < slots; q += warps) {
+        double* all = sums + (int64)runs[q] * k * n;
+        for (int c = 0; c < k; ++c) {
+            if (!DIRECT) kept[(q * k + c) * 32 + lane] = clear[q] || !inside ? 0.0 : all[c * n + column];
+            else if (clear[q] && inside) all[c * n + column] = 0.0;
+        }
+    }
+    const int many = (int)((count + TILE - 1) / TILE);
+    auto load = [&](int tile) {
+        for (int t = warp; t < TILE; t += warps) {
+            const int64 at = (int64)tile * TILE + t;
+            if (at < count && inside) fetch(tiles + ((tile & 1) * TILE + t) * 32 + lane, matrix + places[at] * n + column);
+        }
+    };
+    if (many > 0) load(0);
+    asm volatile("cp.async.commit_group;");
+    for (int tile = 0; tile < many; ++tile) {
+        if (tile + 1 < many) load(tile + 1);
+        asm volatile("cp.async.commit_group;");
+        asm volatile("cp.async.wait_group 1;");
+        __syncthreads();
+        const T* here = tiles + (tile & 1) * TILE * 32 + lane;
+        const int* numbers = rows + (int64)tile * TILE;
+        for (int q = warp / team; q < slots; q += warps / team) {
+            const int64 list = (int64)tile * slots + q;
+            const unsigned short* line = lines + list * 2 * TILE;
+            const int* segment = segments + list * (2 * TILE + 1);
+            const int found = counts[list];
+            // The segments of one cluster belong to one warp.
+            int s = found * member / team, end = found * (member + 1) / team;
+            if (s > 0 && s < found && segment[s] >> 11 == segment[s - 1] >> 11) ++s;
+            if (end > 0 && end < found && segment[end] >> 11 == segment[end - 1] >> 11) ++end;
+            if (s >= end) continue;
+            double* shared = kept + q * k * 32 + lane;
+            double* global = sums + (int64)runs[q] * k * n + column;
+            const int first = segment[s] & 1023, last = segment[end] & 1023;
+            // Each lane holds one row's number; 32 rows at a time.
+            int base = first, held = first + lane < last ? line[first + lane] : 0;
+            int key = segment[s], next = segment[s + 1];
+            int e = first;
+            while (true) {
+                const int stop = next & 1023, c = key >> 11;
+                double sum = 0.0;
+                while (e < stop) {
+                    if (e == base + 32) base += 32, held = base + lane < last ? line[base + lane] : 0;
+                    const int here_end = min(stop, base + 32);
+#pragma unroll 4
+                    for (; e < here_end; ++e) {
+                        const int at = __shfl_sync(~0u, held, e - base);
+                        double value = (double)here[at * 32];
+                        if (WEIGHTED) value *= weights[numbers[at]];
+                        sum += value;
+                    }
+                }
+                if (key & 1024) sum = -sum;
+                if (!DIRECT) shared[c * 32] += sum;
+                else if (inside) global[c * n] += sum;
+                if (++s == end) break;
+                key = next;
+                next = segment[s + 1];
+            }
+        }
+        __syncthreads();
+    }
+    for (int q = warp; !DIRECT && inside && q < slots; q += warps)
+        for (int c = 0; c < k; ++c) sums[((int64)runs[q] * k + c) * n + column] = kept[(q * k + c) * 32 + lane];
+}
+
+#define FOLLOW(name, T, DIRECT, WEIGHTED)                                                                               \
+    extern "C" __global__ void name(const T* matrix, const int* places, const int* rows, int64 count, int64 n,          \
+                                    const int* runs, const int* clear, int slots, int k, const unsigned short* lines,  \
+                                    const int* segments, const int* counts, const double* weights, double* sums) {     \
+        follow<T, DIRECT, WEIGHTED>(matrix, places, rows, count, n, runs, clear, slots, k, lines, segments, counts,    \
+                                    weights, sums);                                                                    \
+    }
+FOLLOW(follow32, float, false, false)
+FOLLOW(follow64, double, false, false)
+FOLLOW(follow32_direct, float, true, false)
+FOLLOW(follow64_direct, double, true, false)
+FOLLOW(follow32_weighted, float, false, true)
+FOLLOW(follow64_weighted, double, false, true)
+FOLLOW(follow32_direct_weighted, float, true, true)
+FOLLOW(follow64_direct_weighted, double, true, true)
+
+template <int N>
+__device__ void add_up(double (&values)[N], double* scratch) {  // over a block of 256, in one fixed order
+    const int t = threadIdx.x;
+    for (int v = 0; v < N; ++v) {
+        scratch[t] = values[v];
+        __syncthreads();
+        for (int half = 128; half > 0; half >>= 1) {
+            if (t < half) scratch[t] += scratch[t + half];
+            __syncthreads();
+        }
+        values[v] = scratch[0];
+        __syncthreads();
+    }
+}
+
+// One block for a cluster and a run: sizes and W, and what is compared. Sums of an empty cluster become 0.
+extern "C" __global__ void measure(double* sums, const int* labels, const double* weights, int64 n, int k,
+                                   const int* runs, int total, double tolerance, double shift, double centroid,
+                                   int adjusted, int spherical, double* figures) {
+    __shared__ double scratch[256];
+    const int c = blockIdx.x;
+    const int64 run = runs[blockIdx.y], first = run * n;
+    double* own = sums + (run * k + c) * n;
+    double values[4] = {0.0, 0.0, 0.0, 0.0};
+    for (int64 i = threadIdx.x; i < n; i += 256) {
+        if (labels[first + i] != c) continue;
+        const double w = weights ? weights[i] : 1.0;
+        values[0] += w, values[1] += w * own[i], values[2] += w * least_of(w, 1.0), values[3] += 1.0;
+    }
+    add_up(values, scratch);
+    const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
+    const int64 stride = (int64)total * k;
+    if (values[3] > 0) {
+        if (threadIdx.x == 0) set_figures(figures, run * k + c, stride, values[0], values[1], values[2], values[3], rule);
+        return;
+    }
+    for (int64 i = threadIdx.x; i < n; i += 256) own[i] = 0.0;
+    if (threadIdx.x == 0) set_figures(figures, run * k + c, stride, 0.0, 0.0, 0.0, 0.0, rule);
+}
+
+// One thread for a document and a run: its next cluster, ties by the rule. Documents that are only predicted have label
+// −1 and are looked at with `outside`. OUT far: the distance to the next cluster without the shift, and what is a tie of
+// it; touched: documents that move in any run; tally (runs, 2): documents that move, and that do not move back.
+extern "C" __global__ void assign(const double* sums, const int* labels, const int* before, const double* diagonal,
+                                  const double* weights, int64 n, int k, const int* runs, int total,
+                                  const double* figures, double tolerance, double shift, double centroid, int adjusted,
+                                  int spherical, int outside, int* next, int* touched, int* tally, int* counts) {
+    extern __shared__ int here[];  // (k), where that fits
+    const bool few = k <= MANY;
+    const int64 run = runs[blockIdx.y], i = (int64)blockIdx.x * blockDim.x + threadIdx.x, stride = (int64)total * k;
+    const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
+    int moved = 0, strayed = 0;
+    if (few) {
+        for (int c = threadIdx.x; c < k; c += blockDim.x) here[c] = 0;
+        __syncthreads();
+    }
+    if (i < n) {
+        const int64 at = run * n + i;
+        const int current = labels[at];
+        if ((current < 0) == (outside != 0)) {
+            const double* mine = sums + run * k * n + i;
+            const double* offset = figures + OFFSET * stride + run * k;
+            const double* slope = figures + SLOPE * stride + run * k;
+            const double reach = spherical ? sqrt(fabs(diagonal[i])) : fabs(diagonal[i]);
+            const double w = weights ? weights[i] : 1.0;
+            const double own = current < 0 ? INFINITE : own_value(figures, run * k + current, stride, mine[current * n], diagonal[i], w, rule);
+            double best = INFINITE, size = 0.0;
+            for (int c = 0; c < k; ++c) {
+                const double value = c == current ? own : offset[c] + slope[c] * mine[c * n];
+                if (value < best) best = value, size = figures[EXTENT * stride + run * k + c];
+            }
+            best += tolerance * (reach + size);
+            int chosen = 0;
+            if (adjusted && current >= 0 && own <= best) chosen = current;
+            else
+                for (int c = 0; c < k; ++c) {
+                    const double value = c == current ? own : offset[c] + slope[c] * mine[c * n];
+                    if (value <= best) {
+                        chosen = c;
+                        break;
+                    }
+                }
+            next[at] = chosen;
+            if (!outside) {
+                moved = chosen != current, strayed = chosen != before[at];
+                if (moved) touched[i] = 1;
+                atomicAdd(few ? here + chosen : counts + run * k + chosen, 1);
+            }
+        } else {
+            next[at] = current;
+        }
+    }
+    moved = __syncthreads_count(moved), strayed = __syncthreads_count(strayed);
+    if (few && !outside)
+        for (int c = threadIdx.x; c < k; c += blockDim.x)
+            if (here[c]) atomicAdd(counts + run * k + c, here[c]);
+    if (threadIdx.x == 0 && !outside) {
+        if (moved) atomicAdd(tally + run * 2, moved);
+        if (strayed) atomicAdd(tally + run * 2 + 1, strayed);
+    }
+}
+
+// Distances of documents to the clusters they are assigned to, without the shift, for one run.
+extern "C" __global__ void distances(const double* sums, const int* next, const double* diagonal, int64 n, int k,
+                                     int64 run, int total, const double* figures, double tolerance, double* far, double* least) {
+    const int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x, stride = (int64)total * k;
+    if (i >= n) return;
+    const int c = next[run * n + i];
+    far[i] = -INFINITE, least[i] = 0.0;
+    if (c < 0) return;
+    const double size = figures[SIZE * stride + run * k + c];
+    const double norm = size > 0 ? figures[INNER * stride + run * k + c] / (size * size) : INFINITE;
+    far[i] = diagonal[i] + norm - 2.0 * sums[(run * k + c) * n + i] / (size > 0 ? size : 1.0);
+    least[i] = tolerance * (fabs(diagonal[i]) + fabs(norm));
+}
+
+// ---- rows of features: sums are whole numbers, value · 2^b, so that adding and taking away leaves nothing behind ----
+
+__device__ inline void add_whole(int64* to, double value) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), (unsigned long long)__double2ll_rn(value));
+}
+
+// One warp for a document that joins or leaves a cluster. Sparse rows have indptr and indices, dense ones `wide` columns.
+// OUT sums (features, k); tallies (3, k): Σ w, Σ w min(w, 1), number.
+extern "C" __global__ void move_rows(const int64* indptr, const int* indices, const double* data, int64 wide, int64 n,
+                                     int k, const int* old, const int* now, int anew, const double* weights,
+                                     double factor, double weight_factor, int64* sums, int64* tallies) {
+    const int lane = threadIdx.x & 31;
+    const int64 warps = (int64)gridDim.x * (blockDim.x >> 5);
+    for (int64 i = ((int64)blockIdx.x * blockDim.x + threadIdx.x) >> 5; i < n; i += warps) {
+        const int b = now[i], a = old[i];
+        if (b < 0 || (!anew && a == b)) continue;
+        const double w = weights ? weights[i] : 1.0;
+        const int64 first = indptr ? indptr[i] : i * wide, last = indptr ? indptr[i + 1] : first + wide;
+        for (int64 e = first + lane; e < last; e += 32) {
+            const int64 t = (indptr ? indices[e] : e - first) * (int64)k;
+            const double value = w * data[e] * factor;
+            add_whole(sums + t + b, value);
+            if (!anew) add_whole(sums + t + a, -value);
+        }
+        if (lane < 3) {
+            const double value = lane == 0 ? w * weight_factor : lane == 1 ? w * least_of(w, 1.0) * weight_factor : 1.0;
+            add_whole(tallies + lane * k + b, value);
+            if (!anew) add_whole(tallies + lane * k + a, -value);
+        }
+    }
+}
+
+// Σ of squares of every cluster's sums over a part of the features: partial (parts, k); and the table in single precision.
+extern "C" __global__ void fold(const int64* sums, int64 features, int k, int stride, double factor, int64 each,
+                                double* partial, float* table) {
+    const int64 first = (int64)blockIdx.x * each, last = first + each < features ? first + each : features;
+    for (int c = threadIdx.x; c < stride; c += blockDim.x) {
+        double sum = 0.0;
+        for (int64 t = first; t < last; ++t) {
+            const double value = c < k ? (double)sums[t * k + c] * factor : 0.0;
+            sum += value * value;
+            table[t * stride + c] = (float)value;
+        }
+        if (c < k) partial[(int64)blockIdx.x * k + c] = sum;
+    }
+}
+
+extern "C" __global__ void measure_rows(const double* partial, int64 parts, int k, const int64* tallies,
+                                        double weight_factor, double tolerance, double shift, double centroid,
+                                        int adjusted, int spherical, double* figures) {
+    const int c = blockIdx.x * blockDim.x + threadIdx.x;
+    if (c >= k) return;
+    const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
+    double inner = 0.0;
+    for (int64 p = 0; p < parts; ++p) inner += partial[p * k + c];
+    const double count = (double)tallies[2 * k + c];
+    if (count > 0) set_figures(figures, c, k, (double)tallies[c] * weight_factor, inner, (double)tallies[k + c] * weight_factor, count, rule);
+    else set_figures(figures, c, k, 0.0, 0.0, 0.0, 0.0, rule);
+}
+
+struct Nearest {
+    float least, second;
+    int winner;
+    __device__ void look(float value, int c) {
+        if (value < least) second = least, least = value, winner = c;
+        else if (value < second) second = value;
+    }
+    __device__ void join() {  // over a warp
+        for (int half = 16; half > 0; half >>= 1) {
+            const float low = __shfl_xor_sync(~0u, least, half), next = __shfl_xor_sync(~0u, second, half);
+            const int place = __shfl_xor_sync(~0u, winner, half);
+            const float higher = low < least ? least : low;
+            second = fminf(fminf(second, next), higher);
+            if (low < least || (low == least && place < winner)) least = low, winner = place;
+        }
+    }
+};
+
+struct Screen {  // see _native/features.cpp
+    double steep, constant, wide, tolerance, shift;
+    int spherical;
+};
+
+__device__ inline void settle(Nearest near, int64 i, int current, double length, double entries, double diagonal,
+                              Screen by, int* next, int* doubtful, int* doubts) {
+    const double error = 2 * ROUNDING * (entries + 4) * length * by.steep + by.constant;
+    const double reach = by.spherical ? sqrt(fabs(diagonal)) : fabs(diagonal);
+    if (near.second - near.least > 2 * error + by.tolerance * (reach + by.wide)) next[i] = near.winner;
+    else doubtful[atomicAdd(doubts, 1)] = (int)i;
+}
+
+// One warp for a document: its sums in single precision, the clusters side by side in registers.
+#define WIDE 8
+extern "C" __global__ void screen_sparse(const int64* indptr, const int* indices, const float* data, int64 n, int k,
+                                         int stride, const float* table, const double* figures, const int* labels,
+                                         const double* lengths, const double* diagonal, const double* weights,
+                                         double steep, double constant, double wide, double tolerance, double shift,
+                                         int spherical, int outside, int* next, int* doubtful, int* doubts) {
+    const int lane = threadIdx.x & 31;
+    const int64 i = ((int64)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
+    if (i >= n) return;
+    const int current = labels[i];
+    if ((current < 0) != (outside != 0)) {
+        if (lane == 0) next[i] = current;
+        return;
+    }
+    const double w = weights ? least_of(weights[i], 1.0) : 1.0;
+    const int64 first = indptr[i], last = indptr[i + 1];
+    Nearest near = {ENDLESS, ENDLESS, 0};
+    for (int left = 0; left < stride; left += 32 * WIDE) {
+        float sums[WIDE] = {};
+        const int many = min(WIDE, (stride - left) / 32);
+        for (int64 e = first; e < last; e += 32) {
+            const bool there = e + lane < last;
+            const int term = there ? indices[e + lane] : 0;
+            const float value = there ? data[e + lane] : 0.0f;
+            const int length = last - e < 32 ? (int)(last - e) : 32;
+            for (int j = 0; j < length; ++j) {
+                const float* row = table + (int64)__shfl_sync(~0u, term, j) * stride + left + lane;
+                const float x = __shfl_sync(~0u, value, j);
+#pragma unroll
+                for (int v = 0; v < WIDE; ++v)
+                    if (v < many) sums[v] += x * row[v * 32];
+            }
+        }
+#pragma unroll
+        for (int v = 0; v < WIDE; ++v) {
+            const int c = left + v * 32 + lane;
+            if (c >= k) continue;
+            float value = (float)figures[OFFSET * k + c] + (float)figures[SLOPE * k + c] * sums[v];
+            if (c == current && shift != 0.0) value += (float)(figures[SLOPE * k + c] * shift * w);
+            near.look(value, c);
+        }
+    }
+    near.join();
+    const Screen by = {steep, constant, wide, tolerance, shift, spherical};
+    if (lane == 0) settle(near, i, current, lengths[i], (double)(last - first), diagonal[i], by, next, doubtful, doubts);
+}
+
+// The same for sums (count, stride) that a matrix product gave, of documents from `first` on.
+extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 count, int64 features, int k, int stride,
+                                        const double* figures, const int* labels, const double* lengths,
+                                        const double* diagonal, const double* weights, double steep, double constant,
+                                        double wide, double tolerance, double shift, int spherical, int outside,
+                                        int* next, int* doubtful, int* doubts) {
+    const int lane = threadIdx.x & 31;
+    const int64 r = ((int64)blockIdx.x * blockDim.x + threadIdx.x) >> 5, i = first + r;
+    if (r >= count) return;
+    const int current = labels[i];
+    if ((current < 0) != (outside != 0)) {
+        if (lane == 0) next[i] = current;
+        return;
+    }
+    const double w = weights ? least_of(weights[i], 1.0) : 1.0;
+    Nearest near = {ENDLESS, ENDLESS, 0};
+    for (int c = lane; c < k; c += 32) {
+        float value = (float)figures[OFFSET * k + c] + (float)figures[SLOPE * k + c] * sums[r * stride + c];
+        if (c == current && shift != 0.0) value += (float)(figures[SLOPE * k + c] * shift * w);
+        near.look(value, c);
+    }
+    near.join();
+    const Screen by = {steep, constant, wide, tolerance, shift, spherical};
+    if (lane == 0) settle(near, i, current, lengths[i], (double)features, diagonal[i], by, next, doubtful, doubts);
+}
+
+// One warp for a document that is in doubt, or for all: its next cluster in double precision, ties by the rule.
+extern "C" __global__ void decide(const int64* indptr, const int* indices, const double* data, int64 columns, int k,
+                                  const int64* sums, double factor, const double* figures, const int* labels,
+                                  const double* diagonal, const double* weights, double tolerance, double shift,
+                                  double centroid, int adjusted, int spherical, int outside, int64 count,
+                                  const int* which, int* next, double* similar) {
+    extern __shared__ double values[];
+    const int lane = threadIdx.x;
+    const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
+    for (int64 at = blockIdx.x; at < count; at += gridDim.x) {
+        const int64 i = which ? which[at] : at;
+        const int current = labels[i];
+        if (!similar && (current < 0) != (outside != 0)) {
+            if (lane == 0) next[i] = current;
+            continue;
+        }
+        const int64 first = indptr ? indptr[i] : i * columns, last = indptr ? indptr[i + 1] : first + columns;
+        const double w = weights ? weights[i] : 1.0, reach = spherical ? sqrt(fabs(diagonal[i])) : fabs(diagonal[i]);
+        double best = INFINITE, size = 0.0;
+        for (int c = lane; c < k; c += 32) {
+            double sum = 0.0;
+            for (int64 e = first; e < last; ++e)
+                sum += data[e] * ((double)sums[(indptr ? indices[e] : e - first) * (int64)k + c] * factor);
+            if (similar) {  // of the cluster it goes to: for documents that fill an empty one
+                if (c == next[i]) similar[i] = sum;
+                continue;
+            }
+            double value = figures[OFFSET * k + c] + figures[SLOPE * k + c] * sum;
+            if (c == current) value = own_value(figures, c, k, sum, diagonal[i], w, rule);
+            values[c] = value;
+            if (value < best) best = value, size = figures[EXTENT * k + c];
+        }
+        if (similar) continue;
+        double low = best;
+        for (int half = 16; half > 0; half >>= 1) low = least_of(low, __shfl_xor_sync(~0u, low, half));
+        // The extent is that of the first cluster with the least value.
+        int holder = NOTHING;
+        __syncwarp();
+        for (int c = lane; c < k; c += 32)
+            if (values[c] == low) {
+                holder = c;
+                break;
+            }
+        for (int half = 16; half > 0; half >>= 1) holder = min(holder, __shfl_xor_sync(~0u, holder, half));
+        size = holder == NOTHING ? 0.0 : figures[EXTENT * k + holder];
+        low += tolerance * (reach + size);
+        int chosen = NOTHING;
+        for (int c = lane; c < k; c += 32)
+            if (values[c] <= low) {
+                chosen = c;
+                break;
+            }
+        for (int half = 16; half > 0; half >>= 1) chosen = min(chosen, __shfl_xor_sync(~0u, chosen, half));
+        if (chosen == NOTHING) chosen = 0;
+        if (adjusted && current >= 0 && values[current] <= low) chosen = current;
+        if (lane == 0) next[i] = chosen;
+        __syncwarp();
+    }
+}
+
+// tally (2): documents that move, and that do not move back; counts (k): documents of each next cluster.
+extern "C" __global__ void count_moves(const int* labels, const int* before, const int* next, int64 n, int* tally, int* counts) {
+    const int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x;
+    const bool there = i < n && labels[i] >= 0;
+    const int moved = __syncthreads_count(there && next[i] != labels[i]), strayed = __syncthreads_count(there && next[i] != before[i]);
+    if (there) atomicAdd(counts + next[i], 1);
+    if (threadIdx.x) return;
+    if (moved) atomicAdd(tally, moved);
+    if (strayed) atomicAdd(tally + 1, strayed);
+}

@@ -1,0 +1,232 @@
+"""Kernel k-means on a device gives the processor's labels; without one, errors say what is missing.
+
+Here the device is a stand-in (tests/reference/standin.py). With a GPU the same tests run on it as well.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import grampus
+from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
+from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans.gpu.course import fill
+from grampus.errors import InputError, MemoryBudgetError
+from grampus.gram import DenseGram, LinearGram, shift
+from grampus.gram.device import DeviceBlocks
+from tests.reference import standin
+
+
+def real():
+    found = _device._library()
+    return None if isinstance(found, str) else found
+
+
+@pytest.fixture(params=["stand-in"] if real() is None else ["stand-in", "gpu"])
+def device(request, monkeypatch):
+    """Use a device for everything that can."""
+    xp = standin.library() if request.param == "stand-in" else real()
+    monkeypatch.setattr(_device, "_library", lambda: xp)
+    with grampus.config(device="cuda"):
+        yield xp
+
+
+def points(n=60, m=5, groups=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(groups, m))[rng.integers(groups, size=n)] * 2 + rng.normal(size=(n, m))
+
+
+def counts(n=60, m=40, seed=0):
+    rng = np.random.default_rng(seed)
+    return sp.csr_array(rng.poisson(0.15 + 1.2 * (rng.integers(4, size=(n, 1)) == np.arange(m) % 4)).astype(float))
+
+
+def same(gram, k, **options):
+    """Cluster on the device and on the processor, and compare everything."""
+    with grampus.config(device="cpu"):
+        wanted = kernel_kmeans(gram, k, random_state=0, **options)
+    found = kernel_kmeans(gram, k, random_state=0, **options)
+    np.testing.assert_array_equal(found.runs.labels, wanted.runs.labels)
+    np.testing.assert_allclose(found.runs.objective, wanted.runs.objective, rtol=1e-10)
+    assert found.runs.outcomes == wanted.runs.outcomes
+    for here, there in zip(found.runs.histories, wanted.runs.histories, strict=True):
+        np.testing.assert_array_equal(here.moves, there.moves)
+        np.testing.assert_allclose(here.objective, there.objective, rtol=1e-10)
+    return found
+
+
+@pytest.mark.parametrize("rule", ["plain", "adjusted", "cosine"])
+@pytest.mark.parametrize("kind", ["stored", "stored32", "dense", "sparse", "computed"])
+def test_labels_of_every_rule_and_source(device, rule, kind):
+    x = points()
+    gram = {
+        "stored": lambda: DenseGram(x @ x.T),
+        "stored32": lambda: DenseGram((x @ x.T).astype(np.float32)),
+        "dense": lambda: LinearGram(x),
+        "sparse": lambda: LinearGram(counts()),
+        "computed": lambda: parse_kernel("gaussian(3)").gram(x),
+    }[kind]()
+    same(gram, 4, rule=rule, n_init=3)
+
+
+@pytest.mark.parametrize("gram", [DenseGram(points() @ points().T), LinearGram(counts())], ids=["stored", "sparse"])
+def test_labels_with_a_shift_and_weights(device, gram):
+    weights = np.random.default_rng(1).uniform(0, 2, size=len(gram))
+    weights[:7] = 0  # only predicted
+    same(shift(gram), 5, n_init=3, sample_weight=weights)
+
+
+@pytest.mark.parametrize("init", ["k-means++", "pddp"])
+def test_labels_from_every_start(device, init):
+    same(LinearGram(counts()), 4, n_init=2, init=init)
+
+
+def test_empty_clusters_are_filled_as_on_the_processor(device):
+    x = np.repeat(points(12, 3), 4, axis=0) + 1e-3 * points(48, 3, seed=5)
+    start = np.zeros(48, dtype=int)
+    start[:5] = [1, 2, 3, 4, 5]
+    for gram in (DenseGram(x @ x.T), LinearGram(x)):
+        same(gram, 9, init=np.tile(start, (2, 1)), n_init=2)
+
+
+def test_copies_and_symmetric_data(device):
+    x = np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]] * 5)
+    for gram in (DenseGram(x @ x.T), LinearGram(x)):
+        same(gram, 3, n_init=4)
+
+
+def test_more_clusters_than_fit_into_shared_memory(device):
+    x = points(90, 4)
+    same(DenseGram(x @ x.T), 80, n_init=2, max_iter=4)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "cosine", "polynomial(2)", "gaussian(2)"])
+def test_blocks_are_computed_on_the_device(device, kernel):
+    gram = parse_kernel(kernel).gram(points())
+    blocks = DeviceBlocks(gram, device)
+    assert blocks.there is not None
+    assert isinstance(blocks.rows(slice(3, 9)), device.ndarray)
+    np.testing.assert_allclose(_device.on_host(blocks.matrix()), gram.dense(), rtol=1e-12, atol=1e-14)
+
+
+def test_sums_of_kernels_are_computed_on_the_device(device):
+    gram = parse_kernel("0.5 * cosine + gaussian(2)").gram(points())
+    np.testing.assert_allclose(_device.on_host(DeviceBlocks(gram, device).matrix()), gram.dense(), rtol=1e-12)
+
+
+def test_what_cannot_be_moved_is_computed_here(device):
+    gram = parse_kernel("subsequence(2)").gram(["abab", "abba", "bbbb"])
+    blocks = DeviceBlocks(gram, device)
+    assert blocks.there is None
+    np.testing.assert_array_equal(_device.on_host(blocks.matrix()), gram.dense())
+    same(gram, 2, n_init=2)
+
+
+def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
+    small = standin.library(memory=100_000)
+    monkeypatch.setattr(_device, "_library", lambda: small)
+    gram = parse_kernel("gaussian(3)").gram(points(100))
+    with grampus.config(device="cuda"):
+        same(gram, 4, n_init=2)
+
+
+def test_too_little_memory_says_what_would_fit(monkeypatch):
+    small = standin.library(memory=1000)
+    monkeypatch.setattr(_device, "_library", lambda: small)
+    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=r"on the GPU.*fewer clusters"):
+        kernel_kmeans(LinearGram(counts()), 4)
+
+
+def test_lengths_too_far_apart_run_on_the_processor(device):
+    x = points() * np.geomspace(1, 1e9, 60)[:, None]
+    same(LinearGram(x), 3, n_init=2)
+
+
+def test_estimators_use_it(device):
+    x = points()
+    with grampus.config(device="cpu"):
+        wanted = KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x)
+    np.testing.assert_array_equal(
+        KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x).labels_, wanted.labels_
+    )
+
+
+def test_without_a_gpu_one_line_says_so(monkeypatch):
+    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy: pip install.")
+    with grampus.config(device="cuda"), pytest.raises(InputError, match=r"device='cuda' needs CuPy.*device='cpu'"):
+        kernel_kmeans(LinearGram(points()), 2)
+    with grampus.config(device="auto"):
+        kernel_kmeans(LinearGram(points()), 2, random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("library", "words"),
+    [
+        (None, "needs CuPy"),
+        (RuntimeError("libcuda.so not found\nmore"), "libcuda.so not found"),
+    ],
+)
+def test_what_is_missing_is_named(monkeypatch, library, words):
+    def find(name):
+        raise ImportError(name) if library is None else library
+
+    monkeypatch.setattr(_device.importlib, "import_module", find)
+    _device._library.cache_clear()
+    try:
+        found = _device._library()
+        assert words in found
+        assert "\n" not in found
+    finally:
+        _device._library.cache_clear()
+
+
+@pytest.mark.parametrize("name", ["gpu", 0, "CUDA"])
+def test_a_device_must_be_one_of_three(name):
+    with pytest.raises(InputError, match="device must be 'cpu', 'cuda' or 'auto'"):
+        grampus.config(device=name)
+
+
+def test_the_device_of_the_environment(monkeypatch):
+    from grampus import _config
+
+    monkeypatch.setenv("GRAMPUS_DEVICE", "tpu")
+    with pytest.raises(InputError, match=r"GRAMPUS_DEVICE: device must be 'cpu', 'cuda' or 'auto'; got 'tpu'"):
+        _config._initial()
+    monkeypatch.setenv("GRAMPUS_DEVICE", "auto")
+    assert _config._initial().device == "auto"
+
+
+def test_fill_takes_the_farthest_that_leaves_company():
+    chosen = np.array([0, 0, 1, -1], dtype=np.int32)
+    filled = fill(chosen, np.array([1.0, 3.0, 9.0, 99.0]), np.zeros(4), np.array([2, 1, 0]))
+    assert filled.tolist() == [0, 2, 1, -1]
+
+
+def test_documents_are_clustered_on_it(device):
+    rng = np.random.default_rng(0)
+    words = [[f"w{g}{i}" for i in range(8)] for g in range(3)]
+    texts = [" ".join(rng.choice(words[i % 3], 12)) for i in range(60)]
+    with grampus.config(device="cpu"):
+        wanted = DocumentClusterer(3, random_state=0).fit(texts)
+    np.testing.assert_array_equal(DocumentClusterer(3, random_state=0).fit(texts).labels_, wanted.labels_)
+
+
+def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
+    from grampus.cli import main
+
+    source = tmp_path / "texts.txt"
+    source.write_text("one two three\n" * 3 + "four five six\n" * 3)
+    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy: pip install.")
+    with grampus.config(), pytest.raises(SystemExit) as ended:  # the command sets the device of the process
+        main(["cluster", str(source), "-k", "2", "--device", "cuda"])
+    assert ended.value.code == 1
+    assert "device='cuda' needs CuPy" in capsys.readouterr().err
+
+
+def test_doctor_names_the_card(monkeypatch):
+    from grampus.cli.doctor import checks
+
+    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy.")
+    assert checks()["GPU"] == "none that can be used"

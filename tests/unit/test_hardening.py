@@ -1,0 +1,151 @@
+"""Secrets, invisible characters, names and files that used to end badly."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import sys
+
+import numpy as np
+import pytest
+
+import grampus
+from grampus import DocumentClusterer
+from grampus._secrets import masked, masked_words
+from grampus.cli import main
+from grampus.cli.results import TRIGGERS, harmless, jsonl_text, write_rows
+from grampus.errors import CorpusError, InputError
+
+TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}" for i in range(40)]
+
+
+def run(*words):
+    with grampus.config(), pytest.raises(SystemExit) as ended:
+        main(list(words))
+    return ended.value.code
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "postgres://me:hunter2@db/x",
+        "select 1 /* password=hunter2 */",
+        "PASSWORD = 'hunter2'",
+        '{"api_key": "hunter2"}',
+        "https://host/?token=hunter2&page=3",
+        "aws_secret_access_key: hunter2",
+        "Pwd=hunter2;Uid=me",
+        "mysql://hunter:hunter2@h",
+    ],
+)
+def test_secrets_are_masked(text):
+    assert "hunter2" not in masked(text)
+    assert "***" in masked(text)
+    assert masked(masked(text)) == masked(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["select text from passwords", "a:b", "http://host:80/path", "author = 'me'", "token", "C:\\pass\\x", "k=5"]
+)
+def test_what_is_no_secret_stays(text):
+    assert masked(text) == text
+
+
+def test_the_word_after_an_option_for_a_secret():
+    assert masked_words(["--password", "x y", "--out", "run"]) == ["--password", "***", "--out", "run"]
+
+
+def test_a_query_with_a_password_is_kept_nowhere(tmp_path, capsys):
+    place = tmp_path / "d.db"
+    with sqlite3.connect(place) as connection:
+        connection.execute("create table d(text)")
+        connection.executemany("insert into d values (?)", [(text,) for text in TEXTS])
+    connection.close()
+    out, page = tmp_path / "run", tmp_path / "page.html"
+    query = "select text from d /* password=hunter2, postgres://u:hunter2@db */"
+    assert run("cluster", str(place), "-k", "2", "--query", query, "--out", str(out), "--report", str(page)) == 0
+    assert "hunter2" not in capsys.readouterr().out
+    for path in [page, *out.iterdir()]:
+        assert b"hunter2" not in path.read_bytes(), path
+    assert run("cluster", str(place), "--query", "select password=hunter2 from nothing") == 1
+    assert "hunter2" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "before", ["\u200b", "\ufeff", "\u00ad", "\u2060", "\u180e", "\x01", "\x7f", "\u061c", " \u200b "]
+)
+@pytest.mark.parametrize("trigger", [t for t in TRIGGERS if t not in "\t\r\n\x00"])
+def test_invisible_characters_do_not_hide_a_formula(before, trigger):
+    assert harmless(f"{before}{trigger}1+1").startswith("'")
+    assert harmless(f"{before}whale") == f"{before}whale"
+
+
+def test_every_record_of_jsonl_is_one_line_to_everyone():
+    texts = ["a\u2028b", "a\u2029b", "a\x85b", "a\nb", "\\u2028"]
+    lines = jsonl_text(["text"], [[text] for text in texts])
+    assert [json.loads(line)["text"] for line in lines.splitlines()] == texts
+
+
+def test_a_terminal_gets_nothing_to_interpret(monkeypatch, capfdbinary):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    write_rows("-", ["text"], [["whale\x1b]0;owned\x07\u202e\x9bsong"]], lossless=True)
+    sys.stdout.flush()
+    shown = capfdbinary.readouterr().out.decode()
+    assert not set(shown) & {"\x1b", "\x07", "\u202e", "\x9b"}
+    assert "song" in shown
+
+
+@pytest.mark.parametrize("option", ["--out", "--report"])
+def test_names_too_long_are_refused_before_the_work(tmp_path, capsys, option):
+    source = tmp_path / "texts.txt"
+    source.write_text("\n".join(TEXTS))
+    assert run("cluster", str(source), "-k", "2", option, str(tmp_path / ("x" * 245))) == 2
+    assert "at most" in capsys.readouterr().err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["texts.txt"]
+
+
+def test_a_zero_byte_in_a_path_is_named(tmp_path, capsys):
+    source = tmp_path / "texts.txt"
+    source.write_text("\n".join(TEXTS))
+    assert run("cluster", str(source), "-k", "2", "--out", "a\0b") == 2
+    assert "zero byte" in capsys.readouterr().err
+
+
+def test_reading_a_file_in_wal_mode_leaves_nothing_beside_it(tmp_path):
+    place = tmp_path / "wal.db"
+    connection = sqlite3.connect(place)
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("create table d(text)")
+    connection.executemany("insert into d values (?)", [(text,) for text in TEXTS])
+    connection.commit()
+    connection.close()
+    assert len(grampus.read_corpus(place)) == len(TEXTS)
+    assert [path.name for path in tmp_path.iterdir()] == ["wal.db"]
+
+
+def test_pending_writes_of_wal_mode_are_read(tmp_path):
+    connection = sqlite3.connect(tmp_path / "wal.db")
+    connection.execute("pragma journal_mode=wal")
+    connection.execute("create table d(text)")
+    connection.execute("insert into d values ('whale')")
+    connection.commit()  # in the -wal file only, as the connection is still open
+    assert len(grampus.read_corpus(tmp_path / "wal.db")) == 1
+    connection.close()
+
+
+def test_gzip_within_gzip_is_refused(tmp_path):
+    place = tmp_path / "texts.txt.gz"
+    place.write_bytes(gzip.compress(gzip.compress("\n".join(TEXTS).encode())))
+    with pytest.raises(CorpusError, match=r"holds compressed data\. Unpack it once"):
+        grampus.read_corpus(place)
+
+
+def test_substrings_that_no_document_has():
+    with pytest.raises(InputError, match="every similarity is 0"):
+        DocumentClusterer(2, kernel="spectrum(1000000000)").fit(TEXTS)
+
+
+def test_huge_similarities_make_a_finite_heatmap():
+    model = DocumentClusterer(2, kernel="polynomial(300)", random_state=0).fit(TEXTS)
+    assert np.isfinite(model.run_.layout.heatmap).all()
