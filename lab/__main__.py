@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from pathlib import Path
 from lab.conditions import conditions
 from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, write
 
+PART = re.compile(r"<!-- (\w+) -->\n\n## .*?<!-- end of \1 -->", re.DOTALL)  # what a module has on a page
 TITLES = {
     "promises": "What Grampus promises",
     "speed": "Speed next to other packages",
@@ -39,7 +41,10 @@ def bad(text: str) -> bool:
 
 
 def page(section: str, rows: Sequence[Row], folder: Path, quick: bool = False) -> str:
-    """Return the Markdown page of a section: a table of its rows for each module, and what they found below it."""
+    """Return the Markdown page of a section: a table of its rows for each module, and what they found below it.
+
+    Parts of an older page in the folder whose module is gone are kept at the end: their rows cannot be run again.
+    """
     parts = [f"# {TITLES[section]}", f"Written by `python -m lab {section} --save`."]
     for module, members in groupby(rows, key=lambda found: found.module.rpartition(".")[2]):
         lines = ["| row | shows | figure | result | made |", "|---|---|---|---|---|"]
@@ -59,7 +64,13 @@ def page(section: str, rows: Sequence[Row], folder: Path, quick: bool = False) -
             lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
             if record.body:
                 bodies.append(f"### {found.name}\n\n{found.text}\n\n{record.body}\n\n{_made(record)}")
+        if len(lines) == 2:
+            continue  # nothing was measured yet
         parts += [f"<!-- {module} -->\n\n## {module}", "\n".join(lines), *bodies, f"<!-- end of {module} -->"]
+    known = {found.module.rpartition(".")[2] for found in rows}
+    older = folder / f"{section}.md"
+    if older.exists():
+        parts += [match[0] for match in PART.finditer(older.read_text(encoding="utf-8")) if match[1] not in known]
     return "\n\n".join(parts) + "\n"
 
 
@@ -116,8 +127,8 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
         if record is None or how != "current" or options.again:
             print(f"{found.section} {found.name}: {found.text}", flush=True)
             record = run(found, options.quick, options.seed, folder)
-            if options.save and record.status == "done":
-                _keep(found, folder, results)
+        if options.save and record.status == "done" and load(found, folder) == record:
+            _keep(found, folder, results)
         verdicts.append(verdict(found, record, options.quick))
         print(f"{found.section} {found.name}: {record.figure} [{verdicts[-1]}]", flush=True)
         if record.body:

@@ -49,7 +49,7 @@ def sets(task: Task) -> dict[str, Any]:
 )
 def trust(task: Task) -> Found:
     try:
-        from umap import UMAP  # type: ignore[import-not-found]
+        from umap import UMAP
     except ImportError:
         raise Unavailable("pip install umap-learn") from None
     texts, gaps = [], []

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,8 @@ from grampus.metrics import ari, nmi
 from lab import Found, Table, Task, data, row
 from lab.quality.defaults import weighted
 from lab.quality.draws import CONFIRMED_ON, SETS, draw
+from lab.speed.whole import generated
+from lab.speed.whole import seconds as spent_by
 
 FIXED = 8
 NEAR = 1.5  # factor between the number of classes and that of a level
@@ -274,3 +279,19 @@ def levels_20ng(task: Task) -> Found:
     found = choose_levels(x, random_state=0)
     seconds = time.process_time() - began
     return Found(f"{seconds:.1f} CPU s; {found.sentence}", {"seconds": seconds})
+
+
+@row(
+    "quality",
+    "levels-100k",
+    "`grampus cluster` without -k on 100,000 documents of 35 words, page and stability included.",
+    rests_on=(*RESTS_ON, "_native"),
+    conditions=("levels-100k-seconds", "levels-100k-memory"),
+)
+def levels_100k(task: Task) -> Found:
+    with tempfile.TemporaryDirectory() as folder:
+        place, page = Path(folder, "many.txt"), Path(folder, "page.html")
+        place.write_text(generated(task.trials(100_000, 2_000)), encoding="utf-8")
+        words = ("-m", "grampus", "cluster", str(place), "--split", "lines", "--report", str(page), "-q")
+        spent, memory = spent_by(sys.executable, *words)
+    return Found(f"{spent:.1f} processor s, {memory:.0f} MB", {"seconds": spent, "memory": memory})

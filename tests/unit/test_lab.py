@@ -44,6 +44,22 @@ def test_saving_copies_results_and_page(tmp_path):
     assert (tmp_path / "b" / "promises.md").exists()
 
 
+def test_saving_keeps_what_was_measured_before_and_parts_whose_module_is_gone(tmp_path):
+    scratch, kept = tmp_path / "scratch", tmp_path / "kept"
+    command.main(["promises", "--only", "anmi"], scratch=scratch, results=kept)
+    kept.mkdir()
+    gone = "<!-- gone -->\n\n## gone\n\n| row |\n\n### a-table\n\nfigures\n\n<!-- end of gone -->"
+    module = ANMI.module.rpartition(".")[2]
+    old = f"<!-- {module} -->\n\n## {module}\n\nold\n\n<!-- end of {module} -->"
+    (kept / "promises.md").write_text(f"# Title\n\n{old}\n\n{gone}\n", encoding="utf-8")
+    for _ in range(2):
+        command.main(["promises", "--only", "anmi", "--save"], scratch=scratch, results=kept)
+        text = (kept / "promises.md").read_text(encoding="utf-8")
+        assert text.count(gone) == 1
+        assert "\nold\n" not in text
+    assert load(ANMI, kept) == load(ANMI, scratch)
+
+
 def test_a_row_that_fails_makes_the_command_fail(tmp_path, monkeypatch):
     strict = Condition("anmi-seconds", "seconds", "below", 0.0)
     monkeypatch.setattr(command, "conditions", lambda: {**conditions(), "anmi-seconds": strict})

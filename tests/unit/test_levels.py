@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import json
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from click.testing import CliRunner
 
 from grampus import DocumentClusterer, choose_levels
+from grampus.cli import grampus as command
 from grampus.cluster import nested_tree
+from grampus.describe import evidence as fit_of
 from grampus.documents import Effort
+from grampus.documents.inputs import collect
+from grampus.documents.levels import check_groups
 from grampus.errors import InputError
-from grampus.gram import DenseGram, LinearGram
+from grampus.gram import DenseGram, LinearGram, normalise
+from grampus.kernels import parse_kernel
 from grampus.metrics import ari
+from grampus.report.verdict import lead, verdict
 from grampus.select.evidence import FEWEST, Evidence, grid
-from grampus.select.levels import decide, explain_levels
+from grampus.select.levels import Chosen, decide, explain_given, explain_levels
 from grampus.select.nested import coarser, finer
 from grampus.select.ungrouped import ungrouped, ungrouped_gram
 
@@ -90,6 +100,60 @@ def test_a_given_k_is_kept_and_has_levels_around_it():
         model.run_.level_labels("finest")
 
 
+# ---- a given k ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("topics", "k", "answer", "words"), [
+    (4, 4, "groups", "The 4 clusters that were asked for are groups: halves of the documents agree by 1.00"),
+    (0, 10, "no groups", "No groups found: at k = 10, which was given, halves of the documents agree by 0."),
+    (4, 21, "too few", "200 different documents are too few to tell whether 21 clusters are groups; at least 210"),
+])  # fmt: skip
+def test_a_given_k_is_marked(topics, k, answer, words):
+    some, _ = texts(np.random.default_rng(3), topics, 200)
+    model = DocumentClusterer(k, effort=Effort(n_splits=2)).fit(some)
+    assert (model.choice_.answer, model.choice_.given, model.n_clusters_) == (answer, True, k)
+    assert model.choice_.verdict.startswith(words)
+    said = [statement.text for statement in verdict(model.run_) if statement.kind != "good"]
+    assert model.choice_.verdict in said
+    first = lead(model.run_)
+    assert (first.kind == "good") is (answer == "groups")
+    if answer == "no groups":
+        assert first.text.startswith("No groups were found")
+        assert all(statement.kind != "good" for statement in verdict(model.run_))
+
+
+def test_a_given_k_that_is_not_the_number_of_the_groups_says_so():
+    x, _ = blobs(8, n=240)
+    model = DocumentClusterer(3, kernel="linear", effort=Effort(n_splits=2)).fit(x)
+    assert model.choice_.answer in ("groups", "weak groups")  # there are groups, and three clusters are some of them
+    own = Evidence(np.array([3]), np.full((4, 1), 0.1), np.full((3, 1), 0.1), 200)
+    words = explain_given(Chosen("weak groups", {"middle": 3}, own), 200)
+    assert words.startswith("There are groups, but 3 is not their number: at that k halves of the documents agree")
+
+
+def test_many_clusters_are_marked_only_where_there_are_no_groups():
+    cloud, (x, _) = blobs(1, n=1000)[0], blobs(12, n=1000)
+    for rows, answer in ((cloud, "no groups"), (x, None)):
+        kernel = parse_kernel("linear")
+        inputs = collect(rows, kernel, None)
+        gram = kernel.gram(inputs.features, inputs.collection)
+        found = check_groups(gram, inputs, kernel, Effort(), 100, 0, lambda *_: None)
+        assert (None if found is None else found.answer) == answer
+    assert check_groups(gram, inputs, kernel, Effort(stability=False), 12, 0, lambda *_: None) is None
+
+
+def test_the_mark_of_a_given_k_does_not_depend_on_the_order_of_documents():
+    x, _ = blobs(3, n=1200, apart=3.0)  # more than are looked at
+    order = np.random.default_rng(1).permutation(len(x))
+    found = []
+    for rows in (x, x[order]):
+        kernel = parse_kernel("linear")
+        inputs = collect(rows, kernel, None)
+        gram = kernel.gram(inputs.features, inputs.collection)
+        found.append(check_groups(gram, inputs, kernel, Effort(), 3, 0, lambda *_: None))
+    assert found[0] == found[1] is not None
+
+
 @pytest.mark.parametrize("level", ["coarse", "middle", "fine"])
 def test_any_level_can_be_the_answer_and_all_nest(level):
     rng = np.random.default_rng(0)
@@ -133,6 +197,26 @@ def test_the_command_and_the_function_agree():
     choice = DocumentClusterer(kernel="linear").choose(x)
     assert (choice.best, choice.answer) == (levels.middle.n_clusters, levels.verdict)
     assert choice.ks == tuple(levels.evidence.ks.tolist())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("topics", "n", "verdict"), [(5, 150, "groups"), (0, 150, "no groups"), (3, 20, "too few")])
+def test_function_clusterer_and_command_give_one_answer(topics, n, verdict, tmp_path):
+    some, _ = texts(np.random.default_rng(topics), topics, n)
+    place = tmp_path / "texts.jsonl"
+    place.write_text("".join(json.dumps({"text": text}) + "\n" for text in some), encoding="utf-8")
+    done = CliRunner().invoke(command, ["choose-k", str(place), "--json"], prog_name="grampus", obj=[])
+    assert done.exit_code == 0, done.output
+    said = json.loads(done.stdout)
+    model = DocumentClusterer(effort=Effort(stability=False)).fit(some)
+    levels = choose_levels(model.predictor_.vectorizer.transform(some), random_state=0)
+    assert (said["best"], said["answer"]) == (model.n_clusters_, model.choice_.answer)
+    assert (said["ks"], said["mean"]) == (list(model.choice_.ks), list(model.choice_.mean))
+    assert (levels.middle.n_clusters, levels.verdict) == (model.n_clusters_, verdict)
+    assert model.choice_.answer == verdict
+    assert ari(levels.middle.labels, model.labels_) == 1.0
+    for one, other in pairwise(levels.levels):
+        assert len(set(zip(one.labels.tolist(), other.labels.tolist(), strict=True))) == other.n_clusters
 
 
 def test_ks_limit_the_range():
@@ -288,3 +372,44 @@ def test_texts_that_share_nothing_have_no_groups():
     alone = [" ".join(f"w{chr(97 + i % 26)}{chr(97 + i // 26)}{chr(97 + j)}" for j in range(8)) for i in range(120)]
     model = DocumentClusterer(effort=Effort(stability=False)).fit(alone)
     assert (model.choice_.answer, model.n_clusters_) == ("no groups", 1)
+
+
+# ---- what is left over --------------------------------------------------------------------------------------
+
+
+def heap(rng, n=300, groups=3, each=33):
+    """Return rows of which three quarters have nothing in common, and the rest form tight groups; and the clusters."""
+    rows = rng.normal(size=(n, 20)) + 0.3
+    tight = np.repeat(np.eye(20)[:groups] * 12, each, axis=0) + rng.normal(size=(groups * each, 20))
+    return np.concatenate([rows, tight]), np.repeat(np.arange(groups + 1), [n, *[each] * groups])
+
+
+def test_a_heap_of_leftovers_is_mixed_however_often_it_is_found_again():
+    rows, labels = heap(np.random.default_rng(0))
+    gram = normalise(LinearGram(rows))
+    found = fit_of(gram, labels)
+    assert found.mixed.tolist() == [True, False, False, False]
+    assert found.alike[0] < 0.1
+    assert (found.alike[1:] > 0.5).all()
+    assert fit_of(gram, np.zeros(len(rows), dtype=int)).mixed.tolist() == [False]  # nothing to compare it with
+    tight = fit_of(gram.take(np.flatnonzero(labels > 0)), labels[labels > 0] - 1)
+    assert not tight.mixed.any()
+    noise = fit_of(gram.take(np.arange(300)), np.arange(300) % 3)
+    assert not noise.mixed.any()  # all alike: that there are no groups is said elsewhere
+
+
+def test_cohesion_beyond_chance_is_nothing_for_random_groups_of_any_size():
+    rng = np.random.default_rng(0)
+    gram = normalise(LinearGram(np.abs(rng.normal(size=(400, 5)))))
+    found = fit_of(gram, np.repeat([0, 1, 2], [300, 80, 20])[rng.permutation(400)])
+    assert np.abs(found.alike).max() < 0.05 < found.chance
+
+
+def test_a_mixed_cluster_is_called_so_and_gets_no_tick():
+    rows, _ = heap(np.random.default_rng(0))
+    model = DocumentClusterer(4, kernel="cosine", effort=Effort(n_splits=4)).fit(rows)
+    assert [cluster.mixed for cluster in model.clusters_] == [True, False, False, False]
+    said = verdict(model.run_)
+    assert any("is mixed: its documents are hardly more alike than any two" in statement.text for statement in said)
+    assert not any(statement.kind == "good" for statement in (lead(model.run_), *said))
+    assert "of the documents are in clusters that are mixed" in lead(model.run_).text

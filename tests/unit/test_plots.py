@@ -12,12 +12,13 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
-from grampus import _draw, choose_k, plots
+from grampus import _draw, choose_k, choose_levels, plots
 from grampus.cluster import History, Runs, bisecting_kernel_kmeans, kernel_kmeans, pddp, spectral_kmeans
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, LinearGram, centre, eigenvalues, power, shift
 from grampus.kernels import parse_kernel
 from grampus.metrics import contingency_table
+from grampus.persist import Choice
 from grampus.plots import _axes
 from grampus.plots.gram import averaged
 from grampus.plots.results import projected
@@ -185,6 +186,25 @@ def test_the_chart_of_k():
     assert ax.get_title(loc="left") == "k = 3; close to it: 5"
     found.best, found.standard_error = 1, np.full(3, np.nan)
     assert "no structure" in plots.k_chart(found).get_title(loc="left")
+
+
+def test_charts_of_k_are_absolute_and_show_data_without_groups():
+    """Scores near 0 look low, and the score of data without groups is drawn in."""
+    choice = Choice(
+        2, "levels", (2, 3), (0.1, 0.05), (0.01, None), (2, 3), (2,), 4, None, "", (0.08, 0.06), "no groups"
+    )
+    ax = plots.k_chart(choice)
+    low, high = ax.get_ylim()
+    assert low <= 0.0
+    assert high >= 1.0
+    dashed = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert [line.get_ydata().tolist() for line in dashed] == [[0.08, 0.06]]
+    rows = np.repeat(np.eye(4) * 9, 12, axis=0) + np.random.default_rng(0).normal(size=(48, 4))
+    levels = choose_levels(rows, kernel="linear", random_state=0)
+    drawn = levels.plot()
+    assert drawn.lines[0].get_xdata().tolist() == levels.evidence.ks.tolist()
+    with pytest.raises(InputError, match="no scores to draw: 4 different documents are too few"):
+        choose_levels(rows[:4], kernel="linear").plot()
 
 
 @pytest.fixture(scope="module")

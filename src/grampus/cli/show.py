@@ -156,13 +156,15 @@ def _cell(value: Any) -> str:
 
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
+    from ..report.verdict import mixtures
     from ..select import score_chart
 
-    if run.evidence.choice is not None:
-        if run.evidence.choice.ks:
-            out.print(score_chart(run.evidence.choice))
-        if run.evidence.choice.verdict:
-            out.print(clean(run.evidence.choice.verdict, LINE))
+    choice = run.evidence.choice
+    if choice is not None:
+        if choice.ks and not choice.given:
+            out.print(score_chart(choice))
+        if choice.verdict:
+            out.print(clean(choice.verdict, LINE))
         out.print()
     _show_levels(run, out)
     stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
@@ -171,13 +173,16 @@ def show_run(run: Run, out: Console) -> None:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
         row = [cluster.number, cluster.size, cluster.label, (words, *quoted)]
-        rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}"] if stable else row)
+        mark = " mixed" if cluster.mixed else ""
+        rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
     counted = f"{len(run)} document{'' if len(run) == 1 else 's'}"
     clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
     title = f"{counted} from {run.provenance.source}, {clusters}{none}"
     out.print(table(columns, rows, title))
+    for statement in mixtures(run):
+        out.print(clean(statement.text, LINE))
     odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
     out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
     notes(out, run.evidence.warnings)
@@ -188,7 +193,9 @@ def _show_levels(run: Run, out: Console) -> None:
     sizes = {level.name: len(level.branches) for level in run.evidence.levels}
     others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
     if others and run.n_clusters == sizes.get("middle"):
-        how = "" if run.evidence.choice is None else "; --level fine" if "fine" in sizes else "; --level coarse"
+        choice = run.evidence.choice
+        found = choice is not None and not choice.given
+        how = "" if not found else "; --level fine" if "fine" in sizes else "; --level coarse"
         out.print(f"{', '.join(others)}{how}")
 
 

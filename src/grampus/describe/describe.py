@@ -85,6 +85,8 @@ def describe(
             found.nearest(c),
             round(found.separation(c), 6),
             sentence=_sentence(wording, names[c], found.central(c, READ)),
+            alike=None if np.isnan(found.alike[c]) else round(float(found.alike[c]), 6),
+            mixed=bool(found.mixed[c]),
         )
         for c in range(k)
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any, cast
@@ -30,9 +31,9 @@ from .frames import read_rows, texts_of, without_cluster
 from .guide import Guide, resolve
 from .guided import run_method
 from .inputs import Inputs, as_corpus, collect
-from .levels import Partitions, around, choose_levels, numbered_by_size, partitions
+from .levels import Partitions, around, check_groups, choose_levels, numbered_by_size, partitions
 from .methods import Job, Method, check_method
-from .naming import _renamed, with_names
+from .naming import renamed, with_names
 from .outliers import check_outliers, set_aside
 from .parameters import plain, restored
 from .partition import Partition
@@ -90,7 +91,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     clusters_ : tuple of Cluster
         Description of each: label, terms, phrases, documents to read, cohesion, separation, stability.
     choice_ : Choice or None
-        How k was chosen; None if it was given.
+        How k was chosen, or, with the scheme "given", whether the clusters of a given k are groups. Its ``answer`` is
+        "groups", "weak groups", "no groups" or "too few". None where that was not measured.
     branches_ : tuple of Branch
         The tree: how clusters merge, and their parts.
     margin_, oddness_, stability_ : arrays of shape (n,)
@@ -208,7 +210,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         run = build_run(partition, steady, known, repr(self), progress)
         run = run if self.names is None else with_names(run, self.names)
         if named and answer == "middle":
-            run = _renamed(run, {int(labels[found.labels == old][0]): name for old, name in named.items()}, [])
+            run = renamed(run, {int(labels[found.labels == old][0]): name for old, name in named.items()}, [])
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         self.confidence_: Any = found.of_documents(inputs.group) if answer == "middle" else None
@@ -268,7 +270,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return how k was chosen, and the number of clusters of every level."""
         if self.n_clusters == "auto":
             return _chosen(gram, inputs, kernel, effort, seed, progress)
-        return None, around(self._given(inputs), int((inputs.weights > 0).sum()))
+        k = self._given(inputs)
+        return check_groups(gram, inputs, kernel, effort, k, seed, progress), around(k, int((inputs.weights > 0).sum()))
 
     def _answer(self, levels: Partitions, effort: Effort, notes: list[str]) -> str:
         """Return the level that is the answer: the one asked for, where it exists."""

@@ -33,7 +33,7 @@ class Effort:
         Whether to test for groups at all when another scheme chooses k; if there are none, all documents form one
         cluster. Levels are always compared with data without groups.
     stability : bool
-        Whether to measure the stability of clusters and documents.
+        Whether to measure the stability of clusters and documents, and whether the clusters of a given k are groups.
     n_init : int
         Number of starts; the best is kept.
     polish : bool

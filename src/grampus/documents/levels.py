@@ -13,8 +13,20 @@ from .._random import seed_words
 from ..gram import Gram
 from ..kernels import Kernel
 from ..persist import Choice
+from ..persist.records import GIVEN
 from ..select.evidence import FEWEST, PER_CLUSTER, Evidence
-from ..select.levels import NAMES, Chosen, Without, explain_levels, find_levels
+from ..select.levels import (
+    CHECKED_DOCUMENTS,
+    NAMES,
+    Chosen,
+    Without,
+    check_given,
+    documents_needed,
+    explain_given,
+    explain_levels,
+    find_levels,
+    sample,
+)
 from ..select.nested import coarser, finer
 from ..select.ungrouped import ungrouped, ungrouped_gram
 from .effort import LEVELS, Effort
@@ -29,11 +41,46 @@ def choose_levels(
     gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
 ) -> tuple[Choice, dict[str, int]]:
     """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
+    base, heavy = _distinct(gram, inputs)
+    chosen = find_levels(base, _without(base, inputs, kernel, heavy), effort.ks, tuple(seed_words(seed)), progress)
+    words = explain_levels(chosen.verdict, chosen.ks, chosen.evidence, len(heavy))
+    return _record(chosen, LEVELS, words), chosen.ks
+
+
+def check_groups(
+    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, k: int, seed: int, progress: Progress
+) -> Choice | None:
+    """Tell whether the clusters of a given k are groups; None where that is not measured.
+
+    It is not for a single cluster, without stability, and for many clusters where there are groups.
+
+    A sample of the documents is compared with as many without groups. Both have a Gram of their own: what a kernel
+    learns from all documents, such as its components, is better than what it learns from few. A kernel of strings
+    costs too much for that; data without groups are then points with the spectrum of the sample.
+    """
+    if not effort.stability or k < 2:
+        return None
+    base, heavy = _distinct(gram, inputs)
+    chosen = Chosen("too few", {"middle": k}, None)
+    if len(heavy) >= documents_needed(k):
+        entropy = tuple(seed_words(seed))
+        part, rows = sample(base, CHECKED_DOCUMENTS, entropy)
+        drawn = take_rows(inputs.features, heavy[rows])
+        costly = kernel.source.takes == "gram" or "text" in kernel.inputs
+
+        def without(rng: np.random.Generator) -> Gram:
+            return ungrouped_gram(part, rng) if costly else kernel.gram(ungrouped(drawn, rng)).split_shift()[0]
+
+        own = part if costly or len(rows) == len(base) else kernel.gram(drawn).split_shift()[0]
+        chosen = check_given(own, without, k, entropy, progress)
+    return None if not chosen.verdict else _record(chosen, GIVEN, explain_given(chosen, len(heavy)))
+
+
+def _distinct(gram: Gram, inputs: Inputs) -> tuple[Gram, NDArray[np.intp]]:
+    """Return the Gram of the distinct documents that have terms, without its shift, and their places."""
     heavy = np.flatnonzero(inputs.weights > 0)
     base, _ = gram.split_shift()
-    base = base if len(heavy) == len(base) else base.take(heavy)
-    chosen = find_levels(base, _without(base, inputs, kernel, heavy), effort.ks, tuple(seed_words(seed)), progress)
-    return _record(chosen, len(heavy)), chosen.ks
+    return base if len(heavy) == len(base) else base.take(heavy), heavy
 
 
 def _without(base: Gram, inputs: Inputs, kernel: Kernel, heavy: NDArray[np.intp]) -> Without:
@@ -45,17 +92,16 @@ def _without(base: Gram, inputs: Inputs, kernel: Kernel, heavy: NDArray[np.intp]
     return without
 
 
-def _record(chosen: Chosen, n: int) -> Choice:
-    """Return a choice of levels as it is kept in a run."""
+def _record(chosen: Chosen, scheme: str, words: str) -> Choice:
+    """Return a choice of levels, or the check of a given k, as it is kept in a run."""
     seen, best = chosen.evidence, chosen.ks["middle"]
-    words = explain_levels(chosen.verdict, chosen.ks, seen, n)
     if seen is None:
-        return Choice(best, LEVELS, (), (), (), (), (), 0, None, words, (), chosen.verdict)
+        return Choice(best, scheme, (), (), (), (), (), 0, None, words, (), chosen.verdict)
     ks = tuple(seen.ks.tolist())
     order = np.argsort(-seen.excess, kind="stable")
     return Choice(
         best,
-        LEVELS,
+        scheme,
         ks,
         _numbers(seen.mean),
         _numbers(seen.standard_error),

@@ -51,7 +51,7 @@ def _clusters(run: Any, _: Any) -> Any:
         "size": [cluster.size for cluster in clusters],
         "words": [", ".join(term.text for term in cluster.terms[:WORDS]) for cluster in clusters],
     }
-    for name in ("cohesion", "separation", "nearest", "stability"):
+    for name in ("cohesion", "alike", "separation", "nearest", "stability"):
         columns[name] = [getattr(cluster, name) for cluster in clusters]
     return data_frame(columns, range(len(clusters)), "cluster")
 

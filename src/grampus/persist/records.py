@@ -14,6 +14,8 @@ from ..select import score_rows
 from ..text import Texts
 from .frame import scores_frame
 
+GIVEN = "given"  # the scheme of a k that was not chosen
+
 
 @dataclass(frozen=True)
 class Choice(Drawable):
@@ -24,7 +26,7 @@ class Choice(Drawable):
     best : int
         The k that was taken.
     scheme : str
-        How: "RED-S", "KKM-S", ….
+        How: "levels", "RED-S", "KKM-S", …; "given" for a k that was given, and only compared with data without groups.
     ks : tuple of int
         The values tried, in ascending order.
     mean, standard_error : tuple of float or None
@@ -64,6 +66,11 @@ class Choice(Drawable):
     verdict: str = ""
     expected: tuple[float | None, ...] = ()
     answer: str = ""
+
+    @property
+    def given(self) -> bool:
+        """Whether k was given, not chosen."""
+        return self.scheme == GIVEN
 
     def to_frame(self) -> Any:
         """Return one row for each k as a pandas DataFrame: score, standard_error, standing."""

@@ -194,7 +194,7 @@ class Run(Drawable):
         table : str
             "documents": cluster, cluster_name, second, margin, oddness, stability, x and y, indexed by id.
             "levels": the cluster of every document at each level, and its name, indexed by id.
-            "clusters": name, size, words, cohesion, separation, nearest, stability.
+            "clusters": name, size, words, cohesion, alike, separation, nearest, stability.
             "tree": parent, size, height, gain, cluster and name of every node.
             "duplicates": pairs of near-duplicates, first and second, and their similarity.
             "choice": the score of every k that was tried; no rows where k was given.

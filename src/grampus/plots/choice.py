@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,23 +10,26 @@ import numpy as np
 from .. import _draw
 from ..errors import InputError
 from ..persist import Choice
-from ..select import Selection, score_rows
+from ..select import Levels, Selection, score_rows
 from ._axes import COLOURS, axes, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+TICKS = 14  # values of k that are written at most
 _NEEDED = ("ks", "mean", "standard_error", "best", "ranking", "plausible")
 
 
 def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     """Plot the mean score of every k with its standard error; the chosen k is filled, close ones are in the title.
 
+    Scores are drawn from 0 to 1, and those of data without groups as a dashed line, where they were measured.
+
     Parameters
     ----------
-    selection : Selection or Choice
-        What ``choose_k`` returned, or the choice of a run; or anything with ``ks``, ``mean``, ``standard_error``,
-        ``best``, ``ranking`` and ``plausible``.
+    selection : Selection, Levels or Choice
+        What ``choose_k`` or ``choose_levels`` returned, or the choice of a run; or anything with ``ks``, ``mean``,
+        ``standard_error``, ``best``, ``ranking`` and ``plausible``.
     ax : Axes, optional
 
     Returns
@@ -43,6 +47,8 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.lines[0].get_xdata().tolist(), ax.get_title(loc="left")[:5]
     ([2, 3, 4, 5], 'k = 3')
     """
+    if isinstance(selection, Levels):
+        selection = _scores(selection)
     missing = [name for name in _NEEDED if not hasattr(selection, name)]
     if missing:
         raise InputError(
@@ -55,7 +61,14 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     ax.errorbar(ks, mean, yerr=[row.error or 0.0 for row in rows], **look)
     chosen = [i for i, row in enumerate(rows) if row.standing == "chosen"]
     ax.plot([ks[i] for i in chosen], mean[chosen], "o", color=COLOURS[1], markersize=9, zorder=3)
-    ax.set_xticks(ks)
+    without = [(row.k, row.expected) for row in rows if row.expected is not None]
+    if without:
+        ax.plot(*zip(*without, strict=True), "--", color=COLOURS[-1], linewidth=1, label="without groups")
+        ax.legend(frameon=False)
+    errors = np.array([row.error or 0.0 for row in rows])
+    low, high = min(0.0, *(mean - errors)), max(1.0, *(mean + errors))
+    ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))  # absolute: low scores must look low
+    ax.set_xticks(ks[:: -(-len(ks) // TICKS)])
     ax.set_xlabel("number of clusters k")
     ax.set_ylabel("score")
     close = ", ".join(str(row.k) for row in rows if row.standing == "close")
@@ -64,5 +77,25 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     return plain(ax)
 
 
+def _scores(levels: Levels) -> SimpleNamespace:
+    """Return the evidence for levels in the form of a choice of k."""
+    seen = levels.evidence
+    if seen is None:
+        raise InputError(f"These levels have no scores to draw: {levels.sentence}")
+    ks = tuple(seen.ks.tolist())
+    ranking = tuple(ks[place] for place in np.argsort(-seen.excess, kind="stable"))
+    return SimpleNamespace(
+        ks=ks,
+        mean=tuple(seen.mean.tolist()),
+        standard_error=tuple(seen.standard_error.tolist()),
+        expected=tuple(seen.expected.tolist()),
+        best=levels.middle.n_clusters,
+        ranking=ranking,
+        plausible=(),
+        answer=levels.verdict,
+    )
+
+
 _draw.plot.register(Selection, k_chart)
+_draw.plot.register(Levels, k_chart)
 _draw.plot.register(Choice, k_chart)

@@ -112,7 +112,7 @@ def render(page: Page) -> str:
         "command": html.escape(run.provenance.command),
         "version": __version__,
         "created": html.escape(run.provenance.created[:10]),
-        "has_choice": "" if run.evidence.choice is not None and run.evidence.choice.ks else "hidden",
+        "has_choice": "" if run.evidence.choice is not None and len(run.evidence.choice.ks) > 1 else "hidden",
         "has_classes": "" if run.documents.classes is not None else "hidden",
         "has_days": "" if page.days is not None else "hidden",
         "has_command": "" if run.provenance.command else "hidden",

@@ -112,6 +112,8 @@ def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
         "central": list(cluster.central),
         "borderline": list(cluster.borderline),
         "stability": _short(cluster.stability),
+        "alike": _short(cluster.alike),
+        "mixed": cluster.mixed,
         "cohesion": _short(cluster.cohesion),
         "separation": _short(cluster.separation),
         "nearest": cluster.nearest,
@@ -121,7 +123,7 @@ def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
 # Documents in no cluster are one more cluster to the script, which marks it apart.
 _NO_CLUSTER = {
     "name": "No cluster", "none": True, "terms": [], "phrases": [], "sentence": "", "central": [], "borderline": [],
-    "stability": None, "cohesion": None, "separation": None, "nearest": -1,
+    "stability": None, "alike": None, "mixed": False, "cohesion": None, "separation": None, "nearest": -1,
 }  # fmt: skip
 
 

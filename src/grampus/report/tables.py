@@ -91,8 +91,9 @@ def cluster_list(page: Page) -> Element:
         line = add(body, "li", class_="found-line")
         add(line, "span", _name(page, group), class_="found-name", dir="auto")
         add(line, "span", f"{size:,}", class_="number")
-        stability = clusters[0].stability if len(clusters) == 1 else None
-        add(line, "span", "" if stability is None else f"{stability:.0%} stable", class_="found-sure")
+        alone = clusters[0] if len(clusters) == 1 else None
+        stable = "" if alone is None or alone.stability is None else f"{alone.stability:.0%} stable"
+        add(line, "span", "mixed" if alone is not None and alone.mixed else stable, class_="found-sure")
     return body
 
 

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from .. import metrics
+from ..describe import Cluster
 from ..persist import Run
 from ..select.results import explain_choice, join_words
 
@@ -17,6 +18,7 @@ STABLE, UNSTABLE = 0.75, 0.5  # share of cluster mates that stay in halves of th
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
 REMARK = re.compile("^(Not counted|Languages?):|clustered together")  # what was read, not what to watch
+LEFT_OVER = 0.2  # of the documents in mixed clusters, from which the first sentence says so
 CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
     (STABLE, "clear", "most", "good"),
     (UNSTABLE, "fairly clear", "more than half", "plain"),
@@ -39,6 +41,11 @@ LEADS = {
     ),
     "weak groups": Statement("These groups are weak: halves of the documents agree only little better than chance."),
 }
+ASKED_FOR = Statement(
+    "No groups were found: the clusters are as many as were asked for, but halves of the documents agree no better "
+    "than chance.",
+    "warning",
+)
 
 
 def verdict(run: Run) -> tuple[Statement, ...]:
@@ -50,7 +57,10 @@ def verdict(run: Run) -> tuple[Statement, ...]:
 
 def lead(run: Run) -> Statement:
     """Return how far to believe the clusters, in one sentence."""
-    answer = "" if run.evidence.choice is None else run.evidence.choice.answer
+    choice = run.evidence.choice
+    answer = "" if choice is None else choice.answer
+    if choice is not None and choice.given and answer == "no groups":
+        return ASKED_FOR
     if answer in LEADS:
         return LEADS[answer]
     if not has_groups(run):
@@ -59,8 +69,17 @@ def lead(run: Run) -> Statement:
     if run.n_clusters == 1 or not measured:
         alone = "All documents are in one cluster."
         return Statement(alone if run.n_clusters == 1 else "How stable these clusters are was not measured.")
-    mean = sum((c.stability or 0.0) * c.size for c in measured) / (sum(c.size for c in measured) or 1)
+    return _clearness(run, measured)
+
+
+def _clearness(run: Run, measured: list[Cluster]) -> Statement:
+    groups = [cluster for cluster in measured if not cluster.mixed] or measured
+    mean = sum((c.stability or 0.0) * c.size for c in groups) / (sum(c.size for c in groups) or 1)
     word, kept, kind = next((word, kept, kind) for least, word, kept, kind in CLEARNESS if mean >= least)
+    share = sum(cluster.size for cluster in measured if cluster.mixed) / max(len(run), 1)
+    if share >= LEFT_OVER:
+        left = f"{share:.0%} of the documents are in clusters that are mixed"
+        return Statement(f"These groups are {word}, but {left}.", "warning" if kind == "warning" else "plain")
     again = "comes back together when half of the documents are clustered again"
     return Statement(f"These groups are {word}: {kept} of each {again}.", kind)
 
@@ -83,8 +102,11 @@ def has_groups(run: Run) -> bool:
 def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
     kind: Kind
-    if choice is None:
-        return [Statement(f"The number of clusters, {k}, was given, not found.")]
+    if choice is None or choice.given:
+        said = [Statement(f"The number of clusters, {k}, was given, not found.")]
+        if choice is not None:
+            said.append(Statement(choice.verdict, "plain" if has_groups(run) else "warning"))
+        return said
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
     if choice.answer:
@@ -111,7 +133,8 @@ def _stability(run: Run) -> list[Statement]:
     mean = float(values @ sizes / sizes.sum())
     weak = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
     word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
-    kind: Kind = "good" if mean >= STABLE else "plain" if mean >= UNSTABLE else "warning"
+    sure = mean >= STABLE and has_groups(run) and not any(cluster.mixed for cluster in measured)
+    kind: Kind = "good" if sure else "plain" if mean >= UNSTABLE else "warning"
     said = [
         Statement(
             f"The clusters are {word}: in halves of the collection {mean:.0%} of cluster mates stay, beyond chance.",
@@ -143,9 +166,9 @@ def _classes(run: Run) -> list[Statement]:
 
 
 def _shape(run: Run) -> list[Statement]:
-    said = []
+    said = mixtures(run)
     sizes = np.array([cluster.size for cluster in run.evidence.clusters])
-    if run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
+    if not said and run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         share = sizes.max() / len(run)
         said.append(Statement(f"One cluster holds {share:.0%} of the documents; it may be a remainder.", "warning"))
     if run.n_unassigned:
@@ -153,6 +176,23 @@ def _shape(run: Run) -> list[Statement]:
     if len(run.evidence.duplicates):
         said.append(Statement(f"{_count(len(run.evidence.duplicates), 'pair')} of near-duplicates found."))
     return said
+
+
+def mixtures(run: Run) -> list[Statement]:
+    """Return which clusters hold what is left over, if any."""
+    mixed = [cluster for cluster in run.evidence.clusters if cluster.mixed]
+    if not mixed:
+        return []
+    names = join_words([f"“{cluster.label or cluster.number + 1}”" for cluster in mixed[:3]])
+    more = f" and {len(mixed) - 3} more" if len(mixed) > 3 else ""
+    share = sum(cluster.size for cluster in mixed) / max(len(run), 1)
+    what = "is mixed: its documents are" if len(mixed) == 1 else "are mixed: their documents are"
+    return [
+        Statement(
+            f"{names}{more}, {share:.0%} of the documents, {what} hardly more alike than any two of the collection.",
+            "warning",
+        )
+    ]
 
 
 def _count(number: int, what: str) -> str:

@@ -106,7 +106,14 @@ def grid(n: int, most: int) -> tuple[int, ...]:
 
 
 def measure(
-    gram: Gram, without: Callable[[np.random.Generator], Gram], ks: Sequence[int], entropy: Entropy, report: Progress
+    gram: Gram,
+    without: Callable[[np.random.Generator], Gram],
+    ks: Sequence[int],
+    entropy: Entropy,
+    report: Progress,
+    *,
+    splits: int = SPLITS,
+    draws: int = DRAWS,
 ) -> Evidence:
     """Score every k on splits of the documents, and on splits of collections without groups.
 
@@ -119,12 +126,14 @@ def measure(
     ks : sequence of int
     entropy : tuple of int
     report : callable
+    splits, draws : int
+        Splits of the documents, and collections without groups.
     """
-    steps = len(ks) * (DRAWS + 1)
+    steps = len(ks) * (draws + 1)
     report("looking for groups", 0, steps)
-    scores = split_scores(gram, ks, entropy, range(SPLITS), report, 0, steps)
-    null = np.empty((DRAWS, len(ks)))
-    for draw in range(DRAWS):
+    scores = split_scores(gram, ks, entropy, range(splits), report, 0, steps)
+    null = np.empty((draws, len(ks)))
+    for draw in range(draws):
         drawn = without(null_generator(entropy, draw))
         numbers = range(NULL_SPLITS * draw, NULL_SPLITS * (draw + 1))
         done = len(ks) * (draw + 1)

@@ -17,7 +17,7 @@ from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from .evidence import DOCUMENTS, FEWEST, Evidence, grid, measure, split_scores
+from .evidence import DOCUMENTS, FEWEST, PER_CLUSTER, Evidence, grid, measure, split_scores
 from .nested import coarser, finer
 from .splits import Entropy, check_ks, generator
 from .ungrouped import ungrouped, ungrouped_gram
@@ -33,6 +33,9 @@ APART = 1.6  # factor between the numbers of clusters of two levels
 SURPRISE, EXCESS = 3.0, 0.05  # what groups need: standard deviations above data without groups, and a share
 LIKELY = 1.0  # standard deviations that the other levels need
 CLEAR = 0.35  # excess from which the groups are called clear
+# Whether a given number of clusters are groups is told from fewer documents, splits and draws.
+CHECKED_DOCUMENTS, CHECKED_SPLITS, CHECKED_DRAWS, CHECKED_AT = 800, 4, 3, (8, 20)
+MOST_CHECKED = CHECKED_DOCUMENTS // PER_CLUSTER  # clusters that so few documents can tell about
 _SAMPLE = 4  # what a generator is for; see `splits`
 
 
@@ -230,15 +233,61 @@ def find_levels(gram: Gram, without: Without, ks: Any, entropy: Entropy, report:
     n = len(gram)
     if n < FEWEST:
         return Chosen("too few", {"middle": 1}, None)
-    ordered, order = gram.canonical()
-    size = min(n, DOCUMENTS)
-    drawn = np.sort(generator(entropy, _SAMPLE).permutation(n)[:size]) if size < n else np.arange(n)
-    part = ordered if size == n else ordered.take(drawn)
-    values = grid(n, size) if ks is None else check_ks(ks, size // 2)
-    evidence = measure(part, lambda rng: without(order[drawn], rng), values, entropy, report)
+    part, rows = sample(gram, DOCUMENTS, entropy)
+    values = grid(n, len(part)) if ks is None else check_ks(ks, len(part) // 2)
+    evidence = measure(part, lambda rng: without(rows, rng), values, entropy, report)
     if ks is None:
         evidence = _refined(part, evidence, entropy, report)
     return decide(evidence)
+
+
+def sample(gram: Gram, most: int, entropy: Entropy) -> tuple[Gram, NDArray[np.intp]]:
+    """Return at most so many documents, drawn by content, in canonical order, and their places in the Gram."""
+    ordered, order = gram.canonical()
+    if len(gram) <= most:
+        return ordered, order
+    drawn = np.sort(generator(entropy, _SAMPLE).permutation(len(gram))[:most])
+    return ordered.take(drawn), order[drawn]
+
+
+def check_given(
+    gram: Gram, without: Callable[[np.random.Generator], Gram], k: int, entropy: Entropy, report: Progress
+) -> Chosen:
+    """Tell whether a given number of clusters are groups, from few documents. Costs a few splits at three values of k.
+
+    There are groups if halves agree more than those of data without groups at k, 8 or 20; whether the k clusters are
+    such groups is told at k. For more than `MOST_CHECKED` clusters only the former is told, at 8 and 20: the evidence
+    is that at 20, and the verdict is "" where there are groups.
+
+    Parameters
+    ----------
+    gram : Gram
+        A sample of the documents in canonical order, without a trailing shift.
+    without : callable
+        Makes as many documents without groups.
+    k : int
+    entropy : tuple of int
+    report : callable
+    """
+    others = [other for other in CHECKED_AT if documents_needed(other) <= len(gram)]
+    ks = sorted({k, *others} if k <= MOST_CHECKED else others)
+    seen = measure(gram, without, ks, entropy, report, splits=CHECKED_SPLITS, draws=CHECKED_DRAWS)
+    at = [ks.index(k) if k in ks else len(ks) - 1]
+    own = Evidence(seen.ks[at], seen.scores[:, at], seen.null[:, at], seen.n_documents)
+    verdict = decide(seen).verdict
+    if verdict != "no groups":
+        verdict = "groups" if _beyond(own)[0] and own.excess[0] >= CLEAR else "weak groups"
+    return Chosen(verdict if k in ks or verdict == "no groups" else "", {"middle": k}, own)
+
+
+def _beyond(seen: Evidence) -> NDArray[np.bool_]:
+    """Return where the agreement less two standard errors is above that of data without groups."""
+    return np.asarray(seen.mean - 2.0 * seen.standard_error > seen.expected)
+
+
+def documents_needed(k: int) -> int:
+    """Return how many different documents it takes to tell whether k clusters are groups."""
+    return max(FEWEST, PER_CLUSTER * k)
 
 
 def _refined(gram: Gram, seen: Evidence, entropy: Entropy, report: Progress) -> Evidence:
@@ -281,7 +330,7 @@ def _with(seen: Evidence, gram: Gram, more: list[int], entropy: Entropy, report:
 def decide(seen: Evidence) -> Chosen:
     """Read the evidence: the verdict, and the number of clusters of each level."""
     excess = seen.excess
-    supported = (seen.surprise > SURPRISE) & (excess > EXCESS)
+    supported = _beyond(seen) & (seen.surprise > SURPRISE) & (excess > EXCESS)
     if not supported.any():
         return Chosen("no groups", {"middle": 1}, seen)
     middle = _best(seen.ks, excess, supported, "middle")
@@ -330,9 +379,25 @@ def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n
     middle = sizes["middle"]
     if seen is None or middle not in seen.ks:
         return f"{middle} groups{more}."
-    place = int(np.flatnonzero(seen.ks == middle)[0])
-    figures = (
-        f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"
-    )
-    word = "groups" if verdict == "groups" else "weak groups"
-    return f"{middle} {word}{more}: {figures}."
+    return f"{middle} {verdict}{more}: {_figures(seen, middle)}."
+
+
+def explain_given(chosen: Chosen, n: int) -> str:
+    """Return the verdict on a number of clusters that was given, in words."""
+    k, seen = chosen.ks["middle"], chosen.evidence
+    if seen is None:
+        return (
+            f"{n:,} different documents are too few to tell whether {k} clusters are groups; at least "
+            f"{documents_needed(k):,} are needed."
+        )
+    at = int(seen.ks[0])
+    if chosen.verdict == "no groups":
+        return f"No groups found: at k = {at}{', which was given' if at == k else ''}, {_figures(seen, at)}."
+    if not _beyond(seen)[0] or seen.excess[0] <= EXCESS:
+        return f"There are groups, but {k} is not their number: at that k {_figures(seen, at)}."
+    return f"The {k} clusters that were asked for are {chosen.verdict}: {_figures(seen, at)}."
+
+
+def _figures(seen: Evidence, k: int) -> str:
+    place = int(np.flatnonzero(seen.ks == k)[0])
+    return f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"

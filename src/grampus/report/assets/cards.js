@@ -9,12 +9,15 @@ function meter(name, value, words) {
 }
 
 const stabilityWords = (value) => (value >= 0.75 ? "stable" : value >= 0.5 ? "fairly stable" : "not stable");
+const stayWords = (group) => (group.mixed ? "but mixed" : stabilityWords(group.stability));
 
 function measures(group) {
   const found = [];
   if (group.stability !== null)
-    found.push(meter("Stability", group.stability, `${percent(group.stability)} stay together, ${stabilityWords(group.stability)}`));
-  if (group.cohesion !== null) found.push(meter("Alike inside", group.cohesion, `${digits(group.cohesion, 2)} of 1`));
+    found.push(meter("Stability", group.stability, `${percent(group.stability)} stay together, ${stayWords(group)}`));
+  if (group.alike !== null)
+    found.push(meter("Alike inside", group.alike, `${digits(group.alike, 2)} of 1 beyond chance${group.mixed ? ": mixed" : ""}`));
+  else if (group.cohesion !== null) found.push(meter("Alike inside", group.cohesion, `${digits(group.cohesion, 2)} of 1`));
   if (group.separation !== null && group.nearest >= 0) {
     const other = state.groups[state.groupOf[group.nearest]] ?? group;
     found.push(meter("Apart from", group.separation, `${shorten(other.name, 24)}: ${digits(group.separation, 2)}`));

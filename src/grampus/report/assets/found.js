@@ -5,12 +5,14 @@ const SURE = [
   [-1, "weak", "not stable"],
 ];
 
+const MIXED = [0, "weak", "mixed"];
+
 function foundLine(group) {
   const most = Math.max(1, ...state.groups.map(({ size }) => size));
   const bar = el("span", { class: "meter", "aria-hidden": "true" });
   bar.style.setProperty("--share", group.size / most);
   bar.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
-  const sure = group.stability === null ? null : SURE.find(([least]) => group.stability >= least);
+  const sure = group.mixed ? MIXED : group.stability === null ? null : SURE.find(([least]) => group.stability >= least);
   return el(
     "li",
     { class: "found-line" },

@@ -52,7 +52,7 @@ startHeatmap();
 regroup();
 startLegend();
 showLegend();
-if (data.choice?.ks.length) choiceChart();
+if (data.choice?.ks.length > 1) choiceChart();
 startCopy();
 startBar();
 startResults();

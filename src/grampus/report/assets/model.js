@@ -125,6 +125,8 @@ function groupOfClusters(clusters, names) {
     central: alternate(parts.map((part) => part.central)),
     borderline: alternate(parts.map((part) => part.borderline)),
     stability: single?.stability ?? null,
+    alike: single?.alike ?? null,
+    mixed: single?.mixed === true,
     cohesion: single?.cohesion ?? null,
     separation: single?.separation ?? null,
     nearest: single?.nearest ?? -1,
