@@ -154,7 +154,7 @@ def test_a_new_run_keeps_numbers_names_and_edits_by_documents():
 
 def test_what_no_longer_fits_is_said():
     old = example_run().edited(Edit("merge", (0, 1)))
-    other = DocumentClusterer(2, random_state=0).fit(list(example_run().documents.texts)).run_
+    other = DocumentClusterer(1, random_state=0).fit(list(example_run().documents.texts)).run_
     kept = keep_answer(other, old)
     assert kept.edits == ()
     assert any("no longer fits" in note for note in kept.evidence.warnings)

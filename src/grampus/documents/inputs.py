@@ -74,7 +74,7 @@ class Inputs:
     def gram(self, kernel: Kernel) -> Gram:
         """Return the Gram of the distinct documents; raise where every similarity is 0."""
         gram = kernel.gram(self.features, self.collection)
-        if kernel.source.takes == "strings" and not gram.diagonal().any():
+        if kernel.source.takes == "strings" and not gram.split_shift()[0].diagonal().any():
             raise InputError(
                 f"kernel '{kernel}' must find something in at least one document; every similarity is 0. Use shorter "
                 "substrings."

@@ -82,10 +82,10 @@ class Edit:
     --------
     >>> from grampus import DocumentClusterer
     >>> from grampus.persist import Edit
-    >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
-    >>> edited = run.edited(Edit("rename", (1,), name="Birds"), Edit("noise", documents=("1",)))
-    >>> edited.evidence.clusters[1].label, edited.evidence.labels.tolist()
-    ('Birds', [-1, 0, 1, 1])
+    >>> run = DocumentClusterer(2, random_state=0).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+    >>> edited = run.edited(Edit("rename", (0,), name="Birds"), Edit("noise", documents=("1",)))
+    >>> edited.evidence.clusters[0].label, edited.evidence.labels.tolist()
+    ('Birds', [-1, 1, 0, 0])
     >>> edited.undone().evidence.labels.tolist()
     [0, 0, 1, 1]
     """
