@@ -40,7 +40,8 @@ def write_sources(folder: Path) -> None:
     for topic, words in TOPICS.items():
         for number in range(15):
             text = " ".join(rng.choice(words.split(), size=9))
-            rows.append({"id": f"{topic}{number}", "section": topic, "body": text, "text": text})
+            year = f"{2020 + number % 3}-05-06"
+            rows.append({"id": f"{topic}{number}", "section": topic, "date": year, "body": text, "text": text})
             file = folder / "news" / topic / f"{number}.txt"
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
@@ -49,6 +50,8 @@ def write_sources(folder: Path) -> None:
         table.writeheader()
         table.writerows(rows)
     (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (folder / "new.jsonl").write_text('{"id": "n1", "text": "a whale in the sea"}\n')
+    (folder / "ids.txt").write_text("sea0\nlaw3\n")
     (folder / "new.csv").write_text("id,text\nn1,a whale in the sea\nn2,the judge and the jury\nn3,xyzzy\n")
 
 
@@ -61,7 +64,21 @@ def place(tmp_path_factory):
     os.chdir(folder)
     try:
         for name, seed in (("run", "0"), ("monday", "0"), ("tuesday", "1")):
-            words = ["cluster", "news.csv", "--label", "section", "-k", "3", "--out", name, "--seed", seed, "-q"]
+            words = [
+                "cluster",
+                "news.csv",
+                "--label",
+                "section",
+                "--date",
+                "date",
+                "-k",
+                "3",
+                "--out",
+                name,
+                "--seed",
+                seed,
+                "-q",
+            ]
             with pytest.raises(SystemExit) as stop:
                 main([*words, "--no-stability"])
             assert stop.value.code == 0
@@ -159,8 +176,8 @@ def test_the_help_of_cluster_starts_with_the_five_options_that_matter(capsys, mo
     _, out, _ = here(tmp_path, capsys, monkeypatch, "cluster", "--help")
     headings = re.findall(r"^(\w.*):$", out, re.MULTILINE)
     assert headings == [
-        "Main options", "Reading documents", "Comparing documents", "Choosing k", "Clustering", "Names",
-        "Reproducibility and resources", "Output",
+        "Main options", "Reading documents", "Comparing documents", "Choosing k", "Clustering",
+        "What is known", "Names", "Reproducibility and resources", "Output",
     ]  # fmt: skip
     first = out.partition("Main options:")[2].partition("Reading documents:")[0]
     assert re.findall(r"--[a-z]+", first) == ["--clusters", "--text", "--label", "--report", "--out"]
@@ -318,7 +335,7 @@ def test_word_vectors_by_name(place, capsys, monkeypatch, tmp_path):
     words = ["cluster", "news.csv", "-k", "3", "--vectors", "tiny", "--no-stability", "--json"]
     status, out, error = here(place, capsys, monkeypatch, *words)
     assert status == 0, error
-    assert json.loads(out)["kernel"].endswith("0.5 * cosine@vectors")
+    assert json.loads(out)["kernel"].endswith("0.3 * cosine@vectors")
     assert any("Vectors 'tiny'" in note for note in json.loads(out)["warnings"])
     assert json.loads(out)["inputs"]["vectors"]["name"] == "tiny"
     status, out, error = here(place, capsys, monkeypatch, "choose-k", "news.csv", "--vectors", "tiny", "--ks", "2-3",

@@ -372,7 +372,7 @@ def test_tabs_map_and_skip_link_work_from_the_keyboard(page):
     assert page.run("document.activeElement.id") == "tab-documents"
     page.run("document.querySelector('#points').focus()")
     before = picture(page)
-    for key in ("+", "+", "ArrowLeft", "ArrowUp"):
+    for key in ("+", "ArrowLeft", "ArrowUp"):
         page.key(key)
     assert picture(page) != before
     page.key("Enter")
@@ -414,8 +414,8 @@ def test_rename_merge_download_and_apply_again(page, example, tmp_path):
             break
         page.settle()
     given = json.loads(file.read_text())
-    assert given["merges"] == [[1, 3]]
-    assert given["names"] == {"1": "Whales & co <b>"}
+    made = [(edit["action"], sorted(edit["clusters"]), edit.get("name", "")) for edit in given["edits"]]
+    assert made == [("rename", [1], "Whales & co <b>"), ("merge", [1, 3], "")]
 
     run.save(tmp_path / "run")
     out = tmp_path / "again.html"
@@ -425,13 +425,13 @@ def test_rename_merge_download_and_apply_again(page, example, tmp_path):
     page.open(out)
     page.until(READY)
     assert text(page, "#headline") == "160 documents in 3 clusters"
-    assert text(page, "#name-1") == "Whales & co <b>"
+    assert text(page, "#name-1").startswith("Whales & co <b> + ")
     page.click("[data-cluster='1'] footer button:nth-of-type(3)")  # split again
     assert text(page, "#headline") == "160 documents in 4 clusters"
     page.click("#undo")
     assert text(page, "#headline") == "160 documents in 3 clusters"
-    page.click("#undo-all")
-    assert text(page, "#name-1") == run.evidence.clusters[1].label
+    page.click("#undo-all")  # what was done in this page; the log of the run stays
+    assert text(page, "#name-1").startswith("Whales & co <b> + ")
     page.open(example)  # for the fixture's last look
     page.until(READY)
 

@@ -152,15 +152,6 @@ class Options:
     out: str | None = option(
         "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
     )
-    keep: str | None = option(
-        "Keep numbers, names and edits of an older run.",
-        heading=MAIN,
-        metavar="RUN",
-        type=click.Path(exists=True, file_okay=False),
-    )
-    within: int | None = option(
-        "Cluster one cluster of the run SOURCE again.", heading=MAIN, type=click.IntRange(min=0), metavar="CLUSTER"
-    )
     terms: TermOptions
     others: VectorOptions
     level: str = option(
@@ -178,6 +169,18 @@ class Options:
         default="off",
     )
     known: GuideOptions
+    keep: str | None = option(
+        "Keep numbers, names and edits of an older run.",
+        heading="What is known",
+        metavar="RUN",
+        type=click.Path(exists=True, file_okay=False),
+    )
+    within: int | None = option(
+        "Cluster one cluster of the run SOURCE again.",
+        heading="What is known",
+        type=click.IntRange(min=0),
+        metavar="CLUSTER",
+    )
     naming: NameOptions
     machine: MachineOptions
     table: ResultOptions
@@ -220,7 +223,7 @@ def cluster(options: Options) -> None:
     Examples:
       grampus cluster news/ --out run --report page.html
       grampus cluster news.csv --text body -k 8 --results clusters.csv
-      grampus cluster run --within 4
+      grampus cluster run --within 2
     """
     options.check()
     texts = options.texts.embedded

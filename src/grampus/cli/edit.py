@@ -48,7 +48,7 @@ def edit(options: Options) -> None:
 
     \b
     Examples:
-      grampus edit run --rename 3="Space flight" --merge 4,7
+      grampus edit run --rename 2="Space flight" --merge 0,1
       grampus edit run edits.json
       grampus edit run --undo
     """

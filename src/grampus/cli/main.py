@@ -26,7 +26,7 @@ COMMANDS = {  # in the order of use; each is a file of this folder, loaded when 
     "choose-k": "Choose the number of clusters, and say how certain it is.",
     "tree": "Show the tree of a saved run, or grow one from documents.",
     "edit": "Rename, merge, split and correct clusters of a saved run.",
-    "update": "Add documents to a saved run, or delete some, and re-cluster.",
+    "update": "Add documents to a saved run, or delete some.",
     "trends": "Show shares of clusters over time or by a column.",
     "assign": "Assign new documents to the clusters of a saved run.",
     "evaluate": "Compare the clusters of a saved run with known classes.",

@@ -39,7 +39,7 @@ class Options:
     output: OutputOptions
 
 
-@command(Options, "update", "Add documents to a saved run, or delete some, and re-cluster.")
+@command(Options, "update", "Add documents to a saved run, or delete some.")
 def update(options: Options) -> None:
     """Add the documents of SOURCE to the run in folder RUN and cluster again from its answer. Numbers and names of
     clusters that survive stay.

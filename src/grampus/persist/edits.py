@@ -87,7 +87,7 @@ class Edit:
     >>> edited.evidence.clusters[0].label, edited.evidence.labels.tolist()
     ('Birds', [-1, 1, 0, 0])
     >>> edited.undone().evidence.labels.tolist()
-    [0, 0, 1, 1]
+    [1, 1, 0, 0]
     """
 
     action: str
