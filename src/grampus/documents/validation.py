@@ -19,6 +19,7 @@ from .partition import Partition
 
 LARGEST_K = 10  # tried by default
 STABILITY_SPLITS = 20  # at most, for stability; more of them change it less than another seed does
+FEWEST_SPLITS, READ_IN_SPLITS = 8, 120_000  # at least, and documents of all splits from which on there are fewer
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,10 @@ def stability(found: Partition, n_splits: int, progress: Progress) -> Stability 
     gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
     try:
         measured = select.stability(
-            gram, labels, splits=select.Splits(min(n_splits, STABILITY_SPLITS)), random_state=found.seed
+            gram,
+            labels,
+            splits=select.Splits(min(n_splits, STABILITY_SPLITS, max(FEWEST_SPLITS, READ_IN_SPLITS // len(heavy)))),
+            random_state=found.seed,
         )
     except InputError as error:
         found.notes.append(f"Stability was not measured: {error}")
