@@ -74,7 +74,8 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     --------
     >>> from grampus import DocumentClusterer
     >>> from grampus.documents import update_run
-    >>> run = DocumentClusterer(2, random_state=0).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
+    >>> texts = ["whale song", "whales sing", "bird nest", "nests of birds"]
+    >>> run = DocumentClusterer(2, random_state=0).fit(texts).run_
     >>> later = update_run(run, ["a whale song", "birds"], delete=["1"])
     >>> list(later.documents.ids), later.evidence.labels.tolist()
     (['2', '3', '4', '5', '6'], [1, 0, 0, 1, 0])
