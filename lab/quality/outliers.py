@@ -1,7 +1,7 @@
 """Plant documents of other collections into one: they must be found, and nothing where nothing was planted.
 
 The score was chosen among 40 (similarity to neighbours, centroids and all documents, residuals, distances within
-clusters) on bbc, ohsumed and agnews, and confirmed on r52, stackoverflow and arxiv.
+clusters) with bbc, r52, stackoverflow, ohsumed and agnews in view; arxiv alone (AUC 0.974 and 0.942) is a confirmation.
 """
 
 from __future__ import annotations
