@@ -482,7 +482,7 @@ import grampus.documents, grampus.report, grampus.text
 from grampus.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print("ready", flush=True)
-main(["cluster", "news.csv", "--splits", "200000", "--out", "interrupted"])
+main(["cluster", "news.csv", "--scheme", "auto", "--splits", "200000", "--out", "interrupted"])
 """
 
 
