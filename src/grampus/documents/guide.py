@@ -175,7 +175,9 @@ def _pairs(given: Any, what: str, find: _Finder) -> NDArray[np.intp]:
 
 
 def _graph(pairs: NDArray[np.intp], m: int) -> Any:
-    return sp.coo_array((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(m, m)).tocsr()
+    return sp.coo_array(
+        (np.ones(len(pairs), dtype=np.int8), (pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32))), shape=(m, m)
+    ).tocsr()
 
 
 def _components(pairs: NDArray[np.intp], m: int) -> NDArray[np.intp]:
