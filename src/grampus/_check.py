@@ -165,7 +165,7 @@ def check_partition(labels: Any, n: int) -> NDArray[np.intp]:
     if len(values) != n or len(inside) == 0 or values.min() < -1:
         raise InputError(f"labels must be {n} whole numbers from −1 on, not all of them −1.")
     found = np.full(n, -1, dtype=np.intp)
-    found[inside] = np.unique(values[inside], return_inverse=True)[1].reshape(-1)
+    found[inside] = _ranked(values[inside])[1]
     return found
 
 
@@ -197,6 +197,14 @@ def encode_labels(labels: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[n
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         where = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InputError(f"{name} must not be NaN or infinite; got {array[where]} at position {where}.")
+    return _ranked(array)
+
+
+def _ranked(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Return the distinct values, sorted, and the index of each entry among them; small numbers are counted."""
+    if array.dtype.kind in "iu" and array.min() >= 0 and array.max() <= len(array):
+        there = np.bincount(array.astype(np.intp, copy=False)) > 0
+        return np.flatnonzero(there).astype(array.dtype), (np.cumsum(there) - 1)[array].astype(np.intp, copy=False)
     values, codes = np.unique(array, return_inverse=True)
     return values, codes.reshape(-1).astype(np.intp, copy=False)
 

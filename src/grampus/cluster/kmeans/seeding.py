@@ -41,7 +41,7 @@ def start_labels(
     heavy = np.flatnonzero(weights > 0)
     if init == "pddp":  # deterministic: every start is the same one
         return np.tile(start_partition(gram, min(k, len(heavy)), heavy).astype(np.int32), (len(rngs), 1))
-    _, first, copy_of = np.unique(group[heavy], return_index=True, return_inverse=True)
+    first, copy_of = distinct(group[heavy])
     starts = np.zeros((len(rngs), len(gram)), dtype=np.int32)
     if init == "random":
         starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, copy_of]
@@ -54,6 +54,14 @@ def start_labels(
 
     list(results_in_threads(draw, len(rngs)))
     return starts
+
+
+def distinct(group: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the first document of every group in rising order, and the place of each document's group among them."""
+    if (np.diff(group) > 0).all():  # no copies: nothing to sort
+        return np.arange(len(group)), np.arange(len(group))
+    _, first, copy_of = np.unique(group, return_index=True, return_inverse=True)
+    return first, copy_of
 
 
 def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
