@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -413,3 +414,14 @@ def test_a_mixed_cluster_is_called_so_and_gets_no_tick():
     assert any("is mixed: its documents are hardly more alike than any two" in statement.text for statement in said)
     assert not any(statement.kind == "good" for statement in (lead(model.run_), *said))
     assert "of the documents are in clusters that are mixed" in lead(model.run_).text
+
+
+def test_a_cluster_that_stays_empty_leaves_no_hole():
+    from grampus.documents.levels import partitions
+
+    x = np.repeat(np.eye(4), 6, axis=0)
+    labels = np.repeat([0, 1, 3, 4], 6)  # nothing in 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = partitions(LinearGram(x), labels, {"coarse": 2, "middle": 5}, 0)
+    assert len(np.unique(found["coarse"])) == 2

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, take_rows
+from .._check import check_partition
 from .._progress import Progress
 from .._random import seed_words
 from ..gram import Gram
@@ -140,11 +141,13 @@ def around(k: int, n: int) -> dict[str, int]:
 
 def partitions(gram: Gram, labels: NDArray[np.intp], ks: dict[str, int], seed: int) -> Partitions:
     """Return the partitions of the levels around the middle one, which is `labels`, from coarse to fine."""
-    base, found, k = gram.split_shift()[0], {"middle": labels}, int(labels.max()) + 1
+    base, found = gram.split_shift()[0], {"middle": labels}
+    filled = check_partition(labels, len(labels))  # a cluster may have stayed empty
+    k = int(filled.max()) + 1
     if 1 < ks.get("coarse", 0) < k:
-        found["coarse"] = coarser(base, labels, ks["coarse"])
+        found["coarse"] = coarser(base, filled, ks["coarse"])
     if ks.get("fine", 0) > k:
-        parts = finer(base, labels, ks["fine"], seed)
+        parts = finer(base, filled, ks["fine"], seed)
         if parts.max() >= k:
             found["fine"] = parts
     return {name: found[name] for name in NAMES if name in found}
