@@ -729,3 +729,16 @@ def test_bars_count_steps_of_several_parts_and_move_for_the_others(monkeypatch):
     with progress_bars(hidden=True) as progress:
         progress("reading", 3, 10)
     assert sys.stderr.getvalue() == ""
+
+
+def test_one_document_says_how_it_was_read(tmp_path, capsys, monkeypatch):
+    (tmp_path / "lines.txt").write_text("\n".join(f"line {i} of one long text that goes on and on" for i in range(60)))
+    status, _, error = here(tmp_path, capsys, monkeypatch, "cluster", "lines.txt", "-k", "3", "--split", "file")
+    assert status == 1
+    assert "the number of documents" in error
+    (tmp_path / "wrapped.txt").write_text(
+        "\n".join("and so the words of one long text go on and on" for _ in range(60))
+    )
+    status, _, error = here(tmp_path, capsys, monkeypatch, "cluster", "wrapped.txt", "-k", "3")
+    assert status == 1
+    assert "--split to change" in error

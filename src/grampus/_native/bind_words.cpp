@@ -4,6 +4,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include "arrays.hpp"
 #include "dense.hpp"
 #include "words.hpp"
 
@@ -11,16 +12,6 @@ namespace nb = nanobind;
 using namespace grampus;
 
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Free = nb::call_guard<nb::gil_scoped_release>;
 
 using Column = std::tuple<Vector<uint8_t>, Vector<int64_t>, Vector<uint8_t>>;  // texts, offsets, letters
 

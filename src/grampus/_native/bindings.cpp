@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "arrays.hpp"
 #include "layout.hpp"
 #include "neighbours.hpp"
 
@@ -43,16 +44,6 @@ const Loops& loops() { return the_loops; }
 }  // namespace grampus
 
 namespace {
-
-template <class T>
-using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out1 = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Free = nb::call_guard<nb::gil_scoped_release>;
 
 template <class T>
 nb::ndarray<nb::numpy, T> array(const std::vector<T>& values) {

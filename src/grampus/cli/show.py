@@ -156,6 +156,7 @@ def _cell(value: Any) -> str:
 
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
+    from ..report.oddities import outliers
     from ..report.verdict import mixtures
     from ..select import score_chart
 
@@ -183,7 +184,7 @@ def show_run(run: Run, out: Console) -> None:
     out.print(table(columns, rows, title))
     for statement in mixtures(run):
         out.print(clean(statement.text, LINE))
-    odd = int(((run.evidence.oddness >= 0.5) & (run.evidence.labels >= 0)).sum())
+    odd = len(outliers(run))  # as the page lists them
     out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
     notes(out, run.evidence.warnings)
 

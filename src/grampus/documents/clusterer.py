@@ -285,6 +285,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         what = "the number of documents" if distinct == inputs.n else "the documents that differ"
         if distinct < len(inputs.weights):
             what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
+        if inputs.n == 1:  # perhaps it was meant to be many
+            what = "; ".join([what, *(note.rstrip(".") for note in inputs.corpus.notes if "split" in note)])
         return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
 
     def _most(self, inputs: Inputs, effort: Effort) -> int:
