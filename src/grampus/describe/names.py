@@ -292,7 +292,10 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array)
 
     If nothing is a word, as in a table of codes, the terms are returned as they are.
     """
-    best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
+    likely = np.flatnonzero(scores > 0)
+    if len(likely) > 3 * CANDIDATES:
+        likely = likely[scores[likely] >= np.partition(scores[likely], -3 * CANDIDATES)[-3 * CANDIDATES]]
+    best = likely[np.argsort(-scores[likely], kind="stable")][: 3 * CANDIDATES].tolist()
     found: list[Candidate] = []
     for term in best:
         if len(found) == CANDIDATES:
@@ -456,7 +459,7 @@ def alike(one: str, other: str) -> bool:
     >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
     (True, True, False)
     """
-    if not (one.isalpha() and other.isalpha()):
+    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
         return one == other
     common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     longer = max(len(one), len(other))

@@ -58,9 +58,11 @@ def neighbours_of(gram: Gram, weights: Array, n_neighbors: int = NEIGHBOURS) -> 
     heavy = np.flatnonzero(weights > 0)
     if not FEWEST <= len(heavy) <= MOST:
         return None
-    part = gram if len(heavy) == len(gram) else gram.take(heavy)
+    count = min(n_neighbors, len(heavy) // 5)
     try:
-        return Graph(neighbour_graph(part, min(n_neighbors, len(heavy) // 5)), heavy)
+        if len(heavy) < len(gram) and not gram.diagonal()[weights <= 0].any():  # nothing is linked with empty documents
+            return Graph(SparseGram(neighbour_graph(gram, count).matrix[heavy][:, heavy]), heavy)
+        return Graph(neighbour_graph(gram if len(heavy) == len(gram) else gram.take(heavy), count), heavy)
     except MemoryBudgetError as error:  # not skipped silently: the result must not depend on the budget
         raise MemoryBudgetError(
             f"The neighbour graph of {len(heavy)} documents does not fit into the memory budget. Use init='random' "

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, is_sparse
 from .._check import check_integer
 from .._progress import Progress, as_progress
 from ..cluster import (
@@ -414,11 +414,19 @@ def _starts(gram: Gram, job: Job) -> Found:
 
 
 def _views(gram: Gram, ranks: set[int]) -> dict[int, Gram]:
-    """Return the Gram at several ranks, from one decomposition; the same object where it has no more components."""
+    """Return the Gram at several ranks, from one decomposition; the same object where it has no more components.
+
+    At its own rank it is the Gram itself, whose neighbours the map needs, too.
+    """
+    base = gram.split_shift()[0]
     largest = at_rank(gram, max(ranks))
     explicit = largest.features()
     most = max(ranks) if explicit is None else explicit.rows.shape[1]
-    return {rank: largest if rank >= most else at_rank(largest, rank) for rank in ranks}
+    own = base.features()
+    views = {rank: largest if rank >= most else at_rank(largest, rank) for rank in ranks}
+    if own is not None and not is_sparse(own.rows) and own.rows.shape[1] < most:
+        views.update({rank: base for rank in ranks if rank == own.rows.shape[1]})
+    return views
 
 
 def _completed(gram: Gram, labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
