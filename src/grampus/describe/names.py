@@ -391,7 +391,7 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
     first = {stem for one in ranked[:LEADING] for stem in one.stems}
     leading = np.array([not first.isdisjoint(one.stems) for one in ranked])
     for size in range(min(PARTS, len(ranked)), 0, -1):
-        sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
+        sets = _sets(len(ranked), size)
         pairs = list(combinations(range(size), 2))
         sets = sets[leading[sets].any(axis=1)]
         for a, b in pairs:
@@ -404,6 +404,11 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
             if _key(_text(found)) not in taken:
                 return found
     return []
+
+
+@lru_cache(maxsize=256)
+def _sets(count: int, size: int) -> NDArray[np.intp]:
+    return np.array(list(combinations(range(count), size)), dtype=np.intp).reshape(-1, size)
 
 
 def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
