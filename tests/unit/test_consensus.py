@@ -297,7 +297,9 @@ def test_what_is_left_when_pieces_are_cut_off_is_no_class() -> None:
 def test_method_starts_where_it_is_told() -> None:
     x, truth = blobs((60, 60, 60, 60))
     pairs = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])[:, truth]  # two ways of joining four groups by twos
-    found = [ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(240), starts=one[None])) for one in pairs]
+    found = [
+        ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(240), starts=one[None], seeds=10)) for one in pairs
+    ]
     for one, start in zip(found, pairs, strict=True):
         assert same(one.labels, start)
         assert one.confidence is not None

@@ -32,6 +32,7 @@ from ..errors import InputError
 from ..gram import Gram, at_rank, centre
 from .graphs import FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
+SEEDS = 10  # documents a cluster that make a start better than a consensus without it
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
 
@@ -55,6 +56,8 @@ class Job:
         Called as ``progress("clustering", done, total)``, in starts.
     starts : array of shape (s, n), optional
         Partitions to start from, for methods that have starts.
+    seeds : int
+        The number of documents that a cluster of the starts is known from, the median.
     """
 
     k: int
@@ -64,6 +67,7 @@ class Job:
     seed: int = 0
     progress: Progress | None = None
     starts: NDArray[np.int32] | None = None
+    seeds: int = 0
 
 
 @dataclass(frozen=True)
@@ -245,7 +249,7 @@ class ConsensusMethod(Method):
             return _starts(gram, job)
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
         views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
-        if job.starts is not None:
+        if job.starts is not None and job.seeds >= SEEDS:
             return self._from_starts(gram, views, job, options)
         partitions, cuts = self._look(views, job, self.n_init, options)
         main = gram.split_shift()[0]._main_part()
