@@ -105,6 +105,23 @@ def _csr(array: Any) -> Any:
     return importlib.import_module("cupyx.scipy.sparse").csr_matrix(array)
 
 
+def byte_product(xp: Any, rows: Any, members: Any, out: Any) -> None:
+    """Compute members @ rows.T of signed bytes, exact in 32 bits: rows (r, m), members (c, m), out (c, r).
+
+    All sides must be multiples of 16: then the matrix units compute it.
+    """
+    if hasattr(xp, "byte_product"):
+        xp.byte_product(rows, members, out)
+        return
+    blas, one, zero = xp.cuda.cublas, np.ones(1, dtype=np.int32), np.zeros(1, dtype=np.int32)
+    (r, m), c, byte, word = rows.shape, len(members), 3, 10  # CUDA_R_8I, CUDA_R_32I
+    blas.gemmEx(
+        xp.cuda.get_cublas_handle(), blas.CUBLAS_OP_T, blas.CUBLAS_OP_N, r, c, m, one.ctypes.data,
+        rows.data.ptr, byte, m, members.data.ptr, byte, m, zero.ctypes.data, out.data.ptr, word, r,
+        blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_GEMM_DEFAULT,
+    )  # fmt: skip
+
+
 @lru_cache(maxsize=8)
 def _module(xp: Any, path: Path) -> Any:
     return xp.RawModule(code=path.read_text(encoding="utf-8"), options=("-std=c++17",))

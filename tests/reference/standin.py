@@ -224,6 +224,42 @@ def follow(matrix, places, rows, count, n, runs, clear, slots, k, lines, segment
                     sums[runs[slot], head >> 11] += w * matrix[places[at]].astype(np.float64)
 
 
+def split(matrix, n, first, rows, wide, scale, digits, out):
+    values = np.zeros((rows, wide), dtype=np.int64)
+    part = np.rint(matrix[first : first + rows].astype(np.float64) * scale)
+    values[: len(part), :n] = part
+    for d in range(digits):
+        out[d] = (values & 255).astype(np.uint8).view(np.int8)
+        values = (values - out[d]) >> 8
+    assert not values.any(), "the digits do not hold the entries"
+
+
+def memberships(old, now, n, wide, k, runs, anew, members):
+    for slot, run in enumerate(runs):
+        for i in range(n):
+            a, b = old[run, i], now[run, i]
+            if b < 0 or (not anew[slot] and a == b):
+                continue
+            members[slot * k + b, i] = 1
+            if not anew[slot]:
+                members[slot * k + a, i] = -1
+
+
+def compose(products, n, first, rows, columns, k, digits, factor, runs, anew, sums):
+    total = sum(products[d].astype(np.int64) << 8 * d for d in range(digits))
+    last = min(first + rows, n)
+    for slot, run in enumerate(runs):
+        before = 0.0 if anew[slot] else sums[run, :, first:last]
+        sums[run, :, first:last] = before + total[slot * k : (slot + 1) * k, : last - first] * factor
+
+
+def byte_product(rows, members, out):
+    for array in (rows, members, out):
+        assert array.values.flags.c_contiguous
+    assert all(side % 16 == 0 for side in (*rows.shape, *members.shape))
+    out.values[:] = members.values.astype(np.int32) @ rows.values.T.astype(np.int32)
+
+
 def measure(sums, labels, weights, n, k, runs, total, *rest):
     *rule, figures = rest
     for run in runs:
@@ -400,6 +436,10 @@ TWINS = {
         for direct in ("", "_direct")
         for weighted in ("", "_weighted")
     },
+    "split32": split,
+    "split64": split,
+    "memberships": memberships,
+    "compose": compose,
     "measure": measure,
     "assign": assign,
     "distances": distances,
@@ -425,7 +465,7 @@ def library(memory=2**34):
         setattr(made, name, maker(getattr(np, name)))
     made.__name__ = "standin"
     made.ndarray, made.RawModule, made.sparse_rows = Array, RawModule, Rows
-    made.flatnonzero = np.flatnonzero
+    made.flatnonzero, made.byte_product = np.flatnonzero, byte_product
     runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1)
     made.cuda = SimpleNamespace(runtime=runtime)
     made.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)

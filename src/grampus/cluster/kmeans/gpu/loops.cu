@@ -194,6 +194,61 @@ FOLLOW(follow64_weighted, double, false, true)
 FOLLOW(follow32_direct_weighted, float, true, true)
 FOLLOW(follow64_direct_weighted, double, true, true)
 
+// ---- digits: K · 2^b in whole numbers, in signed digits of 8 bits, lowest first ----
+
+template <class T>
+__device__ void split(const T* matrix, int64 n, int64 first, int64 rows, int64 wide, double scale, int digits, signed char* out) {
+    const int64 column = ((int64)blockIdx.x * blockDim.x + threadIdx.x) * 4;
+    if (column >= wide) return;
+    for (int64 r = blockIdx.y; r < rows; r += gridDim.y) {
+        const int64 i = first + r;
+        int64 values[4];
+        for (int v = 0; v < 4; ++v)
+            values[v] = i < n && column + v < n ? __double2ll_rn((double)matrix[i * n + column + v] * scale) : 0;
+        for (int d = 0; d < digits; ++d) {
+            char4 digit;
+            signed char* parts = reinterpret_cast<signed char*>(&digit);
+            for (int v = 0; v < 4; ++v) {
+                parts[v] = (signed char)(values[v] & 255);
+                values[v] = (values[v] - parts[v]) >> 8;
+            }
+            *reinterpret_cast<char4*>(out + (d * rows + r) * wide + column) = digit;
+        }
+    }
+}
+
+extern "C" __global__ void split32(const float* matrix, int64 n, int64 first, int64 rows, int64 wide, double scale, int digits,
+                                   signed char* out) {
+    split(matrix, n, first, rows, wide, scale, digits, out);
+}
+extern "C" __global__ void split64(const double* matrix, int64 n, int64 first, int64 rows, int64 wide, double scale, int digits,
+                                   signed char* out) {
+    split(matrix, n, first, rows, wide, scale, digits, out);
+}
+
+// One thread for a document and a run: 1 where it joins a cluster, −1 where it leaves one. OUT members (runs · k, wide).
+extern "C" __global__ void memberships(const int* old, const int* now, int64 n, int64 wide, int k, const int* runs,
+                                       const int* anew, signed char* members) {
+    const int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x, slot = blockIdx.y;
+    if (i >= n) return;
+    const int64 at = runs[slot] * n + i;
+    const int a = old[at], b = now[at];
+    if (b < 0 || (!anew[slot] && a == b)) return;
+    members[(slot * k + b) * wide + i] = 1;
+    if (!anew[slot]) members[(slot * k + a) * wide + i] = -1;
+}
+
+// One thread for a document and a cluster of a run: its sum from those of the digits (digits, columns, rows).
+extern "C" __global__ void compose(const int* products, int64 n, int64 first, int64 rows, int columns, int k, int digits,
+                                   double factor, const int* runs, const int* anew, double* sums) {
+    const int64 r = (int64)blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y;
+    if (r >= rows || first + r >= n) return;
+    int64 total = 0;
+    for (int d = digits - 1; d >= 0; --d) total = total * 256 + products[(d * (int64)columns + column) * rows + r];
+    double* sum = sums + (runs[column / k] * (int64)k + column % k) * n + first + r;
+    *sum = (anew[column / k] ? 0.0 : *sum) + (double)total * factor;
+}
+
 template <int N>
 __device__ void add_up(double (&values)[N], double* scratch) {  // over a block of 256, in one fixed order
     const int t = threadIdx.x;
