@@ -70,6 +70,9 @@ class Rows:
     dtype = property(lambda self: self.matrix.dtype)
     nnz = property(lambda self: self.matrix.nnz)
     T = property(lambda self: Rows(self.matrix.T.tocsr()))
+    data = property(lambda self: Array(self.matrix.data))
+    indices = property(lambda self: Array(self.matrix.indices))
+    indptr = property(lambda self: Array(self.matrix.indptr))
 
     def __matmul__(self, other):
         if isinstance(other, Rows):
@@ -126,7 +129,7 @@ class RawModule:
         self.code = code
 
     def get_function(self, name):
-        assert f"void {name}(" in self.code or f"FOLLOW({name}," in self.code, f"{name} is not in loops.cu"
+        assert f"void {name}(" in self.code or f"FOLLOW({name}," in self.code, f"{name} is not in the file"
         return Function(TWINS[name])
 
 
@@ -428,7 +431,12 @@ def count_moves(labels, before, following, n, tally, counts):
     counts += np.bincount(following[there], minlength=len(counts)).astype(np.int32)
 
 
+def times(indptr, indices, data, rows, lanes, v, out):
+    out[:] = sp.csr_array((data, indices, indptr), shape=(rows, len(v))) @ v
+
+
 TWINS = {
+    "times": times,
     "list_moves": list_moves,
     **{
         f"follow{bits}{direct}{weighted}": follow

@@ -12,10 +12,11 @@ import scipy.sparse as sp
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
 from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans import batch
 from grampus.cluster.kmeans.gpu.course import fill
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gram import DenseGram, LinearGram, shift
-from grampus.gram.device import DeviceBlocks
+from grampus.gram import DenseGram, LinearGram, eigen, eigenpairs, normalise, shift
+from grampus.gram.device import DeviceBlocks, device_products
 from tests.reference import standin
 
 
@@ -29,6 +30,8 @@ def device(request, monkeypatch):
     """Use a device for everything that can."""
     xp = standin.library() if request.param == "stand-in" else real()
     monkeypatch.setattr(_device, "_library", lambda: xp)
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
     with grampus.config(device="cuda"):
         yield xp
 
@@ -127,6 +130,7 @@ def test_what_cannot_be_moved_is_computed_here(device):
 def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
     small = standin.library(memory=100_000)
     monkeypatch.setattr(_device, "_library", lambda: small)
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
     gram = parse_kernel("gaussian(3)").gram(points(100))
     with grampus.config(device="cuda"):
         same(gram, 4, n_init=2)
@@ -135,6 +139,7 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
 def test_too_little_memory_says_what_would_fit(monkeypatch):
     small = standin.library(memory=1000)
     monkeypatch.setattr(_device, "_library", lambda: small)
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
     with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=r"on the GPU.*fewer clusters"):
         kernel_kmeans(LinearGram(counts()), 4)
 
@@ -151,6 +156,26 @@ def test_estimators_use_it(device):
     np.testing.assert_array_equal(
         KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x).labels_, wanted.labels_
     )
+
+
+@pytest.mark.parametrize("rows", [points(200, 30), counts(200, 90)], ids=["dense", "sparse"])
+def test_eigenpairs_of_features(device, rows, monkeypatch):
+    gram = normalise(LinearGram(rows))
+    with grampus.config(device="cpu"):
+        wanted = eigenpairs(gram, 5)
+    asked = []
+    monkeypatch.setattr(eigen, "device_products", lambda *args: asked.append(1) or device_products(*args))
+    found = eigenpairs(gram, 5)
+    assert asked
+    assert found.method == wanted.method == "lanczos"
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-12)
+    np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-9)
+
+
+def test_small_work_stays_on_the_processor(device, monkeypatch):
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 1e9)
+    monkeypatch.setattr(batch, "on_gpu", None)  # would fail
+    kernel_kmeans(LinearGram(points()), 2, random_state=0)
 
 
 def test_without_a_gpu_one_line_says_so(monkeypatch):

@@ -23,6 +23,7 @@ from .state import TIE, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about
 _DENSE = 8.0  # how many times less a multiplication with dense features costs
+_FOR_DEVICE = 2**24  # multiplications of an iteration from which a device is faster than threads
 
 
 class Batch:
@@ -86,7 +87,9 @@ class Batch:
         explicit = gram.features()
         # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
-        xp = device()
+        work = float(n) * n * total if explicit is None else float(explicit.entries) * k
+        self._on_device = work >= _FOR_DEVICE and (explicit is None or suits_device(self.diagonal))
+        xp = self._library()
         room = None if xp is None else free_memory(xp) / 2
         self._plan = plan(
             gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed, room=room
@@ -94,11 +97,16 @@ class Batch:
         self.gram = store(gram) if self._plan is Plan.STORE and xp is None else gram
         self.independent = self._plan is Plan.FEATURES
 
+    def _library(self) -> Any:
+        """Return the array library of the device that runs are computed on; None for the processor."""
+        xp = device()
+        return xp if self._on_device else None
+
     @cached_property
     def _backend(self) -> Backend | DeviceStored | DeviceRows:
         """The documents in the form that the loops read; the same for every k."""
-        explicit, xp = self.gram.features(), device()
-        if xp is not None and (self._plan is not Plan.FEATURES or suits_device(self.diagonal)):
+        explicit, xp = self.gram.features(), self._library()
+        if xp is not None:
             return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
