@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 SIZE, INNER, SQUARE, OFFSET, SLOPE, EXTENT, COUNT = range(7)
-TILE = 256
 
 
 class Array(np.lib.mixins.NDArrayOperatorsMixin):
@@ -196,35 +195,56 @@ def choose(sums, figures, current, diagonal, w, rule):
     return int((values <= limit).argmax())
 
 
-def list_moves(old, now, rows, count, n, runs, anew, slots, lines, segments, counts):
+def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, lines, heads, changed):
+    tall = 512 if room in _rooms(512, many) else 256
     for tile in range(len(lines)):
         for slot in range(slots):
-            found = []
-            for t, i in enumerate(rows[tile * TILE : min((tile + 1) * TILE, count)]):
+            found = [[] for _ in range(2 * many)]
+            for t, i in enumerate(rows[tile * tall : min((tile + 1) * tall, count)]):
                 a, b = old[runs[slot], i], now[runs[slot], i]
                 if b >= 0 and (anew[slot] or a != b):
-                    found.append((b, 0, t))
-                    if not anew[slot]:
-                        found.append((a, 1, t))
-            found.sort()
-            lines[tile, slot, : len(found)] = [t for _, _, t in found]
-            starts = [e for e in range(len(found)) if e == 0 or found[e][:2] != found[e - 1][:2]]
-            heads = [found[e][0] << 11 | found[e][1] << 10 | e for e in starts]
-            segments[tile, slot, : len(heads) + 1] = [*heads, len(found)]
-            counts[tile, slot] = len(heads)
+                    if low <= b < low + many:
+                        found[2 * (b - low)].append(t)
+                    if not anew[slot] and low <= a < low + many:
+                        found[2 * (a - low) + 1].append(t)
+            end = 0
+            for key, some in enumerate(found):
+                heads[tile, slot, key] = end
+                changed[slot, key // 2] |= bool(some)
+                some += [tall] * (-len(some) % 4)
+                lines[tile, slot, end : end + len(some)] = some
+                end += len(some)
+            heads[tile, slot, 2 * many] = end
 
 
-def follow(matrix, places, rows, count, n, runs, clear, slots, k, lines, segments, counts, weights, sums):
+def _rooms(tall, many):
+    return [-(-min(2 * tall + 6 * many, 8 * tall) // 8) * 8]
+
+
+def follow(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, room, stride, *rest):
+    lines, heads, changed, weights, sums = rest
+    tall = 512 if matrix.dtype == np.float32 else 256
+    assert room in _rooms(tall, many)
+    assert units * parts * 17 >= many
     for slot in range(slots):
-        if clear[slot]:
-            sums[runs[slot]] = 0.0
-        for tile in range(len(lines)):
-            for s in range(counts[tile, slot]):
-                head, end = segments[tile, slot, s : s + 2]
-                for t in lines[tile, slot, head & 1023 : end & 1023]:
-                    at = tile * TILE + t
-                    w = (1.0 if weights is None else weights[rows[at]]) * (-1.0 if head & 1024 else 1.0)
-                    sums[runs[slot], head >> 11] += w * matrix[places[at]].astype(np.float64)
+        for c in range(many):
+            total = np.zeros(n)
+            for tile in range(len(lines)):
+                first, middle, end = heads[tile, slot, 2 * c : 2 * c + 3]
+                for place in range(first, end):
+                    t = lines[tile, slot, place]
+                    if t < tall:
+                        at = tile * tall + t
+                        w = (1.0 if weights is None else weights[rows[at]]) * (1.0 if place < middle else -1.0)
+                        total += w * matrix[places[at]].astype(np.float64)
+            if clear[slot] or changed[slot, c]:
+                sums[runs[slot], low + c] = (0.0 if clear[slot] else sums[runs[slot], low + c]) + total
+
+
+def collect(touched, n, rows, number):
+    found = np.flatnonzero(touched)
+    rows[: len(found)], number[0] = found, len(found)
+    touched[:] = 0
 
 
 def split(matrix, n, first, rows, wide, scale, digits, out):
@@ -290,9 +310,9 @@ def assign(sums, labels, before, diagonal, weights, n, k, runs, total, figures, 
                 continue
             if chosen != current:
                 touched[i] = 1
-                tally[run, 0] += 1
-            tally[run, 1] += chosen != before[run, i]
-            counts[run, chosen] += 1
+                tally[2 * run] += 1
+            tally[2 * run + 1] += chosen != before[run, i]
+            counts[run * k + chosen] += 1
 
 
 def distances(sums, following, diagonal, n, k, run, total, figures, tolerance, far, least):
@@ -438,12 +458,8 @@ def times(indptr, indices, data, rows, lanes, v, out):
 TWINS = {
     "times": times,
     "list_moves": list_moves,
-    **{
-        f"follow{bits}{direct}{weighted}": follow
-        for bits in (32, 64)
-        for direct in ("", "_direct")
-        for weighted in ("", "_weighted")
-    },
+    **{f"follow{bits}{weighted}": follow for bits in (32, 64) for weighted in ("", "_weighted")},
+    "collect": collect,
     "split32": split,
     "split64": split,
     "memberships": memberships,

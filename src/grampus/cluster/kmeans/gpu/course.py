@@ -85,10 +85,10 @@ class OnDevice:
         return float(self.host_weights @ self.host_diagonal)
 
 
-def objective_of(total: float, figures: Array) -> float:
-    """Return Σ w_i K_ii − Σ_c W_c / n_c from figures (figures, k)."""
-    filled = figures[SIZE] > 0
-    return total - float((figures[INNER][filled] / figures[SIZE][filled]).sum())
+def objectives_less(figures: Array) -> Array:
+    """Return Σ_c W_c / n_c of figures (figures, …, k); the objective is Σ w_i K_ii less this."""
+    size = figures[SIZE]
+    return np.asarray(np.divide(figures[INNER], size, out=np.zeros_like(size), where=size > 0).sum(axis=-1))
 
 
 def rule_of(rule: Rule) -> tuple[float, float, float, bool, bool]:

@@ -10,7 +10,7 @@ import numpy as np
 from ...._array import Array
 from ...._device import on_host, require_device_memory
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
-from .course import EXTENT, FIGURES, INNER, OFFSET, SIZE, SLOPE, THREADS, Course, OnDevice, fill, objective_of, rule_of
+from .course import EXTENT, FIGURES, INNER, OFFSET, SIZE, SLOPE, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 
 _ROUNDING = 2.0**-24
 _BITS = 61  # of a sum of features
@@ -107,7 +107,7 @@ class _Alone:
         while True:
             self.follow(course.anew)
             figures = self.measure()
-            if not course.judge(objective_of(self.total, figures)):
+            if not course.judge(self.total - float(objectives_less(figures))):
                 break
             self.assign(figures)
             both = self.xp.zeros(2 + self.k, dtype=np.int32)
