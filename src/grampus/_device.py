@@ -105,20 +105,27 @@ def _csr(array: Any) -> Any:
     return importlib.import_module("cupyx.scipy.sparse").csr_matrix(array)
 
 
-def byte_product(xp: Any, rows: Any, members: Any, out: Any) -> None:
-    """Compute members @ rows.T of signed bytes, exact in 32 bits: rows (r, m), members (c, m), out (c, r).
+def narrow_product(xp: Any, a: Any, b: Any, out: Any) -> None:
+    """Compute b @ a.T with the matrix units: bytes, exact in 32 bits, or half precision, summed in single.
 
-    All sides must be multiples of 16: then the matrix units compute it.
+    Parameters
+    ----------
+    a, b : array of int8 or float16, of shape (p, m) and (q, m)
+        All sides are multiples of 16.
+    out : array of int32 or float32, of shape (q, p)
     """
-    if hasattr(xp, "byte_product"):
-        xp.byte_product(rows, members, out)
+    if hasattr(xp, "narrow_product"):
+        xp.narrow_product(a, b, out)
         return
-    blas, one, zero = xp.cuda.cublas, np.ones(1, dtype=np.int32), np.zeros(1, dtype=np.int32)
-    (r, m), c, byte, word = rows.shape, len(members), 3, 10  # CUDA_R_8I, CUDA_R_32I
+    blas, whole = xp.cuda.cublas, a.dtype == np.int8
+    one, zero = np.ones(1, dtype=out.dtype), np.zeros(1, dtype=out.dtype)
+    narrow, wide = (3, 10) if whole else (2, 0)  # CUDA_R_8I and CUDA_R_32I, CUDA_R_16F and CUDA_R_32F
+    sums = blas.CUBLAS_COMPUTE_32I if whole else blas.CUBLAS_COMPUTE_32F
+    (p, m), q = a.shape, len(b)
     blas.gemmEx(
-        xp.cuda.get_cublas_handle(), blas.CUBLAS_OP_T, blas.CUBLAS_OP_N, r, c, m, one.ctypes.data,
-        rows.data.ptr, byte, m, members.data.ptr, byte, m, zero.ctypes.data, out.data.ptr, word, r,
-        blas.CUBLAS_COMPUTE_32I, blas.CUBLAS_GEMM_DEFAULT,
+        xp.cuda.get_cublas_handle(), blas.CUBLAS_OP_T, blas.CUBLAS_OP_N, p, q, m, one.ctypes.data,
+        a.data.ptr, narrow, m, b.data.ptr, narrow, m, zero.ctypes.data, out.data.ptr, wide, p, sums,
+        blas.CUBLAS_GEMM_DEFAULT,
     )  # fmt: skip
 
 

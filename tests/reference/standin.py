@@ -276,11 +276,13 @@ def compose(products, n, first, rows, columns, k, digits, factor, runs, anew, su
         sums[run, :, first:last] = before + total[slot * k : (slot + 1) * k, : last - first] * factor
 
 
-def byte_product(rows, members, out):
-    for array in (rows, members, out):
+def narrow_product(a, b, out):
+    for array in (a, b, out):
         assert array.values.flags.c_contiguous
-    assert all(side % 16 == 0 for side in (*rows.shape, *members.shape))
-    out.values[:] = members.values.astype(np.int32) @ rows.values.T.astype(np.int32)
+    assert a.shape[1] == b.shape[1]
+    assert all(side % 16 == 0 for side in a.shape)
+    assert (a.dtype, out.dtype) in ((np.int8, np.int32), (np.float16, np.float32))
+    out.values[:] = b.values.astype(out.dtype) @ a.values.T.astype(out.dtype)
 
 
 def measure(sums, labels, weights, n, k, runs, total, *rest):
@@ -410,12 +412,12 @@ def screen_sparse(indptr, indices, data, n, k, stride, table, figures, labels, l
         )
 
 
-def screen_dense(sums, first, count, features, k, stride, figures, labels, lengths, diagonal, weights, *rest):
+def screen_dense(sums, first, count, entries, k, stride, left, right, figures, labels, lengths, diagonal, weights, *rest):
     *screen, outside, following, doubtful, doubts = rest
     for r in range(count):
         settle(
-            sums[r, :k],
-            features,
+            sums[r, :k] * left[first + r] * right[:k],
+            entries,
             first + r,
             figures,
             labels,
@@ -430,11 +432,15 @@ def screen_dense(sums, first, count, features, k, stride, figures, labels, lengt
         )
 
 
-def decide(indptr, indices, data, columns, k, sums, factor, figures, labels, diagonal, weights, *rest):
+def decide(indptr, indices, data, products, first, k, sums, factor, figures, labels, diagonal, weights, *rest):
     *rule, outside, count, which, following, similar = rest
-    for i in range(count) if which is None else which[:count]:
-        terms, values = row(indptr, indices, data, columns, i)
-        found = values @ (sums[terms] * factor)
+    for at in range(count):
+        i = first + at if which is None else which[first + at]
+        if products is None:
+            terms, values = row(indptr, indices, data, None, i)
+            found = values @ (sums[terms] * factor)
+        else:
+            found = products[at]
         if similar is not None:
             similar[i] = found[following[i]] if following[i] >= 0 else 0.0
         elif (labels[i] < 0) != bool(outside):
@@ -489,7 +495,7 @@ def library(memory=2**34):
         setattr(made, name, maker(getattr(np, name)))
     made.__name__ = "standin"
     made.ndarray, made.RawModule, made.sparse_rows = Array, RawModule, Rows
-    made.flatnonzero, made.byte_product = np.flatnonzero, byte_product
+    made.flatnonzero, made.narrow_product = np.flatnonzero, narrow_product
     runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1)
     made.cuda = SimpleNamespace(runtime=runtime)
     made.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)

@@ -143,17 +143,27 @@ def ward(total: Array, sizes: Array, groups: Sequence[NDArray[np.intp]] = ()) ->
     cost = np.stack([_costs(total, sizes, place) for place in range(k)])
     cost[np.tril_indices(k)] = np.inf
     number, joins = list(range(k)), []  # the union at each position
+    least = cost.min(axis=1) if not groups else None  # of every row: the whole is searched only with groups
     for step in range(k - 1):
-        one, other = divmod(int(_allowed(cost, groups).argmin()), k)
+        if least is None:
+            one, other = divmod(int(_allowed(cost, groups).argmin()), k)
+        else:
+            one = int(least.argmin())
+            other = int(cost[one].argmin())
         joins.append((number[one], number[other]))
         number[one] = k + step
         total[one] += total[other]
         total[:, one] += total[:, other]
         sizes[one] += sizes[other]
+        left, right = cost[:, one].copy(), cost[:, other].copy()  # entries that change
         cost[other] = cost[:, other] = np.inf
         gone = np.isinf(cost[one]) & np.isinf(cost[:, one])
         renewed = np.where(gone, np.inf, _costs(total, sizes, one))
         cost[one, one + 1 :], cost[:one, one] = renewed[one + 1 :], renewed[:one]
+        if least is not None:
+            lost = np.flatnonzero(((least == left) | (least == right)) & np.isfinite(least))
+            np.minimum(least, cost[:, one], out=least)
+            least[lost], least[other] = cost[lost].min(axis=1), np.inf
     return joins
 
 

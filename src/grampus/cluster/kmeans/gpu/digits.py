@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...._array import Array
-from ...._device import byte_product, free_memory, on_host
+from ...._device import narrow_product, free_memory, on_host
 from .course import OnDevice
 
 _DIGITS = {"float32": 5, "float64": 6}
@@ -80,7 +80,7 @@ class Digits:
             rows = digits.shape[1]
             products = self.xp.empty((self.count, columns, rows), dtype=np.int32)
             for digit in range(self.count):
-                byte_product(self.xp, digits[digit], members, products[digit])
+                narrow_product(self.xp, digits[digit], members, products[digit])
             sizes = self.n, first, rows, np.int32(columns), np.int32(k), np.int32(self.count), 1.0 / self.scale
             self.on.call("compose", (-(-rows // 256), slots * k), 256, products, *sizes, runs, anew, sums)
 

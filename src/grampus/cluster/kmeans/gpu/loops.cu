@@ -553,9 +553,10 @@ extern "C" __global__ void screen_sparse(const int64* indptr, const int* indices
     if (lane == 0) settle(near, i, current, lengths[i], (double)(last - first), diagonal[i], by, next, doubtful, doubts);
 }
 
-// The same for sums (count, stride) that a matrix product gave, of documents from `first` on.
-extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 count, int64 features, int k, int stride,
-                                        const double* figures, const int* labels, const double* lengths,
+// The same for sums (count, stride) that a product in half precision gave, of documents from `first` on; times `left` of
+// the document and `right` of the cluster.
+extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 count, double entries, int k, int stride,
+                                        const double* left, const double* right, const double* figures, const int* labels, const double* lengths,
                                         const double* diagonal, const double* weights, double steep, double constant,
                                         double wide, double tolerance, double shift, int spherical, int outside,
                                         int* next, int* doubtful, int* doubts) {
@@ -568,20 +569,22 @@ extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 co
         return;
     }
     const double w = weights ? least_of(weights[i], 1.0) : 1.0;
+    const double scale = left[i];
     Nearest near = {ENDLESS, ENDLESS, 0};
     for (int c = lane; c < k; c += 32) {
-        float value = (float)figures[OFFSET * k + c] + (float)figures[SLOPE * k + c] * sums[r * stride + c];
+        float value = (float)figures[OFFSET * k + c] + (float)(figures[SLOPE * k + c] * right[c] * scale) * sums[r * stride + c];
         if (c == current && shift != 0.0) value += (float)(figures[SLOPE * k + c] * shift * w);
         near.look(value, c);
     }
     near.join();
     const Screen by = {steep, constant, wide, tolerance, shift, spherical};
-    if (lane == 0) settle(near, i, current, lengths[i], (double)features, diagonal[i], by, next, doubtful, doubts);
+    if (lane == 0) settle(near, i, current, lengths[i], entries, diagonal[i], by, next, doubtful, doubts);
 }
 
-// One warp for a document that is in doubt, or for all: its next cluster in double precision, ties by the rule.
-extern "C" __global__ void decide(const int64* indptr, const int* indices, const double* data, int64 columns, int k,
-                                  const int64* sums, double factor, const double* figures, const int* labels,
+// One warp for a document that is in doubt, or for all: its next cluster in double precision, ties by the rule. Sums of
+// dense rows are given as products (count, k), of documents from `first` on.
+extern "C" __global__ void decide(const int64* indptr, const int* indices, const double* data, const double* products,
+                                  int64 start, int k, const int64* sums, double factor, const double* figures, const int* labels,
                                   const double* diagonal, const double* weights, double tolerance, double shift,
                                   double centroid, int adjusted, int spherical, int outside, int64 count,
                                   const int* which, int* next, double* similar) {
@@ -589,19 +592,18 @@ extern "C" __global__ void decide(const int64* indptr, const int* indices, const
     const int lane = threadIdx.x;
     const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
     for (int64 at = blockIdx.x; at < count; at += gridDim.x) {
-        const int64 i = which ? which[at] : at;
+        const int64 i = which ? which[start + at] : start + at;
         const int current = labels[i];
         if (!similar && (current < 0) != (outside != 0)) {
             if (lane == 0) next[i] = current;
             continue;
         }
-        const int64 first = indptr ? indptr[i] : i * columns, last = indptr ? indptr[i + 1] : first + columns;
+        const int64 first = products ? 0 : indptr[i], last = products ? 0 : indptr[i + 1];
         const double w = weights ? weights[i] : 1.0, reach = spherical ? sqrt(fabs(diagonal[i])) : fabs(diagonal[i]);
         double best = INFINITE, size = 0.0;
         for (int c = lane; c < k; c += 32) {
-            double sum = 0.0;
-            for (int64 e = first; e < last; ++e)
-                sum += data[e] * ((double)sums[(indptr ? indices[e] : e - first) * (int64)k + c] * factor);
+            double sum = products ? products[at * k + c] : 0.0;
+            for (int64 e = first; e < last; ++e) sum += data[e] * ((double)sums[indices[e] * (int64)k + c] * factor);
             if (similar) {  // of the cluster it goes to: for documents that fill an empty one
                 if (c == next[i]) similar[i] = sum;
                 continue;
