@@ -195,8 +195,9 @@ def choose(sums, figures, current, diagonal, w, rule):
     return int((values <= limit).argmax())
 
 
-def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, lines, heads, changed):
-    tall = 512 if room in _rooms(512, many) else 256
+def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, wide, lines, heads, changed):
+    tall = {128: 508, 256: 254}[wide]
+    assert room == _room(tall, many, count)
     for tile in range(len(lines)):
         for slot in range(slots):
             found = [[] for _ in range(2 * many)]
@@ -212,19 +213,20 @@ def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, str
                 heads[tile, slot, key] = end
                 changed[slot, key // 2] |= bool(some)
                 some += [tall] * (-len(some) % 4)
-                lines[tile, slot, end : end + len(some)] = some
+                lines[tile, slot, end : end + len(some)] = np.array(some, dtype=int) * wide
                 end += len(some)
             heads[tile, slot, 2 * many] = end
 
 
-def _rooms(tall, many):
-    return [-(-min(2 * tall + 6 * many, 8 * tall) // 8) * 8]
+def _room(tall, many, count):
+    most = min(tall, count)
+    return -(-min(2 * most + 6 * many, 8 * most) // 8) * 8 + 8
 
 
 def follow(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, room, stride, *rest):
     lines, heads, changed, weights, sums = rest
-    tall = 512 if matrix.dtype == np.float32 else 256
-    assert room in _rooms(tall, many)
+    tall, wide = (508, 128) if matrix.dtype == np.float32 else (254, 256)
+    assert room == _room(tall, many, count)
     assert units * parts * 17 >= many
     for slot in range(slots):
         for c in range(many):
@@ -232,7 +234,7 @@ def follow(matrix, places, rows, count, n, runs, clear, slots, each, units, part
             for tile in range(len(lines)):
                 first, middle, end = heads[tile, slot, 2 * c : 2 * c + 3]
                 for place in range(first, end):
-                    t = lines[tile, slot, place]
+                    t = lines[tile, slot, place] // wide
                     if t < tall:
                         at = tile * tall + t
                         w = (1.0 if weights is None else weights[rows[at]]) * (1.0 if place < middle else -1.0)

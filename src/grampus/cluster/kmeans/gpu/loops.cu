@@ -5,7 +5,7 @@
 
 typedef long long int64;
 
-#define MOST_ROWS 512      // of a stored matrix that lie in shared memory together
+#define MOST_ROWS 508      // of a stored matrix that lie in shared memory together: offsets of 128 bytes fit into 16 bits
 #define OWN 17             // clusters of a warp, at most
 #define MANY 4096          // clusters up to which a block counts for itself
 #define NOTHING 0x7fffffff
@@ -50,11 +50,11 @@ __device__ double own_value(const double* figures, int64 at, int64 stride, doubl
 }
 
 // One block for a tile of rows and a run: what joins and leaves each cluster from `low` on, rows in rising order. OUT lines:
-// rows in the tile, the number of its rows where a list is filled up to a multiple of four; heads (2 · many + 1): where what
+// where rows lie in the tile, in bytes; the row after the last fills a list up to a multiple of four; heads (2 · many + 1): where what
 // joins a cluster begins, then what leaves it; changed (slots, many): clusters with any.
 extern "C" __global__ void list_moves(const int* old, const int* now, const int* rows, int64 count, int64 n,
                                       const int* runs, const int* anew, int slots, int low, int many, int room,
-                                      int stride, unsigned short* lines, unsigned short* heads, int* changed) {
+                                      int stride, int wide, unsigned short* lines, unsigned short* heads, int* changed) {
     extern __shared__ int counts[];  // (2 · many)
     __shared__ int keys[2 * MOST_ROWS], totals[MOST_ROWS];
     const int slot = blockIdx.y, t = threadIdx.x, tall = blockDim.x, both = 2 * many;
@@ -96,13 +96,13 @@ extern "C" __global__ void list_moves(const int* old, const int* now, const int*
         const int found = counts[c], end = start + ((found + 3) & ~3);
         head[c] = (unsigned short)start, counts[c] = start;
         if (found) changed[slot * many + c / 2] = 1;
-        for (int e = start + found; e < end; ++e) line[e] = (unsigned short)tall;
+        for (int e = start + found; e < end; ++e) line[e] = (unsigned short)(tall * wide);
         start = end;
     }
     if (last == both && first < last) head[both] = (unsigned short)start;
     __syncthreads();
-    if (joins >= 0) line[counts[joins] + before] = (unsigned short)t;
-    if (leaves >= 0) line[counts[leaves] + prior] = (unsigned short)t;
+    if (joins >= 0) line[counts[joins] + before] = (unsigned short)(t * wide);
+    if (leaves >= 0) line[counts[leaves] + prior] = (unsigned short)(t * wide);
 }
 
 __device__ inline void fetch16(void* to, const void* from) {
@@ -171,15 +171,20 @@ __device__ void follow(const T* matrix, const int* places, const int* rows, int6
         asm volatile("cp.async.wait_group 1;");
         __syncthreads();
         if (own > 0) {
-            const T* here = tiles + (tile & 1) * (ROWS + 1) * 32 + lane;
+            const char* here = reinterpret_cast<const char*>(tiles + (tile & 1) * (ROWS + 1) * 32 + lane);
             const double* weight = heavy + (tile & 1) * (ROWS + 2);
-            const unsigned short* line = lists + ((tile & 1) * each + mine) * room;
             const unsigned short* head = starts + ((tile & 1) * each + mine) * stride + 2 * first;
-            auto four = [&](int e) {
-                const uint2 at = *reinterpret_cast<const uint2*>(line + e);
-                const int a = at.x & 0xffff, b = at.x >> 16, c = at.y & 0xffff, d = at.y >> 16;
-                double p = here[a * 32], q = here[b * 32], r = here[c * 32], s = here[d * 32];
-                if (WEIGHTED) p *= weight[a], q *= weight[b], r *= weight[c], s *= weight[d];
+            const uint2* line = reinterpret_cast<const uint2*>(lists + ((tile & 1) * each + mine) * room + head[0]);
+            uint2 at = *line;  // four offsets, read ahead
+            auto four = [&]() {
+                const unsigned a = at.x & 0xffff, b = at.x >> 16, c = at.y & 0xffff, d = at.y >> 16;
+                at = *++line;
+                double p = *reinterpret_cast<const T*>(here + a), q = *reinterpret_cast<const T*>(here + b);
+                double r = *reinterpret_cast<const T*>(here + c), s = *reinterpret_cast<const T*>(here + d);
+                if (WEIGHTED) {
+                    constexpr int WIDE = 32 * sizeof(T);
+                    p *= weight[a / WIDE], q *= weight[b / WIDE], r *= weight[c / WIDE], s *= weight[d / WIDE];
+                }
                 return (p + q) + (r + s);
             };
             int e = head[0];
@@ -187,24 +192,24 @@ __device__ void follow(const T* matrix, const int* places, const int* rows, int6
             for (int u = 0; u < OWN; ++u) {
                 if (u < own) {
                     const int middle = head[2 * u + 1], end = head[2 * u + 2];
-                    double more = 0.0, less = 0.0;
-                    for (; e < middle; e += 4) more += four(e);
-                    for (; e < end; e += 4) less += four(e);
-                    kept[u] += more - less;
+                    double more = 0.0;
+#pragma unroll 1
+                    for (; e < middle; e += 4) more += four();
+#pragma unroll 1
+                    for (; e < end; e += 4) more -= four();
+                    kept[u] += more;
                 }
             }
         }
         __syncthreads();
     }
-    if (column >= n) return;
+    if (own <= 0) return;
+    const bool anew = clear[slot];
+    const unsigned some = __ballot_sync(~0u, lane < own && (anew || changed[slot * many + first + lane]));
+    double* to = sums + ((int64)runs[slot] * k + low + first) * n + column;
 #pragma unroll
-    for (int u = 0; u < OWN; ++u) {
-        if (u >= own) continue;
-        const bool anew = clear[slot];
-        if (!anew && !changed[slot * many + first + u]) continue;
-        double* to = sums + ((int64)runs[slot] * k + low + first + u) * n + column;
-        *to = (anew ? 0.0 : *to) + kept[u];
-    }
+    for (int u = 0; u < OWN; ++u)
+        if (some >> u & 1 && column < n) to[u * n] = (anew ? 0.0 : to[u * n]) + kept[u];
 }
 
 #define FOLLOW(name, T, ROWS, WEIGHTED)                                                                                 \
@@ -216,10 +221,10 @@ __device__ void follow(const T* matrix, const int* places, const int* rows, int6
         follow<T, ROWS, WEIGHTED>(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, \
                                   room, stride, lines, heads, changed, weights, sums);                                  \
     }
-FOLLOW(follow32, float, 512, false)
-FOLLOW(follow64, double, 256, false)
-FOLLOW(follow32_weighted, float, 512, true)
-FOLLOW(follow64_weighted, double, 256, true)
+FOLLOW(follow32, float, 508, false)
+FOLLOW(follow64, double, 254, false)
+FOLLOW(follow32_weighted, float, 508, true)
+FOLLOW(follow64_weighted, double, 254, true)
 
 // ---- digits: K · 2^b in whole numbers, in signed digits of 8 bits, lowest first ----
 
@@ -380,21 +385,37 @@ extern "C" __global__ void assign(const double* sums, const int* labels, const i
     }
 }
 
-// One block: the documents that were touched, in rising order, and their number; none is touched any more.
+// One block of 1024: the documents that were touched, in rising order, and their number; none is touched any more.
 extern "C" __global__ void collect(int* touched, int64 n, int* rows, int* number) {
     __shared__ int found[32];
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     int base = 0;
-    for (int64 start = 0; start < n; start += blockDim.x) {
-        const int64 i = start + threadIdx.x;
-        const bool here = i < n && touched[i];
-        const unsigned same = __ballot_sync(~0u, here);
-        if (lane == 0) found[warp] = __popc(same);
+    for (int64 start = 0; start < n; start += 8 * 1024) {  // each warp looks at 256, 32 at a time
+        unsigned same[8];
+        int all = 0;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int64 i = start + warp * 256 + v * 32 + lane;
+            const bool here = i < n && touched[i];
+            if (here) touched[i] = 0;
+            same[v] = __ballot_sync(~0u, here);
+            all += __popc(same[v]);
+        }
+        if (lane == 0) found[warp] = all;
         __syncthreads();
-        int before = 0, all = 0;
-        for (int w = 0; w < warps; ++w) before += w < warp ? found[w] : 0, all += found[w];
-        if (here) rows[base + before + __popc(same & ((1u << lane) - 1))] = (int)i, touched[i] = 0;
-        base += all;
+        int before = found[lane];
+        for (int half = 1; half < 32; half <<= 1) {
+            const int other = __shfl_up_sync(~0u, before, half);
+            if (lane >= half) before += other;
+        }
+        const int total = __shfl_sync(~0u, before, 31);
+        int place = base + (warp ? __shfl_sync(~0u, before, warp - 1) : 0);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            if (same[v] >> lane & 1) rows[place + __popc(same[v] & ((1u << lane) - 1))] = (int)(start + warp * 256 + v * 32 + lane);
+            place += __popc(same[v]);
+        }
+        base += total;
         __syncthreads();
     }
     if (threadIdx.x == 0) *number = base;

@@ -18,7 +18,7 @@ from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
 from .course import FIGURES, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 from .digits import additions, digits_of
 
-_ROWS = {4: 512, 8: 256}  # of a tile, by the bytes of an entry, as in loops.cu
+_ROWS = {4: 508, 8: 254}  # of a tile, by the bytes of an entry, as in loops.cu
 _OWN = 17  # clusters of a warp, as in loops.cu
 _WARPS = 32  # of a block, at most
 _SHARED = 220 * 1024  # bytes of shared memory of a block
@@ -169,21 +169,22 @@ class _Lockstep:
         """Add and take the rows of what moved, to and from the clusters from `low` on."""
         wide, slots, many = self.on.dtype.itemsize, len(runs), min(_MANY, self.k - low)
         tall = _ROWS[wide]
-        tiles, room = -(-len(rows) // tall), -(-min(2 * tall + 6 * many, 8 * tall) // 8) * 8
+        tiles, most = -(-len(rows) // tall), min(len(rows), tall)
+        room = -(-min(2 * most + 6 * many, 8 * most) // 8) * 8 + 8  # eight to read ahead
         stride = -(-(2 * many + 1) // 8) * 8
         lines, heads = (self.xp.empty((tiles, slots, size), dtype=np.uint16) for size in (room, stride))
         changed = self.xp.zeros((slots, many), dtype=np.int32)
         part, new, empty = (self._numbers(values) for values in (runs, anew, clear))
         size, some = np.int32(slots), (np.int32(low), np.int32(many), np.int32(room), np.int32(stride))
         fixed, lists = (rows, len(rows), self.n, part), (lines, heads, changed)
-        moves = (self.before, self.labels, *fixed, new, size, *some, *lists)
+        moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(32 * wide), *lists)
         self.on.call("list_moves", (tiles, slots), tall, *moves, shared=8 * many)
         # A warp adds up some clusters of a run; a block holds the warps of several runs, or a part of those of one.
         parts = -(-many // (_OWN * _WARPS))
         units = -(-(-(-many // _OWN)) // parts)
         tile = 2 * (tall + 1) * 32 * wide + (0 if self.weights is None else 16 * (tall + 2))
-        most = (_SHARED - tile) // (4 * (room + stride))
-        each = max(1, min(slots, most, _WARPS // units)) if parts == 1 else 1
+        fits = (_SHARED - tile) // (4 * (room + stride))
+        each = max(1, min(slots, fits, _WARPS // units)) if parts == 1 else 1
         grid = -(-self.n // 32), -(-slots // each) * parts
         sizes = (size, *(np.int32(value) for value in (each, units, parts, self.k)), *some)
         name = f"follow{8 * wide}" + ("" if self.weights is None else "_weighted")
