@@ -16,6 +16,7 @@ from ._config import format_size, settings
 from .errors import InputError, MemoryBudgetError
 
 INSTALL = 'pip install "grampus[gpu]"'
+_SHARED = 48 * 1024  # bytes of shared memory that a function may use unasked
 _SPARE = 0.9  # of the free memory of the device may be used
 
 
@@ -105,27 +106,24 @@ def _csr(array: Any) -> Any:
     return importlib.import_module("cupyx.scipy.sparse").csr_matrix(array)
 
 
-def narrow_product(xp: Any, a: Any, b: Any, out: Any) -> None:
-    """Compute b @ a.T with the matrix units: bytes, exact in 32 bits, or half precision, summed in single.
+def half_product(xp: Any, a: Any, b: Any, out: Any) -> None:
+    """Compute b @ a.T of half precision, summed in single precision by the matrix units.
 
     Parameters
     ----------
-    a, b : array of int8 or float16, of shape (p, m) and (q, m)
-        All sides are multiples of 16.
-    out : array of int32 or float32, of shape (q, p)
+    a, b : array of float16, of shape (p, m) and (q, m)
+        p and m are multiples of 16.
+    out : array of float32, of shape (q, p)
     """
-    if hasattr(xp, "narrow_product"):
-        xp.narrow_product(a, b, out)
+    if hasattr(xp, "half_product"):
+        xp.half_product(a, b, out)
         return
-    blas, whole = xp.cuda.cublas, a.dtype == np.int8
-    one, zero = np.ones(1, dtype=out.dtype), np.zeros(1, dtype=out.dtype)
-    narrow, wide = (3, 10) if whole else (2, 0)  # CUDA_R_8I and CUDA_R_32I, CUDA_R_16F and CUDA_R_32F
-    sums = blas.CUBLAS_COMPUTE_32I if whole else blas.CUBLAS_COMPUTE_32F
-    (p, m), q = a.shape, len(b)
+    blas, one, zero = xp.cuda.cublas, np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
+    (p, m), q, half, single = a.shape, len(b), 2, 0  # CUDA_R_16F, CUDA_R_32F
     blas.gemmEx(
         xp.cuda.get_cublas_handle(), blas.CUBLAS_OP_T, blas.CUBLAS_OP_N, p, q, m, one.ctypes.data,
-        a.data.ptr, narrow, m, b.data.ptr, narrow, m, zero.ctypes.data, out.data.ptr, wide, p, sums,
-        blas.CUBLAS_GEMM_DEFAULT,
+        a.data.ptr, half, m, b.data.ptr, half, m, zero.ctypes.data, out.data.ptr, single, p,
+        blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_GEMM_DEFAULT,
     )  # fmt: skip
 
 
@@ -142,7 +140,7 @@ def function(xp: Any, path: Path, name: str) -> Any:
 
 def call(compiled: Any, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
     """Run a compiled function; Python's numbers become 64-bit ones, and None a null pointer."""
-    if shared > max(48 * 1024, compiled.max_dynamic_shared_size_bytes):
+    if shared > _SHARED and shared > compiled.max_dynamic_shared_size_bytes:
         compiled.max_dynamic_shared_size_bytes = shared
     compiled(grid, (block,), tuple(_argument(arg) for arg in args), shared_mem=shared)
 

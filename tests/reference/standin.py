@@ -249,42 +249,13 @@ def collect(touched, n, rows, number):
     touched[:] = 0
 
 
-def split(matrix, n, first, rows, wide, scale, digits, out):
-    values = np.zeros((rows, wide), dtype=np.int64)
-    part = np.rint(matrix[first : first + rows].astype(np.float64) * scale)
-    values[: len(part), :n] = part
-    for d in range(digits):
-        out[d] = (values & 255).astype(np.uint8).view(np.int8)
-        values = (values - out[d]) >> 8
-    assert not values.any(), "the digits do not hold the entries"
-
-
-def memberships(old, now, n, wide, k, runs, anew, members):
-    for slot, run in enumerate(runs):
-        for i in range(n):
-            a, b = old[run, i], now[run, i]
-            if b < 0 or (not anew[slot] and a == b):
-                continue
-            members[slot * k + b, i] = 1
-            if not anew[slot]:
-                members[slot * k + a, i] = -1
-
-
-def compose(products, n, first, rows, columns, k, digits, factor, runs, anew, sums):
-    total = sum(products[d].astype(np.int64) << 8 * d for d in range(digits))
-    last = min(first + rows, n)
-    for slot, run in enumerate(runs):
-        before = 0.0 if anew[slot] else sums[run, :, first:last]
-        sums[run, :, first:last] = before + total[slot * k : (slot + 1) * k, : last - first] * factor
-
-
-def narrow_product(a, b, out):
+def half_product(a, b, out):
     for array in (a, b, out):
         assert array.values.flags.c_contiguous
     assert a.shape[1] == b.shape[1]
     assert all(side % 16 == 0 for side in a.shape)
-    assert (a.dtype, out.dtype) in ((np.int8, np.int32), (np.float16, np.float32))
-    out.values[:] = b.values.astype(out.dtype) @ a.values.T.astype(out.dtype)
+    assert (a.dtype, b.dtype, out.dtype) == (np.float16, np.float16, np.float32)
+    out.values[:] = b.values.astype(np.float32) @ a.values.T.astype(np.float32)
 
 
 def measure(sums, labels, weights, n, k, runs, total, *rest):
@@ -468,10 +439,6 @@ TWINS = {
     "list_moves": list_moves,
     **{f"follow{bits}{weighted}": follow for bits in (32, 64) for weighted in ("", "_weighted")},
     "collect": collect,
-    "split32": split,
-    "split64": split,
-    "memberships": memberships,
-    "compose": compose,
     "measure": measure,
     "assign": assign,
     "distances": distances,
@@ -497,7 +464,7 @@ def library(memory=2**34):
         setattr(made, name, maker(getattr(np, name)))
     made.__name__ = "standin"
     made.ndarray, made.RawModule, made.sparse_rows = Array, RawModule, Rows
-    made.flatnonzero, made.narrow_product = np.flatnonzero, narrow_product
+    made.flatnonzero, made.half_product = np.flatnonzero, half_product
     runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1)
     made.cuda = SimpleNamespace(runtime=runtime)
     made.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Course:
         """Record an objective; return whether to go on."""
         self.objectives.append(objective)
         first = not self.moves
-        if not np.isfinite(objective) and (first or self.moves[-1] > 0):
+        if not isfinite(objective) and (first or self.moves[-1] > 0):
             raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")
         if not first and self.moves[-1] == 0:
             self.outcome = Outcome.CONVERGED
@@ -69,10 +70,13 @@ class OnDevice:
         self.host_diagonal, self.host_weights = diagonal, weights
         self.diagonal = xp.asarray(diagonal, dtype=np.float64)
         self.weights = None if (weights == 1.0).all() else xp.asarray(weights, dtype=np.float64)
+        self._functions: dict[str, Any] = {}
 
     def call(self, name: str, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
         """Run a compiled function."""
-        call(function(self.xp, SOURCE, name), grid, block, *args, shared=shared)
+        if name not in self._functions:
+            self._functions[name] = function(self.xp, SOURCE, name)
+        call(self._functions[name], grid, block, *args, shared=shared)
 
     def total(self, inside: NDArray[np.bool_]) -> float:
         """Return the weighted sum of the self-similarities of some documents."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...._array import Array
-from ...._device import narrow_product
+from ...._device import half_product
 
 _ALIGNED = 16  # sides of matrices for the matrix units
 _ROWS = 2**16  # made at a time
@@ -59,7 +59,7 @@ class Halves:
         for first in range(0, len(self.rows), step):
             part = self.rows[first : first + step]
             out = self.xp.empty((len(part), len(table)), dtype=np.float32)
-            narrow_product(self.xp, table, part, out)
+            half_product(self.xp, table, part, out)
             yield first, out
 
 

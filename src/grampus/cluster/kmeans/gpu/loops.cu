@@ -115,6 +115,20 @@ __device__ inline void fetch(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
 }
 
+// What four rows add to a sum. Two floats are added exactly, as their sum and its error (Knuth's two-sum), so that half as
+// many must be converted: conversions take longest here. `rest` collects the errors, which are 2^-24 of the sums.
+__device__ inline void two_sum(float& a, float& b) {
+    const float sum = __fadd_rn(a, b), other = __fsub_rn(sum, a);
+    b = __fadd_rn(__fsub_rn(a, __fsub_rn(sum, other)), __fsub_rn(b, other));
+    a = sum;
+}
+__device__ inline double add_four(float p, float q, float r, float s, float& rest) {
+    two_sum(p, q), two_sum(r, s);
+    rest += q + s;
+    return (double)p + (double)r;
+}
+__device__ inline double add_four(double p, double q, double r, double s, float& rest) { return (p + q) + (r + s); }
+
 // One block for 32 columns of K and some runs: each tile of rows is read once into shared memory, and every warp adds up
 // some clusters of a run, their sums in registers. A row of zeros fills lists up to multiples of four.
 template <class T, int ROWS, bool WEIGHTED>
@@ -176,16 +190,14 @@ __device__ void follow(const T* matrix, const int* places, const int* rows, int6
             const unsigned short* head = starts + ((tile & 1) * each + mine) * stride + 2 * first;
             const uint2* line = reinterpret_cast<const uint2*>(lists + ((tile & 1) * each + mine) * room + head[0]);
             uint2 at = *line;  // four offsets, read ahead
-            auto four = [&]() {
+            auto four = [&](float& rest) {
                 const unsigned a = at.x & 0xffff, b = at.x >> 16, c = at.y & 0xffff, d = at.y >> 16;
                 at = *++line;
-                double p = *reinterpret_cast<const T*>(here + a), q = *reinterpret_cast<const T*>(here + b);
-                double r = *reinterpret_cast<const T*>(here + c), s = *reinterpret_cast<const T*>(here + d);
-                if (WEIGHTED) {
-                    constexpr int WIDE = 32 * sizeof(T);
-                    p *= weight[a / WIDE], q *= weight[b / WIDE], r *= weight[c / WIDE], s *= weight[d / WIDE];
-                }
-                return (p + q) + (r + s);
+                const T p = *reinterpret_cast<const T*>(here + a), q = *reinterpret_cast<const T*>(here + b);
+                const T r = *reinterpret_cast<const T*>(here + c), s = *reinterpret_cast<const T*>(here + d);
+                if (!WEIGHTED) return add_four(p, q, r, s, rest);
+                constexpr int WIDE = 32 * sizeof(T);
+                return add_four(weight[a / WIDE] * p, weight[b / WIDE] * q, weight[c / WIDE] * r, weight[d / WIDE] * s, rest);
             };
             int e = head[0];
 #pragma unroll
@@ -193,11 +205,12 @@ __device__ void follow(const T* matrix, const int* places, const int* rows, int6
                 if (u < own) {
                     const int middle = head[2 * u + 1], end = head[2 * u + 2];
                     double more = 0.0;
+                    float rest = 0.0f, lost = 0.0f;
 #pragma unroll 1
-                    for (; e < middle; e += 4) more += four();
+                    for (; e < middle; e += 4) more += four(rest);
 #pragma unroll 1
-                    for (; e < end; e += 4) more -= four();
-                    kept[u] += more;
+                    for (; e < end; e += 4) more -= four(lost);
+                    kept[u] += more + (double)(rest - lost);
                 }
             }
         }
@@ -225,61 +238,6 @@ FOLLOW(follow32, float, 508, false)
 FOLLOW(follow64, double, 254, false)
 FOLLOW(follow32_weighted, float, 508, true)
 FOLLOW(follow64_weighted, double, 254, true)
-
-// ---- digits: K · 2^b in whole numbers, in signed digits of 8 bits, lowest first ----
-
-template <class T>
-__device__ void split(const T* matrix, int64 n, int64 first, int64 rows, int64 wide, double scale, int digits, signed char* out) {
-    const int64 column = ((int64)blockIdx.x * blockDim.x + threadIdx.x) * 4;
-    if (column >= wide) return;
-    for (int64 r = blockIdx.y; r < rows; r += gridDim.y) {
-        const int64 i = first + r;
-        int64 values[4];
-        for (int v = 0; v < 4; ++v)
-            values[v] = i < n && column + v < n ? __double2ll_rn((double)matrix[i * n + column + v] * scale) : 0;
-        for (int d = 0; d < digits; ++d) {
-            char4 digit;
-            signed char* parts = reinterpret_cast<signed char*>(&digit);
-            for (int v = 0; v < 4; ++v) {
-                parts[v] = (signed char)(values[v] & 255);
-                values[v] = (values[v] - parts[v]) >> 8;
-            }
-            *reinterpret_cast<char4*>(out + (d * rows + r) * wide + column) = digit;
-        }
-    }
-}
-
-extern "C" __global__ void split32(const float* matrix, int64 n, int64 first, int64 rows, int64 wide, double scale, int digits,
-                                   signed char* out) {
-    split(matrix, n, first, rows, wide, scale, digits, out);
-}
-extern "C" __global__ void split64(const double* matrix, int64 n, int64 first, int64 rows, int64 wide, double scale, int digits,
-                                   signed char* out) {
-    split(matrix, n, first, rows, wide, scale, digits, out);
-}
-
-// One thread for a document and a run: 1 where it joins a cluster, −1 where it leaves one. OUT members (runs · k, wide).
-extern "C" __global__ void memberships(const int* old, const int* now, int64 n, int64 wide, int k, const int* runs,
-                                       const int* anew, signed char* members) {
-    const int64 i = (int64)blockIdx.x * blockDim.x + threadIdx.x, slot = blockIdx.y;
-    if (i >= n) return;
-    const int64 at = runs[slot] * n + i;
-    const int a = old[at], b = now[at];
-    if (b < 0 || (!anew[slot] && a == b)) return;
-    members[(slot * k + b) * wide + i] = 1;
-    if (!anew[slot]) members[(slot * k + a) * wide + i] = -1;
-}
-
-// One thread for a document and a cluster of a run: its sum from those of the digits (digits, columns, rows).
-extern "C" __global__ void compose(const int* products, int64 n, int64 first, int64 rows, int columns, int k, int digits,
-                                   double factor, const int* runs, const int* anew, double* sums) {
-    const int64 r = (int64)blockIdx.x * blockDim.x + threadIdx.x, column = blockIdx.y;
-    if (r >= rows || first + r >= n) return;
-    int64 total = 0;
-    for (int d = digits - 1; d >= 0; --d) total = total * 256 + products[(d * (int64)columns + column) * rows + r];
-    double* sum = sums + (runs[column / k] * (int64)k + column % k) * n + first + r;
-    *sum = (anew[column / k] ? 0.0 : *sum) + (double)total * factor;
-}
 
 template <int N>
 __device__ void add_up(double (&values)[N], double* scratch) {  // over a block of 256, in one fixed order

@@ -16,7 +16,6 @@ from ...._device import free_memory, on_host, require_device_memory
 from ....gram.device import DeviceBlocks
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
 from .course import FIGURES, THREADS, Course, OnDevice, fill, objectives_less, rule_of
-from .digits import additions, digits_of
 
 _ROWS = {4: 508, 8: 254}  # of a tile, by the bytes of an entry, as in loops.cu
 _OWN = 17  # clusters of a warp, as in loops.cu
@@ -42,7 +41,6 @@ class DeviceStored(OnDevice):
         super().__init__(xp, diagonal, weights)
         self.blocks, self.dtype = blocks, blocks.gram.dtype
         self.matrix = blocks.matrix() if keep else None
-        self.digits = None if self.matrix is None else digits_of(self, self.matrix, diagonal)
 
     def panels(self, rows: Any) -> Iterator[tuple[Any, Any, Any]]:
         """Yield similarities of some documents, the numbers of these documents, and their rows in the similarities."""
@@ -79,7 +77,7 @@ class DeviceStored(OnDevice):
         centres = np.where(starts == JOINS, -1, starts).astype(np.int32)
         lone = _Lockstep(self, centres, k, plain, weights=False)
         runs = np.arange(len(starts))
-        lone.follow(runs, np.ones(len(starts), dtype=bool), lone.members)
+        lone.follow(runs, np.ones(len(starts), dtype=bool))
         lone.measure(runs)
         lone.assign(runs, outside=True)
         return np.where(starts == JOINS, on_host(lone.next), starts).astype(np.int32)
@@ -115,19 +113,18 @@ class _Lockstep:
         """Take every run to its end."""
         active = np.arange(len(courses))
         while len(active):
-            moves = np.array([courses[p].moves[-1] if courses[p].moves else 0 for p in active])
-            self.follow(active, np.array([courses[p].anew for p in active]), moves)
+            self.follow(active, np.array([courses[p].anew for p in active]))
             self.measure(active)
             figures, tally, counts = self.assign(active)
-            values = self.totals - objectives_less(figures)
-            going = np.array([courses[p].judge(float(values[p])) for p in active])
+            values = (self.totals - objectives_less(figures)).tolist()
+            going = np.array([courses[p].judge(values[p]) for p in active.tolist()])
             if not going.all():
                 self._keep(active[~going])
-            active = active[going]
-            for p in active:
-                if counts[p].min() == 0:
-                    tally[p] = self.fill(int(p), counts[p])
-                courses[p].advance(int(tally[p, 0]), int(tally[p, 1]), int(self.members[p]))
+                active = active[going]
+            empty, moves = counts.min(axis=1, initial=1) == 0, tally.tolist()
+            for p in active.tolist():
+                moved, strayed = self.fill(p, counts[p], tally[p]) if empty[p] else moves[p]
+                courses[p].advance(moved, strayed, int(self.members[p]))
             self.before, self.labels, self.next = self.labels, self.next, self.before
 
     def _keep(self, runs: NDArray[np.intp]) -> None:
@@ -138,15 +135,8 @@ class _Lockstep:
             labels = np.array(on_host(self.labels[p]))
             self.answers[p] = labels, np.where(labels >= 0, labels, on_host(self.next[p])) if self.outside else labels
 
-    def follow(self, runs: NDArray[np.intp], anew: NDArray[np.bool_], moves: NDArray[np.intp]) -> None:
-        """Bring the sums up to date: rows of documents that moved in any run are read once.
-
-        Where many moved, products of the matrix's digits are faster.
-        """
-        digits, work = self.on.digits, additions(self.members[runs], moves, anew)
-        if digits is not None and digits.pays(work, self.k * len(runs)):
-            digits.follow(self.before, self.labels, self._numbers(runs), self._numbers(anew), self.k, self.sums)
-            return
+    def follow(self, runs: NDArray[np.intp], anew: NDArray[np.bool_]) -> None:
+        """Bring the sums up to date: rows of documents that moved in any run are read once."""
         rows = self._everything if anew.any() else self.rows[: self.moved]
         if len(rows) == 0:
             return
@@ -260,9 +250,9 @@ class _Lockstep:
         """List the documents that move in any run."""
         self.on.call("collect", (1,), 1024, self.touched, self.n, self.rows, self.numbers)
 
-    def fill(self, run: int, counts: Array) -> Array:
-        """Give every empty cluster of a run the document farthest from its own; return the tally of the moves."""
-        far, least = (self.xp.empty(self.n, dtype=np.float64) for _ in range(2))
+    def fill(self, run: int, counts: Array, tally: Array) -> tuple[int, int]:
+        """Give every empty cluster of a run the document farthest from its own; return the new tally of the moves."""
+        far = self.xp.empty((2, self.n), dtype=np.float64)
         self.on.call(
             "distances",
             (-(-self.n // THREADS),),
@@ -276,15 +266,21 @@ class _Lockstep:
             np.int32(len(self.totals)),
             self.figures,
             float(self.rule.tolerance),
-            far,
-            least,
+            far[0],
+            far[1],
         )
-        labels, before, found = (np.array(on_host(rows[run])) for rows in (self.labels, self.before, self.next))
-        filled = fill(found, np.asarray(on_host(far)), np.asarray(on_host(least)), counts)
-        self.next[run] = self.xp.asarray(filled)
-        inside = labels >= 0
-        self.touched[self.rows[: self.moved]] = 1
-        self.touched[self.xp.asarray(np.flatnonzero(inside & (filled != labels)))] = 1
-        self._collect()
-        self.moved = int(on_host(self.numbers)[0])
-        return np.array([(filled != labels)[inside].sum(), (filled != before)[inside].sum()])
+        found = np.asarray(on_host(self.next[run]))
+        filled = fill(found, *np.asarray(on_host(far)), counts)
+        moved, strayed = (int(value) for value in tally)
+        changed = np.flatnonzero(filled != found)
+        if len(changed):
+            there = self.xp.asarray(changed)
+            labels, before = (np.asarray(on_host(rows[run][there])) for rows in (self.labels, self.before))
+            moved += int((filled[changed] != labels).sum()) - int((found[changed] != labels).sum())
+            strayed += int((filled[changed] != before).sum()) - int((found[changed] != before).sum())
+            self.next[run] = self.xp.asarray(filled)
+            self.touched[self.rows[: self.moved]] = 1
+            self.touched[there] = 1
+            self._collect()
+            self.moved = int(on_host(self.numbers)[0])
+        return moved, strayed
