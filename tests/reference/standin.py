@@ -212,9 +212,9 @@ def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, str
             for key, some in enumerate(found):
                 heads[tile, slot, key] = end
                 changed[slot, key // 2] |= bool(some)
-                some += [tall] * (-len(some) % 4)
-                lines[tile, slot, end : end + len(some)] = np.array(some, dtype=int) * wide
-                end += len(some)
+                whole = [*some, *[tall] * (-len(some) % 4)]
+                lines[tile, slot, end : end + len(whole)] = np.array(whole, dtype=int) * wide
+                end += len(whole)
             heads[tile, slot, 2 * many] = end
 
 
@@ -385,8 +385,8 @@ def screen_sparse(indptr, indices, data, n, k, stride, table, figures, labels, l
         )
 
 
-def screen_dense(sums, first, count, entries, k, stride, left, right, figures, labels, lengths, diagonal, weights, *rest):
-    *screen, outside, following, doubtful, doubts = rest
+def screen_dense(sums, first, count, entries, k, stride, left, right, figures, labels, lengths, diagonal, *rest):
+    weights, *screen, outside, following, doubtful, doubts = rest
     for r in range(count):
         settle(
             sums[r, :k] * left[first + r] * right[:k],

@@ -1,4 +1,4 @@
-"""A Gram on a device: its matrix, computed there tile by tile where its arrays can be moved, and products of features."""
+"""A Gram on a device: its matrix, computed there by tiles where its arrays can be moved, and products of features."""
 
 from __future__ import annotations
 

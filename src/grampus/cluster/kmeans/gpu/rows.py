@@ -10,8 +10,21 @@ import numpy as np
 from ...._array import Array
 from ...._device import on_host, require_device_memory
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
+from .course import (
+    EXTENT,
+    FIGURES,
+    INNER,
+    OFFSET,
+    SIZE,
+    SLOPE,
+    THREADS,
+    Course,
+    OnDevice,
+    fill,
+    objectives_less,
+    rule_of,
+)
 from .halves import Halves
-from .course import EXTENT, FIGURES, INNER, OFFSET, SIZE, SLOPE, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 
 _ROUNDING = 2.0**-24
 _BITS = 61  # of a sum of features
@@ -229,8 +242,8 @@ class _Alone:
         else:
             right, table = on.halves.table(self._double(), figures[INNER])
             for first, sums in on.halves.products(table, _PART):
-                fixed = sums, first, len(sums), on.halves.entries, np.int32(self.k), np.int32(len(table)), on.halves.scale
-                on.call("screen_dense", (-(-len(sums) // 8),), THREADS, *fixed, right, *shared)
+                fixed = sums, first, len(sums), on.halves.entries, np.int32(self.k), np.int32(len(table))
+                on.call("screen_dense", (-(-len(sums) // 8),), THREADS, *fixed, on.halves.scale, right, *shared)
         count = int(on_host(doubts)[0])
         if count:
             self._decide(count, self.doubtful, outside)

@@ -97,7 +97,8 @@ class _Lockstep:
         total = len(starts)
         self.state = xp.zeros(FIGURES * total * k + (total * (2 + k) + 2) // 2, dtype=np.float64)  # copied as a whole
         self.figures = self.state[: FIGURES * total * k].reshape(FIGURES, total, k)
-        self.numbers = self.state[FIGURES * total * k :].view(np.int32)  # rows that moved, tally (runs, 2), counts (runs, k)
+        # How many rows moved, tally (runs, 2), counts (runs, k).
+        self.numbers = self.state[FIGURES * total * k :].view(np.int32)
         self.touched = xp.zeros(n, dtype=np.int32)
         self.rows, self.moved = xp.empty(n, dtype=np.int32), 0
         inside = starts >= 0
@@ -170,8 +171,9 @@ class _Lockstep:
         moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(32 * wide), *lists)
         self.on.call("list_moves", (tiles, slots), tall, *moves, shared=8 * many)
         # A warp adds up some clusters of a run; a block holds the warps of several runs, or a part of those of one.
-        parts = -(-many // (_OWN * _WARPS))
-        units = -(-(-(-many // _OWN)) // parts)
+        warps = -(-many // _OWN)
+        parts = -(-warps // _WARPS)
+        units = -(-warps // parts)
         tile = 2 * (tall + 1) * 32 * wide + (0 if self.weights is None else 16 * (tall + 2))
         fits = (_SHARED - tile) // (4 * (room + stride))
         each = max(1, min(slots, fits, _WARPS // units)) if parts == 1 else 1
@@ -179,9 +181,8 @@ class _Lockstep:
         sizes = (size, *(np.int32(value) for value in (each, units, parts, self.k)), *some)
         name = f"follow{8 * wide}" + ("" if self.weights is None else "_weighted")
         shared = tile + 4 * each * (room + stride)
-        self.on.call(
-            name, grid, 32 * each * units, matrix, places, *fixed, empty, *sizes, *lists, self.weights, self.sums, shared=shared
-        )
+        last = empty, *sizes, *lists, self.weights, self.sums
+        self.on.call(name, grid, 32 * each * units, matrix, places, *fixed, *last, shared=shared)
 
     def _numbers(self, values: NDArray[Any]) -> Any:
         """Return a few whole numbers on the device; copied once."""
@@ -244,7 +245,8 @@ class _Lockstep:
         figures = state[: self.figures.size].reshape(self.figures.shape)
         found = state[self.figures.size :].view(np.int32)
         self.moved = self.moved if outside else int(found[0])
-        return figures, found[1 : 1 + 2 * total].reshape(total, 2), found[1 + 2 * total :][: total * self.k].reshape(total, -1)
+        tallied, counted = found[1 : 1 + 2 * total], found[1 + 2 * total :][: total * self.k]
+        return figures, tallied.reshape(total, 2), counted.reshape(total, self.k)
 
     def _collect(self) -> None:
         """List the documents that move in any run."""
