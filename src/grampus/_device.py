@@ -6,6 +6,8 @@ Everything else takes arrays as they come: NumPy's functions and operators work 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -79,6 +81,20 @@ def require_device_memory(xp: Any, size: float, what: str, instead: str) -> None
         raise MemoryBudgetError(
             f"{what} needs {format_size(size)} on the GPU, which has {format_size(free)} free. {instead}."
         )
+
+
+@contextmanager
+def within_memory(xp: Any, what: str) -> Iterator[None]:
+    """Turn an allocation that fails on the device into one line that says what did not fit."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":
+            raise
+        raise MemoryBudgetError(
+            f"{what} does not fit on the GPU, which has {format_size(free_memory(xp))} free. Use fewer documents or "
+            "clusters, or device='cpu'."
+        ) from None
 
 
 def on_host(array: Any) -> Any:

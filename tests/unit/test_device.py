@@ -136,12 +136,39 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
         same(gram, 4, n_init=2)
 
 
-def test_too_little_memory_says_what_would_fit(monkeypatch):
-    small = standin.library(memory=1000)
+@pytest.mark.parametrize(
+    ("memory", "gram", "k", "words"),
+    [
+        (1000, LinearGram(counts()), 4, r"feature matrix of 60 documents .* About \d documents fit"),
+        (130_000, LinearGram(counts(m=200)), 40, r"One start with 40 clusters .* At most \d+ clusters fit"),
+        (
+            16_000,
+            DenseGram(points() @ points().T),
+            40,
+            r"One start with 40 clusters .* At most 26 clusters fit",
+        ),
+        (1500, DenseGram(points() @ points().T), 40, r"At most 3 documents fit"),
+    ],
+)
+def test_too_little_memory_says_what_would_fit(monkeypatch, memory, gram, k, words):
+    small = standin.library(memory=memory)
     monkeypatch.setattr(_device, "_library", lambda: small)
     monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
-    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=r"on the GPU.*fewer clusters"):
-        kernel_kmeans(LinearGram(counts()), 4)
+    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=words) as error:
+        kernel_kmeans(gram, k)
+    assert "\n" not in str(error.value)
+
+
+def test_an_allocation_that_fails_is_one_line(device, monkeypatch):
+    class OutOfMemoryError(Exception):
+        pass
+
+    def full(*args):
+        raise OutOfMemoryError("17 bytes\nmore")
+
+    monkeypatch.setattr(batch, "on_gpu", full)
+    with pytest.raises(MemoryBudgetError, match=r"A Gram of 60 documents does not fit on the GPU.*device='cpu'"):
+        kernel_kmeans(LinearGram(points()), 2)
 
 
 def test_lengths_too_far_apart_run_on_the_processor(device):

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
 from ..._config import settings
-from ..._device import device, free_memory
+from ..._device import device, free_memory, within_memory
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .backends import Backend, Products, featured, stored
@@ -107,7 +107,8 @@ class Batch:
         """The documents in the form that the loops read; the same for every k."""
         explicit, xp = self.gram.features(), self._library()
         if xp is not None:
-            return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
+            with within_memory(xp, f"A Gram of {len(self.gram):,} documents"):
+                return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
         if self._plan is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:
@@ -128,7 +129,12 @@ class Batch:
         A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
         labelled document of their start.
         """
-        return self._backend.run(starts, k, self.rule, self.max_iter, threads)
+        found, xp = self._backend.run(starts, k, self.rule, self.max_iter, threads), self._library()
+        if xp is None:
+            yield from found
+            return
+        with within_memory(xp, f"A run of {k:,} clusters of {len(self.gram):,} documents"):
+            yield from found
 
     def best(self, objective: Array) -> NDArray[np.intp]:
         """Return the position of the smallest objective in each row; the first of those equal up to rounding."""

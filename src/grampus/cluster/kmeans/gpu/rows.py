@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...._array import Array
-from ...._device import on_host, require_device_memory
+from ...._device import free_memory, on_host, require_device_memory
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
 from .course import (
     EXTENT,
@@ -47,6 +47,9 @@ class DeviceRows(OnDevice):
         self.features = rows.shape[1]
         self.indptr = self.indices = None
         sparse = hasattr(rows, "indptr")
+        free, size = free_memory(xp), 32 * rows.nnz if sparse else 32 * rows.shape[0] * rows.shape[1]
+        fit = int(self.n * free / size) if size else self.n
+        require_device_memory(xp, size, f"The feature matrix of {self.n:,} documents", f"About {fit:,} documents fit")
         if sparse:
             self.indptr = xp.asarray(rows.indptr, dtype=np.int64)
             self.indices = xp.asarray(rows.indices, dtype=np.int32)
@@ -75,7 +78,9 @@ class DeviceRows(OnDevice):
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield them in order."""
         size = 8 * self.features * k + 4 * self.features * (k + 32) + 16 * self.n
-        require_device_memory(self.xp, size, "The sums of one start", "Use fewer clusters or terms")
+        fit = int((free_memory(self.xp) - 128 * self.features - 16 * self.n) // (12 * self.features))
+        instead = f"At most {fit:,} clusters fit" if fit > 0 else "Use fewer terms or documents"
+        require_device_memory(self.xp, size, f"One start with {k:,} clusters", instead)
         for p, start in enumerate(starts):
             course = Course(rule, max_iter, TWO_CYCLES)
             start = self._joined(start, k, rule)  # noqa: PLW2901

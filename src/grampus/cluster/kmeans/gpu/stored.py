@@ -59,8 +59,12 @@ class DeviceStored(OnDevice):
 
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield them in order."""
-        most = max(1, min(self.group, free_memory(self.xp) // (8 * self.n * (k + 4))))
-        require_device_memory(self.xp, 8 * self.n * (k + 4), "The sums of one start", "Use fewer clusters or documents")
+        free, each = free_memory(self.xp), 8 * self.n * (k + 4)
+        if each > free:
+            fit = free // (8 * self.n) - 4
+            instead = f"At most {fit:,} clusters fit" if fit > 0 else f"At most {free // (8 * (k + 4)):,} documents fit"
+            require_device_memory(self.xp, each, f"One start with {k:,} clusters", instead)
+        most = max(1, min(self.group, free // each))
         for first in range(0, len(starts), most):
             part = starts[first : first + most]
             courses = [Course(rule, max_iter, TWO_CYCLES) for _ in part]
@@ -99,6 +103,7 @@ class _Lockstep:
         self.figures = self.state[: FIGURES * total * k].reshape(FIGURES, total, k)
         # How many rows moved, tally (runs, 2), counts (runs, k).
         self.numbers = self.state[FIGURES * total * k :].view(np.int32)
+        self.tally, self.counts = self.numbers[1 : 1 + 2 * total], self.numbers[1 + 2 * total :]
         self.touched = xp.zeros(n, dtype=np.int32)
         self.rows, self.moved = xp.empty(n, dtype=np.int32), 0
         inside = starts >= 0
@@ -216,7 +221,6 @@ class _Lockstep:
         """
         total, numbers = len(self.totals), self.numbers
         numbers.fill(0)
-        tally, counts = numbers[1 : 1 + 2 * total], numbers[1 + 2 * total :]
         self.on.call(
             "assign",
             (-(-self.n // THREADS), len(runs)),
@@ -235,8 +239,8 @@ class _Lockstep:
             outside,
             self.next,
             self.touched,
-            tally,
-            counts,
+            self.tally,
+            self.counts,
             shared=4 * self.k if self.k <= _MANY else 0,
         )
         if not outside:
