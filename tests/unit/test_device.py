@@ -12,7 +12,8 @@ import scipy.sparse as sp
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import batch
+from grampus.cluster.kmeans import RULES, batch
+from grampus.cluster.kmeans.gpu import DeviceRows
 from grampus.cluster.kmeans.gpu.course import fill
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import DenseGram, LinearGram, eigen, eigenpairs, normalise, shift
@@ -119,8 +120,9 @@ def test_sums_of_kernels_are_computed_on_the_device(device):
     np.testing.assert_allclose(_device.on_host(DeviceBlocks(gram, device).matrix()), gram.dense(), rtol=1e-12)
 
 
-def test_what_cannot_be_moved_is_computed_here(device):
-    gram = parse_kernel("subsequence(2)").gram(["abab", "abba", "bbbb"])
+@pytest.mark.parametrize("kernel", ["subsequence(2)", "spectrum(2)"])
+def test_what_cannot_be_moved_is_computed_here(device, kernel):
+    gram = parse_kernel(kernel).gram(["abab", "abba", "bbbb"])
     blocks = DeviceBlocks(gram, device)
     assert blocks.there is None
     np.testing.assert_array_equal(_device.on_host(blocks.matrix()), gram.dense())
@@ -140,7 +142,6 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
     ("memory", "gram", "k", "words"),
     [
         (1000, LinearGram(counts()), 4, r"feature matrix of 60 documents .* About \d documents fit"),
-        (130_000, LinearGram(counts(m=200)), 40, r"One start with 40 clusters .* At most \d+ clusters fit"),
         (
             16_000,
             DenseGram(points() @ points().T),
@@ -157,6 +158,13 @@ def test_too_little_memory_says_what_would_fit(monkeypatch, memory, gram, k, wor
     with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=words) as error:
         kernel_kmeans(gram, k)
     assert "\n" not in str(error.value)
+
+
+def test_too_many_clusters_of_features_say_how_many_fit():
+    rows, ones = counts(m=200), np.ones(60)
+    documents = DeviceRows(standin.library(130_000), rows, ones, LinearGram(rows).diagonal(), ones)
+    with pytest.raises(MemoryBudgetError, match=r"One start with 40 clusters needs .* At most 37 clusters fit"):
+        next(documents.run(np.zeros((1, 60), dtype=np.int32), 40, RULES["plain"], 5, None))
 
 
 def test_an_allocation_that_fails_is_one_line(device, monkeypatch):
