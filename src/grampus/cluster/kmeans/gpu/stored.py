@@ -276,7 +276,8 @@ class _Lockstep:
             far[1],
         )
         found = np.asarray(on_host(self.next[run]))
-        filled = fill(found, *np.asarray(on_host(far)), counts)
+        distance, least = np.asarray(on_host(far))
+        filled = fill(found, distance, least, counts)
         moved, strayed = (int(value) for value in tally)
         changed = np.flatnonzero(filled != found)
         if len(changed):
