@@ -1,18 +1,21 @@
 """Kernel k-means on a GPU: ``python -m lab.speed.gpu [ROW …] [--save FILE]``, on a machine with a GPU and CuPy.
 
-Every row gives its time, what it had to read and compute, and how near that is to the card's measured limits. Popcorn's
-formulation (Bellavita et al., PPoPP 2025) is written out here with cuSPARSE: one start at a time, K times the sparse
-membership matrix in every iteration, each start to its own convergence.
+Every row gives its time, what it had to read and compute, and how near that is to the card's measured limits; rows on
+texts need ``GRAMPUS_DATA``. Popcorn's formulation (Bellavita et al., PPoPP 2025) is written out here with cuSPARSE: one
+start at a time, K times the sparse membership matrix in every iteration, each start to its own convergence.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import platform
 import subprocess
 import sys
+import tempfile
 import time
+import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -23,8 +26,11 @@ import scipy.sparse as sp
 
 import grampus
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import RULES, Batch
-from grampus.gram import DenseGram, Gram, LinearGram
+from grampus.cluster.kmeans import RULES, Batch, batch
+from grampus.documents import ConsensusMethod, Job
+from grampus.gram import DenseGram, Gram, LinearGram, eigen
+from grampus.select.levels import find_levels, nest
+from grampus.select.ungrouped import ungrouped
 
 ROWS: dict[str, Callable[[Any, dict[str, Any]], None]] = {}
 
@@ -77,8 +83,8 @@ def popcorn(xp: Any, matrix: Any, starts: Any, k: int) -> tuple[float, list[int]
     similar = torch.from_dlpack(matrix)
     n = len(similar)
     diagonal = similar.diagonal().clone()
-    took, iterations = 0.0, []
-    for start in starts:
+    iterations = []
+    for start in starts[[0, *range(len(starts))]]:  # the first once more: libraries are loaded by their first call
         labels = torch.as_tensor(start, device="cuda", dtype=torch.int64)
         torch.cuda.synchronize()
         begin, done = time.perf_counter(), 0
@@ -98,9 +104,9 @@ def popcorn(xp: Any, matrix: Any, starts: Any, k: int) -> tuple[float, list[int]
                 break
             labels = new
         torch.cuda.synchronize()
-        took += time.perf_counter() - begin
-        iterations.append(done)
-    return took, iterations
+        iterations.append((done, time.perf_counter() - begin))
+    took = sum(seconds for _, seconds in iterations[1:])
+    return took, [done for done, _ in iterations[1:]]
 
 
 def stored(xp: Any, out: dict[str, Any], n: int, k: int, compare: bool = True) -> None:
@@ -109,12 +115,12 @@ def stored(xp: Any, out: dict[str, Any], n: int, k: int, compare: bool = True) -
     gram: Gram = LinearGram(x)
     rng = np.random.default_rng(1)
     starts = rng.integers(k, size=(10, n)).astype(np.int32)
-    batch = Batch(gram, RULES["plain"], [k], 10)
+    whole = Batch(gram, RULES["plain"], [k], 10)
     from grampus.cluster.kmeans.gpu import DeviceStored
     from grampus.gram.device import DeviceBlocks
 
     out["matrix built, ms"] = 1e3 * seconds(xp, lambda: DeviceBlocks(gram, xp).matrix(), 1)
-    backend = DeviceStored(xp, DeviceBlocks(gram, xp), True, batch.diagonal, batch.weights)
+    backend = DeviceStored(xp, DeviceBlocks(gram, xp), True, whole.diagonal, whole.weights)
     runs = list(backend.run(starts, k, RULES["plain"], 100, None))
     took = seconds(xp, lambda: list(backend.run(starts, k, RULES["plain"], 100, None)), 5)
     moved = sum(int(run.history.moves.sum()) for run in runs)
@@ -159,24 +165,30 @@ def tiles_300000(xp: Any, out: dict[str, Any]) -> None:
     out["iterations"] = found.runs.n_iter.tolist()
 
 
+def terms(n: int, topics: int, share: float = 0.4) -> Any:
+    """Return unit rows of 60 of 50,000 terms, a share of them a topic's own."""
+    columns, each = 50_000, 60
+    rng = np.random.default_rng(0)
+    group = rng.integers(topics, size=n)
+    common = (rng.random((n, each)) ** 3 * columns).astype(np.int32)
+    own = (group[:, None] * 487 + rng.integers(0, 400, size=(n, each))).astype(np.int32) % columns
+    chosen = np.sort(np.where(rng.random((n, each)) < share, own, common), axis=1)
+    values = rng.random((n, each), dtype=np.float32) + 0.1
+    values /= np.linalg.norm(values, axis=1, keepdims=True)
+    rows = sp.csr_array((values.ravel(), chosen.ravel(), np.arange(0, n * each + 1, each)), shape=(n, columns))
+    rows.sum_duplicates()
+    return rows
+
+
 @row
 def sparse_million(xp: Any, out: dict[str, Any]) -> None:
     """Cluster a million documents of 60 of 50,000 terms, k = 100."""
-    n, terms, each, k = 1_000_000, 50_000, 60, 100
-    rng = np.random.default_rng(0)
-    topics = rng.integers(k, size=n)
-    common = (rng.random((n, each)) ** 3 * terms).astype(np.int32)
-    own = (topics[:, None] * 487 + rng.integers(0, 400, size=(n, each))).astype(np.int32) % terms
-    columns = np.sort(np.where(rng.random((n, each)) < 0.4, own, common), axis=1)
-    values = rng.random((n, each), dtype=np.float32) + 0.1
-    values /= np.linalg.norm(values, axis=1, keepdims=True)
-    rows = sp.csr_array((values.ravel(), columns.ravel(), np.arange(0, n * each + 1, each)), shape=(n, terms))
-    rows.sum_duplicates()
+    n, k = 1_000_000, 100
+    rng, rows = np.random.default_rng(1), terms(n, k)
     gram = LinearGram.trusted(rows)
     with grampus.config(device="cuda"):
         start = time.perf_counter()
-        batch = Batch(gram, RULES["plain"], [k], 10)
-        backend = batch._backend
+        backend: Any = Batch(gram, RULES["plain"], [k], 10)._backend
         xp.cuda.Device().synchronize()
         out["moved to the device, s"] = time.perf_counter() - start
         starts = rng.integers(k, size=(10, n)).astype(np.int32)
@@ -201,18 +213,91 @@ def dense_million(xp: Any, out: dict[str, Any]) -> None:
     n, k = 1_000_000, 1000
     gram = LinearGram.trusted(points(n, 384, k))
     with grampus.config(device="cuda"):
-        batch = Batch(gram, RULES["plain"], [k], 1)
+        backend: Any = Batch(gram, RULES["plain"], [k], 1)._backend
         start = np.random.default_rng(0).integers(k, size=(1, n)).astype(np.int32)
-        next(iter(batch._backend.run(start, k, RULES["plain"], 1, None)))
+        next(iter(backend.run(start, k, RULES["plain"], 1, None)))
         begin = time.perf_counter()
-        (run,) = batch._backend.run(start, k, RULES["plain"], 20, None)
+        (run,) = backend.run(start, k, RULES["plain"], 20, None)
         out["an iteration, ms"] = 1e3 * (time.perf_counter() - begin) / len(run.history.moves)
         out["iterations"] = len(run.history.moves)
 
 
 @row
+def whole_million(xp: Any, out: dict[str, Any]) -> None:
+    """Take a million documents from terms to levels and consensus; a small collection first compiles everything."""
+    kernel = grampus.parse_kernel("cosine|principal(30)|normalise").for_clusters(8, spare=45)
+    for n in (20_000, 1_000_000):
+        rows = terms(n, 40, 0.7).astype(np.float64)
+        times = [time.perf_counter()]
+        gram = kernel.gram(rows)
+        times.append(time.perf_counter())
+        without = partial(_without, kernel, rows)
+        chosen = find_levels(gram, without, None, (0,), lambda *_: None)
+        times.append(time.perf_counter())
+        found = ConsensusMethod().cluster(gram, Job(max(chosen.ks["middle"], 20), np.ones(n)))
+        times.append(time.perf_counter())
+        levels = nest(gram, found.labels, chosen, (0,))
+        times.append(time.perf_counter())
+        names = ("in all", "components", "number of clusters", "consensus", "levels")
+        out[f"{n:,} documents, s"] = dict(zip(names, [times[-1] - times[0], *np.diff(times).tolist()], strict=True))
+        out["clusters"] = [level.n_clusters for level in levels]
+
+
+def _without(kernel: Any, rows: Any, index: Any, rng: np.random.Generator) -> Gram:
+    return kernel.gram(ungrouped(rows[index], rng)).split_shift()[0]
+
+
+@row
+def command(xp: Any, out: dict[str, Any]) -> None:
+    """Run ``grampus cluster`` on 20ng, text to page, on the card and on the processor."""
+    source = Path(os.environ["GRAMPUS_DATA"], "20ng.jsonl.gz")
+    with tempfile.TemporaryDirectory() as folder:
+        for device, options in (("cuda", ["-k", "20"]), ("cuda", []), ("cpu", ["-k", "20"]), ("cpu", [])):
+            place = str(Path(folder, f"{device}{len(options)}.html"))
+            words = [sys.executable, "-m", "grampus", "cluster", str(source), *options, "--device", device, "-q"]
+            start = time.perf_counter()
+            subprocess.run([*words, "--report", place], check=True, cwd=folder, stdout=subprocess.DEVNULL)
+            out[f"{device} {' '.join(options) or 'levels chosen'}, s"] = time.perf_counter() - start
+
+
+@row
+def twelve(xp: Any, out: dict[str, Any]) -> None:
+    """Compare the labels of lab/promises/labels with the record; small work goes to the card, too.
+
+    Where they differ, the processor of this machine decides: the record is of other versions of SciPy.
+    """
+    from lab.promises import labels
+
+    warnings.simplefilter("ignore")
+    batch._FOR_DEVICE = eigen._FOR_DEVICE = 0
+    same: list[str] = []
+    differ: list[str] = []
+    from_record: list[str] = []
+    out["labels of the processor"], out["other labels"], out["other labels than recorded"] = same, differ, from_record
+    for name in labels.CLUSTERINGS:
+        with grampus.config(device="cuda"):
+            found = labels.hashed(name)
+        equal = found == labels.RECORDED[name]
+        if not equal:
+            from_record.append(name)
+            with grampus.config(device="cpu"):
+                equal = found == labels.hashed(name)
+        (same if equal else differ).append(name)
+    apart = 0.0
+    for kernel, rule in (("cosine|shift", "plain"), ("cosine|shift|map", "plain"), ("cosine", "adjusted")):
+        values = []
+        for device in ("cpu", "cuda"):
+            with grampus.config(device=device):
+                model = grampus.KernelKMeans(5, kernel=kernel, rule=rule, random_state=0).fit(labels.terms())
+                values.append(float(model.inertia_))
+        apart = max(apart, abs(values[1] / values[0] - 1))
+    out["objectives apart by, at most"] = apart
+
+
+@row
 def equal_labels(xp: Any, out: dict[str, Any]) -> None:
     """Compare labels and objectives with the processor's, for stored, sparse and dense documents and every rule."""
+    batch._FOR_DEVICE = 0
     rng = np.random.default_rng(3)
     x = points(3000, 20, 8).astype(np.float64)
     counts = sp.random_array((3000, 2000), density=0.01, rng=rng, format="csr")

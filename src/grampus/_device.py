@@ -6,6 +6,8 @@ Everything else takes arrays as they come: NumPy's functions and operators work 
 from __future__ import annotations
 
 import importlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from ._config import format_size, settings
 from .errors import InputError, MemoryBudgetError
 
 INSTALL = 'pip install "grampus[gpu]"'
+_SHARED = 48 * 1024  # bytes of shared memory that a function may use unasked
 _SPARE = 0.9  # of the free memory of the device may be used
 
 
@@ -80,6 +83,20 @@ def require_device_memory(xp: Any, size: float, what: str, instead: str) -> None
         )
 
 
+@contextmanager
+def within_memory(xp: Any, what: str) -> Iterator[None]:
+    """Turn an allocation that fails on the device into one line that says what did not fit."""
+    try:
+        yield
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":
+            raise
+        raise MemoryBudgetError(
+            f"{what} does not fit on the GPU, which has {format_size(free_memory(xp))} free. Use fewer documents or "
+            "clusters, or device='cpu'."
+        ) from None
+
+
 def on_host(array: Any) -> Any:
     """Return an array of the device, dense or sparse, as one of NumPy or SciPy; host arrays as they are."""
     return array.get() if hasattr(array, "get") and not isinstance(array, dict) else array
@@ -105,6 +122,27 @@ def _csr(array: Any) -> Any:
     return importlib.import_module("cupyx.scipy.sparse").csr_matrix(array)
 
 
+def half_product(xp: Any, a: Any, b: Any, out: Any) -> None:
+    """Compute b @ a.T of half precision, summed in single precision by the matrix units.
+
+    Parameters
+    ----------
+    a, b : array of float16, of shape (p, m) and (q, m)
+        p and m are multiples of 16.
+    out : array of float32, of shape (q, p)
+    """
+    if hasattr(xp, "half_product"):
+        xp.half_product(a, b, out)
+        return
+    blas, one, zero = xp.cuda.cublas, np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.float32)
+    (p, m), q, half, single = a.shape, len(b), 2, 0  # CUDA_R_16F, CUDA_R_32F
+    blas.gemmEx(
+        xp.cuda.get_cublas_handle(), blas.CUBLAS_OP_T, blas.CUBLAS_OP_N, p, q, m, one.ctypes.data,
+        a.data.ptr, half, m, b.data.ptr, half, m, zero.ctypes.data, out.data.ptr, single, p,
+        blas.CUBLAS_COMPUTE_32F, blas.CUBLAS_GEMM_DEFAULT,
+    )  # fmt: skip
+
+
 @lru_cache(maxsize=8)
 def _module(xp: Any, path: Path) -> Any:
     return xp.RawModule(code=path.read_text(encoding="utf-8"), options=("-std=c++17",))
@@ -118,7 +156,7 @@ def function(xp: Any, path: Path, name: str) -> Any:
 
 def call(compiled: Any, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
     """Run a compiled function; Python's numbers become 64-bit ones, and None a null pointer."""
-    if shared > max(48 * 1024, compiled.max_dynamic_shared_size_bytes):
+    if shared > _SHARED and shared > compiled.max_dynamic_shared_size_bytes:
         compiled.max_dynamic_shared_size_bytes = shared
     compiled(grid, (block,), tuple(_argument(arg) for arg in args), shared_mem=shared)
 

@@ -95,7 +95,7 @@ def in_threads(function: Callable[[int, int], object], n: int, n_jobs: int | Non
     if threads == 1:
         function(0, n)
         return
-    pieces = 4 * threads  # more pieces than threads, so that unequal ones even out
+    pieces = min(4 * threads, n // max(least, 1))  # more than threads, so that unequal ones even out
     bounds = [n * i // pieces for i in range(pieces + 1)]
     for done in [_pool(threads).submit(function, a, b) for a, b in pairwise(bounds) if b > a]:
         done.result()

@@ -12,7 +12,6 @@ import numpy as np
 import scipy.sparse as sp
 
 SIZE, INNER, SQUARE, OFFSET, SLOPE, EXTENT, COUNT = range(7)
-TILE = 256
 
 
 class Array(np.lib.mixins.NDArrayOperatorsMixin):
@@ -70,6 +69,9 @@ class Rows:
     dtype = property(lambda self: self.matrix.dtype)
     nnz = property(lambda self: self.matrix.nnz)
     T = property(lambda self: Rows(self.matrix.T.tocsr()))
+    data = property(lambda self: Array(self.matrix.data))
+    indices = property(lambda self: Array(self.matrix.indices))
+    indptr = property(lambda self: Array(self.matrix.indptr))
 
     def __matmul__(self, other):
         if isinstance(other, Rows):
@@ -126,7 +128,7 @@ class RawModule:
         self.code = code
 
     def get_function(self, name):
-        assert f"void {name}(" in self.code or f"FOLLOW({name}," in self.code, f"{name} is not in loops.cu"
+        assert f"void {name}(" in self.code or f"FOLLOW({name}," in self.code, f"{name} is not in the file"
         return Function(TWINS[name])
 
 
@@ -193,35 +195,67 @@ def choose(sums, figures, current, diagonal, w, rule):
     return int((values <= limit).argmax())
 
 
-def list_moves(old, now, rows, count, n, runs, anew, slots, lines, segments, counts):
+def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, wide, lines, heads, changed):
+    tall = {128: 508, 256: 254}[wide]
+    assert room == _room(tall, many, count)
     for tile in range(len(lines)):
         for slot in range(slots):
-            found = []
-            for t, i in enumerate(rows[tile * TILE : min((tile + 1) * TILE, count)]):
+            found = [[] for _ in range(2 * many)]
+            for t, i in enumerate(rows[tile * tall : min((tile + 1) * tall, count)]):
                 a, b = old[runs[slot], i], now[runs[slot], i]
                 if b >= 0 and (anew[slot] or a != b):
-                    found.append((b, 0, t))
-                    if not anew[slot]:
-                        found.append((a, 1, t))
-            found.sort()
-            lines[tile, slot, : len(found)] = [t for _, _, t in found]
-            starts = [e for e in range(len(found)) if e == 0 or found[e][:2] != found[e - 1][:2]]
-            heads = [found[e][0] << 11 | found[e][1] << 10 | e for e in starts]
-            segments[tile, slot, : len(heads) + 1] = [*heads, len(found)]
-            counts[tile, slot] = len(heads)
+                    if low <= b < low + many:
+                        found[2 * (b - low)].append(t)
+                    if not anew[slot] and low <= a < low + many:
+                        found[2 * (a - low) + 1].append(t)
+            end = 0
+            for key, some in enumerate(found):
+                heads[tile, slot, key] = end
+                changed[slot, key // 2] |= bool(some)
+                whole = [*some, *[tall] * (-len(some) % 4)]
+                lines[tile, slot, end : end + len(whole)] = np.array(whole, dtype=int) * wide
+                end += len(whole)
+            heads[tile, slot, 2 * many] = end
 
 
-def follow(matrix, places, rows, count, n, runs, clear, slots, k, lines, segments, counts, weights, sums):
+def _room(tall, many, count):
+    most = min(tall, count)
+    return -(-min(2 * most + 6 * many, 8 * most) // 8) * 8 + 8
+
+
+def follow(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, room, stride, *rest):
+    lines, heads, changed, weights, sums = rest
+    tall, wide = (508, 128) if matrix.dtype == np.float32 else (254, 256)
+    assert room == _room(tall, many, count)
+    assert units * parts * 17 >= many
     for slot in range(slots):
-        if clear[slot]:
-            sums[runs[slot]] = 0.0
-        for tile in range(len(lines)):
-            for s in range(counts[tile, slot]):
-                head, end = segments[tile, slot, s : s + 2]
-                for t in lines[tile, slot, head & 1023 : end & 1023]:
-                    at = tile * TILE + t
-                    w = (1.0 if weights is None else weights[rows[at]]) * (-1.0 if head & 1024 else 1.0)
-                    sums[runs[slot], head >> 11] += w * matrix[places[at]].astype(np.float64)
+        for c in range(many):
+            total = np.zeros(n)
+            for tile in range(len(lines)):
+                first, middle, end = heads[tile, slot, 2 * c : 2 * c + 3]
+                for place in range(first, end):
+                    t = lines[tile, slot, place] // wide
+                    if t < tall:
+                        at = tile * tall + t
+                        w = (1.0 if weights is None else weights[rows[at]]) * (1.0 if place < middle else -1.0)
+                        total += w * matrix[places[at]].astype(np.float64)
+            if clear[slot] or changed[slot, c]:
+                sums[runs[slot], low + c] = (0.0 if clear[slot] else sums[runs[slot], low + c]) + total
+
+
+def collect(touched, n, rows, number):
+    found = np.flatnonzero(touched)
+    rows[: len(found)], number[0] = found, len(found)
+    touched[:] = 0
+
+
+def half_product(a, b, out):
+    for array in (a, b, out):
+        assert array.values.flags.c_contiguous
+    assert a.shape[1] == b.shape[1]
+    assert all(side % 16 == 0 for side in a.shape)
+    assert (a.dtype, b.dtype, out.dtype) == (np.float16, np.float16, np.float32)
+    out.values[:] = b.values.astype(np.float32) @ a.values.T.astype(np.float32)
 
 
 def measure(sums, labels, weights, n, k, runs, total, *rest):
@@ -251,9 +285,9 @@ def assign(sums, labels, before, diagonal, weights, n, k, runs, total, figures, 
                 continue
             if chosen != current:
                 touched[i] = 1
-                tally[run, 0] += 1
-            tally[run, 1] += chosen != before[run, i]
-            counts[run, chosen] += 1
+                tally[2 * run] += 1
+            tally[2 * run + 1] += chosen != before[run, i]
+            counts[run * k + chosen] += 1
 
 
 def distances(sums, following, diagonal, n, k, run, total, figures, tolerance, far, least):
@@ -351,12 +385,12 @@ def screen_sparse(indptr, indices, data, n, k, stride, table, figures, labels, l
         )
 
 
-def screen_dense(sums, first, count, features, k, stride, figures, labels, lengths, diagonal, weights, *rest):
-    *screen, outside, following, doubtful, doubts = rest
+def screen_dense(sums, first, count, entries, k, stride, left, right, figures, labels, lengths, diagonal, *rest):
+    weights, *screen, outside, following, doubtful, doubts = rest
     for r in range(count):
         settle(
-            sums[r, :k],
-            features,
+            sums[r, :k] * left[first + r] * right[:k],
+            entries,
             first + r,
             figures,
             labels,
@@ -371,11 +405,15 @@ def screen_dense(sums, first, count, features, k, stride, figures, labels, lengt
         )
 
 
-def decide(indptr, indices, data, columns, k, sums, factor, figures, labels, diagonal, weights, *rest):
+def decide(indptr, indices, data, products, first, k, sums, factor, figures, labels, diagonal, weights, *rest):
     *rule, outside, count, which, following, similar = rest
-    for i in range(count) if which is None else which[:count]:
-        terms, values = row(indptr, indices, data, columns, i)
-        found = values @ (sums[terms] * factor)
+    for at in range(count):
+        i = first + at if which is None else which[first + at]
+        if products is None:
+            terms, values = row(indptr, indices, data, None, i)
+            found = values @ (sums[terms] * factor)
+        else:
+            found = products[at]
         if similar is not None:
             similar[i] = found[following[i]] if following[i] >= 0 else 0.0
         elif (labels[i] < 0) != bool(outside):
@@ -392,14 +430,15 @@ def count_moves(labels, before, following, n, tally, counts):
     counts += np.bincount(following[there], minlength=len(counts)).astype(np.int32)
 
 
+def times(indptr, indices, data, rows, lanes, v, out):
+    out[:] = sp.csr_array((data, indices, indptr), shape=(rows, len(v))) @ v
+
+
 TWINS = {
+    "times": times,
     "list_moves": list_moves,
-    **{
-        f"follow{bits}{direct}{weighted}": follow
-        for bits in (32, 64)
-        for direct in ("", "_direct")
-        for weighted in ("", "_weighted")
-    },
+    **{f"follow{bits}{weighted}": follow for bits in (32, 64) for weighted in ("", "_weighted")},
+    "collect": collect,
     "measure": measure,
     "assign": assign,
     "distances": distances,
@@ -425,7 +464,7 @@ def library(memory=2**34):
         setattr(made, name, maker(getattr(np, name)))
     made.__name__ = "standin"
     made.ndarray, made.RawModule, made.sparse_rows = Array, RawModule, Rows
-    made.flatnonzero = np.flatnonzero
+    made.flatnonzero, made.half_product = np.flatnonzero, half_product
     runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1)
     made.cuda = SimpleNamespace(runtime=runtime)
     made.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)

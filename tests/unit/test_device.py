@@ -12,10 +12,12 @@ import scipy.sparse as sp
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
 from grampus.cluster import kernel_kmeans
+from grampus.cluster.kmeans import RULES, batch
+from grampus.cluster.kmeans.gpu import DeviceRows
 from grampus.cluster.kmeans.gpu.course import fill
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gram import DenseGram, LinearGram, shift
-from grampus.gram.device import DeviceBlocks
+from grampus.gram import DenseGram, LinearGram, eigen, eigenpairs, normalise, shift
+from grampus.gram.device import DeviceBlocks, device_products
 from tests.reference import standin
 
 
@@ -29,6 +31,8 @@ def device(request, monkeypatch):
     """Use a device for everything that can."""
     xp = standin.library() if request.param == "stand-in" else real()
     monkeypatch.setattr(_device, "_library", lambda: xp)
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
     with grampus.config(device="cuda"):
         yield xp
 
@@ -116,8 +120,9 @@ def test_sums_of_kernels_are_computed_on_the_device(device):
     np.testing.assert_allclose(_device.on_host(DeviceBlocks(gram, device).matrix()), gram.dense(), rtol=1e-12)
 
 
-def test_what_cannot_be_moved_is_computed_here(device):
-    gram = parse_kernel("subsequence(2)").gram(["abab", "abba", "bbbb"])
+@pytest.mark.parametrize("kernel", ["subsequence(2)", "spectrum(2)"])
+def test_what_cannot_be_moved_is_computed_here(device, kernel):
+    gram = parse_kernel(kernel).gram(["abab", "abba", "bbbb"])
     blocks = DeviceBlocks(gram, device)
     assert blocks.there is None
     np.testing.assert_array_equal(_device.on_host(blocks.matrix()), gram.dense())
@@ -127,16 +132,51 @@ def test_what_cannot_be_moved_is_computed_here(device):
 def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
     small = standin.library(memory=100_000)
     monkeypatch.setattr(_device, "_library", lambda: small)
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
     gram = parse_kernel("gaussian(3)").gram(points(100))
     with grampus.config(device="cuda"):
         same(gram, 4, n_init=2)
 
 
-def test_too_little_memory_says_what_would_fit(monkeypatch):
-    small = standin.library(memory=1000)
+@pytest.mark.parametrize(
+    ("memory", "gram", "k", "words"),
+    [
+        (1000, LinearGram(counts()), 4, r"feature matrix of 60 documents .* About \d documents fit"),
+        (
+            16_000,
+            DenseGram(points() @ points().T),
+            40,
+            r"One start with 40 clusters .* At most 26 clusters fit",
+        ),
+        (1500, DenseGram(points() @ points().T), 40, r"At most 3 documents fit"),
+    ],
+)
+def test_too_little_memory_says_what_would_fit(monkeypatch, memory, gram, k, words):
+    small = standin.library(memory=memory)
     monkeypatch.setattr(_device, "_library", lambda: small)
-    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=r"on the GPU.*fewer clusters"):
-        kernel_kmeans(LinearGram(counts()), 4)
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
+    with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=words) as error:
+        kernel_kmeans(gram, k)
+    assert "\n" not in str(error.value)
+
+
+def test_too_many_clusters_of_features_say_how_many_fit():
+    rows, ones = counts(m=200), np.ones(60)
+    documents = DeviceRows(standin.library(130_000), rows, ones, LinearGram(rows).diagonal(), ones)
+    with pytest.raises(MemoryBudgetError, match=r"One start with 40 clusters needs .* At most 37 clusters fit"):
+        next(documents.run(np.zeros((1, 60), dtype=np.int32), 40, RULES["plain"], 5, None))
+
+
+def test_an_allocation_that_fails_is_one_line(device, monkeypatch):
+    class OutOfMemoryError(Exception):
+        pass
+
+    def full(*args):
+        raise OutOfMemoryError("17 bytes\nmore")
+
+    monkeypatch.setattr(batch, "on_gpu", full)
+    with pytest.raises(MemoryBudgetError, match=r"A Gram of 60 documents does not fit on the GPU.*device='cpu'"):
+        kernel_kmeans(LinearGram(points()), 2)
 
 
 def test_lengths_too_far_apart_run_on_the_processor(device):
@@ -151,6 +191,26 @@ def test_estimators_use_it(device):
     np.testing.assert_array_equal(
         KernelKMeans(4, kernel="gaussian(3)|shift", random_state=1).fit(x).labels_, wanted.labels_
     )
+
+
+@pytest.mark.parametrize("rows", [points(200, 30), counts(200, 90)], ids=["dense", "sparse"])
+def test_eigenpairs_of_features(device, rows, monkeypatch):
+    gram = normalise(LinearGram(rows))
+    with grampus.config(device="cpu"):
+        wanted = eigenpairs(gram, 5)
+    asked = []
+    monkeypatch.setattr(eigen, "device_products", lambda *args: asked.append(1) or device_products(*args))
+    found = eigenpairs(gram, 5)
+    assert asked
+    assert found.method == wanted.method == "lanczos"
+    np.testing.assert_allclose(found.values, wanted.values, rtol=1e-12)
+    np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-9)
+
+
+def test_small_work_stays_on_the_processor(device, monkeypatch):
+    monkeypatch.setattr(batch, "_FOR_DEVICE", 1e9)
+    monkeypatch.setattr(batch, "on_gpu", None)  # would fail
+    kernel_kmeans(LinearGram(points()), 2, random_state=0)
 
 
 def test_without_a_gpu_one_line_says_so(monkeypatch):

@@ -12,10 +12,12 @@ from scipy.linalg import norm
 from .._array import Array, Index, is_sparse, scale_rows
 from .._check import check_gram_matrix, check_integer
 from .._config import may_keep, require_memory, settings
+from .._device import device, on_host
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
 from .answers import Cost
 from .base import Gram, check_gram
+from .device import device_products
 from .lanczos import TOLERANCE, lanczos
 from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
 from .sources import DenseGram, SparseGram
@@ -31,6 +33,7 @@ _SIGN_TIE = 1e-6
 _EXTRA = 8  # columns of the randomised block beyond those requested
 _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
+_FOR_DEVICE = 2**18  # entries of features from which a device multiplies faster
 
 
 @dataclass(frozen=True)
@@ -183,27 +186,36 @@ class _Search:
         Largest modulus of an eigenvalue found so far.
     single : bool
         Whether the similarities are float32, so that Kᵀ may differ from K by their rounding.
+    xp : module
+        The library of the arrays that are multiplied: NumPy, or that of a device.
     """
 
     def __init__(self, gram: Gram, sign: float) -> None:
         self.gram, self.sign, self.products, self.size = gram, sign, 0, 0.0
         self.single = gram.dtype == np.float32
-        self._multiply: Callable[[Array], Array] = gram._matmul
+        self.xp: Any = np
+        self._multiply: Callable[[Any], Any] = gram._matmul
 
-    def product(self, v: Array) -> Array:
-        """Return ±Kv for v of shape (n, c)."""
+    def product(self, v: Any) -> Any:
+        """Return ±Kv for v of shape (n, c), on the device where v is there."""
         self.products += v.shape[1]
-        out = np.asarray(self._multiply(v), dtype=np.float64)
-        if not np.isfinite(out).all():
+        visits = self.xp is not np and isinstance(v, np.ndarray)
+        out = self._multiply(self.xp.asarray(v) if visits else v)
+        out = on_host(out) if visits else out
+        if not bool(on_host(np.isfinite(out).all())):
             raise InputError("A product with the Gram is not finite: the similarities must be finite numbers.")
+        out = np.asarray(out, dtype=np.float64) if isinstance(out, np.ndarray) else out
         return out if self.sign > 0 else -out
 
     def prepare(self) -> None:
         """Make repeated products fast: use features in float64, or the matrix where it fits."""
         cheap = _cheap(self.gram)
-        explicit = self.gram.features() if cheap else None
+        explicit, xp = self.gram.features() if cheap else None, device()
         if explicit is not None:
-            if may_keep(12 * explicit.entries):
+            there = None if xp is None or explicit.entries < _FOR_DEVICE else device_products(xp, explicit)
+            if there is not None:
+                self.xp, self._multiply = xp, there
+            elif may_keep(12 * explicit.entries):
                 features = explicit.rows.astype(np.float64, copy=False)
                 if not (explicit.scale == 1.0).all():
                     features = scale_rows(explicit.scale, features)
@@ -221,7 +233,7 @@ class _Search:
         if not np.array_equal(matrix, matrix.T):
             matrix = matrix + matrix.T
             matrix *= 0.5
-        self._multiply, self.single = lambda v: matrix @ v, False
+        self._multiply, self.single, self.xp = lambda v: matrix @ v, False, np
         return matrix
 
 
@@ -341,7 +353,7 @@ def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     try:
         values, vectors, search.size = lanczos(
             lambda v: search.product(v[:, None])[:, 0], wanted.count, start,
-            tolerance=tolerance, floor=wanted.floor, probe=wanted.probe, rng=wanted.rng,
+            tolerance=tolerance, floor=wanted.floor, probe=wanted.probe, rng=wanted.rng, xp=search.xp,
         )  # fmt: skip
     except ConvergenceError as error:
         raise _not_converged(search, wanted.count, str(error)) from None

@@ -7,11 +7,13 @@ progress is lost.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from scipy.linalg import norm
 
 from .._array import Array
+from .._device import on_host
 from ..errors import ConvergenceError
 from .lapack import symmetric_eigh
 
@@ -24,7 +26,7 @@ _COPY = 1e-9  # of ‖K‖: a probe that raises no eigenvalue by more than this 
 
 
 def lanczos(
-    product: Callable[[Array], Array],
+    product: Callable[[Any], Any],
     count: int,
     start: Array,
     *,
@@ -32,6 +34,7 @@ def lanczos(
     floor: float = -np.inf,
     probe: bool = True,
     rng: np.random.Generator,
+    xp: Any = np,
 ) -> tuple[Array, Array, float]:
     """Return the `count` largest eigenvalues and an estimate of the next, the vectors of the former, and ‖K‖.
 
@@ -40,7 +43,7 @@ def lanczos(
     Parameters
     ----------
     product : callable
-        v ↦ Kv for one vector.
+        v ↦ Kv for one vector of `xp`.
     count : int
         l, less than n.
     start : array of shape (n,)
@@ -54,15 +57,29 @@ def lanczos(
         multiple eigenvalue. Costs up to half as many products again.
     rng : Generator
         Generator of the random vectors.
+    xp : module
+        The library that holds the basis: NumPy, or that of a device. The projected matrix stays with NumPy.
 
     Raises
     ------
     ConvergenceError
         After 3,000 products and 30 more for each pair.
     """
-    search = _Lanczos(product, count, start, tolerance, floor, rng)
+    search = _Lanczos(product, count, start, tolerance, floor, rng, xp)
     values, vectors = search.run(MOST_PRODUCTS + 30 * count, probe)
-    return values[: count + 1] * search.unit, vectors, search.scale * search.unit
+    return values[: count + 1] * search.unit, on_host(vectors), search.scale * search.unit
+
+
+def _length(xp: Any, vector: Any) -> float:
+    """Return ‖v‖, without overflow or underflow."""
+    if xp is np:
+        return float(norm(vector, check_finite=False))
+    largest = float(on_host(abs(vector).max()))
+    return largest * _number(np.square(vector / largest).sum()) ** 0.5 if largest > 0 else 0.0
+
+
+def _number(value: Any) -> float:
+    return float(on_host(value))
 
 
 class _Lanczos:
@@ -70,21 +87,23 @@ class _Lanczos:
 
     def __init__(
         self,
-        product: Callable[[Array], Array],
+        product: Callable[[Any], Any],
         count: int,
         start: Array,
         tolerance: float,
         floor: float,
         rng: np.random.Generator,
+        xp: Any,
     ) -> None:
-        n = len(start)
+        n, self.xp = len(start), xp
         self.product, self.count, self.tolerance, self.floor, self.rng = product, count, tolerance, floor, rng
         self.size = min(max(_BASIS, 2 * count), n)
         self.kept = min(count + 16, self.size - 2)
-        self.basis, self.small = np.empty((self.size + 1, n)), np.zeros((self.size + 1, self.size + 1))
+        self.basis = xp.empty((self.size + 1, n), dtype=np.float64)
+        self.small = np.zeros((self.size + 1, self.size + 1))
         self.used, self.fresh, self.scale, self.unit = 0, 0, 0.0, 0.0
         length = float(norm(start, check_finite=False))
-        self.basis[0] = start / length if length > 0 else self._fresh()
+        self.basis[0] = xp.asarray(start / length) if length > 0 else self._fresh()
 
     def run(self, most: int, probe: bool) -> tuple[Array, Array]:
         """Return Ritz values, largest first, and the vectors of the requested ones."""
@@ -100,7 +119,7 @@ class _Lanczos:
                     if following is None or not (probe and new):
                         if known is not None:  # the first search may have a better estimate of what follows
                             values = np.append(values[: self.count], np.maximum(values[self.count :], known[-1]))
-                        return values, (vectors[:, : self.count].T @ self.basis[: self.used]).T
+                        return values, self._turned(vectors[:, : self.count]).T
                     known = values[: self.count + 1].copy()
                     following, coupling, looked = None, self._keep(self.count, values, vectors, 0.0), self.count
                 elif self.used == self.size:
@@ -108,7 +127,7 @@ class _Lanczos:
             self.basis[self.used] = self._fresh() if following is None else following
         raise ConvergenceError(f"{most} products were not enough for residuals of {self.tolerance:g}")
 
-    def _step(self, coupling: Array) -> tuple[Array | None, float]:
+    def _step(self, coupling: Array) -> tuple[Any, float]:
         """Extend T by one row; return the next unit vector and its coupling β, or None when nothing is left.
 
         `coupling` is the entries of K between the newest vector and those before it: one number in the middle of a run,
@@ -116,17 +135,18 @@ class _Lanczos:
         """
         j, basis = self.used, self.basis
         rest = self.product(basis[j])
-        self.unit = self.unit or float(norm(rest, check_finite=False)) or 1.0  # squares of 1e±200 overflow or vanish
+        self.unit = self.unit or _length(self.xp, rest) or 1.0  # squares of 1e±200 overflow or vanish
         rest = rest / self.unit
         first = j - len(coupling)
-        rest -= coupling @ basis[first:j]
+        if j > first:
+            rest -= self.xp.asarray(coupling) @ basis[first:j]
         self.small[j, first:j] = self.small[first:j, j] = coupling
-        self.small[j, j] = alpha = rest @ basis[j]
+        self.small[j, j] = alpha = _number(rest @ basis[j])
         rest -= alpha * basis[j]
-        before, beta = np.inf, float(np.sqrt(rest @ rest))
+        before, beta = np.inf, float(np.sqrt(_number(rest @ rest)))
         while beta < 0.7 * before:  # reorthogonalise: once is enough, except near breakdown
             rest -= (basis[: j + 1] @ rest) @ basis[: j + 1]
-            before, beta = beta, float(np.sqrt(rest @ rest))
+            before, beta = beta, float(np.sqrt(_number(rest @ rest)))
         self.used = j + 1
         self.scale = max(self.scale, abs(alpha), beta)
         if beta > max(_BREAKDOWN * self.scale, 1e-3 * self.floor / self.unit):
@@ -135,12 +155,16 @@ class _Lanczos:
         self.fresh += 1
         return (self._fresh() if self.fresh <= self.count + 1 and self.used < self.size else None), 0.0
 
-    def _fresh(self) -> Array:
+    def _turned(self, vectors: Array) -> Any:
+        """Return combinations of the basis, a row for each column of coefficients."""
+        return self.xp.asarray(vectors.T) @ self.basis[: self.used]
+
+    def _fresh(self) -> Any:
         """Return a random unit vector, orthogonal to the basis."""
-        vector = self.rng.standard_normal(self.basis.shape[1])
+        vector = self.xp.asarray(self.rng.standard_normal(self.basis.shape[1]))
         for _ in range(2):
             vector -= (self.basis[: self.used] @ vector) @ self.basis[: self.used]
-        return vector / np.sqrt(vector @ vector)
+        return vector / np.sqrt(_number(vector @ vector))
 
     def _converged(self, values: Array, residuals: Array, probing: bool) -> bool:
         """Return whether the leading pairs have converged; those below the floor may be inexact.
@@ -161,7 +185,7 @@ class _Lanczos:
 
     def _keep(self, kept: int, values: Array, vectors: Array, beta: float) -> Array:
         """Keep only the leading Ritz vectors; return their couplings to the next vector."""
-        self.basis[:kept] = vectors[:, :kept].T @ self.basis[: self.used]
+        self.basis[:kept] = self._turned(vectors[:, :kept])
         self.small[:] = 0.0
         self.small[np.arange(kept), np.arange(kept)] = values[:kept]
         self.used = kept

@@ -23,7 +23,7 @@ from ..results import History, Outcome
 from .state import JOINS, TIE, TWO_CYCLES, Finished, Labels, Rule
 
 _GROUP = 128  # runs on a stored matrix that share its passes
-_SHARED = 256  # documents per thread, at least
+_SHARED = 4096  # documents per thread, at least: handing over less takes longer than the work
 
 
 class Backend:
@@ -60,7 +60,7 @@ class Backend:
             fields = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)
             return _native.start_run(self.documents, starts[p], k, fields, max_iter, TWO_CYCLES, bounded)
 
-        if len(starts) < many:
+        if len(starts) < many and (len(starts) == 1 or self.documents.n >= many * _SHARED):
             for p in range(len(starts)):
                 yield finished(p, self._share(begin(p), threads))
             return

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
 from ..._config import settings
-from ..._device import device, free_memory
+from ..._device import device, free_memory, within_memory
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .backends import Backend, Products, featured, stored
@@ -23,6 +23,7 @@ from .state import TIE, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about
 _DENSE = 8.0  # how many times less a multiplication with dense features costs
+_FOR_DEVICE = 2**24  # multiplications of an iteration from which a device is faster than threads
 
 
 class Batch:
@@ -86,7 +87,9 @@ class Batch:
         explicit = gram.features()
         # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
-        xp = device()
+        work = float(n) * n * total if explicit is None else float(explicit.entries) * k
+        self._on_device = work >= _FOR_DEVICE and (explicit is None or suits_device(self.diagonal))
+        xp = self._library()
         room = None if xp is None else free_memory(xp) / 2
         self._plan = plan(
             gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed, room=room
@@ -94,12 +97,18 @@ class Batch:
         self.gram = store(gram) if self._plan is Plan.STORE and xp is None else gram
         self.independent = self._plan is Plan.FEATURES
 
+    def _library(self) -> Any:
+        """Return the array library of the device that runs are computed on; None for the processor."""
+        xp = device()
+        return xp if self._on_device else None
+
     @cached_property
     def _backend(self) -> Backend | DeviceStored | DeviceRows:
         """The documents in the form that the loops read; the same for every k."""
-        explicit, xp = self.gram.features(), device()
-        if xp is not None and (self._plan is not Plan.FEATURES or suits_device(self.diagonal)):
-            return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
+        explicit, xp = self.gram.features(), self._library()
+        if xp is not None:
+            with within_memory(xp, f"A Gram of {len(self.gram):,} documents"):
+                return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
         if self._plan is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:
@@ -120,7 +129,12 @@ class Batch:
         A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
         labelled document of their start.
         """
-        return self._backend.run(starts, k, self.rule, self.max_iter, threads)
+        found, xp = self._backend.run(starts, k, self.rule, self.max_iter, threads), self._library()
+        if xp is None:
+            yield from found
+            return
+        with within_memory(xp, f"A run of {k:,} clusters of {len(self.gram):,} documents"):
+            yield from found
 
     def best(self, objective: Array) -> NDArray[np.intp]:
         """Return the position of the smallest objective in each row; the first of those equal up to rounding."""

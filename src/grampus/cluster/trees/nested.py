@@ -140,20 +140,32 @@ def ward(total: Array, sizes: Array, groups: Sequence[NDArray[np.intp]] = ()) ->
     """
     k = len(sizes)
     total, sizes = total.astype(np.float64), sizes.astype(np.float64)
-    cost = np.stack([_costs(total, sizes, place) for place in range(k)])
+    own = np.diag(total) / sizes**2
+    cost = np.stack([_costs(total, sizes, own, place) for place in range(k)])
     cost[np.tril_indices(k)] = np.inf
     number, joins = list(range(k)), []  # the union at each position
+    least = cost.min(axis=1) if not groups else None  # of every row: the whole is searched only with groups
     for step in range(k - 1):
-        one, other = divmod(int(_allowed(cost, groups).argmin()), k)
+        if least is None:
+            one, other = divmod(int(_allowed(cost, groups).argmin()), k)
+        else:
+            one = int(least.argmin())
+            other = int(cost[one].argmin())
         joins.append((number[one], number[other]))
         number[one] = k + step
         total[one] += total[other]
         total[:, one] += total[:, other]
         sizes[one] += sizes[other]
+        left, right = cost[:, one].copy(), cost[:, other].copy()  # entries that change
         cost[other] = cost[:, other] = np.inf
         gone = np.isinf(cost[one]) & np.isinf(cost[:, one])
-        renewed = np.where(gone, np.inf, _costs(total, sizes, one))
+        own[one] = total[one, one] / sizes[one] ** 2
+        renewed = np.where(gone, np.inf, _costs(total, sizes, own, one))
         cost[one, one + 1 :], cost[:one, one] = renewed[one + 1 :], renewed[:one]
+        if least is not None:
+            lost = np.flatnonzero(((least == left) | (least == right)) & np.isfinite(least))
+            np.minimum(least, cost[:, one], out=least)
+            least[lost], least[other] = cost[lost].min(axis=1), np.inf
     return joins
 
 
@@ -166,9 +178,11 @@ def _allowed(cost: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
     return cost
 
 
-def _costs(total: Array, sizes: Array, place: int) -> Array:
-    """Return by how much joining one cluster with each raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖²."""
-    own = np.diag(total) / sizes**2
+def _costs(total: Array, sizes: Array, own: Array, place: int) -> Array:
+    """Return by how much joining one cluster with each raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖².
+
+    `own` is ‖μ‖² of every cluster.
+    """
     squared = own[place] + own - 2.0 * total[place] / (sizes[place] * sizes)
     return np.asarray(sizes[place] * sizes / (sizes[place] + sizes) * squared)
 

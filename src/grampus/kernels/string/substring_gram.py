@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,8 @@ class SubstringGram(LinearGram):
     array([[1., 1.],
            [1., 0.]])
     """
+
+    arrays: ClassVar[tuple[str, ...] | None] = None  # large blocks are computed by the processor
 
     def __init__(self, collection: Substrings) -> None:
         index, rows = collection.index, collection.rows

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ class Course:
         """Record an objective; return whether to go on."""
         self.objectives.append(objective)
         first = not self.moves
-        if not np.isfinite(objective) and (first or self.moves[-1] > 0):
+        if not isfinite(objective) and (first or self.moves[-1] > 0):
             raise InputError("The Gram must be finite; a sum of its similarities is NaN or infinite.")
         if not first and self.moves[-1] == 0:
             self.outcome = Outcome.CONVERGED
@@ -69,10 +70,13 @@ class OnDevice:
         self.host_diagonal, self.host_weights = diagonal, weights
         self.diagonal = xp.asarray(diagonal, dtype=np.float64)
         self.weights = None if (weights == 1.0).all() else xp.asarray(weights, dtype=np.float64)
+        self._functions: dict[str, Any] = {}
 
     def call(self, name: str, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
         """Run a compiled function."""
-        call(function(self.xp, SOURCE, name), grid, block, *args, shared=shared)
+        if name not in self._functions:
+            self._functions[name] = function(self.xp, SOURCE, name)
+        call(self._functions[name], grid, block, *args, shared=shared)
 
     def total(self, inside: NDArray[np.bool_]) -> float:
         """Return the weighted sum of the self-similarities of some documents."""
@@ -85,10 +89,10 @@ class OnDevice:
         return float(self.host_weights @ self.host_diagonal)
 
 
-def objective_of(total: float, figures: Array) -> float:
-    """Return Σ w_i K_ii − Σ_c W_c / n_c from figures (figures, k)."""
-    filled = figures[SIZE] > 0
-    return total - float((figures[INNER][filled] / figures[SIZE][filled]).sum())
+def objectives_less(figures: Array) -> Array:
+    """Return Σ_c W_c / n_c of figures (figures, …, k); the objective is Σ w_i K_ii less this."""
+    size = figures[SIZE]
+    return np.asarray(np.divide(figures[INNER], size, out=np.zeros_like(size), where=size > 0).sum(axis=-1))
 
 
 def rule_of(rule: Rule) -> tuple[float, float, float, bool, bool]:

@@ -5,7 +5,8 @@
 
 typedef long long int64;
 
-#define TILE 256           // rows of a stored matrix that lie in shared memory together
+#define MOST_ROWS 508      // of a stored matrix that lie in shared memory together: offsets of 128 bytes fit into 16 bits
+#define OWN 17             // clusters of a warp, at most
 #define MANY 4096          // clusters up to which a block counts for itself
 #define NOTHING 0x7fffffff
 #define ROUNDING (1.0 / (1 << 24))
@@ -48,48 +49,65 @@ __device__ double own_value(const double* figures, int64 at, int64 stride, doubl
     return rule.centroid * inner / (rest * rest) - 2.0 * (similar - one * diagonal) / rest;
 }
 
-// One block for a tile of rows and a run: what joins and leaves each cluster, by cluster, then what leaves after what
-// joins, then by row. OUT lines: rows in the tile; segments: where those of one cluster begin, cluster << 11 | leaves << 10
-// | first, and one more that says where the last ends; counts: number of segments.
+// One block for a tile of rows and a run: what joins and leaves each cluster from `low` on, rows in rising order. OUT lines:
+// where rows lie in the tile, in bytes; the row after the last fills a list up to a multiple of four; heads (2 · many + 1): where what
+// joins a cluster begins, then what leaves it; changed (slots, many): clusters with any.
 extern "C" __global__ void list_moves(const int* old, const int* now, const int* rows, int64 count, int64 n,
-                                      const int* runs, const int* anew, int slots, unsigned short* lines, int* segments,
-                                      int* counts) {
-    __shared__ int keys[2 * TILE], sorted[2 * TILE];
-    const int slot = blockIdx.y, t = threadIdx.x;
-    const int64 at = (int64)blockIdx.x * TILE + t, list = (int64)blockIdx.x * slots + slot;
-    int mine[2] = {NOTHING, NOTHING};
+                                      const int* runs, const int* anew, int slots, int low, int many, int room,
+                                      int stride, int wide, unsigned short* lines, unsigned short* heads, int* changed) {
+    extern __shared__ int counts[];  // (2 · many)
+    __shared__ int keys[2 * MOST_ROWS], totals[MOST_ROWS];
+    const int slot = blockIdx.y, t = threadIdx.x, tall = blockDim.x, both = 2 * many;
+    const int64 at = (int64)blockIdx.x * tall + t, list = (int64)blockIdx.x * slots + slot;
+    int joins = -1, leaves = -1;
     if (at < count) {
         const int64 i = (int64)runs[slot] * n + rows[at];
         const int b = now[i], a = old[i];
         if (b >= 0 && (anew[slot] || a != b)) {
-            mine[0] = b << 9 | t;
-            if (!anew[slot]) mine[1] = a << 9 | 1 << 8 | t;
+            if (b >= low && b < low + many) joins = 2 * (b - low);
+            if (!anew[slot] && a >= low && a < low + many) leaves = 2 * (a - low) + 1;
         }
     }
-    keys[t] = mine[0], keys[TILE + t] = mine[1];
-    const int many = __syncthreads_count(mine[0] != NOTHING) + __syncthreads_count(mine[1] != NOTHING);
-    int place[2] = {0, 0};
-    for (int j = 0; j < 2 * TILE; ++j) place[0] += keys[j] < mine[0], place[1] += keys[j] < mine[1];
-    for (int v = 0; v < 2; ++v)
-        if (mine[v] != NOTHING) sorted[place[v]] = mine[v];
+    for (int c = t; c < both; c += tall) counts[c] = 0;
+    keys[t] = joins, keys[tall + t] = leaves;
     __syncthreads();
-    int starts[2], number[2] = {0, 0};
-    for (int v = 0; v < 2; ++v) {
-        const int e = t + v * TILE;
-        starts[v] = e < many && (e == 0 || sorted[e] >> 8 != sorted[e - 1] >> 8);
-        keys[e] = starts[v];
-    }
+    if (joins >= 0) atomicAdd(counts + joins, 1);
+    if (leaves >= 0) atomicAdd(counts + leaves, 1);
+    int before = 0, prior = 0;  // of the same list
+    if (joins >= 0)
+        for (int j = 0; j < t; ++j) before += keys[j] == joins;
+    if (leaves >= 0)
+        for (int j = 0; j < t; ++j) prior += keys[tall + j] == leaves;
     __syncthreads();
-    const int found = __syncthreads_count(starts[0]) + __syncthreads_count(starts[1]);
-    for (int j = 0; j < 2 * TILE; ++j) number[0] += j < t && keys[j], number[1] += j < t + TILE && keys[j];
-    for (int v = 0; v < 2; ++v) {
-        const int e = t + v * TILE;
-        if (e < many) lines[list * 2 * TILE + e] = (unsigned short)(sorted[e] & (TILE - 1));
-        if (starts[v]) segments[list * (2 * TILE + 1) + number[v]] = sorted[e] >> 8 << 10 | e;
+    const int each = (both + tall - 1) / tall, first = min(t * each, both), last = min(first + each, both);
+    int sum = 0;
+    for (int c = first; c < last; ++c) sum += (counts[c] + 3) & ~3;
+    totals[t] = sum;
+    for (int half = 1; half < tall; half <<= 1) {
+        __syncthreads();
+        const int other = t >= half ? totals[t - half] : 0;
+        __syncthreads();
+        totals[t] += other;
     }
-    if (t == 0) segments[list * (2 * TILE + 1) + found] = many, counts[list] = found;
+    unsigned short* line = lines + list * room;
+    unsigned short* head = heads + list * stride;
+    int start = totals[t] - sum;
+    for (int c = first; c < last; ++c) {
+        const int found = counts[c], end = start + ((found + 3) & ~3);
+        head[c] = (unsigned short)start, counts[c] = start;
+        if (found) changed[slot * many + c / 2] = 1;
+        for (int e = start + found; e < end; ++e) line[e] = (unsigned short)(tall * wide);
+        start = end;
+    }
+    if (last == both && first < last) head[both] = (unsigned short)start;
+    __syncthreads();
+    if (joins >= 0) line[counts[joins] + before] = (unsigned short)(t * wide);
+    if (leaves >= 0) line[counts[leaves] + prior] = (unsigned short)(t * wide);
 }
 
+__device__ inline void fetch16(void* to, const void* from) {
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
+}
 __device__ inline void fetch(float* to, const float* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
 }
@@ -97,102 +115,129 @@ __device__ inline void fetch(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
 }
 
-// One block for 32 columns of K and all runs: each tile of rows is read once, and teams of warps add up their run's
-// segments. With DIRECT the sums lie in global memory, else in shared memory until the end.
-template <class T, bool DIRECT, bool WEIGHTED>
+// What four rows add to a sum. Two floats are added exactly, as their sum and its error (Knuth's two-sum), so that half as
+// many must be converted: conversions take longest here. `rest` collects the errors, which are 2^-24 of the sums.
+__device__ inline void two_sum(float& a, float& b) {
+    const float sum = __fadd_rn(a, b), other = __fsub_rn(sum, a);
+    b = __fadd_rn(__fsub_rn(a, __fsub_rn(sum, other)), __fsub_rn(b, other));
+    a = sum;
+}
+__device__ inline double add_four(float p, float q, float r, float s, float& rest) {
+    two_sum(p, q), two_sum(r, s);
+    rest += q + s;
+    return (double)p + (double)r;
+}
+__device__ inline double add_four(double p, double q, double r, double s, float& rest) { return (p + q) + (r + s); }
+
+// One block for 32 columns of K and some runs: each tile of rows is read once into shared memory, and every warp adds up
+// some clusters of a run, their sums in registers. A row of zeros fills lists up to multiples of four.
+template <class T, int ROWS, bool WEIGHTED>
 __device__ void follow(const T* matrix, const int* places, const int* rows, int64 count, int64 n, const int* runs,
-                       const int* clear, int slots, int k, const unsigned short* lines, const int* segments,
-                       const int* counts, const double* weights, double* sums) {
+                       const int* clear, int slots, int each, int units, int parts, int k, int low, int many, int room,
+                       int stride, const unsigned short* lines, const unsigned short* heads, const int* changed,
+                       const double* weights, double* sums) {
     extern __shared__ double raw[];
-    double* kept = raw;                                                            // (slots, k, 32)
-    T* tiles = reinterpret_cast<T*>(raw + (DIRECT ? 0 : (int64)slots * k * 32));    // (2, TILE, 32)
-    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x >> 5;
-    const int team = warps > slots ? warps / slots : 1, member = warp % team;  // warps that share a run
+    T* tiles = reinterpret_cast<T*>(raw);                                                              // (2, ROWS + 1, 32)
+    double* heavy = reinterpret_cast<double*>(tiles + 2 * (ROWS + 1) * 32);                            // (2, ROWS + 2)
+    unsigned short* lists = reinterpret_cast<unsigned short*>(heavy + (WEIGHTED ? 2 * (ROWS + 2) : 0));  // (2, each, room)
+    unsigned short* starts = lists + 2 * each * room;                                                  // (2, each, stride)
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    const int group = blockIdx.y / parts, part = blockIdx.y % parts;
+    const int there = min(each, slots - group * each), mine = warp / units, slot = group * each + mine;
+    const int share = (many + units * parts - 1) / (units * parts), first = (part * units + warp % units) * share;
+    const int own = mine < there ? min(share, many - first) : 0;  // clusters of this warp
     const int64 column = (int64)blockIdx.x * 32 + lane;
-    const bool inside = column < n;
-    for (int q = warp; q < slots; q += warps) {
-        double* all = sums + (int64)runs[q] * k * n;
-        for (int c = 0; c < k; ++c) {
-            if (!DIRECT) kept[(q * k + c) * 32 + lane] = clear[q] || !inside ? 0.0 : all[c * n + column];
-            else if (clear[q] && inside) all[c * n + column] = 0.0;
-        }
-    }
-    const int many = (int)((count + TILE - 1) / TILE);
+    for (int q = threadIdx.x; q < 64; q += blockDim.x) tiles[((q >> 5) * (ROWS + 1) + ROWS) * 32 + (q & 31)] = 0;
+    if (WEIGHTED && threadIdx.x < 2) heavy[threadIdx.x * (ROWS + 2) + ROWS] = 0.0;
+    const int tall = (int)((count + ROWS - 1) / ROWS);
+    constexpr int CHUNK = 16 / sizeof(T), CHUNKS = 32 / CHUNK;
+    const bool aligned = n % CHUNK == 0;
     auto load = [&](int tile) {
-        for (int t = warp; t < TILE; t += warps) {
-            const int64 at = (int64)tile * TILE + t;
-            if (at < count && inside) fetch(tiles + ((tile & 1) * TILE + t) * 32 + lane, matrix + places[at] * n + column);
-        }
+        const int64 base = (int64)tile * ROWS;
+        T* to = tiles + (tile & 1) * (ROWS + 1) * 32;
+        const int left = count - base < ROWS ? (int)(count - base) : ROWS;
+        if (aligned)
+            for (int q = threadIdx.x; q < left * CHUNKS; q += blockDim.x) {
+                const int t = q / CHUNKS, c = q % CHUNKS * CHUNK;
+                const int64 from = (int64)blockIdx.x * 32 + c;
+                if (from < n) fetch16(to + t * 32 + c, matrix + places[base + t] * n + from);
+            }
+        else
+            for (int t = warp; t < left; t += blockDim.x >> 5)
+                if (column < n) fetch(to + t * 32 + lane, matrix + places[base + t] * n + column);
+        if (WEIGHTED)
+            for (int t = threadIdx.x; t < left; t += blockDim.x)
+                fetch(heavy + (tile & 1) * (ROWS + 2) + t, weights + rows[base + t]);
+        const int64 list = (int64)tile * slots + group * each;
+        for (int q = threadIdx.x; q < there * room / 8; q += blockDim.x)
+            fetch16(lists + (tile & 1) * each * room + q * 8, lines + list * room + q * 8);
+        for (int q = threadIdx.x; q < there * stride / 8; q += blockDim.x)
+            fetch16(starts + (tile & 1) * each * stride + q * 8, heads + list * stride + q * 8);
     };
-    if (many > 0) load(0);
+    double kept[OWN];
+#pragma unroll
+    for (int u = 0; u < OWN; ++u) kept[u] = 0.0;
+    if (tall > 0) load(0);
     asm volatile("cp.async.commit_group;");
-    for (int tile = 0; tile < many; ++tile) {
-        if (tile + 1 < many) load(tile + 1);
+    for (int tile = 0; tile < tall; ++tile) {
+        if (tile + 1 < tall) load(tile + 1);
         asm volatile("cp.async.commit_group;");
         asm volatile("cp.async.wait_group 1;");
         __syncthreads();
-        const T* here = tiles + (tile & 1) * TILE * 32 + lane;
-        const int* numbers = rows + (int64)tile * TILE;
-        for (int q = warp / team; q < slots; q += warps / team) {
-            const int64 list = (int64)tile * slots + q;
-            const unsigned short* line = lines + list * 2 * TILE;
-            const int* segment = segments + list * (2 * TILE + 1);
-            const int found = counts[list];
-            // The segments of one cluster belong to one warp.
-            int s = found * member / team, end = found * (member + 1) / team;
-            if (s > 0 && s < found && segment[s] >> 11 == segment[s - 1] >> 11) ++s;
-            if (end > 0 && end < found && segment[end] >> 11 == segment[end - 1] >> 11) ++end;
-            if (s >= end) continue;
-            double* shared = kept + q * k * 32 + lane;
-            double* global = sums + (int64)runs[q] * k * n + column;
-            const int first = segment[s] & 1023, last = segment[end] & 1023;
-            // Each lane holds one row's number; 32 rows at a time.
-            int base = first, held = first + lane < last ? line[first + lane] : 0;
-            int key = segment[s], next = segment[s + 1];
-            int e = first;
-            while (true) {
-                const int stop = next & 1023, c = key >> 11;
-                double sum = 0.0;
-                while (e < stop) {
-                    if (e == base + 32) base += 32, held = base + lane < last ? line[base + lane] : 0;
-                    const int here_end = min(stop, base + 32);
-#pragma unroll 4
-                    for (; e < here_end; ++e) {
-                        const int at = __shfl_sync(~0u, held, e - base);
-                        double value = (double)here[at * 32];
-                        if (WEIGHTED) value *= weights[numbers[at]];
-                        sum += value;
-                    }
+        if (own > 0) {
+            const char* here = reinterpret_cast<const char*>(tiles + (tile & 1) * (ROWS + 1) * 32 + lane);
+            const double* weight = heavy + (tile & 1) * (ROWS + 2);
+            const unsigned short* head = starts + ((tile & 1) * each + mine) * stride + 2 * first;
+            const uint2* line = reinterpret_cast<const uint2*>(lists + ((tile & 1) * each + mine) * room + head[0]);
+            uint2 at = *line;  // four offsets, read ahead
+            auto four = [&](float& rest) {
+                const unsigned a = at.x & 0xffff, b = at.x >> 16, c = at.y & 0xffff, d = at.y >> 16;
+                at = *++line;
+                const T p = *reinterpret_cast<const T*>(here + a), q = *reinterpret_cast<const T*>(here + b);
+                const T r = *reinterpret_cast<const T*>(here + c), s = *reinterpret_cast<const T*>(here + d);
+                if (!WEIGHTED) return add_four(p, q, r, s, rest);
+                constexpr int WIDE = 32 * sizeof(T);
+                return add_four(weight[a / WIDE] * p, weight[b / WIDE] * q, weight[c / WIDE] * r, weight[d / WIDE] * s, rest);
+            };
+            int e = head[0];
+#pragma unroll
+            for (int u = 0; u < OWN; ++u) {
+                if (u < own) {
+                    const int middle = head[2 * u + 1], end = head[2 * u + 2];
+                    double more = 0.0;
+                    float rest = 0.0f, lost = 0.0f;
+#pragma unroll 1
+                    for (; e < middle; e += 4) more += four(rest);
+#pragma unroll 1
+                    for (; e < end; e += 4) more -= four(lost);
+                    kept[u] += more + (double)(rest - lost);
                 }
-                if (key & 1024) sum = -sum;
-                if (!DIRECT) shared[c * 32] += sum;
-                else if (inside) global[c * n] += sum;
-                if (++s == end) break;
-                key = next;
-                next = segment[s + 1];
             }
         }
         __syncthreads();
     }
-    for (int q = warp; !DIRECT && inside && q < slots; q += warps)
-        for (int c = 0; c < k; ++c) sums[((int64)runs[q] * k + c) * n + column] = kept[(q * k + c) * 32 + lane];
+    if (own <= 0) return;
+    const bool anew = clear[slot];
+    const unsigned some = __ballot_sync(~0u, lane < own && (anew || changed[slot * many + first + lane]));
+    double* to = sums + ((int64)runs[slot] * k + low + first) * n + column;
+#pragma unroll
+    for (int u = 0; u < OWN; ++u)
+        if (some >> u & 1 && column < n) to[u * n] = (anew ? 0.0 : to[u * n]) + kept[u];
 }
 
-#define FOLLOW(name, T, DIRECT, WEIGHTED)                                                                               \
-    extern "C" __global__ void name(const T* matrix, const int* places, const int* rows, int64 count, int64 n,          \
-                                    const int* runs, const int* clear, int slots, int k, const unsigned short* lines,  \
-                                    const int* segments, const int* counts, const double* weights, double* sums) {     \
-        follow<T, DIRECT, WEIGHTED>(matrix, places, rows, count, n, runs, clear, slots, k, lines, segments, counts,    \
-                                    weights, sums);                                                                    \
+#define FOLLOW(name, T, ROWS, WEIGHTED)                                                                                 \
+    extern "C" __global__ void __launch_bounds__(1024, 1)                                                               \
+        name(const T* matrix, const int* places, const int* rows, int64 count, int64 n, const int* runs,                \
+             const int* clear, int slots, int each, int units, int parts, int k, int low, int many, int room,           \
+             int stride, const unsigned short* lines, const unsigned short* heads, const int* changed,                  \
+             const double* weights, double* sums) {                                                                     \
+        follow<T, ROWS, WEIGHTED>(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, \
+                                  room, stride, lines, heads, changed, weights, sums);                                  \
     }
-FOLLOW(follow32, float, false, false)
-FOLLOW(follow64, double, false, false)
-FOLLOW(follow32_direct, float, true, false)
-FOLLOW(follow64_direct, double, true, false)
-FOLLOW(follow32_weighted, float, false, true)
-FOLLOW(follow64_weighted, double, false, true)
-FOLLOW(follow32_direct_weighted, float, true, true)
-FOLLOW(follow64_direct_weighted, double, true, true)
+FOLLOW(follow32, float, 508, false)
+FOLLOW(follow64, double, 254, false)
+FOLLOW(follow32_weighted, float, 508, true)
+FOLLOW(follow64_weighted, double, 254, true)
 
 template <int N>
 __device__ void add_up(double (&values)[N], double* scratch) {  // over a block of 256, in one fixed order
@@ -260,15 +305,17 @@ extern "C" __global__ void assign(const double* sums, const int* labels, const i
             const double reach = spherical ? sqrt(fabs(diagonal[i])) : fabs(diagonal[i]);
             const double w = weights ? weights[i] : 1.0;
             const double own = current < 0 ? INFINITE : own_value(figures, run * k + current, stride, mine[current * n], diagonal[i], w, rule);
-            double best = INFINITE, size = 0.0;
+            double best = INFINITE, second = INFINITE;
+            int chosen = 0;
+#pragma unroll 4
             for (int c = 0; c < k; ++c) {
                 const double value = c == current ? own : offset[c] + slope[c] * mine[c * n];
-                if (value < best) best = value, size = figures[EXTENT * stride + run * k + c];
+                if (value < best) second = best, best = value, chosen = c;
+                else if (value < second) second = value;
             }
-            best += tolerance * (reach + size);
-            int chosen = 0;
+            if (best < INFINITE) best += tolerance * (reach + figures[EXTENT * stride + run * k + chosen]);
             if (adjusted && current >= 0 && own <= best) chosen = current;
-            else
+            else if (second <= best)  // the first of equals
                 for (int c = 0; c < k; ++c) {
                     const double value = c == current ? own : offset[c] + slope[c] * mine[c * n];
                     if (value <= best) {
@@ -294,6 +341,42 @@ extern "C" __global__ void assign(const double* sums, const int* labels, const i
         if (moved) atomicAdd(tally + run * 2, moved);
         if (strayed) atomicAdd(tally + run * 2 + 1, strayed);
     }
+}
+
+// One block of 1024: the documents that were touched, in rising order, and their number; none is touched any more.
+extern "C" __global__ void collect(int* touched, int64 n, int* rows, int* number) {
+    __shared__ int found[32];
+    const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+    int base = 0;
+    for (int64 start = 0; start < n; start += 8 * 1024) {  // each warp looks at 256, 32 at a time
+        unsigned same[8];
+        int all = 0;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            const int64 i = start + warp * 256 + v * 32 + lane;
+            const bool here = i < n && touched[i];
+            if (here) touched[i] = 0;
+            same[v] = __ballot_sync(~0u, here);
+            all += __popc(same[v]);
+        }
+        if (lane == 0) found[warp] = all;
+        __syncthreads();
+        int before = found[lane];
+        for (int half = 1; half < 32; half <<= 1) {
+            const int other = __shfl_up_sync(~0u, before, half);
+            if (lane >= half) before += other;
+        }
+        const int total = __shfl_sync(~0u, before, 31);
+        int place = base + (warp ? __shfl_sync(~0u, before, warp - 1) : 0);
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            if (same[v] >> lane & 1) rows[place + __popc(same[v] & ((1u << lane) - 1))] = (int)(start + warp * 256 + v * 32 + lane);
+            place += __popc(same[v]);
+        }
+        base += total;
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) *number = base;
 }
 
 // Distances of documents to the clusters they are assigned to, without the shift, for one run.
@@ -449,9 +532,10 @@ extern "C" __global__ void screen_sparse(const int64* indptr, const int* indices
     if (lane == 0) settle(near, i, current, lengths[i], (double)(last - first), diagonal[i], by, next, doubtful, doubts);
 }
 
-// The same for sums (count, stride) that a matrix product gave, of documents from `first` on.
-extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 count, int64 features, int k, int stride,
-                                        const double* figures, const int* labels, const double* lengths,
+// The same for sums (count, stride) that a product in half precision gave, of documents from `first` on; times `left` of
+// the document and `right` of the cluster.
+extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 count, double entries, int k, int stride,
+                                        const double* left, const double* right, const double* figures, const int* labels, const double* lengths,
                                         const double* diagonal, const double* weights, double steep, double constant,
                                         double wide, double tolerance, double shift, int spherical, int outside,
                                         int* next, int* doubtful, int* doubts) {
@@ -464,20 +548,22 @@ extern "C" __global__ void screen_dense(const float* sums, int64 first, int64 co
         return;
     }
     const double w = weights ? least_of(weights[i], 1.0) : 1.0;
+    const double scale = left[i];
     Nearest near = {ENDLESS, ENDLESS, 0};
     for (int c = lane; c < k; c += 32) {
-        float value = (float)figures[OFFSET * k + c] + (float)figures[SLOPE * k + c] * sums[r * stride + c];
+        float value = (float)figures[OFFSET * k + c] + (float)(figures[SLOPE * k + c] * right[c] * scale) * sums[r * stride + c];
         if (c == current && shift != 0.0) value += (float)(figures[SLOPE * k + c] * shift * w);
         near.look(value, c);
     }
     near.join();
     const Screen by = {steep, constant, wide, tolerance, shift, spherical};
-    if (lane == 0) settle(near, i, current, lengths[i], (double)features, diagonal[i], by, next, doubtful, doubts);
+    if (lane == 0) settle(near, i, current, lengths[i], entries, diagonal[i], by, next, doubtful, doubts);
 }
 
-// One warp for a document that is in doubt, or for all: its next cluster in double precision, ties by the rule.
-extern "C" __global__ void decide(const int64* indptr, const int* indices, const double* data, int64 columns, int k,
-                                  const int64* sums, double factor, const double* figures, const int* labels,
+// One warp for a document that is in doubt, or for all: its next cluster in double precision, ties by the rule. Sums of
+// dense rows are given as products (count, k), of documents from `first` on.
+extern "C" __global__ void decide(const int64* indptr, const int* indices, const double* data, const double* products,
+                                  int64 start, int k, const int64* sums, double factor, const double* figures, const int* labels,
                                   const double* diagonal, const double* weights, double tolerance, double shift,
                                   double centroid, int adjusted, int spherical, int outside, int64 count,
                                   const int* which, int* next, double* similar) {
@@ -485,19 +571,18 @@ extern "C" __global__ void decide(const int64* indptr, const int* indices, const
     const int lane = threadIdx.x;
     const Rule rule = {tolerance, shift, centroid, adjusted, spherical};
     for (int64 at = blockIdx.x; at < count; at += gridDim.x) {
-        const int64 i = which ? which[at] : at;
+        const int64 i = which ? which[start + at] : start + at;
         const int current = labels[i];
         if (!similar && (current < 0) != (outside != 0)) {
             if (lane == 0) next[i] = current;
             continue;
         }
-        const int64 first = indptr ? indptr[i] : i * columns, last = indptr ? indptr[i + 1] : first + columns;
+        const int64 first = products ? 0 : indptr[i], last = products ? 0 : indptr[i + 1];
         const double w = weights ? weights[i] : 1.0, reach = spherical ? sqrt(fabs(diagonal[i])) : fabs(diagonal[i]);
         double best = INFINITE, size = 0.0;
         for (int c = lane; c < k; c += 32) {
-            double sum = 0.0;
-            for (int64 e = first; e < last; ++e)
-                sum += data[e] * ((double)sums[(indptr ? indices[e] : e - first) * (int64)k + c] * factor);
+            double sum = products ? products[at * k + c] : 0.0;
+            for (int64 e = first; e < last; ++e) sum += data[e] * ((double)sums[indices[e] * (int64)k + c] * factor);
             if (similar) {  // of the cluster it goes to: for documents that fill an empty one
                 if (c == next[i]) similar[i] = sum;
                 continue;

@@ -8,9 +8,23 @@ from typing import Any
 import numpy as np
 
 from ...._array import Array
-from ...._device import on_host, require_device_memory
+from ...._device import free_memory, on_host, require_device_memory
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
-from .course import EXTENT, FIGURES, INNER, OFFSET, SIZE, SLOPE, THREADS, Course, OnDevice, fill, objective_of, rule_of
+from .course import (
+    EXTENT,
+    FIGURES,
+    INNER,
+    OFFSET,
+    SIZE,
+    SLOPE,
+    THREADS,
+    Course,
+    OnDevice,
+    fill,
+    objectives_less,
+    rule_of,
+)
+from .halves import Halves
 
 _ROUNDING = 2.0**-24
 _BITS = 61  # of a sum of features
@@ -33,6 +47,9 @@ class DeviceRows(OnDevice):
         self.features = rows.shape[1]
         self.indptr = self.indices = None
         sparse = hasattr(rows, "indptr")
+        free, size = free_memory(xp), 32 * rows.nnz if sparse else 32 * rows.shape[0] * rows.shape[1]
+        fit = int(self.n * free / size) if size else self.n
+        require_device_memory(xp, size, f"The feature matrix of {self.n:,} documents", f"About {fit:,} documents fit")
         if sparse:
             self.indptr = xp.asarray(rows.indptr, dtype=np.int64)
             self.indices = xp.asarray(rows.indices, dtype=np.int32)
@@ -44,9 +61,12 @@ class DeviceRows(OnDevice):
         else:
             self.data = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float64) * xp.asarray(scale)[:, None])
             columns = on_host(abs(self.data).T @ xp.asarray(weights))
-        self.single = self.data.astype(np.float32)
         lengths = np.sqrt(np.maximum(diagonal, 0.0))
         self.lengths = xp.asarray(lengths * (1 + 1e-12))
+        if sparse:
+            self.single = self.data.astype(np.float32)
+        else:
+            self.halves = Halves(xp, self.data, lengths)
         self.longest = float(lengths.max(initial=0.0))
         self.factor = _power(float(np.max(columns, initial=0.0)))
         self.weight_factor = _power(float(weights.sum()))
@@ -58,7 +78,9 @@ class DeviceRows(OnDevice):
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield them in order."""
         size = 8 * self.features * k + 4 * self.features * (k + 32) + 16 * self.n
-        require_device_memory(self.xp, size, "The sums of one start", "Use fewer clusters or terms")
+        fit = int((free_memory(self.xp) - 128 * self.features - 16 * self.n) // (12 * self.features))
+        instead = f"At most {fit:,} clusters fit" if fit > 0 else "Use fewer terms or documents"
+        require_device_memory(self.xp, size, f"One start with {k:,} clusters", instead)
         for p, start in enumerate(starts):
             course = Course(rule, max_iter, TWO_CYCLES)
             start = self._joined(start, k, rule)  # noqa: PLW2901
@@ -107,7 +129,7 @@ class _Alone:
         while True:
             self.follow(course.anew)
             figures = self.measure()
-            if not course.judge(objective_of(self.total, figures)):
+            if not course.judge(self.total - float(objectives_less(figures))):
                 break
             self.assign(figures)
             both = self.xp.zeros(2 + self.k, dtype=np.int32)
@@ -223,20 +245,10 @@ class _Alone:
                 *shared,
             )
         else:
-            step = max(1, _PART // (4 * self.stride))
-            for first in range(0, self.n, step):
-                sums = on.single[first : first + step] @ self.table
-                on.call(
-                    "screen_dense",
-                    (-(-len(sums) // 8),),
-                    THREADS,
-                    sums,
-                    first,
-                    len(sums),
-                    on.features,
-                    *sizes,
-                    *shared,
-                )
+            right, table = on.halves.table(self._double(), figures[INNER])
+            for first, sums in on.halves.products(table, _PART):
+                fixed = sums, first, len(sums), on.halves.entries, np.int32(self.k), np.int32(len(table))
+                on.call("screen_dense", (-(-len(sums) // 8),), THREADS, *fixed, on.halves.scale, right, *shared)
         count = int(on_host(doubts)[0])
         if count:
             self._decide(count, self.doubtful, outside)
@@ -257,16 +269,33 @@ class _Alone:
         constant = 16 * _ROUNDING * (high + float(slopes.max()) * abs(rule.shift)) + 1e-36
         return steep, constant, wide, float(rule.tolerance), float(rule.shift), rule.spherical
 
+    def _double(self) -> Any:
+        """Return the sums in double precision, (features, k)."""
+        return self.sums * (1.0 / self.on.factor)
+
     def _decide(self, count: int, which: Any, outside: bool, similar: Any = None) -> None:
+        """Decide in double precision; sums of dense rows are products."""
         on = self.on
-        on.call(
+        if on.indptr is not None:
+            self._choose(None, 0, count, which, outside, similar)
+            return
+        table, step = self._double(), max(1, _PART // (8 * self.k))
+        for first in range(0, count, step):
+            part = slice(first, min(first + step, count))
+            rows = on.data[part] if which is None else on.data[which[part]]
+            self._choose(rows @ table, first, len(rows), which, outside, similar)
+
+    def _choose(self, products: Any, first: int, count: int, which: Any, outside: bool, similar: Any) -> None:
+        on = self.on
+        self.on.call(
             "decide",
             (min(count, 65535 * 8),),
             32,
             on.indptr,
             on.indices,
             on.data,
-            on.features,
+            products,
+            first,
             np.int32(self.k),
             self.sums,
             1.0 / on.factor,

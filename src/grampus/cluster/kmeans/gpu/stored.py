@@ -15,13 +15,13 @@ from ...._array import Array
 from ...._device import free_memory, on_host, require_device_memory
 from ....gram.device import DeviceBlocks
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
-from .course import FIGURES, THREADS, Course, OnDevice, fill, objective_of, rule_of
+from .course import FIGURES, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 
-_TILE = 256  # as in loops.cu
+_ROWS = {4: 508, 8: 254}  # of a tile, by the bytes of an entry, as in loops.cu
+_OWN = 17  # clusters of a warp, as in loops.cu
+_WARPS = 32  # of a block, at most
 _SHARED = 220 * 1024  # bytes of shared memory of a block
-_WARPS = 30  # of a block, at most: several share the clusters of a run
-_MANY = 4096  # clusters up to which a block counts for itself, as in loops.cu
-_FEW = 16  # documents up to which sums are changed where they lie
+_MANY = 4096  # clusters up to which a block counts for itself, as in loops.cu; and of a list of moves
 
 
 class DeviceStored(OnDevice):
@@ -59,8 +59,12 @@ class DeviceStored(OnDevice):
 
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield them in order."""
-        most = max(1, min(self.group, free_memory(self.xp) // (8 * self.n * (k + 4))))
-        require_device_memory(self.xp, 8 * self.n * (k + 4), "The sums of one start", "Use fewer clusters or documents")
+        free, each = free_memory(self.xp), 8 * self.n * (k + 4)
+        if each > free:
+            fit = free // (8 * self.n) - 4
+            instead = f"At most {fit:,} clusters fit" if fit > 0 else f"At most {free // (8 * (k + 4)):,} documents fit"
+            require_device_memory(self.xp, each, f"One start with {k:,} clusters", instead)
+        most = max(1, min(self.group, free // each))
         for first in range(0, len(starts), most):
             part = starts[first : first + most]
             courses = [Course(rule, max_iter, TWO_CYCLES) for _ in part]
@@ -94,12 +98,18 @@ class _Lockstep:
         self.before = xp.full(starts.shape, -3, dtype=np.int32)
         self.next = self.labels.copy()
         self.sums = xp.empty((len(starts), k, n), dtype=np.float64)
-        self.figures = xp.zeros((FIGURES, len(starts), k), dtype=np.float64)
+        total = len(starts)
+        self.state = xp.zeros(FIGURES * total * k + (total * (2 + k) + 2) // 2, dtype=np.float64)  # copied as a whole
+        self.figures = self.state[: FIGURES * total * k].reshape(FIGURES, total, k)
+        # How many rows moved, tally (runs, 2), counts (runs, k).
+        self.numbers = self.state[FIGURES * total * k :].view(np.int32)
+        self.tally, self.counts = self.numbers[1 : 1 + 2 * total], self.numbers[1 + 2 * total :]
         self.touched = xp.zeros(n, dtype=np.int32)
+        self.rows, self.moved = xp.empty(n, dtype=np.int32), 0
         inside = starts >= 0
         self.members = inside.sum(axis=1)
         self.all = inside.any(axis=0)
-        self.totals = [documents.total(row) for row in inside]
+        self.totals = np.array([documents.total(row) for row in inside])
         self.outside = bool((~inside).any())
         self._kept: dict[bytes, Any] = {}
         self.answers: dict[int, tuple[Labels, Labels]] = {}
@@ -110,18 +120,17 @@ class _Lockstep:
         active = np.arange(len(courses))
         while len(active):
             self.follow(active, np.array([courses[p].anew for p in active]))
-            figures = self.measure(active)
-            going = np.array([courses[p].judge(objective_of(self.totals[p], figures[:, p])) for p in active])
+            self.measure(active)
+            figures, tally, counts = self.assign(active)
+            values = (self.totals - objectives_less(figures)).tolist()
+            going = np.array([courses[p].judge(values[p]) for p in active.tolist()])
             if not going.all():
                 self._keep(active[~going])
-            active = active[going]
-            if len(active) == 0:
-                return
-            tally, counts = self.assign(active)
-            for p in active:
-                if counts[p].min() == 0:
-                    tally[p] = self.fill(int(p), counts[p])
-                courses[p].advance(int(tally[p, 0]), int(tally[p, 1]), int(self.members[p]))
+                active = active[going]
+            empty, moves = counts.min(axis=1, initial=1) == 0, tally.tolist()
+            for p in active.tolist():
+                moved, strayed = self.fill(p, counts[p], tally[p]) if empty[p] else moves[p]
+                courses[p].advance(moved, strayed, int(self.members[p]))
             self.before, self.labels, self.next = self.labels, self.next, self.before
 
     def _keep(self, runs: NDArray[np.intp]) -> None:
@@ -134,13 +143,13 @@ class _Lockstep:
 
     def follow(self, runs: NDArray[np.intp], anew: NDArray[np.bool_]) -> None:
         """Bring the sums up to date: rows of documents that moved in any run are read once."""
-        rows = self._everything if anew.any() else self.xp.flatnonzero(self.touched).astype(np.int32)
-        self.touched.fill(0)
+        rows = self._everything if anew.any() else self.rows[: self.moved]
         if len(rows) == 0:
             return
         clear = anew
         for matrix, documents, places in self.on.panels(rows):
-            self._add(matrix, documents, places, runs, anew, clear)
+            for low in range(0, self.k, _MANY):
+                self._add(matrix, documents, places, runs, anew, clear, low)
             clear = np.zeros(len(runs), dtype=bool)
 
     def _add(
@@ -151,26 +160,34 @@ class _Lockstep:
         runs: NDArray[np.intp],
         anew: NDArray[np.bool_],
         clear: NDArray[np.bool_],
+        low: int,
     ) -> None:
-        """Add and take the rows of what moved, for several runs at a time, as many as fit into shared memory."""
-        wide = self.on.dtype.itemsize
-        tiles, many, room = -(-len(rows) // _TILE), len(runs), _SHARED - 2 * _TILE * 32 * wide
-        direct = 256 * self.k > room or len(rows) < _FEW
-        step = many if direct else min(many, room // (256 * self.k))
-        name = f"follow{8 * wide}" + ("_direct" if direct else "") + ("" if self.weights is None else "_weighted")
-        for first in range(0, many, step):
-            slots = min(step, many - first)
-            some = slice(first, first + slots)
-            part, new, empty = (self._numbers(values[some]) for values in (runs, anew, clear))
-            lines = self.xp.empty((tiles, slots, 2 * _TILE), dtype=np.uint16)
-            segments = self.xp.empty((tiles, slots, 2 * _TILE + 1), dtype=np.int32)
-            lists = lines, segments, self.xp.empty((tiles, slots), dtype=np.int32)
-            fixed, size = (rows, len(rows), self.n, part), np.int32(slots)
-            self.on.call("list_moves", (tiles, slots), _TILE, self.before, self.labels, *fixed, new, size, *lists)
-            shared = 2 * _TILE * 32 * wide + (0 if direct else 256 * self.k * slots)
-            warps = slots * (_WARPS // slots) if slots < _WARPS else _WARPS
-            sizes = empty, size, np.int32(self.k), *lists, self.weights, self.sums
-            self.on.call(name, (-(-self.n // 32),), 32 * warps, matrix, places, *fixed, *sizes, shared=shared)
+        """Add and take the rows of what moved, to and from the clusters from `low` on."""
+        wide, slots, many = self.on.dtype.itemsize, len(runs), min(_MANY, self.k - low)
+        tall = _ROWS[wide]
+        tiles, most = -(-len(rows) // tall), min(len(rows), tall)
+        room = -(-min(2 * most + 6 * many, 8 * most) // 8) * 8 + 8  # eight to read ahead
+        stride = -(-(2 * many + 1) // 8) * 8
+        lines, heads = (self.xp.empty((tiles, slots, size), dtype=np.uint16) for size in (room, stride))
+        changed = self.xp.zeros((slots, many), dtype=np.int32)
+        part, new, empty = (self._numbers(values) for values in (runs, anew, clear))
+        size, some = np.int32(slots), (np.int32(low), np.int32(many), np.int32(room), np.int32(stride))
+        fixed, lists = (rows, len(rows), self.n, part), (lines, heads, changed)
+        moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(32 * wide), *lists)
+        self.on.call("list_moves", (tiles, slots), tall, *moves, shared=8 * many)
+        # A warp adds up some clusters of a run; a block holds the warps of several runs, or a part of those of one.
+        warps = -(-many // _OWN)
+        parts = -(-warps // _WARPS)
+        units = -(-warps // parts)
+        tile = 2 * (tall + 1) * 32 * wide + (0 if self.weights is None else 16 * (tall + 2))
+        fits = (_SHARED - tile) // (4 * (room + stride))
+        each = max(1, min(slots, fits, _WARPS // units)) if parts == 1 else 1
+        grid = -(-self.n // 32), -(-slots // each) * parts
+        sizes = (size, *(np.int32(value) for value in (each, units, parts, self.k)), *some)
+        name = f"follow{8 * wide}" + ("" if self.weights is None else "_weighted")
+        shared = tile + 4 * each * (room + stride)
+        last = empty, *sizes, *lists, self.weights, self.sums
+        self.on.call(name, grid, 32 * each * units, matrix, places, *fixed, *last, shared=shared)
 
     def _numbers(self, values: NDArray[Any]) -> Any:
         """Return a few whole numbers on the device; copied once."""
@@ -179,9 +196,8 @@ class _Lockstep:
             self._kept[key] = self.xp.asarray(values.astype(np.int32))
         return self._kept[key]
 
-    def measure(self, runs: NDArray[np.intp]) -> Array:
-        """Compute the clusters' figures; return them, (figures, runs, k)."""
-        total = np.int32(len(self.totals))
+    def measure(self, runs: NDArray[np.intp]) -> None:
+        """Compute the clusters' figures."""
         self.on.call(
             "measure",
             (self.k, len(runs)),
@@ -192,20 +208,19 @@ class _Lockstep:
             self.n,
             np.int32(self.k),
             self._numbers(runs),
-            total,
+            np.int32(len(self.totals)),
             *rule_of(self.rule),
             self.figures,
         )
-        return np.asarray(on_host(self.figures))
 
-    def assign(self, runs: NDArray[np.intp], outside: bool = False) -> tuple[Array, Array]:
+    def assign(self, runs: NDArray[np.intp], outside: bool = False) -> tuple[Array, Array, Array]:
         """Find the next cluster of every member, or of every document outside.
 
-        Returns how many move and do not move back, (runs, 2), and the sizes of the next clusters, (runs, k).
+        Returns the figures of the clusters (figures, runs, k), how many documents move and do not move back, (runs, 2),
+        and the sizes of the next clusters, (runs, k).
         """
-        total = len(self.totals)
-        both = self.xp.zeros(total * (2 + self.k), dtype=np.int32)
-        tally, counts = both[: 2 * total].reshape(total, 2), both[2 * total :].reshape(total, self.k)
+        total, numbers = len(self.totals), self.numbers
+        numbers.fill(0)
         self.on.call(
             "assign",
             (-(-self.n // THREADS), len(runs)),
@@ -224,16 +239,26 @@ class _Lockstep:
             outside,
             self.next,
             self.touched,
-            tally,
-            counts,
+            self.tally,
+            self.counts,
             shared=4 * self.k if self.k <= _MANY else 0,
         )
-        found = np.asarray(on_host(both))
-        return found[: 2 * total].reshape(total, 2), found[2 * total :].reshape(total, self.k)
+        if not outside:
+            self._collect()
+        state = np.asarray(on_host(self.state))
+        figures = state[: self.figures.size].reshape(self.figures.shape)
+        found = state[self.figures.size :].view(np.int32)
+        self.moved = self.moved if outside else int(found[0])
+        tallied, counted = found[1 : 1 + 2 * total], found[1 + 2 * total :][: total * self.k]
+        return figures, tallied.reshape(total, 2), counted.reshape(total, self.k)
 
-    def fill(self, run: int, counts: Array) -> Array:
-        """Give every empty cluster of a run the document farthest from its own; return the tally of the moves."""
-        far, least = (self.xp.empty(self.n, dtype=np.float64) for _ in range(2))
+    def _collect(self) -> None:
+        """List the documents that move in any run."""
+        self.on.call("collect", (1,), 1024, self.touched, self.n, self.rows, self.numbers)
+
+    def fill(self, run: int, counts: Array, tally: Array) -> tuple[int, int]:
+        """Give every empty cluster of a run the document farthest from its own; return the new tally of the moves."""
+        far = self.xp.empty((2, self.n), dtype=np.float64)
         self.on.call(
             "distances",
             (-(-self.n // THREADS),),
@@ -247,12 +272,22 @@ class _Lockstep:
             np.int32(len(self.totals)),
             self.figures,
             float(self.rule.tolerance),
-            far,
-            least,
+            far[0],
+            far[1],
         )
-        labels, before, found = (np.array(on_host(rows[run])) for rows in (self.labels, self.before, self.next))
-        filled = fill(found, np.asarray(on_host(far)), np.asarray(on_host(least)), counts)
-        self.next[run] = self.xp.asarray(filled)
-        inside = labels >= 0
-        self.touched[self.xp.asarray(np.flatnonzero(inside & (filled != labels)))] = 1
-        return np.array([(filled != labels)[inside].sum(), (filled != before)[inside].sum()])
+        found = np.asarray(on_host(self.next[run]))
+        distance, least = np.asarray(on_host(far))
+        filled = fill(found, distance, least, counts)
+        moved, strayed = (int(value) for value in tally)
+        changed = np.flatnonzero(filled != found)
+        if len(changed):
+            there = self.xp.asarray(changed)
+            labels, before = (np.asarray(on_host(rows[run][there])) for rows in (self.labels, self.before))
+            moved += int((filled[changed] != labels).sum()) - int((found[changed] != labels).sum())
+            strayed += int((filled[changed] != before).sum()) - int((found[changed] != before).sum())
+            self.next[run] = self.xp.asarray(filled)
+            self.touched[self.rows[: self.moved]] = 1
+            self.touched[there] = 1
+            self._collect()
+            self.moved = int(on_host(self.numbers)[0])
+        return moved, strayed
