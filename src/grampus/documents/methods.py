@@ -278,10 +278,8 @@ class ConsensusMethod(Method):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
-            partitions = [
-                kernel_kmeans(view, job.k, init=job.starts, n_init=len(job.starts), **options).runs.labels
-                for view in ranked
-            ]
+            own: dict[str, Any] = {"init": job.starts, "n_init": len(job.starts)} if job.starts is not None else {}
+            partitions = [kernel_kmeans(view, job.k, **own, **options).runs.labels for view in ranked]
         sure = confidence(np.concatenate(partitions), found.labels, sample_weight=job.weights)
         return replace(found, polished=False, confidence=sure)
 
