@@ -85,6 +85,11 @@ def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, 
         return manifest["schema"], _placed(place, manifest["run"], _joined(place, arrays))
 
 
+def as_read(plain: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the content that `read_folder` will return for what `write_folder` is given."""
+    return _placed(Path(), json.loads(_dump(plain)), arrays)
+
+
 def _placed(place: Path, content: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
     """Put arrays among the other values, in the parts that their names say."""
     for name, array in arrays.items():
