@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <sys/mman.h>
@@ -22,7 +23,7 @@ __attribute__((constructor)) static void begin(void) {
     seen = mmap(0, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 }
 
-/* Fail call number `number` of a kind with an error, and with `from_then_on` every later one. */
+/* Fail call number `number` of a kind with an error, and with `from_then_on` every later one; −1 kills the process. */
 void faults_arm(int of, long number, int error, int from_then_on, size_t bytes) {
     nth = number, code = error, lasting = from_then_on, smallest = bytes, *seen = 0;
     __sync_synchronize();
@@ -36,6 +37,7 @@ static int fails(int of) {
     if (kind != of) return 0;
     long me = __sync_add_and_fetch(seen, 1);
     if (me != nth && !(lasting && me > nth)) return 0;
+    if (code < 0) kill(getpid(), SIGKILL);
     errno = code;
     return 1;
 }

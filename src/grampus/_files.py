@@ -74,12 +74,18 @@ def temporary(path: Path) -> Path:
 
 
 def sync_folder(path: Path) -> None:
-    """Flush the entries of a folder to disk, where the system supports it."""
+    """Flush the entries of a folder to disk, where the system and its file system (some of a network) support it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # a folder that may be written, not read
+        return
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
     finally:
         os.close(handle)
 

@@ -262,6 +262,8 @@ class Run(Drawable):
         """
         schema, content = read_folder(path, SCHEMA)
         try:
+            if "original" in content:  # of this class, not of a folder
+                raise RunError("the run has an unknown field 'original'.")
             run: Run = read(cls, upgrade(content, schema), "")
             return edited_run(replace(run, edits=()), run.edits)
         except RunError as error:
