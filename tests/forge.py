@@ -21,7 +21,8 @@ Generator = np.random.Generator
 WICKED = "\x1b]0;PWN\x07"
 TEXTS = (
     "", " ", "x", "0", "nan", "None", "true", WICKED, "\x00", "a\nb\r\nc", "\ud800", "\udfff\ud800", "\u202eevil\u2066",
-    "\u200b", "\ufeff", "e" + "\u0301" * 3000, "𝟘", "İ", "ﷺ" * 500, "\U0001f3f4\U000e0067\U000e007f", "x" * 200_000, "../../etc/passwd", "cosine|shift",
+    "\u200b", "\ufeff", "e" + "\u0301" * 3000,
+    "𝟘", "İ", "ﷺ" * 500, "\U0001f3f4\U000e0067\U000e007f", "x" * 200_000, "../../etc/passwd", "cosine|shift",
     "polynomial(300)", "<script>alert(1)</script>", "{0.__class__}", "%s%n", "=1+1", "9" * 4000, "--", "-1", "c:\\nul",
     "2026-13-45", "coarse", "fine", "rename", "graft", "🦆", "\U0010ffff",
 )  # fmt: skip
