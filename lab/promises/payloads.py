@@ -171,6 +171,7 @@ def page() -> dict[str, Any]:
     timeout=2 * 3600,
 )
 def payloads(task: Task) -> Found:
+    assert sum(bool(escapes(one)) for one in PAYLOADS) >= 230  # the others are plain text that must stay plain
     web = task.step("page", page)
     some = PAYLOADS[: task.trials(len(PAYLOADS), ROUND)]
     rounds = [
