@@ -244,8 +244,8 @@ def contents(place: Path) -> dict[str, str]:
     return {str(file.relative_to(place)): hashlib.sha256(file.read_bytes()).hexdigest() for file in files}
 
 
-def summary(place: Path) -> str:
-    """Return what an output says apart from times; an error for one that is not whole."""
+def summary(place: Path, stray: bool = False) -> str:
+    """Return what an output says apart from times; an error for one that is not whole, or has `stray` files."""
     from grampus.persist import Run
 
     if place.is_dir() and not (place / "manifest.json").exists():
@@ -253,8 +253,8 @@ def summary(place: Path) -> str:
     if place.is_dir():
         run = Run.load(place)
         named = {entry["file"] for entry in json.loads((place / "manifest.json").read_bytes())["arrays"].values()}
-        stray = {file.name for file in place.iterdir()} - named - {"manifest.json"}
-        assert not stray, f"stray files {sorted(stray)}"
+        others = sorted({file.name for file in place.iterdir()} - named - {"manifest.json"})
+        assert stray or not others, f"stray files {others}"
         kept = [run.evidence.labels.tolist(), list(run.documents.ids), len(run.history), run.provenance.seed]
         return json.dumps([*kept, [str(edit) for edit in run.edits]])
     raw = place.read_bytes()
@@ -264,8 +264,8 @@ def summary(place: Path) -> str:
     return hashlib.sha256(raw).hexdigest()
 
 
-def state(server: Server, job: Job, name: str) -> str:
-    """Return whether an output is old, new, absent or neither."""
+def state(server: Server, job: Job, name: str, stray: bool = False) -> str:
+    """Return whether an output is old, new, absent or neither; after a kill, a run may have `stray` files."""
     place, before = server.folder / name, server.before / name
     if not place.exists():
         return "broken: it is gone" if before.exists() else "old"
@@ -274,9 +274,11 @@ def state(server: Server, job: Job, name: str) -> str:
     if name in job.may_keep:
         return "part"
     try:
-        found = summary(place)
+        found = summary(place, stray)
     except Exception as error:
         return f"broken: {error}"
+    if stray and before.exists() and found == summary(before):
+        return "old"
     return "new" if found == server.expected[job.name][name] else "broken: neither old nor new"
 
 
@@ -394,7 +396,7 @@ def killed(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
     server.restore()
     for number in spread(count, most):
         trial = server.trial(job, fault, number)
-        states = {name: state(server, job, name) for name in job.outputs}
+        states = {name: state(server, job, name, stray=True) for name in job.outputs}
         wrong = [f"{name} {found}" for name, found in states.items() if found.startswith("broken")]
         wrong += [] if trial.status == -signal.SIGKILL else [f"status {trial.status}"]
         ends["new" if "new" in states.values() else "part" if "part" in states.values() else "old"] += 1
