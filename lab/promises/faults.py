@@ -385,6 +385,7 @@ KILLS = (
     (Fault("memory", KILL), 20), (Fault("open", KILL), 4), (Fault("write", KILL), 9), (Fault("sync", KILL), 9),
     (Fault("rename", KILL), 9), (Fault("mkdir", KILL), 2), (Fault("unlink", KILL), 2),
 )  # fmt: skip
+NOT_TWICE, NEXT = ("update", "edit"), Job("next", ("edit", "run", "--rename", "0=Next"), ())
 KILLED = ("cluster, new", "cluster, over an older run", "update", "edit", "checkpoint")
 
 
@@ -401,11 +402,11 @@ def killed(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
         wrong += [] if trial.status == -signal.SIGKILL else [f"status {trial.status}"]
         ends["new" if "new" in states.values() else "part" if "part" in states.values() else "old"] += 1
         if not wrong:
-            again = server.trial(job, None, 0)
-            later = {name: summary(server.folder / name) for name in job.outputs} if again.status == 0 else {}
-            continued = job.name in ("update", "edit") and "new" in states.values()  # done already, and done once more
+            done = job.name in NOT_TWICE and "new" in states.values()  # then another edit must be possible
+            again = server.trial(NEXT if done else job, None, 0)
             wrong += [] if again.status == 0 else [f"afterwards: {again.errors[:160]}"]
-            wrong += [] if continued or later == server.expected[job.name] else ["afterwards other results"]
+            later = {} if again.status or done else {name: summary(server.folder / name) for name in job.outputs}
+            wrong += [] if done or later == server.expected[job.name] else ["afterwards other results"]
             locks = [path.name for path in server.folder.iterdir() if path.name.endswith(".lock")]
             wrong += [f"{', '.join(locks)} is left after the next run"] if locks else []
         defects += [f"{job.name}, {fault} {number} of {count}: {'; '.join(wrong)}"] if wrong else []
