@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from grampus import DocumentClusterer
+from grampus.describe import Term
 from grampus.persist import Choice, Level, Run
-from grampus.text import Corpus
+from grampus.text import Corpus, Texts
 from tests.runs import changed
 
 TOPICS = {
@@ -128,3 +130,47 @@ FRAMES = (
     "=HYPERLINK('javascript:{}')",
 )  # fmt: skip
 PAYLOADS = [frame.format(*[script] * 3) for frame in FRAMES for script in SCRIPTS]
+
+
+def hostile(run: Run, pay: Sequence[str] = PAYLOADS) -> Run:
+    """Return the run with every payload in every place that a stranger could fill."""
+    n, every = len(run), " ".join(pay)
+    parts = [" ".join(pay[c :: run.n_clusters]) for c in range(run.n_clusters)]
+
+    def wicked(words: Sequence[Term], at: int) -> tuple[Term, ...]:
+        return tuple(Term(" ".join(pay[(at + i) % len(pay) :: 48]), term.score) for i, term in enumerate(words))
+
+    clusters = tuple(
+        replace(
+            c,
+            label=parts[c.number],
+            sentence=parts[c.number],
+            terms=wicked(c.terms[:12], 12 * c.number),
+            phrases=wicked(c.phrases[:12], 12 * c.number),
+        )
+        for c in run.evidence.clusters
+    )
+    tree = tuple(
+        replace(branch, label=" ".join(pay[branch.index % len(pay) :: len(run.evidence.tree)]))
+        for branch in run.evidence.tree
+    )
+    return changed(
+        run,
+        ids=Texts(f"{pay[i % len(pay)]} {i}" for i in range(n)),
+        titles=Texts(pay[(i + 50) % len(pay)] for i in range(n)),
+        texts=Texts(pay[(i + 100) % len(pay)] for i in range(n)),
+        excerpts=Texts(pay[(i + 100) % len(pay)][:160] for i in range(n)),
+        classes=Texts(pay[(i * 5) % len(pay)] for i in range(n)),
+        dates=Texts(pay[(i * 5 + 1) % len(pay)] if i % 9 else f"20{i % 20 + 10}-01-01" for i in range(n)),
+        clusters=clusters,
+        tree=tree,
+        source=every,
+        command=every,
+        kernel=every,
+        created=every,
+        columns={"label": every, "date": every, "text": every},
+        versions={every: every},
+        parameters={every: every},
+        warnings=(*pay[::9], every),
+        fingerprint=every,
+    )

@@ -74,12 +74,18 @@ def temporary(path: Path) -> Path:
 
 
 def sync_folder(path: Path) -> None:
-    """Flush the entries of a folder to disk, where the system supports it."""
+    """Flush the entries of a folder to disk, where the system and its file system (some of a network) support it."""
     if not hasattr(os, "O_DIRECTORY"):
         return
-    handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    except PermissionError:  # a folder that may be written, not read
+        return
     try:
         os.fsync(handle)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
+            raise
     finally:
         os.close(handle)
 
@@ -177,11 +183,10 @@ def locked(path: Path, wait: float) -> Iterator[bool]:
     True False
     []
     """
-    handle, end = _try_lock(path), time.monotonic() + wait
-    while handle is None and time.monotonic() < end:
-        time.sleep(0.05)
-        handle = _try_lock(path)
+    handle, end = None, time.monotonic() + wait
     try:
+        while (handle := _try_lock(path)) is None and time.monotonic() < end:
+            time.sleep(0.05)
         yield handle is not None
     finally:
         if handle is not None:
@@ -190,7 +195,7 @@ def locked(path: Path, wait: float) -> Iterator[bool]:
 
 def _try_lock(path: Path) -> int | None:
     """Return a handle that holds the lock, or None."""
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    handle, held = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666), False
     try:
         if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
@@ -199,16 +204,20 @@ def _try_lock(path: Path) -> int | None:
         held = os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
     except OSError as error:
         held = error.errno not in (errno.EAGAIN, errno.EACCES, errno.ENOENT)
-    if held:
-        return handle
-    os.close(handle)
-    return None
+    finally:
+        if not held:
+            os.close(handle)
+    return handle if held else None
 
 
 def _unlock(path: Path, handle: int) -> None:
-    """Remove the lock file and let go; Windows removes no open file, so there the order is the other way round."""
+    """Remove the lock file and let go; Windows removes no open file, so there the order is the other way round.
+
+    A file that cannot be removed locks nobody: what was written under the lock is no less written.
+    """
     if sys.platform != "win32":
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink()
     os.close(handle)
     if sys.platform == "win32":
         with contextlib.suppress(OSError):  # the next holder has opened it, and will remove it

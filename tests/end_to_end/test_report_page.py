@@ -8,20 +8,18 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from dataclasses import replace
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
 from grampus.cli.results import csv_text, document_rows
-from grampus.describe import Term
 from grampus.persist import Edit
 from grampus.report import write_report
 from grampus.text import Texts
 from tests.axe import script as axe_script
 from tests.page_tools import READY, N, ground, legend, listed, number, picture, saved, search, show, stage, text, texts
-from tests.pages import PAYLOADS, example_run, with_levels
+from tests.pages import PAYLOADS, example_run, hostile, with_levels
 from tests.runs import changed
 
 
@@ -511,49 +509,6 @@ def test_without_javascript_there_are_tables(chrome, example):
     finally:
         chrome.script(True)
     assert chrome.problems == []
-
-
-EVERY = " ".join(PAYLOADS)
-
-
-def hostile(run):
-    """The run with every payload in every place that a stranger could fill."""
-    pay, n = PAYLOADS, len(run)
-    parts = [" ".join(pay[c :: run.n_clusters]) for c in range(run.n_clusters)]
-    wicked = lambda words, at: tuple(Term(" ".join(pay[at + i :: 48]), term.score) for i, term in enumerate(words))  # noqa: E731
-    clusters = tuple(
-        replace(
-            c,
-            label=parts[c.number],
-            sentence=parts[c.number],
-            terms=wicked(c.terms[:12], 12 * c.number),
-            phrases=wicked(c.phrases[:12], 12 * c.number),
-        )
-        for c in run.evidence.clusters
-    )
-    tree = tuple(
-        replace(branch, label=" ".join(pay[branch.index :: len(run.evidence.tree)])) for branch in run.evidence.tree
-    )
-    return changed(
-        run,
-        ids=Texts(f"{pay[i]} {i}" for i in range(n)),
-        titles=Texts(pay[(i + 50) % len(pay)] for i in range(n)),
-        texts=Texts(pay[(i + 100) % len(pay)] for i in range(n)),
-        excerpts=Texts(pay[(i + 100) % len(pay)][:160] for i in range(n)),
-        classes=Texts(pay[(i * 5) % len(pay)] for i in range(n)),
-        dates=Texts(pay[(i * 5 + 1) % len(pay)] if i % 9 else f"20{i % 20 + 10}-01-01" for i in range(n)),
-        clusters=clusters,
-        tree=tree,
-        source=EVERY,
-        command=EVERY,
-        kernel=EVERY,
-        created=EVERY,
-        columns={"label": EVERY, "date": EVERY, "text": EVERY},
-        versions={EVERY: EVERY},
-        parameters={EVERY: EVERY},
-        warnings=(*pay[::9], EVERY),
-        fingerprint=EVERY,
-    )
 
 
 def test_payloads_run_where_nothing_stops_them(chrome, tmp_path):

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import io
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from grampus import DocumentClusterer
 from grampus.errors import GrampusError, RunError
 from grampus.persist import Run, compare_runs, folder
 from grampus.report import report_html
+from tests.forge import draw_change, write_forged
 from tests.runs import small_run
 
 NEWEST = Path(__file__).parents[1] / "golden" / "run-2"
@@ -242,6 +244,28 @@ FORGERIES = {
         )
     ],
     "model.labels": [array("model.labels", np.array(value, np.int32)) for value in ([0, 2], [-1], 3, [])],
+    "model.group": [array("model.group", np.array(value)) for value in ([0], [-1] * 5, [9] * 5, [0.5] * 5)],
+    "unknown field 'original'": [put(("run", "original"), value) for value in (None, {}, 3)],
+    # edits and history
+    "the edits do not fit the run": [
+        put(("run", "edits"), [edit])
+        for edit in (
+            {"action": "merge", "clusters": [0, 9]},
+            {"action": "other", "clusters": [0]},
+            {"action": "rename", "clusters": [0], "name": ""},
+            {"action": "rename", "clusters": [0], "name": "x", "level": "fine"},
+            {"action": "noise", "documents": ["nobody"]},
+            {"action": "exclude", "documents": ["a", "b", "c", "d", "é"]},
+            {"action": "split", "clusters": [1], "parts": 9},
+            {"action": "graft", "clusters": [0], "grafts": []},
+        )
+    ],
+    r"edits\[0\]": [
+        put(("run", "edits"), [edit]) for edit in (3, {}, {"action": 3}, {"action": "merge", "clusters": "0"})
+    ],
+    r"history\[0\]": [
+        put(("run", "history"), [{"created": "", "documents": "5", "added": 0, "deleted": 0, "moved": 0}])
+    ],
     "model.weights": [array("model.weights", np.array(value)) for value in ([-1.0], [np.nan], [1], [[1.0]])],
     "model.words.global_weights must be": [
         array("model.words.global_weights", np.zeros(shape)) for shape in ((3,), (), (0, 2))
@@ -347,4 +371,23 @@ def test_random_forgeries_are_refused_or_harmless(tmp_path, seed):
         compare_runs(run, small_run())
         with contextlib.suppress(GrampusError):
             DocumentClusterer.of_run(run)
+    assert refused > 20
+
+
+FIELD = r"provenance|documents|evidence|layout|model|edits|history|manifest|array|field"
+
+
+def test_drawn_forgeries_are_refused_with_a_field_or_harmless(tmp_path):
+    """A few of those that ``python -m lab promises --only forged`` draws."""
+    refused = 0
+    for seed in range(40):
+        kind, change = draw_change(seed)
+        place = write_forged(NEWEST, tmp_path / "run", change)
+        try:
+            run = Run.load(place)
+        except RunError as error:
+            assert re.search(FIELD, str(error))  # noqa: PT017
+            refused += 1
+            continue
+        assert report_html(run), kind
     assert refused > 20

@@ -83,17 +83,22 @@ def grampus() -> None:
 
 def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command; every error is one line on standard error and a status other than 0."""
-    words = list(sys.argv[1:] if args is None else args) or ["--help"]
-    prepare_streams()
-    if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
-        from click.shell_completion import shell_complete
-
-        sys.exit(shell_complete(grampus, {}, "grampus", "_GRAMPUS_COMPLETE", os.environ["_GRAMPUS_COMPLETE"]))
-    status = _run(words)
     try:
-        sys.stdout.flush()
-    except OSError:  # reported by _run; Python would try again at exit, and complain
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        words = list(sys.argv[1:] if args is None else args) or ["--help"]
+        prepare_streams()
+        if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
+            from click.shell_completion import shell_complete
+
+            sys.exit(shell_complete(grampus, {}, "grampus", "_GRAMPUS_COMPLETE", os.environ["_GRAMPUS_COMPLETE"]))
+        status = _run(words)
+        try:
+            sys.stdout.flush()
+        except OSError:  # reported by _run; Python would try again at exit, and complain
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except KeyboardInterrupt:  # before or after the command itself
+        status = _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
+    except MemoryError as error:
+        status = _fail(_message(error), 1)
     sys.exit(status)
 
 

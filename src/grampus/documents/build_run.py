@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -262,8 +263,6 @@ def versions() -> dict[str, str]:
     """Return the versions of Python, Grampus and its dependencies."""
     found = {"grampus": __version__, "python": platform.python_version()}
     for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
+        with suppress(PackageNotFoundError):
+            found[name] = version(name) or "unknown"  # None where its metadata cannot be read
     return found

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -250,7 +251,7 @@ class Predictor:
     @classmethod
     def restore(cls, kernel: Kernel, arrays: Any, parameters: dict[str, Any] | None, polished: bool) -> Predictor:
         """Return the predictor of saved arrays."""
-        try:
+        with restoring():
             labels, weights = np.asarray(arrays["labels"], dtype=np.intp), np.asarray(arrays["weights"])
             features = unpack(arrays)
             words = {name.removeprefix("words."): arrays[name] for name in arrays if name.startswith("words.")}
@@ -263,11 +264,28 @@ class Predictor:
                 or not {len(labels)} == {len(weights)} == {_rows(rows) for rows in _each(features)}
             ):
                 raise ValueError("labels")
-        except (LookupError, ValueError, TypeError, AttributeError) as error:
-            raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
         gram = kernel.gram(features, name_documents(features) if isinstance(features, dict) else None)
         found = cls.of(kernel, gram, features, labels, weights, vectorizer, polished, makers)
         return replace(found, known_words=known)
+
+
+@contextmanager
+def restoring() -> Iterator[None]:
+    """Turn what goes wrong while a saved model is put together into a RunError."""
+    try:
+        yield
+    except RunError:
+        raise
+    except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
+        raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
+
+
+def saved_rows(model: Mapping[str, Any]) -> Any:
+    """Return the row of every document of a saved model, copies included."""
+    rows, group = unpack(model), _of_kind(np.asarray(model["group"]), "iu", 1)
+    if not ((group >= 0) & (group < _rows(rows))).all():
+        raise ValueError("group")
+    return rows[group]
 
 
 def _rows(features: Any) -> int:

@@ -36,7 +36,7 @@ from .levels import partitions
 from .methods import Found
 from .naming import PLACE, renamed
 from .partition import Partition
-from .predict import Predictor, under, unpack
+from .predict import Predictor, restoring, saved_rows, under
 
 SAME = 0.5  # of the documents of two clusters, to be one and the same
 LARGER = 1.1  # ratio of shares from which a cluster has grown, or shrunken
@@ -170,7 +170,8 @@ def _new(old: Run, documents: Any) -> Corpus:
 def _knows_terms(old: Run, corpus: Corpus) -> bool:
     """Return whether the terms that were learned will do: the run compares nothing else, and has not grown much."""
     model = old.model
-    known = int(model["words.n_documents"]) if "words.n_documents" in model and "data" in model else 0
+    with restoring():
+        known = int(model["words.n_documents"]) if "words.n_documents" in model and "data" in model else 0
     return old.provenance.parameters.get("terms") is not None and "group" in model and len(corpus) <= GROWN * known
 
 
@@ -181,12 +182,15 @@ def _clustered(old: Run, corpus: Corpus, came_from: NDArray[np.intp], progress: 
     if light:
         inputs = _extended(old, corpus, came_from, kernel)
     else:
-        kernel, inputs = _unfitted(old)._collect(corpus, kernel, None, progress)
+        with restoring():
+            model = _unfitted(old)
+        kernel, inputs = model._collect(corpus, kernel, None, progress)
     gram = kernel.gram(inputs.features, inputs.collection)
     progress("reading terms", 1, 1)
     before = np.where(came_from >= 0, old.evidence.labels[came_from], -1).astype(np.intp)
     start, out = _start(inputs, before, came_from)
-    seed, polish = old.provenance.seed or 0, bool(old.provenance.parameters["effort"]["polish"])
+    with restoring():
+        seed, polish = old.provenance.seed or 0, bool(old.provenance.parameters["effort"]["polish"])
     labels, outcome = _continued(gram, start, out, inputs.weights, polish, seed)
     answer = next((name for name in old.levels if np.array_equal(old.level_labels(name), old.evidence.labels)), "")
     ks = {level.name: len(level.branches) for level in old.evidence.levels} if answer in ("middle", "") else {}
@@ -212,9 +216,10 @@ def _unfitted(old: Run) -> Any:
 
 def _extended(old: Run, corpus: Corpus, came_from: NDArray[np.intp], kernel: Kernel) -> Inputs:
     """Return old documents as the model has them, and new ones in the same terms."""
-    words = unpack_vectorizer(old.provenance.parameters["terms"], under("words.", old.model))
+    with restoring():
+        words = unpack_vectorizer(old.provenance.parameters["terms"], under("words.", old.model))
+        rows = saved_rows(old.model)[came_from[came_from >= 0]]
     new = np.flatnonzero(came_from < 0)
-    rows = unpack(old.model)[np.asarray(old.model["group"])[came_from[came_from >= 0]]]
     added = check_matrix(words.transform([corpus.texts[int(at)] for at in new]), "new documents", rows=0)
     return replace(
         distinct(corpus, True, check_matrix(sp.vstack([rows, added], format="csr")), kernel, words, None, None, {}),

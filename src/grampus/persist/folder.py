@@ -63,9 +63,12 @@ def write_folder(place: Path, schema: int, plain: dict[str, Any], arrays: dict[s
             _fill(fresh, schema, plain, named)
         return
     try:
-        _fill(place, schema, plain, named)
-    finally:  # remove the new arrays after an error, the old ones after success
-        _sweep(place)
+        kept = _fill(place, schema, plain, named)
+    except BaseException:  # remove the new arrays
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+            _sweep(place, json.loads(_read_bytes(place / MANIFEST, LARGEST_MANIFEST)))
+        raise
+    _sweep(place, kept)  # the old ones, which may hold what was to be forgotten
 
 
 def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, Any]]:
@@ -83,6 +86,11 @@ def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, 
                 continue
             raise RunError(f"{place}: {Path(error.filename).name} is missing. Recreate the run.") from None
         return manifest["schema"], _placed(place, manifest["run"], _joined(place, arrays))
+
+
+def as_read(plain: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the content that `read_folder` will return for what `write_folder` is given."""
+    return _placed(Path(), json.loads(_dump(plain)), arrays)
 
 
 def _placed(place: Path, content: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
@@ -130,8 +138,8 @@ def _joined(place: Path, arrays: dict[str, Any]) -> dict[str, Any]:
     return arrays
 
 
-def _fill(folder: Path, schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> None:
-    """Write the arrays, then the manifest that names them."""
+def _fill(folder: Path, schema: int, plain: dict[str, Any], arrays: dict[str, Any]) -> dict[str, Any]:
+    """Write the arrays, then the manifest that names them, which is returned."""
     entries = {}
     for name, array in arrays.items():
         data = io.BytesIO()
@@ -143,20 +151,19 @@ def _fill(folder: Path, schema: int, plain: dict[str, Any], arrays: dict[str, An
     content = {"format": FORMAT, "schema": schema, "run": plain, "arrays": entries}
     replace_file(folder / MANIFEST, _encode(content))
     sync_folder(folder)
+    return content
 
 
 def _file(name: str, digest: str) -> str:
     return f"{name}-{digest[:16]}.npy"
 
 
-def _sweep(folder: Path) -> None:
-    """Remove the arrays that the manifest does not name; nothing if the manifest cannot be read."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        entries = json.loads(_read_bytes(folder / MANIFEST, LARGEST_MANIFEST))["arrays"]
-        named = {entry["file"] for entry in entries.values()}
-        for file in folder.iterdir():
-            if file.name not in named and (_FILE.fullmatch(file.name) or _TEMPORARY.fullmatch(file.name)):
-                file.unlink()
+def _sweep(folder: Path, manifest: dict[str, Any]) -> None:
+    """Remove the arrays that the manifest does not name, and what killed writers left."""
+    named = {entry["file"] for entry in manifest["arrays"].values()}
+    for file in folder.iterdir():
+        if file.name not in named and (_FILE.fullmatch(file.name) or _TEMPORARY.fullmatch(file.name)):
+            file.unlink(missing_ok=True)
 
 
 def _encode(content: dict[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ from ..errors import InputError, RunError
 from ..text import Texts
 from .edited import edited_run
 from .edits import Edit, as_kept
-from .folder import read_folder, write_folder, writing
+from .folder import as_read, read_folder, write_folder, writing
 from .frame import frame_of
 from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
@@ -233,7 +233,10 @@ class Run(Drawable):
             (self if texts else self.without_texts())._write(place)
 
     def _write(self, place: Path) -> None:
-        """Write the answer that was found, the edits and the history; the lock is held."""
+        """Write the answer that was found, the edits and the history; the lock is held.
+
+        What could not be read again is not written.
+        """
         run = self if self.original is None else replace(self.original, provenance=self.provenance)
         plain: dict[str, Any] = {"edits": self.edits, "history": self.history}
         arrays = {f"model.{name}": content for name, content in run.model.items()}
@@ -245,6 +248,7 @@ class Run(Drawable):
                     arrays[f"{part}.{name}"] = value
                 else:
                     plain[part][name] = value
+        read(type(self), as_read(plain, arrays), "")
         write_folder(place, SCHEMA, plain, arrays)
 
     @classmethod
@@ -258,10 +262,14 @@ class Run(Drawable):
         """
         schema, content = read_folder(path, SCHEMA)
         try:
+            if "original" in content:  # of this class, not of a folder
+                raise RunError("the run has an unknown field 'original'.")
             run: Run = read(cls, upgrade(content, schema), "")
             return edited_run(replace(run, edits=()), run.edits)
-        except (RunError, InputError) as error:
+        except RunError as error:
             raise RunError(f"{path}: {error} Recreate the run.") from None
+        except InputError as error:
+            raise RunError(f"{path}: the edits do not fit the run: {error} Recreate the run.") from None
 
 
 def change_run(path: str | PathLike[str], change: Callable[[Run], Run]) -> Run:

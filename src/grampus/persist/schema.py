@@ -155,7 +155,7 @@ def check_parts(
     if evidence.choice is not None:
         _check_choice(evidence.choice)
     _check_levels(evidence)
-    _check_model(model, k)
+    _check_model(model, n, k)
 
 
 def _length(array: Any) -> int:
@@ -261,7 +261,7 @@ def _check_choice(choice: Choice) -> None:
         _require(len(set(found)) == len(found) and set(found) <= set(ks), f"{where}.{name}", "values of ks", found)
 
 
-def _check_model(model: Mapping[str, Any], k: int) -> None:
+def _check_model(model: Mapping[str, Any], n: int, k: int) -> None:
     """Check what every model holds; the rest is checked where the model is restored."""
     for name, value in model.items():
         _require(isinstance(value, np.ndarray | Texts), f"model.{name}", "an array or texts", value)
@@ -269,6 +269,10 @@ def _check_model(model: Mapping[str, Any], k: int) -> None:
     fits = isinstance(labels, np.ndarray) and labels.dtype == np.int32 and labels.ndim == 1 and len(labels)
     if not fits or labels.min() < -1 or not 0 <= labels.max() < k:
         raise RunError(f"model.labels must be clusters from 0 to {k - 1} or −1, not all −1, as int32.")
+    group = model.get("group", np.zeros(n, np.int64))
+    fits = isinstance(group, np.ndarray) and group.dtype.kind in "iu" and group.shape == (n,)
+    if not fits or group.min(initial=0) < 0 or group.max(initial=0) >= len(labels):
+        raise RunError(f"model.group must be {n} whole numbers from 0 to {len(labels) - 1}, one for each document.")
     fits = isinstance(weights, np.ndarray) and weights.dtype.kind == "f" and weights.ndim == 1
     if not fits or not np.isfinite(weights).all() or (weights < 0).any():
         raise RunError("model.weights must be finite numbers of at least 0.")
