@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import hashlib
 import json
 import os
@@ -13,6 +14,7 @@ import tempfile
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 from lab import Found, Task
 from lab.harness import ROOT, SCRATCH, write
@@ -116,6 +118,8 @@ def shadow(folder: Path) -> Path:
     for name in ("src", "tests", "lab"):
         shutil.copytree(ROOT / name, folder / name, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", folder)
+    # compiled once, and compared with the sources by hash: a mutant is never taken for its module
+    compileall.compile_dir(folder / "src", quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     return folder
 
 
@@ -177,7 +181,7 @@ def outcome(place: Path, module: str, one: Mutant, tests: Sequence[str]) -> tupl
 def mutation(task: Task) -> Found:
     for name in LOADED:
         __import__(name)
-    sys.dont_write_bytecode = True  # a mutant must never be read from a cache
+    sys.dont_write_bytecode = True
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     source = ROOT / "src" / "grampus"
     record = Record(SCRATCH / "mutants")
