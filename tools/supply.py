@@ -181,7 +181,7 @@ def used_by() -> dict[str, str]:
     known = {line.name for line in locked()}
     reached: dict[str, list[str]] = {}
     for group, lines in roots.items():
-        waiting = [canonicalize_name(Requirement(line).name) for line in lines]
+        waiting: list[str] = [canonicalize_name(Requirement(line).name) for line in lines]
         direct = set(waiting)
         while waiting:
             name = waiting.pop()

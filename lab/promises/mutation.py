@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 import random
-import resource
 import shutil
 import sys
 import tempfile
@@ -85,6 +84,8 @@ def tried(folder: Path, tests: Sequence[str]) -> tuple[str, float]:
 
 def _run_tests(folder: Path, tests: Sequence[str], answer: int) -> None:
     """Run the tests in this process, which ends with them."""
+    import resource  # not on Windows, where nothing forks either
+
     import pytest
 
     resource.setrlimit(resource.RLIMIT_CPU, (int(LIMIT), int(LIMIT) + 5))
@@ -127,7 +128,7 @@ def _hash(paths: Sequence[Path]) -> str:
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:16]
 
 
-class Record:
+class Outcomes:
     """The outcomes so far.
 
     A killed mutant stays killed while its module and the test that failed are the same; one that survived, while its
@@ -184,7 +185,7 @@ def mutation(task: Task) -> Found:
     sys.dont_write_bytecode = True
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     source = ROOT / "src" / "grampus"
-    record = Record(SCRATCH / "mutants")
+    record = Outcomes(SCRATCH / "mutants")
     passing: set[str] = set()
     killed, survivors = 0, []
     sample = drawn(source, task.seed, task.trials(NUMBER, 12))
