@@ -73,7 +73,7 @@ def _changes(node: ast.AST) -> Iterator[tuple[str, str, Any]]:
         case ast.Constant(value=bool() as value):
             yield "constant", "value", not value
         case ast.Constant(value=int() | float() as number):
-            yield "constant", "value", number + 1
+            yield "constant", "value", number + 1 if abs(number) < 1e6 else 2 * number  # 1e12 + 1 is no change
         case ast.Return(value=value) if value is not None and not (
             isinstance(value, ast.Constant) and value.value is None
         ):
