@@ -1,4 +1,4 @@
-"""The environment for processes that a test interrupts: coverage.py can wait for ever for a lock it was interrupted in."""
+"""The environment of processes that a test interrupts: coverage.py may wait for ever for a lock it held then."""
 
 from __future__ import annotations
 
