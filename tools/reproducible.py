@@ -12,22 +12,31 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def built(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of what a build of the committed files makes."""
+def git(*words: str) -> bytes:
+    """Return what git prints."""
+    return subprocess.run(["git", *words], cwd=ROOT, check=True, capture_output=True).stdout
+
+
+def built(commit: str, folder: Path) -> dict[str, str]:
+    """Return the SHA-256 of what a build of the committed files makes; files in it have the time of the commit."""
     source, out = folder / "source", folder / "out"
     source.mkdir(parents=True)
-    archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, check=True, capture_output=True).stdout
-    subprocess.run(["tar", "x", "-C", str(source)], input=archive, check=True)
+    subprocess.run(["tar", "x", "-C", str(source)], input=git("archive", commit), check=True)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    environment = os.environ | {
+        "PATH": path,
+        "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct", commit).decode().strip(),
+    }
     command = [sys.executable, "-m", "build", "--no-isolation", "--sdist", "--wheel", "--outdir", str(out), str(source)]
-    subprocess.run(command, check=True, env=os.environ | {"PATH": path}, stdout=subprocess.DEVNULL)
+    subprocess.run(command, check=True, env=environment, stdout=subprocess.DEVNULL)
     return {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in sorted(out.iterdir())}
 
 
 def main() -> int:
     """Run the command."""
+    commit = git("rev-parse", "HEAD").decode().strip()
     with tempfile.TemporaryDirectory() as folder:
-        first, second = built(Path(folder, "one")), built(Path(folder, "two", "deeper"))
+        first, second = built(commit, Path(folder, "one")), built(commit, Path(folder, "two", "deeper"))
     for name, digest in first.items():
         sys.stdout.write(f"{digest}  {name}{'' if second.get(name) == digest else '  DIFFERS'}\n")
     return int(first != second)
