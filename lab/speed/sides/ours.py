@@ -44,8 +44,8 @@ def dense_starts(inputs):
 
 
 def neighbours(inputs):
-    gram = grampus.parse_kernel("cosine").gram(csr(inputs))
-    return lambda: {"nearest": nearest_neighbors(gram, 20)[0]}
+    x, kernel = csr(inputs), grampus.parse_kernel("cosine")
+    return lambda: {"nearest": nearest_neighbors(kernel.gram(x), 20)[0]}  # a Gram remembers its neighbours
 
 
 def terms(inputs):
