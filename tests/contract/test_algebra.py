@@ -225,3 +225,12 @@ def test_shifts_add_up():
     np.testing.assert_allclose(below.dense(), 3 * x @ x.T, atol=1e-12)
     whole: Gram = LinearGram(x) + LinearGram(x)
     assert whole.split_shift()[0] is whole
+
+
+def test_self_similarities_of_a_sum_need_no_collection_unless_a_part_learns():
+    x = collection(N, 0)
+    squares = np.square(x).sum(axis=1)
+    np.testing.assert_allclose(parse_kernel("linear + 2 * cosine").diagonal(x), squares + 2 * (squares > 0))
+    for spelled in ("linear + 0.5 * cosine|shift", "cosine * (linear|centre)"):
+        with pytest.raises(InputError, match=r"Under '(shift|centre)' a document's self-similarity depends on"):
+            parse_kernel(spelled).diagonal(x)

@@ -24,6 +24,7 @@ from grampus.cli import main
 from grampus.cli.main import COMMANDS as LINES
 from grampus.cli.results import csv_text, harmless, jsonl_text
 from grampus.persist import Run, folder
+from tests.untraced import environment
 
 TOPICS = {
     "sea": "whale sea ocean fish deep water song ship sail wave",
@@ -488,7 +489,8 @@ main(["cluster", "news.csv", "--scheme", "auto", "--splits", "200000", "--out", 
 
 def test_an_interruption_is_one_line(place):
     script = [sys.executable, "-c", INTERRUPTED]
-    process = subprocess.Popen(script, cwd=place, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    process = subprocess.Popen(script, cwd=place, text=True, env=environment(), **pipes)
     assert process.stdout.readline() == "ready\n"
     time.sleep(0.5)  # long before its end
     process.send_signal(signal.SIGINT)

@@ -8,7 +8,6 @@ import json
 from dataclasses import replace
 
 import numpy as np
-import pandas
 import pytest
 import scipy.sparse as sp
 
@@ -109,10 +108,14 @@ def test_columns_of_numbers_are_read_by_name(tmp_path):
     assert listed.inputs["e"].tolist() == [[1.0, 2.0], [3.0, 4.5]]
     skipping = ReadOptions(numbers=["year"], on_error="skip")
     assert len(read_corpus(io.BytesIO(b"text,year\na,1990\nb,\n"), format="csv", options=skipping)) == 1
-    frame = pandas.DataFrame({"text": ["whale", "bird", None], "year": [1, 2, 3]})
-    assert read_corpus(frame, options=ReadOptions(numbers=["year"])).inputs["year"].tolist() == [[1.0], [2.0]]
     model = DocumentClusterer(2, kernel="gaussian(5)@year", effort=QUICK).fit(corpus)
     assert sorted(model.labels_.tolist()) == [0, 1]
+
+
+def test_columns_of_a_frame_are_read_by_name():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": ["whale", "bird", None], "year": [1, 2, 3]})
+    assert read_corpus(frame, options=ReadOptions(numbers=["year"])).inputs["year"].tolist() == [[1.0], [2.0]]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import tomllib
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,8 @@ from lab import __main__ as command
 from lab.conditions import DECISIONS, Condition, complaints, conditions, recorded
 from lab.found import Cell, Claim, Found, Table
 from lab.harness import ROOT, ROWS, Record, Task, discover, load
+from lab.mutants import mutants, mutated
+from lab.promises.mutation import Outcomes, tests_of
 
 discover()
 ANMI = ROWS["promises", "anmi"]  # needs no corpus and takes a second
@@ -151,3 +154,63 @@ def test_markdown_of_a_result():
 def test_bad_words_are_refused(words, tmp_path):
     with pytest.raises(SystemExit):
         command.main(words, scratch=tmp_path, results=tmp_path)
+
+
+SOURCE = '''"""A docstring with 1 + 1."""
+from typing import TYPE_CHECKING
+if TYPE_CHECKING:
+    from x import y
+__all__ = ["f" * 2]
+
+@decorated(True)
+def f(a: int = 3, b: "x < 2" = None) -> bool:
+    """Return 1."""
+    if a > 4 and not b:
+        raise ValueError(f"{a + 1} is wrong")
+    assert a < 5
+    a += 1
+    return a in b
+'''
+
+
+def test_mutants_change_results_and_nothing_else():
+    found = [(one.line, one.kind, one.text) for one in mutants(SOURCE)]
+    assert found == [
+        (8, "constant", "3 → 4"),
+        (10, "condition", "if a > 4 and (not b): → if not (a > 4 and (not b)):"),
+        (10, "boolean", "a > 4 and (not b) → a > 4 or not b"),
+        (10, "comparison", "a > 4 → a >= 4"),
+        (10, "constant", "4 → 5"),
+        (13, "arithmetic", "a += 1 → a -= 1"),
+        (13, "constant", "1 → 2"),
+        (14, "return", "return a in b → return None"),
+        (14, "comparison", "a in b → a not in b"),
+    ]
+    assert len({mutated(SOURCE, one) for one in range(len(found))}) == len(found)
+    with pytest.raises(ValueError, match="no mutant 9"):
+        mutated(SOURCE, 9)
+
+
+def test_a_mutant_meets_the_tests_of_its_module():
+    table = {"gram": {"tests": ["a"]}, "gram.eigen": {"tests": ["b", "c"]}}
+    assert tests_of("gram.base", table) == ["tests/a"]
+    assert tests_of("gram.eigen", table) == ["tests/b", "tests/c"]
+    assert tests_of("gram.eigenvalues", table) == ["tests/a"]
+    known = tomllib.loads((ROOT / "lab" / "promises" / "mutation.toml").read_text(encoding="utf-8"))
+    assert [name for entry in known.values() for name in entry["tests"] if not (ROOT / "tests" / name).exists()] == []
+
+
+def test_an_outcome_is_kept_while_what_it_rests_on_is_the_same(tmp_path, monkeypatch):
+    monkeypatch.setattr("lab.promises.mutation.ROOT", tmp_path)
+    tests = ["one.py", "two.py"]
+    for name in tests:
+        (tmp_path / name).write_text("1")
+    record = Outcomes(tmp_path / "kept")
+    record.save("source", 0, tests, "one.py::test")
+    record.save("source", 1, tests, "")
+    (tmp_path / "two.py").write_text("2")
+    assert record.load("source", 0, tests) == "one.py::test"
+    assert record.load("source", 1, tests) is None
+    assert record.load("other", 0, tests) is None
+    (tmp_path / "one.py").write_text("2")
+    assert record.load("source", 0, tests) is None

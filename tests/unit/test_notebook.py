@@ -92,6 +92,7 @@ def test_text_html_and_picture_show_the_same_rows():
     assert [line[:2] for line in text] == [row[:2] for row in html]
     assert [row[-1] for row in html] == ["", "chosen", "close", ""]
     assert [line[-1] for line in text if line[-1] in ("chosen", "close")] == ["chosen", "close"]
+    pytest.importorskip("matplotlib")
     ax = choice.plot()
     assert [f"{y:.3f}" for y in ax.lines[0].get_ydata()] == [row[1] for row in html]
     assert ax.get_title(loc="left") == "k = 3; close to it: 4"

@@ -538,6 +538,7 @@ def test_newick_json_graphviz_and_text():
 
 
 def test_frames_are_an_extra(monkeypatch):
+    pytest.importorskip("pandas")
     tree = small_tree()
     frame = tree.to_frame()
     assert len(frame) == len(tree)

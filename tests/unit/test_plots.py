@@ -9,8 +9,6 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
-from matplotlib.figure import Figure
 
 from grampus import _draw, choose_k, choose_levels, plots
 from grampus.cluster import History, Runs, bisecting_kernel_kmeans, kernel_kmeans, pddp, spectral_kmeans
@@ -24,6 +22,9 @@ from grampus.plots.gram import averaged
 from grampus.plots.results import projected
 from grampus.select import Splits
 from tests.pages import example_run
+
+to_hex = pytest.importorskip("matplotlib.colors").to_hex
+Figure = pytest.importorskip("matplotlib.figure").Figure
 
 
 @pytest.fixture(scope="module")

@@ -558,6 +558,7 @@ def test_strings_have_spectra():
 
 
 def test_frames_come_out_when_asked_for():
+    pytest.importorskip("pandas")
     for estimator in (SpectralKMeans(3, random_state=0), KernelPCAKMeans(3, random_state=0)):
         wanted = estimator.fit(X.toarray()).predict(X.toarray())
         assert np.array_equal(estimator.set_output(transform="pandas").predict(X.toarray()), wanted)

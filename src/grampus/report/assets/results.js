@@ -1,10 +1,13 @@
 // The table of results, as the command writes it: same columns, same order, same figures, harmless in a spreadsheet.
 const TRIGGERS = "=+-@\t\r\n\u0000＝＋－＠";
+// Spreadsheets skip these before a formula: blanks, controls, and characters without width.
+const SKIPPED =
+  /^(?:[\s\u0000-\u0020\u007f-\u00a0\u00ad\u061c\u115f\u1160\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff0-\ufffb]|[\u034f\u17b4\u17b5\u180b-\u180f\ufe00-\ufe0f\u{e0000}-\u{e0fff}])*/u;
 
 function harmless(text) {
   const folded = text.replace(/[\u0000\t\r\n\v\f\u0085\u2028\u2029]/g, " ");
-  const risky = (char) => char !== "" && char !== undefined && TRIGGERS.includes(char);
-  return risky(text[0]) || risky(folded.trimStart()[0]) ? `'${folded}` : folded;
+  const risky = (char) => char !== undefined && TRIGGERS.includes(char);
+  return risky(text[0]) || risky(text[SKIPPED.exec(text)[0].length]) ? `'${folded}` : folded;
 }
 
 const quoted = (text) => `"${text.replaceAll('"', '""')}"`;
