@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+import scipy.sparse as sp
 
 from .._array import Array, sum_rows
 from .._check import check_partition
 from .cluster import Term
+from .groups import SLAB, Flags, Groups, slabs, telling_scores
 from .wording import READ_IN_ALL, Sample, Wording
-
-Flags = NDArray[np.bool_]
 
 PARTS = 3  # words or phrases in a name
 CANDIDATES = 24  # words, and phrases, of a group that are considered
@@ -25,7 +23,6 @@ CONSIDERED = 20  # of these, the best, for the choice of a set
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 SHOWN = 10  # words of a group that are returned
 SHOWN_PHRASES = 5
-RARE = 0.01  # added to shares of documents, so that a word of one or two documents tells little
 LEAST = 0.04  # share of a group's documents that must contain a phrase
 PREFERRED = 1.5  # what a bound phrase counts, so that it is as telling as a word of 1.5 times its score
 FITTING = 16.0  # how much words that occur together are preferred
@@ -68,28 +65,6 @@ class Candidate(NamedTuple):
     text: str
     stems: tuple[str, ...]
     bound: bool = False
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Groups of documents to name: unions of atoms, the parts of the finest partition.
-
-    Attributes
-    ----------
-    members : array of shape (groups, atoms)
-        Which atoms a group consists of.
-    rivals : tuple of arrays of shape (groups, atoms)
-        What the group must be told from: a word must be rarer in each of these.
-    parts : list of lists of int
-        The groups that a group consists of, as far as they are named, too.
-    parents : list of int
-        The group that a group is a part of, or −1. Parents come first.
-    """
-
-    members: Flags
-    rivals: tuple[Flags, ...]
-    parts: list[list[int]]
-    parents: list[int]
 
 
 def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
@@ -233,8 +208,7 @@ def _named(
     known = known or {}
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
-    held = sum_rows(wording.present, atoms, k, wording.documents)
-    scores = _scores(held.T, sizes, groups).T
+    ranked = _ranked(_held(wording, atoms, k), sizes, groups)
     sample = wording.sample(atoms, k, read)
     phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
     named: list[Name] = []
@@ -246,7 +220,7 @@ def _named(
                 chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
                 named.append(Name(known[group], (), ()))
                 continue
-            words = _words(wording, sample, groups.members[group], scores[group])
+            words = _words(wording, sample, groups.members[group], *ranked[group])
             parent = groups.parents[group]
             above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
             best = _choose(words, phrases[group], sample, above, taken)
@@ -260,50 +234,45 @@ def _candidate(wording: Wording, text: str) -> Candidate:
     return Candidate(0.0, text, tuple(wording.stem(word) for word in re.findall(r"[^\W_]+", text.lower())))
 
 
-def telling(inside: Array, outside: Array) -> Array:
-    """Return how much words tell about a group: a log (a / b), from the shares of documents that contain them.
-
-    a is the share inside and b that outside; 0.02 is added to both in the fraction.
-    """
-    return inside * np.log((inside + RARE) / (outside + RARE))
-
-
-def _scores(held: Any, sizes: Array, groups: Groups, read: Array | None = None) -> Array:
-    """Score every row of `held`, (things, atoms): in how many documents of each atom it occurs; (things, groups).
-
-    `read` is the number of documents of each atom that were looked at, all of them by default.
-    """
-    weight = np.ones(len(sizes)) if read is None else sizes / np.maximum(read, 1)
-
-    def share(which: Flags) -> Array:
-        return np.asarray((held @ (which * weight).T) / np.maximum(which @ sizes, 1.0))
-
-    inside = share(groups.members)
-    outside = np.maximum.reduce([share(rivals) for rivals in groups.rivals])
-    shared = inside.copy()
-    for group, parts in enumerate(groups.parts):
-        if len(parts) > 1:  # what all parts share: the geometric mean
-            shared[:, group] = np.exp(np.log(inside[:, parts] + RARE).mean(axis=1)) - RARE
-    return telling(np.maximum(shared, 0.0), outside)
+def _held(wording: Wording, atoms: Array, k: int) -> Any:
+    """Return in how many documents of each atom every term occurs, (terms, atoms); sparse where many are 0."""
+    if k * wording.weights.shape[1] <= SLAB:
+        return sum_rows(wording.present, atoms, k, wording.documents).T
+    members = np.flatnonzero(atoms >= 0)
+    shape = (k, len(atoms))
+    return (sp.csr_array((wording.documents[members], (atoms[members], members)), shape=shape) @ wording.present).T
 
 
-def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array) -> list[Candidate]:
+def _ranked(held: Any, sizes: Array, groups: Groups) -> list[tuple[list[int], list[float]]]:
+    """Return the most telling terms of every group, best first, and their scores."""
+    found = []
+    for own, some in slabs(groups, held.shape[0]):
+        for scores in telling_scores(held, sizes, some).T[: len(own)]:
+            best = np.argsort(-scores, kind="stable")[: 3 * CANDIDATES]
+            best = best[scores[best] > 0]
+            found.append((best.tolist(), scores[best].tolist()))
+    return found
+
+
+def _words(
+    wording: Wording, sample: Sample | None, group: Flags, best: list[int], scores: list[float]
+) -> list[Candidate]:
     """Return the best terms of a group as they are written there, best first; what is no word is left out.
 
     If nothing is a word, as in a table of codes, the terms are returned as they are.
     """
-    best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
     found: list[Candidate] = []
-    for term in best:
+    for term, score in zip(best, scores, strict=True):
         if len(found) == CANDIDATES:
             break
         stem = wording.terms[term]
         text = wording.usual(stem) if sample is None else sample.written(stem, group)
         if text and wording.is_word(text):
-            found.append(Candidate(float(scores[term]), text, (stem,)))
+            found.append(Candidate(score, text, (stem,)))
     if not found:
         found = [
-            Candidate(float(scores[term]), wording.usual(wording.terms[term]), (wording.terms[term],)) for term in best
+            Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],))
+            for term, score in zip(best, scores, strict=True)
         ]
     return found[:CANDIDATES]
 
@@ -311,26 +280,32 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array)
 def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
     """Return the best phrases of every group, best first."""
     found = sample.phrases
-    scores = _scores(found.table, sizes, groups, sample.sizes)
-    count = found.table @ groups.members.T.astype(np.float64)
-    least = np.maximum(2.0, LEAST * (groups.members @ sample.sizes))
     best = []
-    for group in range(len(groups.parents)):
-        good = np.flatnonzero((count[:, group] >= least[group]) & (scores[:, group] > 0))
-        good = good[np.argsort(-scores[good, group], kind="stable")][:CANDIDATES]
-        owner = groups.members[group]
-        some = []
-        for phrase in good.tolist():
-            places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
-            places = places[owner[sample.owner[sample.reading.text[places]]]]
-            length = int(found.lengths[phrase])
-            stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
-            text = sample.spelled(places, length)
-            rarest = min(sample.documents(stem, owner) for stem in stems)
-            bound = length > 1 and count[phrase, group] >= BOUND * rarest
-            some.append((count[phrase, group], Candidate(float(scores[phrase, group]), text, stems, bound)))
-        best.append(_longest(some))
+    for own, slab in slabs(groups, found.table.shape[0]):
+        scores = telling_scores(found.table, sizes, slab, sample.sizes)
+        count = found.table @ slab.members[: len(own)].T.astype(np.float64)
+        least = np.maximum(2.0, LEAST * (slab.members @ sample.sizes))
+        for place, group in enumerate(own):
+            good = np.flatnonzero((count[:, place] >= least[place]) & (scores[:, place] > 0))
+            good = good[np.argsort(-scores[good, place], kind="stable")][:CANDIDATES]
+            best.append(_read_phrases(sample, good, groups.members[group], count[good, place], scores[good, place]))
     return best
+
+
+def _read_phrases(sample: Sample, chosen: Array, owner: Flags, counts: Array, scores: Array) -> list[Candidate]:
+    """Return phrases as they are written in a group of so many documents each."""
+    found = sample.phrases
+    some = []
+    for phrase, count, score in zip(chosen.tolist(), counts.tolist(), scores.tolist(), strict=True):
+        places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
+        places = places[owner[sample.owner[sample.reading.text[places]]]]
+        length = int(found.lengths[phrase])
+        stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
+        text = sample.spelled(places, length)
+        rarest = min(sample.documents(stem, owner) for stem in stems)
+        bound = length > 1 and count >= BOUND * rarest
+        some.append((count, Candidate(score, text, stems, bound)))
+    return _longest(some)
 
 
 def _longest(phrases: list[tuple[float, Candidate]]) -> list[Candidate]:
