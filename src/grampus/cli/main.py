@@ -14,8 +14,8 @@ import click
 from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
+from .limits import passed, release
 from .show import LINE, clean, plain_options, prepare_streams
-from .timeout import STATUS, passed
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
 _NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
@@ -115,14 +115,14 @@ def _run(words: list[str]) -> int:
         click.echo(asked.format_message())
         return asked.exit_code
     except (KeyboardInterrupt, click.Abort):
-        limit = passed()
-        if limit is not None:
-            return _fail(f"Stopped after {limit:g} s (--timeout); no file was left incomplete.", STATUS)
-        return _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
+        release()
+        return _fail(*(passed() or ("Interrupted; no file was left incomplete.", INTERRUPTED)))
     except Exception as error:
         if os.environ.get("GRAMPUS_DEBUG") and not _expected(error):
             raise
         return _fail(_message(error), error.exit_code if isinstance(error, click.ClickException) else 1)
+    finally:
+        release()
     return status
 
 

@@ -13,7 +13,7 @@ from .._array import Array
 
 Flags = NDArray[np.bool_]
 RARE = 0.01  # added to shares of documents, so that a word of one or two documents tells little
-SLAB = 2**21  # scores, things × groups, that are computed at a time; there are half a dozen arrays of that size
+SLAB = 2**20  # scores, things × groups, that are computed at a time; there are half a dozen arrays of that size
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """From documents to explained clusters: the clusterer, its methods and the effort they may spend."""
 
 from .clusterer import DocumentClusterer, load
+from .cost import Estimate, estimate
 from .effort import Effort
 from .guide import Guide
 from .inputs import default_terms
@@ -25,6 +26,7 @@ __all__ = [
     "ConsensusMethod",
     "DocumentClusterer",
     "Effort",
+    "Estimate",
     "Found",
     "Guide",
     "Job",
@@ -36,6 +38,7 @@ __all__ = [
     "SpectralMethod",
     "cluster_within",
     "default_terms",
+    "estimate",
     "keep_answer",
     "load",
     "update_run",
