@@ -37,7 +37,7 @@ RUN = """
 import json, os, resource, sys, tempfile, time, warnings
 import numpy as np
 from grampus import DocumentClusterer
-from grampus.documents import Effort, estimate
+from grampus.documents import Effort, predict_cost
 from grampus.documents.speed import machine_speed
 from lab import data
 from lab.speed.whole import generated as lines
@@ -57,14 +57,15 @@ DocumentClusterer(2).fit([f"whale sea n{i}" if i % 2 else f"tax law n{i}" for i 
 machine_speed()
 open("/proc/self/clear_refs", "w").write("5")  # the peak from here on
 model = DocumentClusterer(**parameters)
-found = estimate(model, documents)
+found = predict_cost(model, documents)
 began = time.process_time()
 model.fit(documents)
 with tempfile.TemporaryDirectory() as folder:
     model.report(os.path.join(folder, "page.html"))
 spent = time.process_time() - began
 peak = next(1024 * int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM"))
-print(json.dumps({"predicted": found.memory, "peak": peak, "start": found.now, "seconds": found.seconds, "spent": spent}))
+found = {"predicted": found.memory, "start": found.now, "seconds": found.seconds}
+print(json.dumps({**found, "peak": peak, "spent": spent}))
 """
 
 
@@ -79,8 +80,8 @@ def _measured(body: str, small: bool) -> dict[str, float]:
 
 @promise(
     "limits-memory",
-    "Peak memory of clustering and writing the page, over the prediction made before; two cases were not looked at while "
-    "the model was made.",
+    "Peak memory of clustering and writing the page, over the prediction made before; two cases were not looked at "
+    "while the model was made.",
     rests_on=("documents", "cluster", "gram", "kernels", "describe", "select", "report"),
     conditions=("limits-memory", "limits-memory-others"),
     data=True,
@@ -169,7 +170,7 @@ print(json.dumps(seen))
 
 @promise(
     "soak",
-    "500 commands in one process (four times cluster with a page, then assign): resident memory, open files and threads "
+    "500 commands in one process (four times cluster with a page, then assign): memory, open files and threads "
     "after the last, compared with those after the hundredth.",
     rests_on=("cli", "documents", "persist", "report"),
     conditions=("soak-memory", "soak-files"),

@@ -118,7 +118,7 @@ class config:  # noqa: N801  (read and used as a function)
         (needs the extra ``gpu``), or on a GPU if there is one.
     max_memory : int or str, optional
         Refuse to fit documents where the resident memory of the process is predicted to grow beyond this; by default
-        beyond the machine's memory. See ``grampus.documents.estimate``.
+        beyond the machine's memory. See ``grampus.documents.predict_cost``.
     timeout : float, optional
         Refuse to fit documents where that is predicted to take more than twice as many seconds.
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
-    from ..documents import Estimate, Guide
+    from ..documents import Guide, PredictedCost
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
@@ -304,7 +304,7 @@ def _run(options: Options, progress: Progress) -> Run | None:
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
 
 
-def _show_prediction(found: Estimate | None, output: OutputOptions) -> None:
+def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None:
     """Print what a clustering is predicted to cost, step by step."""
     if found is None:
         raise click.ClickException("Nothing can be predicted: the documents cannot be clustered with these options.")

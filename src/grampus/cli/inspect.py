@@ -107,12 +107,12 @@ def survey(corpus: Corpus, vectorizer: TermVectorizer, most_lines: int = MOST_LI
 
 def _predicted(corpus: Corpus, options: Options) -> dict[str, Any]:
     """Return what clustering the documents is predicted to cost, k chosen; nothing where they cannot be."""
-    from ..documents import DocumentClusterer, estimate
+    from ..documents import DocumentClusterer, predict_cost
     from ..errors import GrampusError
 
     try:
         model = DocumentClusterer(kernel=options.terms.kernel, terms=options.terms.vectorizer(len(corpus)))
-        found = estimate(model, corpus)
+        found = predict_cost(model, corpus)
     except GrampusError:
         return {}
     return {"memory": found.memory, "seconds": round(found.seconds, 1), "text": str(found)}

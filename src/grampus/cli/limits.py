@@ -17,7 +17,7 @@ from .._memory import resident
 from ..errors import InputError
 
 if TYPE_CHECKING:
-    from ..documents import DocumentClusterer, Estimate
+    from ..documents import DocumentClusterer, PredictedCost
 
 TIMED_OUT, OUT_OF_MEMORY = 124, 137  # as timeout(1), and a shell whose command was killed for its memory, report them
 POLL = 0.05  # seconds between two looks
@@ -53,15 +53,15 @@ def passed() -> tuple[str, int] | None:
     return _passed.pop() if _passed else None
 
 
-def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> Estimate | None:
+def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> PredictedCost | None:
     """Predict memory and time of a clustering; refuse what exceeds the limits, and announce what is not trivial.
 
     None where the input is wrong, which the clustering will say better.
     """
-    from ..documents.cost import advice, estimate, refuse
+    from ..documents.cost import advice, predict_cost, refuse
 
     with suppress(InputError):
-        found = estimate(model, documents)
+        found = predict_cost(model, documents)
         refuse(found, model.kernel)
         if found.notable and not hidden:
             long = f" {advice(found, model.kernel, LONG / found.seconds)}" if found.seconds > LONG else ""

@@ -1,7 +1,7 @@
 """From documents to explained clusters: the clusterer, its methods and the effort they may spend."""
 
 from .clusterer import DocumentClusterer, load
-from .cost import Estimate, estimate
+from .cost import PredictedCost, predict_cost
 from .effort import Effort
 from .guide import Guide
 from .inputs import default_terms
@@ -26,7 +26,6 @@ __all__ = [
     "ConsensusMethod",
     "DocumentClusterer",
     "Effort",
-    "Estimate",
     "Found",
     "Guide",
     "Job",
@@ -34,13 +33,14 @@ __all__ = [
     "KernelPCAMethod",
     "Method",
     "PDDPMethod",
+    "PredictedCost",
     "Prediction",
     "SpectralMethod",
     "cluster_within",
     "default_terms",
-    "estimate",
     "keep_answer",
     "load",
+    "predict_cost",
     "update_run",
     "with_names",
     "with_names_of",

@@ -38,7 +38,7 @@ logger = logging.getLogger("grampus")
 
 
 @dataclass(frozen=True)
-class Estimate:
+class PredictedCost:
     """The predicted cost of a clustering.
 
     Attributes
@@ -52,8 +52,8 @@ class Estimate:
 
     Examples
     --------
-    >>> from grampus.documents.cost import Estimate, Step
-    >>> str(Estimate(5000, 8, 100_000_000, (Step("reading", 2e7, 1e7, 3.0), Step("clustering", 1e7, 5e8, 60.0))))
+    >>> from grampus.documents.cost import PredictedCost, Step
+    >>> str(PredictedCost(5000, 8, 100_000_000, (Step("reading", 2e7, 1e7, 3.0), Step("clustering", 1e7, 5e8, 60.0))))
     'about 630.0 MB and 1 min'
     """
 
@@ -95,13 +95,13 @@ def format_time(seconds: float) -> str:
 
 def predict(
     sizes: Sizes, kernel: Kernel, method: str, effort: Effort, k: int, sample: Any, *, given: bool = True
-) -> Estimate:
+) -> PredictedCost:
     """Predict the cost of clustering documents of these sizes; `sample` are some of them, as the kernel takes them."""
     work = Work(sizes, shape_of(kernel, sample, sizes), method, effort, min(k, max(sizes.documents, 1)), given)
-    return Estimate(sizes.documents, work.k, resident() or 0, predict_steps(work))
+    return PredictedCost(sizes.documents, work.k, resident() or 0, predict_steps(work))
 
 
-def estimate(model: DocumentClusterer, X: Any) -> Estimate:
+def predict_cost(model: DocumentClusterer, X: Any) -> PredictedCost:
     """Predict memory and time of ``model.fit(X)``, in a fraction of a second.
 
     Parameters
@@ -111,13 +111,13 @@ def estimate(model: DocumentClusterer, X: Any) -> Estimate:
 
     Returns
     -------
-    Estimate
+    PredictedCost
 
     Examples
     --------
     >>> from grampus import DocumentClusterer
-    >>> from grampus.documents import estimate
-    >>> estimate(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
+    >>> from grampus.documents import predict_cost
+    >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
     False
     """
     kernel, method, effort, _ = model._check()
@@ -162,12 +162,12 @@ def check_cost(inputs: Inputs, kernel: Kernel, method: str, effort: Effort, n_cl
     refuse(found, kernel)
 
 
-def refuse(found: Estimate, kernel: Kernel | str) -> None:
+def refuse(found: PredictedCost, kernel: Kernel | str) -> None:
     """Raise MemoryBudgetError for a prediction beyond the limits, with what would fit.
 
     Parameters
     ----------
-    found : Estimate
+    found : PredictedCost
     kernel : Kernel or str
         What is compared, for advice.
     """
@@ -187,7 +187,7 @@ def refuse(found: Estimate, kernel: Kernel | str) -> None:
         )
 
 
-def advice(found: Estimate, kernel: Kernel | str, share: float) -> str:
+def advice(found: PredictedCost, kernel: Kernel | str, share: float) -> str:
     """Return what would fit where only a share of the cost may be spent."""
     spelled, ways = str(kernel), []
     grows = max(found.steps, key=lambda step: step.seconds + step.beside / 1e7).name == "comparing all pairs"
