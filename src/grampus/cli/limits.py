@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import _thread
 import os
+import signal
 import sys
 import time
 from contextlib import suppress
-from threading import Event, Thread
+from threading import Event, Thread, main_thread
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,12 +77,20 @@ def _watch(stop: Event, seconds: float | None, memory: int | None) -> None:
         why = _why(end, seconds, memory)
         if why is not None:
             _passed.append(why)
-            _thread.interrupt_main()
+            _interrupt()
             if not stop.wait(GRACE):
                 sys.stderr.write(f"Error: {why[0]}\n")
                 sys.stderr.flush()
                 os._exit(why[1])
             return
+
+
+def _interrupt() -> None:
+    """Interrupt the main thread, also where it waits for others."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main_thread().ident, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
 
 
 def _why(end: float | None, seconds: float | None, memory: int | None) -> tuple[str, int] | None:

@@ -14,7 +14,7 @@ import click
 from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
-from .limits import passed, release
+from .limits import OUT_OF_MEMORY, TIMED_OUT, passed, release
 from .show import LINE, clean, plain_options, prepare_streams
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
@@ -94,6 +94,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         sys.stdout.flush()
     except OSError:  # reported by _run; Python would try again at exit, and complain
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    if args is None and status in (TIMED_OUT, OUT_OF_MEMORY):
+        os._exit(status)  # Python would wait for the threads of compiled loops
     sys.exit(status)
 
 

@@ -49,6 +49,8 @@ class PredictedCost:
     now : int
         Resident memory of the process before the work.
     steps : tuple of Step
+    pairs : bool
+        Whether every document is compared with every other, so that cost grows with the square of their number.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class PredictedCost:
     k: int
     now: int
     steps: tuple[Step, ...]
+    pairs: bool = False
 
     @property
     def memory(self) -> int:
@@ -98,7 +101,7 @@ def predict(
 ) -> PredictedCost:
     """Predict the cost of clustering documents of these sizes; `sample` are some of them, as the kernel takes them."""
     work = Work(sizes, shape_of(kernel, sample, sizes), method, effort, min(k, max(sizes.documents, 1)), given)
-    return PredictedCost(sizes.documents, work.k, resident() or 0, predict_steps(work))
+    return PredictedCost(sizes.documents, work.k, resident() or 0, predict_steps(work), work.shape.width == 0)
 
 
 def predict_cost(model: DocumentClusterer, X: Any) -> PredictedCost:
@@ -190,10 +193,9 @@ def refuse(found: PredictedCost, kernel: Kernel | str) -> None:
 def advice(found: PredictedCost, kernel: Kernel | str, share: float) -> str:
     """Return what would fit where only a share of the cost may be spent."""
     spelled, ways = str(kernel), []
-    grows = max(found.steps, key=lambda step: step.seconds + step.beside / 1e7).name == "comparing all pairs"
-    if grows and "nystrom" not in spelled and "principal" not in spelled:
+    if found.pairs and "nystrom" not in spelled and "principal" not in spelled:
         ways.append(f"the kernel '{spelled}|nystrom(500)'")
-    fewer = int(found.documents * (share**0.5 if grows else share) * 0.9)
+    fewer = int(found.documents * (share**0.5 if found.pairs else share) * 0.9)
     if fewer >= 100:
         ways.append(f"about {_round(fewer):,} documents")
     if found.k > 100:

@@ -251,7 +251,11 @@ def _cluster(work: Work, speed: Speed) -> Step:
     name = "comparing all pairs" if shape.width == 0 else "clustering"
     rank = min(shape.width or n, max(VIEWS))
     fitted = _engine(work)
-    seconds = work.seconds(splits.n_init * ITERATIONS * (k if shape.width else min(k, 3)) / 2, speed)
+    # Without features all starts share a pass over the similarities; a start on a stored matrix reads it a few times.
+    passes = (
+        splits.n_init * k * ITERATIONS / 2 if shape.width else 6.0 * splits.n_init if work.matrix else 2.0 * ITERATIONS
+    )
+    seconds = work.seconds(passes, speed)
     if work.method == "consensus":
         views = 16.0 * n * sum(VIEWS) + 4.0 * n * max(VIEWS)  # features and maps of every view; single precision
         views += 16.0 * n * VIEW_STARTS
@@ -293,7 +297,8 @@ def _measure(work: Work, speed: Speed) -> Step:
     # Rows of two halves and of the one being read, for k-means++; sparse ones through an inverted index.
     halves = 8.0 * shape.entries if shape.sparse else 1.5 * shape.feature_bytes
     seconds = comparing + runs * ITERATIONS * n * k * min(shape.width or n / 4, 60.0) / speed.flat / 8
-    seconds += shape.whole / speed.function if work.matrix else runs * comparing if shape.width == 0 else 0.0
+    if shape.width == 0:
+        seconds += shape.whole / speed.function if work.matrix else work.seconds(2.0 * ITERATIONS, speed)
     beside = max(around, starts + work.bounds + _engine(work) + halves + work.matrix)
     return Step("measuring", work.similarities, beside, seconds)
 
