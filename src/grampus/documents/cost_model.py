@@ -296,7 +296,7 @@ def _measure(work: Work, speed: Speed) -> Step:
     starts = min(12.0 * runs * n, 2.0**28)
     # Rows of two halves and of the one being read, for k-means++; sparse ones through an inverted index.
     halves = 8.0 * shape.entries if shape.sparse else 1.5 * shape.feature_bytes
-    seconds = comparing + runs * ITERATIONS * n * k * min(shape.width or n / 4, 60.0) / speed.flat / 8
+    seconds = comparing + runs * ITERATIONS * n * k * (shape.entries / n or n / 4) / speed.flat / 8
     if shape.width == 0:
         seconds += shape.whole / speed.function if work.matrix else work.seconds(2.0 * ITERATIONS, speed)
     beside = max(around, starts + work.bounds + _engine(work) + halves + work.matrix)
