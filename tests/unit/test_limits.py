@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
 import time
+import zlib
 
 import numpy as np
 import pytest
@@ -192,3 +194,27 @@ def test_more_starts_and_splits_cost_more():
         for n in (2, 50)
     )
     assert more > less
+
+
+def test_a_warning_of_the_command_is_one_line():
+    from grampus.cli.main import _warning
+
+    assert (
+        _warning(RuntimeWarning("overflow\nin \x1b[31mexp"), RuntimeWarning, "file.py", 3)
+        == "Warning: overflow in [31mexp\n"
+    )
+
+
+@pytest.mark.parametrize("error", [MemoryError(), zlib.error("Error -4 while decompressing data: insufficient memory")])
+def test_too_little_memory_is_not_called_damage(tmp_path, monkeypatch, error):
+    class Short:
+        """Fails as zlib does without memory."""
+
+        def decompress(self, *_):
+            raise error
+
+    place = tmp_path / "texts.txt.gz"
+    place.write_bytes(gzip.compress("\n".join(TEXTS).encode()))
+    monkeypatch.setattr(zlib, "decompressobj", lambda *_, **__: Short())
+    with pytest.raises(MemoryError):
+        grampus.read_corpus(place)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -85,6 +86,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     """Run the command; every error is one line on standard error and a status other than 0."""
     words = list(sys.argv[1:] if args is None else args) or ["--help"]
     prepare_streams()
+    if args is None:
+        warnings.formatwarning = _warning
     if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
         from click.shell_completion import shell_complete
 
@@ -144,8 +147,13 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError):
         return (error.strerror or type(error).__name__) + (f": {error.filename}" if error.filename else "")
     if isinstance(error, MemoryError):
-        return "Out of memory. Set a lower --max-memory, or cluster fewer documents."
+        return "Out of memory. Cluster fewer documents; grampus cluster --dry-run predicts what is needed."
     return f"{type(error).__name__}: {error} (this is a bug in Grampus; GRAMPUS_DEBUG=1 shows the stack trace)"
+
+
+def _warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """Return a warning as one line, without the place in the code."""
+    return f"Warning: {' '.join(clean(masked(str(message)), LINE).split())}\n"
 
 
 def _fail(message: str, status: int) -> int:
