@@ -214,10 +214,11 @@ def _read(work: Work, speed: Speed) -> Step:
 def _compare(work: Work, speed: Speed) -> Step:
     """Learn the kernel: components, landmarks or substrings, if any."""
     shape, n = work.shape, work.n
-    if shape.strings and shape.width:  # suffixes are sorted: some hundred bytes a character
-        return Step(
-            "the kernel", 1.5 * shape.feature_bytes, 60.0 * work.sizes.bytes, 40.0 * work.sizes.bytes / speed.flat
-        )
+    if shape.strings and shape.width:
+        # The suffix array, its intervals and the substrings that they stand for: some 60 bytes a character, and 21 more
+        # while suffixes are sorted.
+        size = float(work.sizes.bytes)
+        return Step("the kernel", shape.feature_bytes + 61.0 * size, 21.0 * size, 1e-6 * size * speed.slower)
     if shape.landmarks:
         m = shape.rank
         seconds = n * m * (shape.each / speed.function + m / speed.product)
