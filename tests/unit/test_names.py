@@ -11,7 +11,6 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
 from grampus.describe.names import alike
-from grampus.describe.terms import describing_terms as describe_terms
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
 from grampus.describe.wording import is_word
@@ -283,18 +282,3 @@ def test_other_files_of_names_are_refused(tmp_path, content):
     run = DocumentClusterer(2).fit(SPACE + PEACE).run_
     with pytest.raises(InputError, match="names"):
         with_names_of(run, file)
-
-
-@pytest.mark.parametrize("slab", [1, 40])
-def test_names_do_not_depend_on_how_many_groups_are_scored_at_a_time(monkeypatch, slab):
-    rng = np.random.default_rng(0)
-    own = [[f"{word}{topic}" for word in ("whale", "harbour", "judge", "tax", "nest", "song")] for topic in "abcdefgh"]
-    texts = [" ".join(rng.choice([*own[i % 8], *own[i % 4], "common", "words"], 12)) for i in range(160)]
-    terms = TermVectorizer()
-    weights = terms.fit_transform(texts)
-    wording = Wording(weights, terms.get_feature_names_out(), texts, terms.forms_)
-    leaves, parents = np.arange(160) % 8 + 7, [-1, 0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6]
-    usual = name_tree(wording, leaves, parents), describe_terms(weights, leaves - 7, wording.terms)
-    for module in ("groups", "names", "terms"):
-        monkeypatch.setattr(f"grampus.describe.{module}.SLAB", slab)
-    assert (name_tree(wording, leaves, parents), describe_terms(weights, leaves - 7, wording.terms)) == usual

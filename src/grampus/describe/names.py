@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
-from .._array import Array, sum_rows
+from .._array import Array
 from .._check import check_partition
 from .cluster import Term
-from .groups import SLAB, Flags, Groups, slabs, telling_scores
+from .telling import Flags, Groups, column_values, occurrences, scores
 from .wording import READ_IN_ALL, Sample, Wording
 
 PARTS = 3  # words or phrases in a name
@@ -165,8 +166,7 @@ def name_tree(
     for node in range(len(parents) - 1, 0, -1):
         members[parents[node]] |= members[node]
         parts[parents[node]].insert(0, node)
-    siblings = np.array([members[max(parent, 0)] for parent in parents]) & ~members
-    groups = Groups(members, (~members, siblings), parts, list(parents))
+    groups = Groups(members, [[-1] if parent < 0 else [-1, parent] for parent in parents], parts, list(parents))
     named = _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
     return [name.text for name in named]
 
@@ -174,7 +174,7 @@ def name_tree(
 def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
     """Return the clusters of all levels as groups, and the first and last group of each level."""
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=kinds.shape[1])
-    members, rivals, siblings, bounds = [], [], [], []
+    members, rivals, bounds = [], [], []
     parents: list[int] = []
     above: Flags | None = None
     start, first_above = 0, 0
@@ -183,17 +183,16 @@ def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[
         parent = np.full(len(own), -1) if above is None else ((own * sizes) @ above.T).argmax(axis=1)
         for group, inside in enumerate(own):
             members.append(inside)
-            rivals.append(~inside)
-            near = ~inside if above is None else above[parent[group]] & ~inside
-            siblings.append(near if near.any() else ~inside)
             parents.append(-1 if above is None else first_above + int(parent[group]))
+            alone = above is None or not (above[parent[group]] & ~inside).any()
+            rivals.append([-1] if alone else [-1, parents[-1]])
         bounds.append((start, start + len(own)))
         above, first_above, start = own, start, start + len(own)
     parts: list[list[int]] = [[] for _ in members]
     for group, at in enumerate(parents):
         if at >= 0:
             parts[at].append(group)
-    return Groups(np.array(members), (np.array(rivals), np.array(siblings)), parts, parents), bounds
+    return Groups(np.array(members), rivals, parts, parents), bounds
 
 
 def _named(
@@ -208,7 +207,7 @@ def _named(
     known = known or {}
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
-    ranked = _ranked(_held(wording, atoms, k), sizes, groups)
+    found = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
     sample = wording.sample(atoms, k, read)
     phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
     named: list[Name] = []
@@ -220,7 +219,7 @@ def _named(
                 chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
                 named.append(Name(known[group], (), ()))
                 continue
-            words = _words(wording, sample, groups.members[group], *ranked[group])
+            words = _words(wording, sample, groups.members[group], *_column(found, group))
             parent = groups.parents[group]
             above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
             best = _choose(words, phrases[group], sample, above, taken)
@@ -234,35 +233,25 @@ def _candidate(wording: Wording, text: str) -> Candidate:
     return Candidate(0.0, text, tuple(wording.stem(word) for word in re.findall(r"[^\W_]+", text.lower())))
 
 
-def _held(wording: Wording, atoms: Array, k: int) -> Any:
-    """Return in how many documents of each atom every term occurs, (terms, atoms); sparse where many are 0."""
-    if k * wording.weights.shape[1] <= SLAB:
-        return sum_rows(wording.present, atoms, k, wording.documents).T
-    members = np.flatnonzero(atoms >= 0)
-    shape = (k, len(atoms))
-    return (sp.csr_array((wording.documents[members], (atoms[members], members)), shape=shape) @ wording.present).T
+def _column(table: Any, group: int) -> tuple[Array, Array]:
+    """Return the rows with a positive score in a column, and these scores."""
+    at = slice(table.indptr[group], table.indptr[group + 1])
+    good = table.data[at] > 0
+    return table.indices[at][good], table.data[at][good]
 
 
-def _ranked(held: Any, sizes: Array, groups: Groups) -> list[tuple[list[int], list[float]]]:
-    """Return the most telling terms of every group, best first, and their scores."""
-    found = []
-    for own, some in slabs(groups, held.shape[0]):
-        for scores in telling_scores(held, sizes, some).T[: len(own)]:
-            best = np.argsort(-scores, kind="stable")[: 3 * CANDIDATES]
-            best = best[scores[best] > 0]
-            found.append((best.tolist(), scores[best].tolist()))
-    return found
-
-
-def _words(
-    wording: Wording, sample: Sample | None, group: Flags, best: list[int], scores: list[float]
-) -> list[Candidate]:
+def _words(wording: Wording, sample: Sample | None, group: Flags, likely: Array, scored: Array) -> list[Candidate]:
     """Return the best terms of a group as they are written there, best first; what is no word is left out.
 
     If nothing is a word, as in a table of codes, the terms are returned as they are.
     """
+    if len(likely) > 3 * CANDIDATES:
+        high = scored >= np.partition(scored, -3 * CANDIDATES)[-3 * CANDIDATES]
+        likely, scored = likely[high], scored[high]
+    order = np.argsort(-scored, kind="stable")[: 3 * CANDIDATES]
+    best = list(zip(likely[order].tolist(), scored[order].tolist(), strict=True))
     found: list[Candidate] = []
-    for term, score in zip(best, scores, strict=True):
+    for term, score in best:
         if len(found) == CANDIDATES:
             break
         stem = wording.terms[term]
@@ -270,42 +259,36 @@ def _words(
         if text and wording.is_word(text):
             found.append(Candidate(score, text, (stem,)))
     if not found:
-        found = [
-            Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],))
-            for term, score in zip(best, scores, strict=True)
-        ]
+        found = [Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],)) for term, score in best]
     return found[:CANDIDATES]
 
 
 def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
     """Return the best phrases of every group, best first."""
     found = sample.phrases
+    scored = scores(found.table, sizes, groups, sample.sizes)
+    counts = sp.csc_array(found.table @ sp.csc_array(groups.members.T.astype(np.float64)))
+    counts.sort_indices()
+    least = np.maximum(2.0, LEAST * (groups.members @ sample.sizes))
     best = []
-    for own, slab in slabs(groups, found.table.shape[0]):
-        scores = telling_scores(found.table, sizes, slab, sample.sizes)
-        count = found.table @ slab.members[: len(own)].T.astype(np.float64)
-        least = np.maximum(2.0, LEAST * (slab.members @ sample.sizes))
-        for place, group in enumerate(own):
-            good = np.flatnonzero((count[:, place] >= least[place]) & (scores[:, place] > 0))
-            good = good[np.argsort(-scores[good, place], kind="stable")][:CANDIDATES]
-            best.append(_read_phrases(sample, good, groups.members[group], count[good, place], scores[good, place]))
+    for group in range(len(groups.parents)):
+        likely, values = _column(scored, group)
+        count = column_values(counts, counts.data, group, likely)
+        often = np.flatnonzero(count >= least[group])
+        owner = groups.members[group]
+        some = []
+        for at in often[np.argsort(-values[often], kind="stable")][:CANDIDATES].tolist():
+            phrase = int(likely[at])
+            places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
+            places = places[owner[sample.owner[sample.reading.text[places]]]]
+            length = int(found.lengths[phrase])
+            stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
+            text = sample.spelled(places, length)
+            rarest = min(sample.documents(stem, owner) for stem in stems)
+            bound = length > 1 and bool(count[at] >= BOUND * rarest)
+            some.append((count[at], Candidate(float(values[at]), text, stems, bound)))
+        best.append(_longest(some))
     return best
-
-
-def _read_phrases(sample: Sample, chosen: Array, owner: Flags, counts: Array, scores: Array) -> list[Candidate]:
-    """Return phrases as they are written in a group of so many documents each."""
-    found = sample.phrases
-    some = []
-    for phrase, count, score in zip(chosen.tolist(), counts.tolist(), scores.tolist(), strict=True):
-        places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
-        places = places[owner[sample.owner[sample.reading.text[places]]]]
-        length = int(found.lengths[phrase])
-        stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
-        text = sample.spelled(places, length)
-        rarest = min(sample.documents(stem, owner) for stem in stems)
-        bound = length > 1 and count >= BOUND * rarest
-        some.append((count, Candidate(score, text, stems, bound)))
-    return _longest(some)
 
 
 def _longest(phrases: list[tuple[float, Candidate]]) -> list[Candidate]:
@@ -363,7 +346,7 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
     first = {stem for one in ranked[:LEADING] for stem in one.stems}
     leading = np.array([not first.isdisjoint(one.stems) for one in ranked])
     for size in range(min(PARTS, len(ranked)), 0, -1):
-        sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
+        sets = _sets(len(ranked), size)
         pairs = list(combinations(range(size), 2))
         sets = sets[leading[sets].any(axis=1)]
         for a, b in pairs:
@@ -376,6 +359,11 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
             if _key(_text(found)) not in taken:
                 return found
     return []
+
+
+@lru_cache(maxsize=256)
+def _sets(count: int, size: int) -> NDArray[np.intp]:
+    return np.array(list(combinations(range(count), size)), dtype=np.intp).reshape(-1, size)
 
 
 def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
@@ -431,7 +419,7 @@ def alike(one: str, other: str) -> bool:
     >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
     (True, True, False)
     """
-    if not (one.isalpha() and other.isalpha()):
+    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
         return one == other
     common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     longer = max(len(one), len(other))

@@ -11,7 +11,8 @@ from .._array import Array, sum_rows
 from .._check import check_integer, check_matrix, check_partition
 from ..errors import InputError
 from .cluster import Term
-from .groups import SLAB
+
+SLAB = 2**20  # entries, clusters × terms, that are ranked at a time
 
 
 def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> list[list[str]]:

@@ -7,11 +7,11 @@ is rough: half or twice as much is usual.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from .._config import settings
 from .._parallel import thread_count
-from ..describe.groups import SLAB
 from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist.run import EXCERPT
@@ -311,7 +311,9 @@ def _describe(work: Work, speed: Speed) -> Step:
     leaves = min(LEAVES * k, max(k, n // SMALLEST))
     read = min(n, max(min(READ_IN_ALL, MOST_READ * k), FEWEST_READ * leaves))
     characters = read * min(LONGEST, sizes.bytes / max(n, 1))
-    named = 42.0 * 1.5 * min(2.0 * sizes.terms * leaves, SLAB) + 16.0 * k * sizes.terms if sizes.bytes else 0.0
+    # Scores of the terms that occur in each node of the tree, sparse, and the arrays that they are computed from.
+    occur = min(0.6 * sizes.terms * leaves, sizes.entries * (1.0 + math.log2(leaves)))
+    named = 48.0 * occur + 16.0 * k * sizes.terms if sizes.bytes else 0.0
     again = (
         (18.0 * sizes.entries + 24.0 * n * (min(shape.width, 45.0) + k)) if shape.rank and not shape.landmarks else 0.0
     )
