@@ -210,6 +210,8 @@ def test_too_little_memory_is_not_called_damage(tmp_path, monkeypatch, error):
     class Short:
         """Fails as zlib does without memory."""
 
+        unconsumed_tail = b""
+
         def decompress(self, *_):
             raise error
 
