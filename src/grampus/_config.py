@@ -29,18 +29,20 @@ class Settings(NamedTuple):
     tile: int
     threads: int | None = None
     device: str = "cpu"
+    max_memory: int | None = None
+    timeout: float | None = None
 
 
-def parse_size(size: Any) -> int:
+def parse_size(size: Any, name: str = "memory") -> int:
     """Turn ``"4GB"``, ``"512 MiB"`` or a number of bytes into bytes."""
     if isinstance(size, str):
         match = _SIZE.fullmatch(size)
         unit = match[2].upper() if match else None
         if match is None or unit not in _UNITS:
-            raise InputError(f"memory must be bytes or a size like '4GB' or '512MiB'; got {size!r}.")
+            raise InputError(f"{name} must be bytes or a size like '4GB' or '512MiB'; got {size!r}.")
         size = float(match[1]) * _UNITS[unit]
     if isinstance(size, bool) or not isinstance(size, (int, float)) or not _SMALLEST <= size < float("inf"):
-        raise InputError(f"memory must be a finite size of at least 1MB; got {size!r}.")
+        raise InputError(f"{name} must be a finite size of at least 1MB; got {size!r}.")
     return int(size)
 
 
@@ -53,7 +55,7 @@ def format_size(size: float) -> str:
     raise AssertionError("unreachable")
 
 
-def _machine_memory() -> int:
+def machine_memory() -> int:
     """Return the memory this process may use: the machine's, or its control group's if that is smaller."""
     try:
         total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
@@ -70,7 +72,7 @@ def _initial() -> Settings:
     device = _check_device(os.environ.get(DEVICE) or "cpu", f"{DEVICE}: device")
     value = os.environ.get(ENVIRONMENT)
     if value is None:
-        return Settings(max(_machine_memory() // 2, _SMALLEST), _TILE, device=device)
+        return Settings(max(machine_memory() // 2, _SMALLEST), _TILE, device=device)
     try:
         return Settings(parse_size(value), _TILE, device=device)
     except InputError as error:
@@ -99,7 +101,8 @@ class config:  # noqa: N801  (read and used as a function)
 
     Nothing in Grampus silently grows beyond the budget: work is cut into tiles, or refused with an error that names
     the size and a way out. The default is half of the machine's memory, or ``GRAMPUS_MEMORY`` if that is set.
-    Results depend on neither.
+    Results depend on neither. The budget is for arrays; `max_memory` is for the whole process, with Python, the
+    packages, the texts and everything that is small by itself.
 
     Parameters
     ----------
@@ -113,6 +116,11 @@ class config:  # noqa: N801  (read and used as a function)
     device : "cpu", "cuda" or "auto", optional
         Where kernel k-means and large products run: on the processor (the default, or ``GRAMPUS_DEVICE``), on a GPU
         (needs the extra ``gpu``), or on a GPU if there is one.
+    max_memory : int or str, optional
+        Refuse to fit documents where the resident memory of the process is predicted to grow beyond this; by default
+        beyond the machine's memory. See ``grampus.documents.predict_cost``.
+    timeout : float, optional
+        Refuse to fit documents where that is predicted to take more than twice as many seconds.
 
     Attributes
     ----------
@@ -122,6 +130,8 @@ class config:  # noqa: N801  (read and used as a function)
         The number of threads, if one was set.
     device : str
         The device that was set.
+    max_memory, timeout : int or float, or None
+        The limits that were set.
 
     Examples
     --------
@@ -138,6 +148,8 @@ class config:  # noqa: N801  (read and used as a function)
         threads: int | None = None,
         tile: int | None = None,
         device: str | None = None,
+        max_memory: int | str | None = None,
+        timeout: float | None = None,
     ) -> None:
         global _settings  # noqa: PLW0603
         self._before = settings()
@@ -150,7 +162,12 @@ class config:  # noqa: N801  (read and used as a function)
             now = now._replace(tile=_positive(tile, "tile must be a positive whole number of bytes"))
         if device is not None:
             now = now._replace(device=_check_device(device))
-        self.memory, self.tile, self.threads, self.device = _settings = now
+        if max_memory is not None:
+            now = now._replace(max_memory=parse_size(max_memory, "max_memory"))
+        if timeout is not None:
+            now = now._replace(timeout=_seconds(timeout))
+        _settings = now
+        self.memory, self.tile, self.threads, self.device, self.max_memory, self.timeout = now
 
     def __repr__(self) -> str:
         return f"config(memory='{format_size(self.memory)}')"
@@ -169,6 +186,12 @@ def _positive(value: Any, rule: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and value >= 1:
         return value
     raise InputError(f"{rule}; got {value!r}.")
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
+        return float(value)
+    raise InputError(f"timeout must be a finite number of seconds above 0; got {value!r}.")
 
 
 def require_memory(size: float, what: str, instead: str) -> None:

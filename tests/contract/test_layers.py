@@ -36,7 +36,7 @@ LAYERS: list[set[str]] = [
     {"_check", "_parallel"},
     {"_array", "_device", "_files"},
     {"_config", "_progress", "_native", "_frame"},
-    {"errors", "_version", "_draw", "_secrets"},
+    {"errors", "_version", "_draw", "_secrets", "_memory"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MAX_LINES, MAX_CODE, MAX_PARAMETERS = 500, 80, 10

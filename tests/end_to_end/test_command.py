@@ -660,7 +660,9 @@ def test_embeddings_are_read_from_regular_files_of_bounded_size(place, capsys, m
         assert name in error
     np.save(tmp_path / "large.npy", np.zeros((45, 30_000)))
     monkeypatch.setattr("grampus._config._settings", None)  # put back afterwards
-    status, _, error = here(place, capsys, monkeypatch, *words, str(tmp_path / "large.npy"), "--max-memory", "1MB")
+    with monkeypatch.context() as patched:
+        patched.setenv("GRAMPUS_MEMORY", "1MB")
+        status, _, error = here(place, capsys, monkeypatch, *words, str(tmp_path / "large.npy"))
     assert status == 1
     assert "memory budget" in error
     np.savez(tmp_path / "several.npz", a=np.ones(3), b=np.ones(3))

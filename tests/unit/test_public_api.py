@@ -23,8 +23,8 @@ PUBLIC = {
     """,
     "grampus.documents": """
         BisectingMethod ConsensusMethod DocumentClusterer Effort Found Guide Job KernelKMeansMethod KernelPCAMethod
-        Method PDDPMethod Prediction SpectralMethod cluster_within default_terms keep_answer load update_run with_names
-        with_names_of write_names
+        Method PDDPMethod PredictedCost Prediction SpectralMethod cluster_within default_terms keep_answer load
+        predict_cost update_run with_names with_names_of write_names
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError

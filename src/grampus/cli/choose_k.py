@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 
 from .command import argument, command, repeat_line
+from .limits import predicted
 from .options import MachineOptions, OutputOptions, SourceOptions, SplitOptions, TermOptions, VectorOptions
 from .show import LINE, clean, console, notes, print_json, progress_bars, say
 
@@ -48,6 +49,7 @@ def choose_k(options: Options) -> None:
             random_state=options.machine.seed,
         )
         documents, _ = options.others.documents(corpus, options.terms.kernel)
+        predicted(model, documents, options.output.silent)
         choice = model.choose(documents, progress=progress)
     again = repeat_line(seed=options.machine.seed)
     if options.output.as_json:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
+from .._config import format_size
 from .command import MAIN, argument, command, names_of, option, refuse, repeat_line
+from .limits import predicted
 from .options import (
     AT_LEAST_1,
     FILE,
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
-    from ..documents import Guide
+    from ..documents import Guide, PredictedCost
     from ..persist import Run
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
@@ -185,10 +187,13 @@ class Options:
     machine: MachineOptions
     table: ResultOptions
     texts: TextOptions
+    dry_run: bool = option("Predict memory and time, and stop.", heading="Output")
     output: OutputOptions
 
     def check(self) -> None:
         """Fail early: validate outputs before the expensive work."""
+        if self.within is not None:
+            refuse(("dry_run",), "with --within")
         if self.clusters != "auto":
             refuse(("ks", "scheme", "null", "level"), "with -k")
             if self.start.no_stability:
@@ -229,6 +234,8 @@ def cluster(options: Options) -> None:
     texts = options.texts.embedded
     with progress_bars(options.output.silent) as progress:
         run = _run(options, progress)
+        if run is None:
+            return
         out = options.out if options.within is None else options.out or options.source
         if out:
             progress("saving", 0, 1)
@@ -255,8 +262,8 @@ def cluster(options: Options) -> None:
         say(screen, *(f"{name}: {place}" for name, place in places if place))
 
 
-def _run(options: Options, progress: Progress) -> Run:
-    """Read and cluster; the run records the line that repeats it."""
+def _run(options: Options, progress: Progress) -> Run | None:
+    """Read and cluster; the run records the line that repeats it. None after a dry run."""
     from ..documents import DocumentClusterer, KernelKMeansMethod, cluster_within, keep_answer
 
     options.machine.apply()
@@ -286,11 +293,30 @@ def _run(options: Options, progress: Progress) -> Run:
         return cluster_within(run, options.within, model, progress)
     assert corpus is not None
     documents, described = options.others.documents(corpus, options.terms.kernel)
+    found = predicted(model, documents, options.output.silent or options.dry_run)
+    if options.dry_run:
+        _show_prediction(found, options.output)
+        return None
     model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
     line = repeat_line(seed=options.machine.seed)
     made = options.naming.apply(model.run_, options.out, progress)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
+
+
+def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None:
+    """Print what a clustering is predicted to cost, step by step."""
+    if found is None:
+        raise click.ClickException("Nothing can be predicted: the documents cannot be clustered with these options.")
+    if output.as_json:
+        steps = [{"step": one.name, "seconds": round(one.seconds, 1)} for one in found.steps]
+        print_json({"memory": found.memory, "seconds": round(found.seconds, 1), "k": found.k, "steps": steps})
+    elif not output.quiet:
+        from ..documents.cost import format_time
+
+        for one in found.steps:
+            click.echo(f"{one.name:20}{format_size(one.kept + one.beside):>10}{format_time(one.seconds):>8}")
+        click.echo(f"Predicted: {found} of processor time, with {format_size(found.now)} that the process has now.")
 
 
 def show_within(run: Run, cluster: int, out: Console) -> None:

@@ -50,6 +50,7 @@ def inspect(options: Options) -> None:
         vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
         found = survey(corpus, vectorizer, options.lines)
         progress("reading terms", 1, 1)
+        found["predicted"] = _predicted(corpus, options)
     if options.output.as_json:
         print_json({**found, "command": repeat_line()})
     elif not options.output.quiet:
@@ -102,6 +103,19 @@ def survey(corpus: Corpus, vectorizer: TermVectorizer, most_lines: int = MOST_LI
         "dropped": _dropped(corpus, vectorizer, prepared),
         "notes": [*corpus.notes, *prepared.notes()],
     }
+
+
+def _predicted(corpus: Corpus, options: Options) -> dict[str, Any]:
+    """Return what clustering the documents is predicted to cost, k chosen; nothing where they cannot be."""
+    from ..documents import DocumentClusterer, predict_cost
+    from ..errors import GrampusError
+
+    try:
+        model = DocumentClusterer(kernel=options.terms.kernel, terms=options.terms.vectorizer(len(corpus)))
+        found = predict_cost(model, corpus)
+    except GrampusError:
+        return {}
+    return {"memory": found.memory, "seconds": round(found.seconds, 1), "text": str(found)}
 
 
 _SHARES = {"shortest": 0, "quarter": 25, "median": 50, "three quarters": 75, "longest": 100}
@@ -165,6 +179,8 @@ def _show(found: dict[str, Any], out: Console) -> None:
     else:
         pair(out, "terms", terms["reason"])
     pair(out, "copies", f"{found['copies']:,}")
+    if found["predicted"]:
+        pair(out, "predicted", f"{found['predicted']['text']} of processor time to cluster them")
     if found["lines"]:
         say(out, "", "Most frequent lines (documents)")
         for entry in found["lines"]:

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
 from .._secrets import masked
 from .._version import __version__
 from ..errors import GrampusError, KernelSpellingError
+from .limits import OUT_OF_MEMORY, TIMED_OUT, passed, release
 from .show import LINE, clean, plain_options, prepare_streams
-from .timeout import STATUS, passed
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
 _NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
@@ -86,6 +87,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     try:
         words = list(sys.argv[1:] if args is None else args) or ["--help"]
         prepare_streams()
+        if args is None:
+            warnings.formatwarning = _warning
         if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
             from click.shell_completion import shell_complete
 
@@ -99,6 +102,8 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         status = _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
     except MemoryError as error:
         status = _fail(_message(error), 1)
+    if args is None and status in (TIMED_OUT, OUT_OF_MEMORY):
+        os._exit(status)  # Python would wait for the threads of compiled loops
     sys.exit(status)
 
 
@@ -120,14 +125,14 @@ def _run(words: list[str]) -> int:
         click.echo(asked.format_message())
         return asked.exit_code
     except (KeyboardInterrupt, click.Abort):
-        limit = passed()
-        if limit is not None:
-            return _fail(f"Stopped after {limit:g} s (--timeout); no file was left incomplete.", STATUS)
-        return _fail("Interrupted; no file was left incomplete.", INTERRUPTED)
+        release()
+        return _fail(*(passed() or ("Interrupted; no file was left incomplete.", INTERRUPTED)))
     except Exception as error:
         if os.environ.get("GRAMPUS_DEBUG") and not _expected(error):
             raise
         return _fail(_message(error), error.exit_code if isinstance(error, click.ClickException) else 1)
+    finally:
+        release()
     return status
 
 
@@ -147,8 +152,13 @@ def _message(error: Exception) -> str:
     if isinstance(error, OSError):
         return (error.strerror or type(error).__name__) + (f": {error.filename}" if error.filename else "")
     if isinstance(error, MemoryError):
-        return "Out of memory. Set a lower --max-memory, or cluster fewer documents."
+        return "Out of memory. Cluster fewer documents; grampus cluster --dry-run predicts what is needed."
     return f"{type(error).__name__}: {error} (this is a bug in Grampus; GRAMPUS_DEBUG=1 shows the stack trace)"
+
+
+def _warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """Return a warning as one line, without the place in the code."""
+    return f"Warning: {' '.join(clean(masked(str(message)), LINE).split())}\n"
 
 
 def _fail(message: str, status: int) -> int:

@@ -14,10 +14,10 @@ from .._config import DEVICES
 from ..text.readers import READERS
 from ..text.readers.options import SPLITS
 from .command import MAIN, option, refuse
+from .limits import enforce
 from .outputs import check_outputs
 from .results import write_rows
 from .show import plain_options
-from .timeout import stop_after
 
 if TYPE_CHECKING:
     from .._progress import Progress
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..text import Corpus, TermVectorizer
 
 FORMATS = tuple(READERS)
+LEAST = 50_000_000  # bytes of memory to work with
 SCHEMES = click.Choice(["levels", "auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
 ACTIONS = click.Choice(["auto", "error", "number", "skip"])
 KERNEL = "cosine|principal(30)|normalise"
@@ -253,20 +254,30 @@ class MachineOptions:
     heading: ClassVar[str] = "Reproducibility and resources"
     seed: int = option("Seed of every random step. [0]", type=click.IntRange(0, 2**32 - 1), default=0)
     threads: int | None = option("Most threads to use; results are the same.", type=AT_LEAST_1)
-    max_memory: str | None = option("Budget such as 4GB. [half of the machine's]", metavar="SIZE")
-    timeout: float | None = option("Stop after so many seconds, cleanly.", type=SECONDS, metavar="SECONDS")
+    max_memory: str | None = option("Most memory, such as 4GB: refuse more, and stop there.", metavar="SIZE")
+    timeout: float | None = option("Most seconds: refuse more, and stop there.", type=SECONDS, metavar="SECONDS")
     device: str | None = option("Use a GPU: cuda, or auto where there is one. [cpu]", type=click.Choice(DEVICES))
 
     def apply(self) -> None:
-        """Set the memory budget, the number of threads and the device; fail early where there is none."""
+        """Set the limits, the number of threads and the device; fail early where there is none."""
         from .. import config
+        from .._config import format_size, parse_size
         from .._device import device
+        from .._memory import resident
 
-        config(memory=self.max_memory, threads=self.threads, device=self.device)
-        if self.timeout is not None:
-            if not self.timeout > 0:
-                raise click.UsageError("--timeout must be a number of seconds above 0.")
-            stop_after(self.timeout)
+        if self.timeout is not None and not self.timeout > 0:
+            raise click.UsageError("--timeout must be a number of seconds above 0.")
+        most = None if self.max_memory is None else parse_size(self.max_memory, "max_memory")
+        now = resident() or 0
+        if most is not None and most < now + LEAST:
+            raise click.UsageError(
+                f"--max-memory must leave room for work: Grampus itself takes {format_size(now)} before it reads "
+                f"anything. Got {format_size(most)}; set at least {format_size(now + LEAST)}."
+            )
+        # The limit is for the whole process, the budget for its arrays: what is left of it.
+        budget = None if most is None else min(most - now, config().memory)
+        config(memory=budget, threads=self.threads, device=self.device, max_memory=most, timeout=self.timeout)
+        enforce(self.timeout, most)
         device()
 
 

@@ -28,6 +28,8 @@ LINE = 2000
 QUOTED = 70  # characters of a typical sentence in a table
 # What the library calls by the names of Python's arguments, and the options that stand for them.
 PHRASES = (
+    ("; max_memory allows", "; --max-memory allows"),
+    ("; timeout allows", "; --timeout allows"),
     ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
     ("on_error='skip'", "--skip-errors"),
     ("split= to change", "--split to change"),
@@ -44,6 +46,7 @@ PHRASES = (
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
               "min_df": "--min-df", "ks": "--ks", "vectors": "--vectors", "embed": "--embed",
               "embeddings": "--embeddings", "n_splits": "--splits", "memory": "--max-memory",
+              "max_memory": "--max-memory",
               "outliers": "--outliers", "seeds": "--seed-terms", "labels": "--labels-known",
               "must_link": "--must-link", "cannot_link": "--cannot-link"}  # fmt: skip
 

@@ -12,6 +12,8 @@ from .._check import check_integer, check_matrix, check_partition
 from ..errors import InputError
 from .cluster import Term
 
+SLAB = 2**20  # entries, clusters × terms, that are ranked at a time
+
 
 def keywords(weights: Any, labels: Any, terms: Sequence[str], top: int = 8) -> list[list[str]]:
     """Return the terms whose mean weight in a cluster exceeds that outside it the most, for every cluster.
@@ -83,13 +85,27 @@ def describing_terms(
     >>> describing_terms(np.array([[0.8, 0.6], [0.0, 1.0]]), [0, 0], ["whale", "song"])
     [[Term(text='song', score=0.8), Term(text='whale', score=0.2)]]
     """
-    inside, _ = _means(weights, labels, terms, counts)
-    length = np.square(inside).sum(axis=1, keepdims=True)
-    return _best(np.square(inside) / np.where(length > 0, length, 1.0), terms, top)
+    sums, sizes = _sums(weights, labels, terms, counts)
+    found = []
+    for first in range(0, len(sums), step := max(1, SLAB // max(sums.shape[1], 1))):
+        inside = sums[first : first + step] / sizes[first : first + step, None]
+        length = np.square(inside).sum(axis=1, keepdims=True)
+        found += _best(np.square(inside) / np.where(length > 0, length, 1.0), terms, top)
+    return found
 
 
 def _means(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tuple[Array, Array]:
     """Return the mean weight of every term inside and outside every cluster, both (k, m)."""
+    sums, sizes = _sums(weights, labels, terms, counts)
+    counts = np.ones(len(labels)) if counts is None else np.asarray(counts, dtype=np.float64)
+    everything = sum_rows(check_matrix(weights, "weights"), np.zeros(len(labels), dtype=np.intp), 1, counts)
+    others = counts.sum() - sizes
+    outside = (everything - sums) / np.where(others > 0, others, 1.0)[:, None]
+    return sums / sizes[:, None], outside
+
+
+def _sums(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tuple[Array, Array]:
+    """Return the weight of every term inside every cluster, (k, m), and the number of documents in each."""
     x = check_matrix(weights, "weights")
     clusters = check_partition(labels, x.shape[0])
     if len(terms) != x.shape[1]:
@@ -97,11 +113,7 @@ def _means(weights: Any, labels: Any, terms: Sequence[str], counts: Any) -> tupl
     counts = np.ones(x.shape[0]) if counts is None else np.asarray(counts, dtype=np.float64)
     inside = clusters >= 0
     sizes = np.bincount(clusters[inside], weights=counts[inside])
-    sums = sum_rows(x, clusters, len(sizes), counts).astype(np.float64, copy=False)
-    everything = sum_rows(x, np.zeros(len(clusters), dtype=np.intp), 1, counts)
-    others = counts.sum() - sizes
-    outside = (everything - sums) / np.where(others > 0, others, 1.0)[:, None]
-    return sums / sizes[:, None], outside
+    return sum_rows(x, clusters, len(sizes), counts).astype(np.float64, copy=False), sizes
 
 
 def _best(scores: Array, terms: Sequence[str], top: int) -> list[list[Term]]:

@@ -1,6 +1,7 @@
 """From documents to explained clusters: the clusterer, its methods and the effort they may spend."""
 
 from .clusterer import DocumentClusterer, load
+from .cost import PredictedCost, predict_cost
 from .effort import Effort
 from .guide import Guide
 from .inputs import default_terms
@@ -32,12 +33,14 @@ __all__ = [
     "KernelPCAMethod",
     "Method",
     "PDDPMethod",
+    "PredictedCost",
     "Prediction",
     "SpectralMethod",
     "cluster_within",
     "default_terms",
     "keep_answer",
     "load",
+    "predict_cost",
     "update_run",
     "with_names",
     "with_names_of",

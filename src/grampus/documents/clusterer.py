@@ -25,6 +25,7 @@ from ..report import write_report
 from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run, read_for
+from .cost import check_cost
 from .effort import LEVELS, Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
@@ -181,6 +182,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         rows = read_rows(X, text if corpus is None else None)
         kernel, inputs = self._collect(rows.X, kernel, described, progress)
         kernel = kernel.for_clusters(self._most(inputs, effort), method.components())
+        check_cost(inputs, kernel, method.name, effort, self.n_clusters)
         gram = inputs.gram(kernel)
         progress("reading terms", 1, 1)
         notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]

@@ -142,6 +142,8 @@ def _read(stream: IO[bytes], name: str, log: Log) -> Iterator[bytes]:
     while True:
         try:
             piece = stream.read(_CHUNK)
+        except MemoryError:
+            raise
         except Exception as error:  # an open file may raise anything: gzip and lzma have errors of their own
             raise CorpusError(f"{name} must be readable to its end; reading failed ({quoted(error)}).") from error
         if not isinstance(piece, bytes):
@@ -169,6 +171,8 @@ def _expand(pieces: Iterator[bytes], kind: str, make: Any, expansion: Expansion,
                     raise CorpusError(
                         f"{name} must need at most {format_size(_XZ_MEMORY)} to be read; it was compressed with more."
                     ) from error
+                if isinstance(error, zlib.error) and "Error -4" in str(error):  # Z_MEM_ERROR: nothing is damaged
+                    raise MemoryError(str(error)) from error
                 if fresh and expansion.expanded:
                     log.note(f"bytes after the end of the {kind} data were left out", name)
                     return

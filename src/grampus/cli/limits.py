@@ -1,0 +1,104 @@
+"""``--timeout`` and ``--max-memory`` while a command runs: end it as Ctrl-C would, with its own words and status."""
+
+from __future__ import annotations
+
+import _thread
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+from threading import Event, Thread, main_thread
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .._config import format_size
+from .._memory import resident
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    from ..documents import DocumentClusterer, PredictedCost
+
+TIMED_OUT, OUT_OF_MEMORY = 124, 137  # as timeout(1), and a shell whose command was killed for its memory, report them
+POLL = 0.05  # seconds between two looks
+LONG = 1800.0  # seconds from which on a prediction comes with advice
+GRACE = 20.0  # seconds after which a command that cannot be interrupted is ended
+
+_passed: list[tuple[str, int]] = []
+_stop: Event | None = None
+
+
+def enforce(seconds: float | None, memory: int | None) -> None:
+    """Watch the limits of the present command until `release`; an earlier watch ends.
+
+    The main thread is interrupted as by Ctrl-C: whatever writes a file removes what is incomplete. Compiled loops
+    notice that when they return to Python. One that has not after some seconds writes no file: the process is ended.
+    """
+    global _stop  # noqa: PLW0603  (one command at a time)
+    release()
+    if seconds is None and memory is None:
+        return
+    _stop = Event()
+    Thread(target=_watch, args=(_stop, seconds, memory), name="grampus-limits", daemon=True).start()
+
+
+def release() -> None:
+    """Stop watching: the command is done."""
+    if _stop is not None:
+        _stop.set()
+
+
+def passed() -> tuple[str, int] | None:
+    """Return the words and the status of the limit that has passed; None where the person interrupted. Asked once."""
+    return _passed.pop() if _passed else None
+
+
+def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> PredictedCost | None:
+    """Predict memory and time of a clustering; refuse what exceeds the limits, and announce what is not trivial.
+
+    None where the input is wrong, which the clustering will say better.
+    """
+    from ..documents.cost import advice, predict_cost, refuse
+
+    with suppress(InputError):
+        found = predict_cost(model, documents)
+        refuse(found, model.kernel)
+        if found.notable and not hidden:
+            long = f" {advice(found, model.kernel, LONG / found.seconds)}" if found.seconds > LONG else ""
+            click.echo(f"Predicted: {found} of processor time.{long}", err=True)
+        return found
+    return None
+
+
+def _watch(stop: Event, seconds: float | None, memory: int | None) -> None:
+    end = None if seconds is None else time.monotonic() + seconds
+    while not stop.wait(POLL if end is None else max(0.0, min(POLL, end - time.monotonic()))):
+        why = _why(end, seconds, memory)
+        if why is not None:
+            _passed.append(why)
+            _interrupt()
+            if not stop.wait(GRACE):
+                sys.stderr.write(f"Error: {why[0]}\n")
+                sys.stderr.flush()
+                os._exit(why[1])
+            return
+
+
+def _interrupt() -> None:
+    """Interrupt the main thread, also where it waits for others."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(main_thread().ident, signal.SIGINT)
+    else:
+        _thread.interrupt_main()
+
+
+def _why(end: float | None, seconds: float | None, memory: int | None) -> tuple[str, int] | None:
+    """Return what has passed, and the status."""
+    if end is not None and time.monotonic() >= end:
+        return f"Stopped after {seconds:g} s (--timeout); no file was left incomplete.", TIMED_OUT
+    used = None if memory is None else resident()
+    if memory is not None and used is not None and used > memory:
+        words = f"Stopped at {format_size(used)} of memory, above --max-memory {format_size(memory)}; "
+        return words + "no file was left incomplete.", OUT_OF_MEMORY
+    return None

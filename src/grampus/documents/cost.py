@@ -1,0 +1,303 @@
+"""Predict memory and time of a clustering before it starts, and refuse what exceeds the limits.
+
+The sizes of the documents are counted, or estimated from a sample of the texts; what their Gram costs is asked of a
+Gram of a few of them. `cost_model` turns both into memory and time.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import warnings
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import clone
+
+from .._array import is_sparse, take_rows
+from .._config import format_size, machine_memory, settings
+from .._memory import resident
+from ..errors import InputError, MemoryBudgetError
+from ..kernels import Kernel, Nystrom, Principal
+from ..text import Corpus
+from .cost_model import Shape, Sizes, Step, Work, predict_steps
+from .effort import Effort
+from .inputs import Inputs, as_corpus, default_terms
+
+if TYPE_CHECKING:
+    from .clusterer import DocumentClusterer
+
+SAMPLE = 200  # documents of which a Gram is made, to ask it for its cost
+SAMPLE_BYTES = 1_500_000  # of text, to count terms in
+TRIVIAL = 2_000  # documents up to which nothing is predicted unless a limit is set
+NOTABLE_SECONDS, NOTABLE_BYTES = 20.0, 1_000_000_000  # from here on a prediction is announced
+TOLERANCE = 2.0  # of a predicted time: what may take half of it is not refused
+
+logger = logging.getLogger("grampus")
+
+
+@dataclass(frozen=True)
+class PredictedCost:
+    """The predicted cost of a clustering.
+
+    Attributes
+    ----------
+    documents : int
+    k : int
+        Number of clusters that was assumed.
+    now : int
+        Resident memory of the process before the work.
+    steps : tuple of Step
+    pairs : bool
+        Whether every document is compared with every other, so that cost grows with the square of their number.
+
+    Examples
+    --------
+    >>> from grampus.documents.cost import PredictedCost, Step
+    >>> str(PredictedCost(5000, 8, 100_000_000, (Step("reading", 2e7, 1e7, 3.0), Step("clustering", 1e7, 5e8, 60.0))))
+    'about 630.0 MB and 1 min'
+    """
+
+    documents: int
+    k: int
+    now: int
+    steps: tuple[Step, ...]
+    pairs: bool = False
+
+    @property
+    def memory(self) -> int:
+        """The largest resident memory of the process, in bytes."""
+        held, peak = float(self.now), float(self.now)
+        for step in self.steps:
+            peak = max(peak, held + step.kept + step.beside)
+            held += step.kept
+        return int(peak)
+
+    @property
+    def seconds(self) -> float:
+        """Processor time, in seconds."""
+        return sum(step.seconds for step in self.steps)
+
+    @property
+    def notable(self) -> bool:
+        """Whether it is worth announcing."""
+        return self.seconds > NOTABLE_SECONDS or self.memory > NOTABLE_BYTES
+
+    def __str__(self) -> str:
+        return f"about {format_size(self.memory)} and {format_time(self.seconds)}"
+
+
+def format_time(seconds: float) -> str:
+    """Format a rough duration: ``format_time(7300) == '2 h'``."""
+    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 1.0 * size if unit != "days" else seconds >= 2.0 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 1.0):.0f} s"
+
+
+def predict(
+    sizes: Sizes, kernel: Kernel, method: str, effort: Effort, k: int, sample: Any, *, given: bool = True
+) -> PredictedCost:
+    """Predict the cost of clustering documents of these sizes; `sample` are some of them, as the kernel takes them."""
+    work = Work(sizes, shape_of(kernel, sample, sizes), method, effort, min(k, max(sizes.documents, 1)), given)
+    return PredictedCost(sizes.documents, work.k, resident() or 0, predict_steps(work), work.shape.width == 0)
+
+
+def predict_cost(model: DocumentClusterer, X: Any) -> PredictedCost:
+    """Predict memory and time of ``model.fit(X)``, in a fraction of a second.
+
+    Parameters
+    ----------
+    model : DocumentClusterer
+    X : as of ``fit``
+
+    Returns
+    -------
+    PredictedCost
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.documents import predict_cost
+    >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
+    False
+    """
+    kernel, method, effort, _ = model._check()
+    corpus = as_corpus(X)
+    n = len(corpus) if corpus is not None else X.shape[0]
+    k = model.n_clusters if isinstance(model.n_clusters, int) else max(effort.ks or (_likely(n),))
+    sizes, sample = _of_texts(corpus, isinstance(X, Corpus), kernel, model) if corpus is not None else _of_rows(X)
+    return predict(
+        sizes,
+        kernel.for_clusters(k, method.components()),
+        method.name,
+        effort,
+        k,
+        sample,
+        given=model.n_clusters != "auto",
+    )
+
+
+def check_cost(inputs: Inputs, kernel: Kernel, method: str, effort: Effort, n_clusters: int | str) -> None:
+    """Refuse documents that were read if clustering them would exceed the machine's memory or the limits that were set.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    kernel : Kernel
+    method : str
+        Its name.
+    effort : Effort
+    n_clusters : int or "auto"
+    """
+    now, n = settings(), len(inputs.weights)
+    k = n_clusters if isinstance(n_clusters, int) else max(effort.ks or (_likely(n),))
+    if n <= TRIVIAL and k < n and now.max_memory is None and now.timeout is None:
+        return
+    main = inputs.described if inputs.described is not None else inputs.main
+    entries, terms = (0, 0) if isinstance(main, list) else (main.nnz if is_sparse(main) else main.size, main.shape[1])
+    sizes = Sizes(n, inputs.corpus.texts.nbytes if inputs.has_texts else 0, entries, terms, collected=True)
+    every = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
+    sample = None if kernel.source.takes == "gram" else take_rows(inputs.features, every)
+    found = predict(sizes, kernel, method, effort, k, sample, given=n_clusters != "auto")
+    logger.info("predicted: %s", found)
+    refuse(found, kernel)
+
+
+def refuse(found: PredictedCost, kernel: Kernel | str) -> None:
+    """Raise MemoryBudgetError for a prediction beyond the limits, with what would fit.
+
+    Parameters
+    ----------
+    found : PredictedCost
+    kernel : Kernel or str
+        What is compared, for advice.
+    """
+    now = settings()
+    most = machine_memory() if now.max_memory is None else min(now.max_memory, machine_memory())
+    whose = "this machine has" if now.max_memory is None else "max_memory allows"
+    if found.memory > most:
+        raise MemoryBudgetError(
+            f"Clustering {found.documents:,} documents into {found.k:,} clusters needs about "
+            f"{format_size(found.memory)}; {whose} {format_size(most)}. {advice(found, kernel, most / found.memory)}"
+        )
+    if now.timeout is not None and found.seconds > TOLERANCE * now.timeout:
+        raise MemoryBudgetError(
+            f"Clustering {found.documents:,} documents into {found.k:,} clusters takes about "
+            f"{format_time(found.seconds)}; timeout allows {format_time(now.timeout)}. "
+            f"{advice(found, kernel, now.timeout / found.seconds)}"
+        )
+
+
+def advice(found: PredictedCost, kernel: Kernel | str, share: float) -> str:
+    """Return what would fit where only a share of the cost may be spent."""
+    spelled, ways = str(kernel), []
+    if found.pairs and "nystrom" not in spelled and "principal" not in spelled:
+        ways.append(f"the kernel '{spelled}|nystrom(500)'")
+    fewer = int(found.documents * (share**0.5 if found.pairs else share) * 0.9)
+    if fewer >= 100:
+        ways.append(f"about {_round(fewer):,} documents")
+    if found.k > 100:
+        ways.append(f"fewer clusters, such as {max(2, _round(found.k * share * 0.9)):,}")
+    ways.append("the documents in parts")
+    return f"Use {' or '.join([', '.join(ways[:-1]), ways[-1]] if len(ways) > 1 else ways)}."
+
+
+def _round(value: float) -> int:
+    """Return a number rounded down to two digits."""
+    size = 10 ** max(0, int(math.log10(max(value, 1.0))) - 1)
+    return int(value // size * size)
+
+
+def _likely(n: int) -> int:
+    """Return a number of clusters to assume where it is to be chosen."""
+    return max(2, min(60, round(n**0.35)))
+
+
+def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: DocumentClusterer) -> tuple[Sizes, Any]:
+    """Return the sizes of a corpus from a sample of it, and the sample in the form that the kernel takes."""
+    n, total = len(corpus), corpus.texts.nbytes
+    count = int(max(min(n, SAMPLE), min(n, n * SAMPLE_BYTES / max(total, 1))))
+    every = np.unique(np.linspace(0, n - 1, count).astype(np.intp)).tolist()
+    texts = [corpus.texts[at] for at in every]
+    words = clone(default_terms(n) if model.terms is None else model.terms)
+    least, grow = words.min_df if isinstance(words.min_df, int) else 1, n / max(len(every), 1)
+    try:
+        counted: Any = words.set_params(min_df=1).fit_transform(texts)
+        found, half = (np.bincount(some.indices, minlength=counted.shape[1]) for some in (counted, counted[::2]))
+        common = found >= least
+        # Heaps' law, from half of the sample to all of it. A rare term of the sample may be in enough documents of all.
+        growth = math.log(max(common.sum() / max((half >= least).sum(), 1), 1.0), 2.0)
+        terms = common.sum() * grow**growth
+        entries = (found[common].sum() + found[~common].sum() * (1.0 - grow**-0.3)) * grow
+    except InputError:  # no terms
+        counted, terms, entries = None, 0.0, 0.0
+    sizes = Sizes(n, total, entries, min(terms, entries), held=held, cleaned=_cleaned_share(words, texts))
+    some = slice(0, None, max(1, len(every) // SAMPLE))
+    if kernel.source.takes == "strings":
+        return sizes, texts[some]
+    alone = kernel.inputs == ("terms",)
+    return sizes, None if counted is None or not alone else counted[some]
+
+
+def _cleaned_share(words: Any, texts: list[str]) -> float:
+    """Return the share of the text that cleaning leaves, where it changes any."""
+    prepared = words.prepare(texts[:SAMPLE])
+    if not prepared.dropped.documents:
+        return 0.0
+    return sum(map(len, prepared.texts)) / max(sum(map(len, texts[:SAMPLE])), 1)
+
+
+def _of_rows(X: Any) -> tuple[Sizes, Any]:
+    """Return the sizes of a matrix, and some rows."""
+    n, m = X.shape
+    every = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
+    rows = X.tocsr()[every] if is_sparse(X) else np.asarray(X)[every]
+    entries = float(X.nnz if is_sparse(X) else n * m)
+    return Sizes(n, 0, entries, m, sparse=is_sparse(X), itemsize=max(X.dtype.itemsize, 4)), rows
+
+
+def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
+    """Return what the Gram of all documents would be, from the costs of a Gram of some of them."""
+    n, rank = sizes.documents, min(_learned_rank(kernel), sizes.documents)
+    if sample is None and kernel.source.takes == "gram":
+        return Shape(0.0, 0.0, False, float(n * n), float(n * n), 8, rank)
+    if sample is None:  # inputs that are still to be made, such as embeddings
+        width = rank or 400.0
+        return Shape(width, width * n, False, 2 * width * n, 2 * width * n * n, 8, rank, below=2 * sizes.entries)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about so few documents
+        gram = kernel.gram(sample).split_shift()[0]
+        plain = kernel.source.gram(sample)
+    explicit, strings = gram.features(), kernel.source.takes == "strings"
+    some, cost, grow = len(gram), gram.cost(), n / len(gram)
+    if explicit is None:
+        each = cost.whole / some**2
+        return Shape(0.0, 0.0, False, each * n * n, each * n * n, gram.dtype.itemsize, strings=strings)
+    if is_sparse(explicit.rows):
+        entries = explicit.entries * grow
+        width = explicit.rows.shape[1] * grow**0.5 if strings else sizes.terms or explicit.rows.shape[1]
+        return Shape(width, entries, True, 2 * entries, 2 * entries * n, gram.dtype.itemsize, strings=strings)
+    width, dense = float(rank or explicit.rows.shape[1]), plain.features() is None
+    each = plain.cost().whole / some**2
+    stored = dense and n * n * plain.dtype.itemsize <= settings().memory // 4
+    below = float(n * n) * (1.0 if stored else each) if dense else plain.cost().product * grow
+    landmarks = any(isinstance(one, Nystrom) for one in kernel.transforms)
+    entries = n * width
+    return Shape(
+        width, entries, False, 2 * entries, 2 * entries * n, gram.dtype.itemsize, rank, landmarks, strings,
+        each, below, dense, stored,
+    )  # fmt: skip
+
+
+def _learned_rank(kernel: Kernel) -> int:
+    """Return the most components or landmarks that a kernel learns."""
+    parts: Any = getattr(kernel.source, "parts", ())
+    found = [_learned_rank(part) for part in parts]
+    for one in kernel.transforms:
+        if isinstance(one, Principal):
+            found.append(max(one.rank if isinstance(one.rank, int) else 30, one.spare))
+        elif isinstance(one, Nystrom):
+            found.append(one.rank or one.landmarks)
+    return max(found, default=0)

@@ -1,0 +1,222 @@
+"""Limits of memory and time: predicted and refused before the work, and enforced while it runs."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+import sys
+import time
+import zlib
+
+import numpy as np
+import pytest
+
+import grampus
+from grampus import DocumentClusterer
+from grampus._memory import resident
+from grampus.cli import limits, main
+from grampus.documents import Effort, PredictedCost, predict_cost
+from grampus.documents.cost import advice, format_time, refuse
+from grampus.documents.cost_model import Step
+from grampus.errors import InputError, MemoryBudgetError
+
+TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}" for i in range(40)]
+
+
+def rows(n, m=10):
+    """Return n rows that take the memory of one."""
+    return np.broadcast_to(np.arange(1.0, m + 1), (n, m))
+
+
+def run(*words):
+    with grampus.config(), pytest.raises(SystemExit) as ended:
+        main(list(words))
+    return ended.value.code
+
+
+def test_a_gaussian_kernel_of_100_000_rows_is_refused_with_a_way_out():
+    model, x = DocumentClusterer(10, kernel="gaussian(1)"), rows(100_000)
+    found = predict_cost(model, x)
+    with grampus.config(timeout=600), pytest.raises(MemoryBudgetError, match=r"timeout allows 10 min\. Use the kernel"):
+        refuse(found, model.kernel)
+    smaller = predict_cost(DocumentClusterer(10, kernel="gaussian(1)|nystrom(500)"), x)
+    assert smaller.seconds < found.seconds / 20
+
+
+def test_five_thousand_clusters_are_refused_with_a_way_out():
+    x = rows(50_000, 200)
+    few, many = (predict_cost(DocumentClusterer(k), x) for k in (20, 5000))
+    assert many.memory > few.memory + 4 * 8 * 50_000 * 5000
+    with grampus.config(max_memory="2GB"), pytest.raises(MemoryBudgetError, match="fewer clusters, such as"):
+        refuse(many, "cosine")
+
+
+@pytest.mark.parametrize(
+    "kernel", ["cosine", "gaussian(2)", "cosine|principal(30)|normalise", "gaussian(1)|nystrom(50)"]
+)
+def test_more_documents_are_never_predicted_to_need_less(kernel):
+    found = [predict_cost(DocumentClusterer(10, kernel=kernel), rows(n)) for n in (500, 5000, 50_000)]
+    assert [one.seconds for one in found] == sorted(one.seconds for one in found)
+    held = [one.memory - one.now for one in found[:2]]  # a matrix of 50,000 is not stored
+    assert held == sorted(held)
+
+
+def test_a_smaller_budget_is_predicted_to_store_nothing():
+    model, x = DocumentClusterer(10, kernel="gaussian(2)"), rows(10_000)
+    with grampus.config(memory="8GB"):
+        stored = predict_cost(model, x)
+    with grampus.config(memory="1GB"):
+        tiled = predict_cost(model, x)
+    assert stored.memory - stored.now > 2 * 8 * 10_000**2 > tiled.memory - tiled.now
+    assert tiled.seconds > stored.seconds
+
+
+def test_a_fit_is_refused_before_its_gram_is_made(monkeypatch):
+    monkeypatch.setattr("grampus.documents.inputs.Inputs.gram", lambda *_: pytest.fail("it was made"))
+    most = (resident() or 0) + 1_000_000
+    with grampus.config(max_memory=most), pytest.raises(MemoryBudgetError, match="max_memory allows"):
+        DocumentClusterer(2).fit(TEXTS)
+
+
+def test_a_prediction_changes_no_labels():
+    usual = DocumentClusterer(2).fit(TEXTS).labels_
+    with grampus.config(max_memory="100TB", timeout=1e6):
+        assert (DocumentClusterer(2).fit(TEXTS).labels_ == usual).all()
+
+
+def test_the_peak_is_what_is_kept_and_the_most_beside_it():
+    found = PredictedCost(
+        10, 2, 100, (Step("a", 10.0, 500.0, 1.0), Step("b", 300.0, 100.0, 2.0), Step("c", 0.0, 1.0, 0.0))
+    )
+    assert (found.memory, found.seconds, found.notable) == (610, 3.0, False)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(0.1, "1 s"), (59, "59 s"), (600, "10 min"), (7300, "2 h"), (1e6, "12 days")]
+)
+def test_durations_are_round(seconds, text):
+    assert format_time(seconds) == text
+
+
+def test_advice_names_what_would_fit():
+    found = PredictedCost(50_000, 300, 0, (Step("clustering", 0.0, 1e11, 1e5),), pairs=True)
+    assert advice(found, "gaussian(1)", 0.01) == (
+        "Use the kernel 'gaussian(1)|nystrom(500)', about 4,500 documents, fewer clusters, such as 2 "
+        "or the documents in parts."
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"max_memory": "lots"}, {"max_memory": 5}, {"timeout": 0}, {"timeout": float("nan")}, {"timeout": True}]
+)
+def test_limits_are_sizes_and_seconds(wrong):
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be"):
+        grampus.config(**wrong)
+
+
+def test_wrong_parameters_are_left_to_the_clustering():
+    assert limits.predicted(DocumentClusterer("many"), TEXTS, hidden=True) is None
+
+
+def test_memory_is_watched():
+    limits.enforce(None, 1_000_000)
+    with pytest.raises(KeyboardInterrupt):
+        time.sleep(10)
+    limits.release()
+    words, status = limits.passed()
+    assert status == limits.OUT_OF_MEMORY
+    assert words.startswith("Stopped at ")
+    assert limits.passed() is None
+
+
+def test_a_released_watch_stops_nothing():
+    limits.enforce(0.05, 1_000_000_000_000)
+    limits.release()
+    time.sleep(0.2)
+    assert limits.passed() is None
+
+
+def test_what_cannot_be_interrupted_is_ended():
+    code = (
+        "import signal, time; from grampus.cli import limits; limits.GRACE = 0.1; "
+        "signal.signal(signal.SIGINT, signal.SIG_IGN); limits.enforce(0.1, None); time.sleep(60)"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ended.returncode == limits.TIMED_OUT
+    assert ended.stderr == "Error: Stopped after 0.1 s (--timeout); no file was left incomplete.\n"
+
+
+@pytest.fixture
+def source(tmp_path):
+    place = tmp_path / "texts.txt"
+    place.write_text("\n".join(TEXTS))
+    return str(place)
+
+
+def test_less_memory_than_grampus_itself_is_refused(source, capsys):
+    assert run("cluster", source, "--max-memory", "10MB") == 2
+    error = capsys.readouterr().err
+    assert "--max-memory must leave room for work" in error
+    assert len(error.splitlines()) == 1
+
+
+def test_a_dry_run_predicts_and_stops(source, capsys, tmp_path):
+    assert run("cluster", source, "-k", "2", "--dry-run", "--out", str(tmp_path / "run")) == 0
+    assert "Predicted: about " in capsys.readouterr().out
+    assert run("cluster", source, "-k", "2", "--dry-run", "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["k"] == 2
+    assert found["memory"] > 10_000_000
+    assert not (tmp_path / "run").exists()
+
+
+def test_inspect_predicts(source, capsys):
+    assert run("inspect", source, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["predicted"]["seconds"] > 0
+
+
+def test_refusals_of_the_command_name_its_options(source, capsys, monkeypatch):
+    huge = PredictedCost(40, 2, 0, (Step("clustering", 0.0, 1e15, 1e9),))
+    monkeypatch.setattr("grampus.documents.cost.predict_cost", lambda *_: huge)
+    most = str((resident() or 0) + 10**9)
+    assert run("cluster", source, "-k", "2", "--max-memory", most) == 1
+    assert "; --max-memory allows" in capsys.readouterr().err
+    huge = PredictedCost(40, 2, 0, (Step("clustering", 0.0, 1.0, 1e9),))
+    assert run("cluster", source, "-k", "2", "--timeout", "50") == 1
+    assert "; --timeout allows 50 s." in capsys.readouterr().err
+
+
+def test_more_starts_and_splits_cost_more():
+    x = rows(20_000)
+    less, more = (
+        predict_cost(DocumentClusterer(10, kernel="cosine", method="kernel-kmeans", effort=Effort(n_init=n)), x).seconds
+        for n in (2, 50)
+    )
+    assert more > less
+
+
+def test_a_warning_of_the_command_is_one_line():
+    from grampus.cli.main import _warning
+
+    assert (
+        _warning(RuntimeWarning("overflow\nin \x1b[31mexp"), RuntimeWarning, "file.py", 3)
+        == "Warning: overflow in [31mexp\n"
+    )
+
+
+@pytest.mark.parametrize("error", [MemoryError(), zlib.error("Error -4 while decompressing data: insufficient memory")])
+def test_too_little_memory_is_not_called_damage(tmp_path, monkeypatch, error):
+    class Short:
+        """Fails as zlib does without memory."""
+
+        unconsumed_tail = b""
+
+        def decompress(self, *_):
+            raise error
+
+    place = tmp_path / "texts.txt.gz"
+    place.write_bytes(gzip.compress("\n".join(TEXTS).encode()))
+    monkeypatch.setattr(zlib, "decompressobj", lambda *_, **__: Short())
+    with pytest.raises(MemoryError):
+        grampus.read_corpus(place)
