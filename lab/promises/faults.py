@@ -470,8 +470,8 @@ def injection(task: Task) -> Found:
         for found in part
         if found["of"]
     ]
-    defects = [defect for part in every for found in part for defect in found["defects"]]
-    tried, sites = (sum(row[at] for row in rows) for at in (2, 3))
+    defects: list[str] = [defect for part in every for found in part for defect in found["defects"]]
+    tried, sites = (sum(int(row[at]) for row in rows) for at in (2, 3))
     table = Table("What became of the command", ("command", "fault", "sites tried", "sites", "ends"), rows)
     figure = f"{tried - len(defects):,} of {tried:,} sites tried end as stated ({sites:,} sites)"
     return Found(figure, {"failed": len(defects), "sites": tried}, [table], notes=defects[:50])
@@ -496,8 +496,8 @@ def kills(task: Task) -> Found:
     for name, part in zip(KILLED, every, strict=True):
         ends = sum((Counter(found["ends"]) for found in part), Counter[str]())
         rows.append((name, sum(ends.values()), *(ends[how] for how in ("old", "new", "part"))))
-    defects = [defect for part in every for found in part for defect in found["defects"]]
-    points = sum(row[1] for row in rows)
+    defects: list[str] = [defect for part in every for found in part for defect in found["defects"]]
+    points = sum(int(str(row[1])) for row in rows)
     table = Table("What was found after the kill", ("command", "points", "old", "new", "checkpoint to continue"), rows)
     figure = f"{len(defects)} of {points} kill points broken"
     return Found(figure, {"failed": len(defects), "points": points}, [table], notes=defects[:50])

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -90,7 +91,7 @@ def _measured(body: str, small: bool) -> dict[str, float]:
 def memory(task: Task) -> Found:
     rows, ratios = [], {}
     for name, body in {**CASES, **OTHERS}.items():
-        found = task.step(f"{name} {body}", lambda body=body: _measured(body, task.quick))
+        found = task.step(f"{name} {body}", partial(_measured, body, task.quick))
         ratios[name] = found["peak"] / found["predicted"]
         rows.append([
             name, *(f"{found[key] / 1e6:,.0f}" for key in ("start", "predicted", "peak")), f"{ratios[name]:.2f}",

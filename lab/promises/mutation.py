@@ -35,7 +35,7 @@ def module_of(path: Path, source: Path) -> str:
     return ".".join(path.relative_to(source).with_suffix("").parts)
 
 
-def tests_of(module: str, table: dict[str, dict[str, list[str]]]) -> list[str]:
+def met_by(module: str, table: dict[str, dict[str, list[str]]]) -> list[str]:
     """Return the test files of a module: those of the longest name that fits."""
     names = [name for name in table if module == name or module.startswith(f"{name}.")]
     return [f"tests/{file}" for file in table[max(names, key=len)]["tests"]]
@@ -192,7 +192,7 @@ def mutation(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place = shadow(Path(folder))
         for done, (module, one) in enumerate(sample):
-            tests = tests_of(module, table)
+            tests = met_by(module, table)
             text = source.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
             by = record.load(text, one.number, tests)
             if by is None:

@@ -51,6 +51,8 @@ SHARES = {
     "gram.base": "new documents compared at a time, each a row of similarities",
     "cluster.kmeans.backends": "bounds that rule documents out",
     "cluster.kmeans.batch": "starts that run together",
+    "documents.cost": "predicts what is stored",
+    "documents.cost_model": "predicts what is stored",
 }
 
 

@@ -14,7 +14,7 @@ from lab.conditions import DECISIONS, Condition, complaints, conditions, recorde
 from lab.found import Cell, Claim, Found, Table
 from lab.harness import ROOT, ROWS, Record, Task, discover, load
 from lab.mutants import mutants, mutated
-from lab.promises.mutation import Outcomes, tests_of
+from lab.promises.mutation import Outcomes, met_by
 
 discover()
 ANMI = ROWS["promises", "anmi"]  # needs no corpus and takes a second
@@ -193,9 +193,9 @@ def test_mutants_change_results_and_nothing_else():
 
 def test_a_mutant_meets_the_tests_of_its_module():
     table = {"gram": {"tests": ["a"]}, "gram.eigen": {"tests": ["b", "c"]}}
-    assert tests_of("gram.base", table) == ["tests/a"]
-    assert tests_of("gram.eigen", table) == ["tests/b", "tests/c"]
-    assert tests_of("gram.eigenvalues", table) == ["tests/a"]
+    assert met_by("gram.base", table) == ["tests/a"]
+    assert met_by("gram.eigen", table) == ["tests/b", "tests/c"]
+    assert met_by("gram.eigenvalues", table) == ["tests/a"]
     known = tomllib.loads((ROOT / "lab" / "promises" / "mutation.toml").read_text(encoding="utf-8"))
     assert [name for entry in known.values() for name in entry["tests"] if not (ROOT / "tests" / name).exists()] == []
 

@@ -87,8 +87,8 @@ def _watch(stop: Event, seconds: float | None, memory: int | None) -> None:
 
 def _interrupt() -> None:
     """Interrupt the main thread, also where it waits for others."""
-    if hasattr(signal, "pthread_kill"):
-        signal.pthread_kill(main_thread().ident, signal.SIGINT)
+    if hasattr(signal, "pthread_kill") and (main := main_thread().ident) is not None:
+        signal.pthread_kill(main, signal.SIGINT)
     else:
         _thread.interrupt_main()
 

@@ -10,7 +10,7 @@ import logging
 import math
 import warnings
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
@@ -24,9 +24,6 @@ from ..text import Corpus
 from .cost_model import Shape, Sizes, Step, Work, predict_steps
 from .effort import Effort
 from .inputs import Inputs, as_corpus, default_terms
-
-if TYPE_CHECKING:
-    from .clusterer import DocumentClusterer
 
 SAMPLE = 200  # documents of which a Gram is made, to ask it for its cost
 SAMPLE_BYTES = 1_500_000  # of text, to count terms in
@@ -104,7 +101,7 @@ def predict(
     return PredictedCost(sizes.documents, work.k, resident() or 0, predict_steps(work), work.shape.width == 0)
 
 
-def predict_cost(model: DocumentClusterer, X: Any) -> PredictedCost:
+def predict_cost(model: Any, X: Any) -> PredictedCost:
     """Predict memory and time of ``model.fit(X)``, in a fraction of a second.
 
     Parameters
@@ -215,7 +212,7 @@ def _likely(n: int) -> int:
     return max(2, min(60, round(n**0.35)))
 
 
-def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: DocumentClusterer) -> tuple[Sizes, Any]:
+def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[Sizes, Any]:
     """Return the sizes of a corpus from a sample of it, and the sample in the form that the kernel takes."""
     n, total = len(corpus), corpus.texts.nbytes
     count = int(max(min(n, SAMPLE), min(n, n * SAMPLE_BYTES / max(total, 1))))
