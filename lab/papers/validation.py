@@ -67,13 +67,14 @@ def estimates(data: DataSet, family: str, n_splits: int, pairs: float = CONFIRME
     return {score: {"top": top(values), "true": values.get(data.k)} for score, values in found.items()}
 
 
-def estimated(task: Task, data: Any, name: str, families: Any, setting: Setting, where: str = "") -> dict[str, Any]:
+def estimated(task: Task, data: Any, name: str, families: Any, setting: Setting) -> dict[str, Any]:
     """Return the estimates of several families on one set, each a step; `data` makes the set when it is needed."""
-    count, found = task.trials(SPLITS, 10), {}
+    count = task.trials(SPLITS, 10)
+    found: dict[str, Any] = {}
     for family in families:
         spherical = FAMILIES[family][0].startswith("KM-")
         pairs = EQUATION if spherical else setting.pairs  # cosines have no such term
-        step = f"{name} {family} {count} headers {setting.headers} pairs {pairs}{where}"
+        step = f"{name} {family} {count} headers {setting.headers} pairs {pairs}"
         found |= task.step(step, partial(lambda f, p: estimates(data(), f, count, p), family, pairs))
     return found
 
@@ -96,7 +97,8 @@ def table2(task: Task) -> Found:
 def top_three(task: Task, setting: Setting) -> Found:
     """Return table 3: the top three k on the real sets, by scheme."""
     names = REAL[:2] if task.quick else REAL
-    count, found = task.trials(SPLITS, 10), {}
+    count = task.trials(SPLITS, 10)
+    found: dict[tuple[str, str], Top] = {}
     for name in names:
         scores = estimated(task, partial(documents, name, setting.headers), name, PUBLISHED_FAMILIES, setting)
         found |= {(name, scheme): scores[scheme]["top"] for scheme in SCHEMES}
