@@ -292,7 +292,10 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array)
 
     If nothing is a word, as in a table of codes, the terms are returned as they are.
     """
-    best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
+    likely = np.flatnonzero(scores > 0)
+    if len(likely) > 3 * CANDIDATES:
+        likely = likely[scores[likely] >= np.partition(scores[likely], -3 * CANDIDATES)[-3 * CANDIDATES]]
+    best = likely[np.argsort(-scores[likely], kind="stable")][: 3 * CANDIDATES].tolist()
     found: list[Candidate] = []
     for term in best:
         if len(found) == CANDIDATES:
@@ -388,7 +391,7 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
     first = {stem for one in ranked[:LEADING] for stem in one.stems}
     leading = np.array([not first.isdisjoint(one.stems) for one in ranked])
     for size in range(min(PARTS, len(ranked)), 0, -1):
-        sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
+        sets = _sets(len(ranked), size)
         pairs = list(combinations(range(size), 2))
         sets = sets[leading[sets].any(axis=1)]
         for a, b in pairs:
@@ -401,6 +404,11 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
             if _key(_text(found)) not in taken:
                 return found
     return []
+
+
+@lru_cache(maxsize=256)
+def _sets(count: int, size: int) -> NDArray[np.intp]:
+    return np.array(list(combinations(range(count), size)), dtype=np.intp).reshape(-1, size)
 
 
 def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
@@ -456,7 +464,7 @@ def alike(one: str, other: str) -> bool:
     >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
     (True, True, False)
     """
-    if not (one.isalpha() and other.isalpha()):
+    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
         return one == other
     common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     longer = max(len(one), len(other))
