@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from lab import claims
 from lab.conditions import conditions
 from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, write
 
@@ -137,6 +138,8 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
         for section in dict.fromkeys(found.section for found in selected):
             place, members = results if options.save else folder, [row for row in rows if row.section == section]
             write(place / f"{section}.md", page(section, members, place, options.quick))
+            if section == "papers":
+                write(place / "claims.md", claims.page(members, place))
         print(f"{len(verdicts)} rows, {sum(map(bad, verdicts))} failed", flush=True)
     return int(any(map(bad, verdicts)))
 

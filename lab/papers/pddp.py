@@ -102,7 +102,7 @@ def mixed(table: Any) -> float:
     return float(cluster_entropy(rows, columns))
 
 
-@paper("pddp-table4", "Confusion matrices of CLASSIC3.", rests_on=RESTS_ON, conditions=("pddp-apart",))
+@paper("pddp-table4", "Confusion matrices of CLASSIC3.", rests_on=RESTS_ON, conditions=("pddp-apart", "pddp-table4"))
 def table4(task: Task) -> Found:
     rows, apart, bits = [], {}, {}
     for name, k in itertools.product(("PDDP", "PDDP_OCPC"), (3, 4)):

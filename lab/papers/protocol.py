@@ -126,10 +126,10 @@ def headed(post: str, headers: str) -> str:
     return "\n".join([*(line for line in header.split("\n") if kept and line.lower().startswith(kept)), *rest])
 
 
-def vectors(texts: Sequence[str]) -> Any:
-    """Return the counts of texts, terms in at least three documents."""
+def counted(texts: Sequence[str], min_df: int = MIN_DF) -> Any:
+    """Return the counts of texts, terms in at least so many documents."""
     how: dict[str, Any] = {"tokenizer": tokens, "stop_words": None, "stemmer": None}
-    how |= {"min_df": MIN_DF, "dtype": np.float64}
+    how |= {"min_df": min_df, "dtype": np.float64}
     return sp.csr_array(TermVectorizer("txx", **how).fit_transform(list(texts)))
 
 
@@ -151,4 +151,4 @@ def documents(name: str, headers: str = "kept", fields: str = "") -> data.DataSe
     texts, labels = data.fields(fields, classes) if fields else data.texts(base, classes)
     if name in NEWS:
         texts = tuple(headed(text, headers) for text in texts)
-    return data.DataSet(name, weighted(vectors(texts)), labels)
+    return data.DataSet(name, weighted(counted(texts)), labels)

@@ -7,14 +7,20 @@ published numbers without the empirical map come out when every pair counts once
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import random_table
 
 import grampus
 from grampus import cluster, select
 from grampus.cluster.kmeans.state import RULES
 from grampus.cluster.trees.pddp import VARIANTS
 from grampus.select.schemes import SCHEMES
+from grampus.select.strength import Scored, chance_strength, corrected, partition_similarity, strength
 
 EQUATION, ONCE = 1.0, 0.5
 PAPER: dict[str, Any] = {"null": False, "random_state": 0}  # of `validation`
@@ -42,9 +48,53 @@ def choose_k(x: Any, scheme: str, n_splits: int, pairs: float = EQUATION, **how:
     add_rows()
     if scheme in ("RED-S", "KKM-S") and pairs != EQUATION:  # the others compare cosines
         scheme = f"{scheme} pairs once"
-    options = {name: how.pop(name) for name in ("reduction", "n_neighbors") if name in how}
+    options = {name: how.pop(name) for name in ("reduction", "n_neighbors", "seeds") if name in how}
     splits = select.Splits(n_splits, init=how.pop("init", "random"), n_init=how.pop("n_init", 1), **options)
     return grampus.choose_k(x, scheme=scheme, splits=splits, **{**PAPER, **how})
+
+
+def contingencies(x: Any, scheme: str, n_splits: int, pairs: float = EQUATION, **how: Any) -> dict[int, NDArray[Any]]:
+    """Return for every k the tables of cluster and prediction, (2 · splits, k, k): what every score is made of."""
+    found: dict[int, list[NDArray[Any]]] = defaultdict(list)
+
+    def keep(counts: NDArray[np.int64]) -> Scored:
+        found[counts.shape[-1]].append(counts)
+        return strength(counts)
+
+    add_rows()
+    row = SCHEMES[scheme if pairs == EQUATION or SCHEMES[scheme].rule.spherical else f"{scheme} pairs once"]
+    SCHEMES["kept"] = replace(row, name="kept", score=keep, corrected=False)
+    try:
+        choose_k(x, "kept", n_splits, **how)
+    finally:
+        del SCHEMES["kept"]
+    return {k: np.concatenate(found[k]) for k in sorted(found)}
+
+
+def strengths(tables: dict[int, NDArray[Any]]) -> dict[int, float]:
+    """Return the mean strength for every k, corrected by that of random partitions (Eqn 2)."""
+    means = {}
+    for k, counts in tables.items():
+        chance = np.array([chance_strength(int(n), k).mean for n in counts.sum(axis=(1, 2))])
+        means[k] = float(corrected(strength(counts).values, chance).mean())
+    return means
+
+
+def strengths_of_sizes(tables: dict[int, NDArray[Any]], draws: int = 20) -> dict[int, float]:
+    """Return the same with chance as Hubert & Arabie have it: random partitions with the sizes of these clusters."""
+    means, rng = {}, np.random.default_rng(0)
+    for k, counts in tables.items():
+        chance = np.empty(len(counts))
+        for i, table in enumerate(counts):
+            drawn = random_table.rvs(table.sum(axis=1), table.sum(axis=0), size=draws, random_state=rng)
+            chance[i] = strength(np.asarray(drawn, dtype=np.int64)).values.mean()
+        means[k] = float(corrected(strength(counts).values, chance).mean())
+    return means
+
+
+def similarities(tables: dict[int, NDArray[Any]]) -> dict[int, float]:
+    """Return the mean share of documents matched one to one for every k (KM-P)."""
+    return {k: float(partition_similarity(counts).values.mean()) for k, counts in tables.items()}
 
 
 def reduced(gram: Any, seeds: str = "compactness", seed: int = 0) -> Any:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from lab import __main__ as command
+from lab import claims
 from lab.conditions import DECISIONS, Condition, complaints, conditions, recorded
 from lab.found import Cell, Claim, Found, Table
-from lab.harness import ROOT, ROWS, Record, Task, discover, load
+from lab.harness import ROOT, ROWS, Record, Task, discover, load, write
 from lab.mutants import mutants, mutated
 from lab.promises.mutation import Outcomes, met_by
 
@@ -214,3 +216,20 @@ def test_an_outcome_is_kept_while_what_it_rests_on_is_the_same(tmp_path, monkeyp
     assert record.load("other", 0, tests) is None
     (tmp_path / "one.py").write_text("2")
     assert record.load("source", 0, tests) is None
+
+
+def test_claims_are_listed_with_their_verdicts(tmp_path):
+    sentence = replace(ANMI, section="papers", name="dominance-a", text="It holds (§4).", conditions=("anmi-seconds",))
+    table = replace(sentence, name="dominance-b", text="A table.")
+    body = Found(claims=[Claim("One.", True, "1 of 1"), Claim("Two.", False, "word " * 50)]).markdown()
+    for row, record in (
+        (sentence, Record("papers", sentence.name, "done", "1 s", {"seconds": 9.0}, made={"commit": "abc"})),
+        (table, Record("papers", table.name, "done", measures={"seconds": 1.0}, body=body, made={"commit": "def"})),
+    ):
+        write(tmp_path / "papers" / f"{row.name}.json", json.dumps(asdict(record)))
+    text = claims.page([sentence, table], tmp_path)
+    assert "1 of 3 held." in text
+    assert "| It holds (§4). | **not held** | 1 s | `dominance-a`, abc |" in text
+    assert "| One. | held | 1 of 1 | `dominance-b`, def |" in text
+    assert "| Two. | **not held** | word word" in text
+    assert " … |" in text

@@ -340,6 +340,7 @@ def test_stability_needs_enough_documents():
         ({"splits": Splits(8, reduction=91)}, "reduction"),
         ({"scheme": "KKM-S", "splits": Splits(8, reduction=4)}, "belong to RED-S"),
         ({"scheme": "KKM-S", "splits": Splits(8, n_neighbors=3)}, "belong to RED-S"),
+        ({"scheme": "KKM-S", "splits": Splits(8, seeds="random")}, "belong to RED-S"),
         ({"splits": Splits(8, n_neighbors=90)}, "n_neighbors"),
         ({"scheme": "KM-S", "kernel": "linear|shift"}, "uses no shift"),
         ({"progress": 3}, "progress must be a function"),
@@ -364,6 +365,7 @@ def test_bad_input_says_what_must_hold(changes, words):
         ({"n_neighbors": None}, "n_neighbors must be"),
         ({"init": "pddp"}, "init must be one of"),
         ({"n_init": 0}, "n_init must be"),
+        ({"seeds": "dense"}, "seeds must be one of 'compactness', 'random'"),
     ],
 )
 def test_splits_say_what_must_hold(options, words):
@@ -423,15 +425,26 @@ def test_random_seeds_are_the_baseline():
     assert one.seeds.tolist() != two.seeds.tolist()
 
 
-def test_schemes_of_ones_own_are_rows_of_the_table(monkeypatch):
-    red = SCHEMES["RED-S"]
-    monkeypatch.setitem(SCHEMES, "BTS-S", replace(red, name="BTS-S", seeds="random"))
-    monkeypatch.setitem(SCHEMES, "HALF", replace(red, name="HALF", rule=Rule(centroid=0.5)))
+def test_choose_k_takes_random_seeds(tmp_path):
     options = {**QUICK, "ks": [2, 3], "null": False}
-    base, random, half = (choose_k(clouds(), scheme=scheme, **options) for scheme in ("RED-S", "bts-s", "HALF"))
-    assert random.scheme == "BTS-S"
-    assert sorted(random.reduction.seeds) != sorted(base.reduction.seeds)
-    assert (random.reduction.seeds == choose_k(clouds(), scheme="BTS-S", **options).reduction.seeds).all()
+    random = Splits(8, seeds="random")
+    base, found, again = (
+        choose_k(clouds(), **{**options, "splits": splits, "scheme": scheme})
+        for splits, scheme in ((Splits(8), "RED-S"), (random, "auto"), (random, "RED-S"))
+    )
+    assert found.scheme == "RED-S"
+    assert sorted(found.reduction.seeds) != sorted(base.reduction.seeds)
+    assert (found.reduction.seeds == again.reduction.seeds).all()
+    choose_k(clouds(), checkpoint=tmp_path / "kept", **{**options, "splits": random})
+    with pytest.raises(InputError, match="choice of the prototypes' seeds"):
+        choose_k(clouds(), checkpoint=tmp_path / "kept", **{**options, "scheme": "RED-S"})
+
+
+def test_schemes_of_ones_own_are_rows_of_the_table(monkeypatch):
+    monkeypatch.setitem(SCHEMES, "HALF", replace(SCHEMES["RED-S"], name="HALF", rule=Rule(centroid=0.5)))
+    options = {**QUICK, "ks": [2, 3], "null": False}
+    base, half = (choose_k(clouds(), scheme=scheme, **options) for scheme in ("RED-S", "half"))
+    assert half.scheme == "HALF"
     np.testing.assert_array_equal(half.reduction.seeds, base.reduction.seeds)
     assert not np.array_equal(half.scores, base.scores)
 

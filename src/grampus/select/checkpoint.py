@@ -29,6 +29,7 @@ _MEANINGS = {
     "documents": "the number of documents",
     "scheme": "the scheme",
     "kernel": "the kernel",
+    "seeds": "the choice of the prototypes' seeds",
     "rule": "the shift or the rule",
     "rate": "the reduction rate",
     "n_neighbors": "the number of neighbours",

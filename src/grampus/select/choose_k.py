@@ -52,7 +52,7 @@ def choose_k(
     scheme : "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         Kernel k-means on prototypes or on all documents, or k-means by cosine; scored by prediction strength (S) or
         by partition similarity (P). "auto" is KKM-S up to 2,500 documents, and RED-S for more or where `splits` sets
-        ``reduction`` or ``n_neighbors``; ``Selection.scheme`` is the one that ran.
+        ``reduction``, ``n_neighbors`` or ``seeds``; ``Selection.scheme`` is the one that ran.
     splits : Splits
         How many splits there are, how their halves start, and the prototypes of RED-S.
     null : bool

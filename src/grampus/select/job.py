@@ -130,12 +130,12 @@ class Job:
             raise InputError(f"{row.name} uses no shift; leave the trailing shift out of the kernel.")
         if splits.reduced and not row.reduced:
             raise InputError(
-                f"reduction and n_neighbors belong to RED-S; {row.name} uses every document. Leave them out."
+                f"reduction, n_neighbors and seeds belong to RED-S; {row.name} uses every document. Leave them out."
             )
         gram, names, reduced = documents.gram, documents.names, None
         if row.reduced:
             report("finding prototypes", 0, 1)
-            reduced = _reduce(gram, splits, values[-1], row.seeds, entropy)
+            reduced = _reduce(gram, splits, values[-1], entropy)
             report("finding prototypes", 1, 1)
             gram, names = reduced.gram, None if names is None else np.sort(names[reduced.members], axis=1)
         check_distinct(names, (half(len(gram), entropy, number) for number in range(splits.n)), values[-1])
@@ -153,6 +153,7 @@ class Job:
             "rule": asdict(rule) | {"shift": f"{rule.shift:.9g}"},
             "rate": None if reduced is None else reduced.rate,
             "n_neighbors": None if reduced is None else reduced.n_neighbors,
+            "seeds": None if reduced is None else splits.seeds,
             "n_splits": splits.n,
             "init": f"{splits.n_init} × {splits.init}",
             "seed": list(self.splitter.entropy),
@@ -258,7 +259,7 @@ def _name(k: int) -> str:
     return f"k_{k:05d}"
 
 
-def _reduce(gram: Gram, splits: Splits, k: int, seeds: str, entropy: Entropy) -> Reduction:
+def _reduce(gram: Gram, splits: Splits, k: int, entropy: Entropy) -> Reduction:
     """Make the prototypes; there must be enough of them for both halves."""
     n, rate = len(gram), splits.reduction
     if rate is None:
@@ -269,4 +270,4 @@ def _reduce(gram: Gram, splits: Splits, k: int, seeds: str, entropy: Entropy) ->
             f"reduction = {rate} leaves {n // rate} prototypes of {n} documents; max(ks) = {k} needs at least "
             f"{2 * k}. Use a smaller rate, smaller ks, or scheme='KKM-S'."
         )
-    return reduce_gram(gram, rate, splits.n_neighbors, seeds=seeds, random_state=seed_generator(entropy))
+    return reduce_gram(gram, rate, splits.n_neighbors, seeds=splits.seeds, random_state=seed_generator(entropy))

@@ -17,13 +17,12 @@ from .._random import generators
 from ..errors import InputError
 from ..gram import DenseGram, Gram, LinearGram, check_gram
 from ..gram.graph import nearest_neighbors
-from .splits import NEIGHBORS
+from .splits import NEIGHBORS, SEEDS
 
 RATE = 4  # `validation`, §3.3
 MOST_PROTOTYPES = 2500
 _TIE = 1e-12  # similarities and compactness that differ by less than this share of their size are equal
 _NEIGHBOURHOODS = 32  # whose compactness is found from one block
-WAYS = ("compactness", "random")
 
 
 @dataclass(frozen=True)
@@ -150,8 +149,8 @@ def reduce_gram(
     n = len(base)
     n_neighbors = check_integer(n_neighbors, "n_neighbors", low=0, high=n - 1, of=" (the other documents)")
     rate = growing_rate(n) if rate is None else check_integer(rate, "rate", low=1, high=n, of=" (the documents)")
-    if seeds not in WAYS:
-        raise InputError(f"seeds must be one of {', '.join(map(repr, WAYS))}; got {seeds!r}.")
+    if seeds not in SEEDS:
+        raise InputError(f"seeds must be one of {', '.join(map(repr, SEEDS))}; got {seeds!r}.")
     count = n // rate
     require_memory(8 * count * count, f"The {count} × {count} reduced Gram", "Use a larger rate")
     with blas_threads():

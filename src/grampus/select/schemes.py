@@ -30,8 +30,6 @@ class Scheme:
         From tables (runs, k, k) to scores.
     corrected : bool
         Whether scores are corrected for chance (Eqn 2).
-    seeds : "compactness" or "random"
-        Which documents become prototypes; see `reduce_gram`.
     """
 
     name: str
@@ -39,7 +37,6 @@ class Scheme:
     rule: Rule
     score: Callable[[NDArray[np.int64]], Scored]
     corrected: bool
-    seeds: str = "compactness"
 
 
 SCHEMES = {

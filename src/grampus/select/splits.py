@@ -20,6 +20,7 @@ from ..gram import Gram
 
 INITS = ("auto", "random", "k-means++", "documents")
 NEIGHBORS = 5  # `validation`, §3.3
+SEEDS = ("compactness", "random")  # how the documents at the centres of prototypes are chosen
 _SPLIT, _START, _NULL, _SEEDS = 0, 1, 2, 3  # what a generator is for
 
 Entropy = tuple[int, ...]
@@ -67,12 +68,15 @@ class Splits:
         ρ, documents for one prototype (RED-S). By default 4; more for more than 10,000 documents, less for few.
     n_neighbors : int
         p, neighbours averaged into a prototype (RED-S).
+    seeds : "compactness" or "random"
+        Which documents become prototypes (RED-S): every ρ-th by compactness, or random ones (BTS, Hamamoto et al.
+        1997), the baseline of `validation`.
 
     Examples
     --------
     >>> from grampus.select import Splits
     >>> Splits(20, init="random", n_init=1)
-    Splits(n=20, init='random', n_init=1, reduction=None, n_neighbors=5)
+    Splits(n=20, init='random', n_init=1, reduction=None, n_neighbors=5, seeds='compactness')
     """
 
     n: int = 200
@@ -80,10 +84,13 @@ class Splits:
     n_init: int = 3
     reduction: int | None = None
     n_neighbors: int = NEIGHBORS
+    seeds: str = SEEDS[0]
 
     def __post_init__(self) -> None:
         if self.init not in INITS:
             raise InputError(f"init must be one of {', '.join(map(repr, INITS))}; got {self.init!r}.")
+        if self.seeds not in SEEDS:
+            raise InputError(f"seeds must be one of {', '.join(map(repr, SEEDS))}; got {self.seeds!r}.")
         lowest = {"n": 1, "n_init": 1, "n_neighbors": 0} | ({} if self.reduction is None else {"reduction": 1})
         for name, low in lowest.items():
             object.__setattr__(self, name, check_integer(getattr(self, name), f"Splits: {name}", low=low))
@@ -91,7 +98,7 @@ class Splits:
     @property
     def reduced(self) -> bool:
         """Whether options of the prototypes are set."""
-        return self.reduction is not None or self.n_neighbors != NEIGHBORS
+        return self.reduction is not None or self.n_neighbors != NEIGHBORS or self.seeds != SEEDS[0]
 
     def draw(self, gram: Gram, k: int, entropy: Entropy, numbers: Sequence[int]) -> Labels:
         """Return the partitions that both halves of some splits start from, −1 outside the half.

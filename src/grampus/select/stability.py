@@ -94,7 +94,7 @@ def stability(
     final = check_labels(labels, n)
     k = int(final.max()) + 1
     if check_splits(splits).reduced:
-        raise InputError("reduction and n_neighbors belong to RED-S; stability uses every document. Leave them out.")
+        raise InputError("Options of prototypes belong to RED-S; stability uses every document. Leave them out.")
     if n < 2 * k:
         raise InputError(f"Each half must hold {k} documents for {k} clusters: at least {2 * k} are needed; got {n}.")
     base, sigma = gram.split_shift()
