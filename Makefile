@@ -24,8 +24,8 @@ $(STAMP): requirements/dev.lock pyproject.toml native/CMakeLists.txt $(wildcard 
 	CXX=$$(sh native/compiler.sh $(PY)) PATH="$(abspath $(BIN)):$$PATH" $(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
-	$(BIN)/grampus demo
+demo: $(STAMP)  ## the main job: cluster texts about countries; levels, names, and a page (demo.html)
+	$(BIN)/grampus demo --report demo.html
 
 test: $(STAMP)  ## units, contracts, properties, references and docstrings, in parallel; under five minutes
 	$(PY) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus
@@ -80,5 +80,5 @@ lock:  ## pin the development tools anew (needs uv: `pip install uv`)
 	  --no-header --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* .axe dist build docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe dist build demo.html docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf native/CMake[CFI][ai]* native/build.ninja native/*.cmake native/*.a native/.[a-z]* src/grampus/_native/*.so
