@@ -1,8 +1,9 @@
 """Run the code blocks of the documentation: what a page tells the reader to type works.
 
-Pages hold three kinds of code. Examples with ``>>>`` are doctests, run by pytest with their output. Plain ``python`` blocks
-and the commands of ``console`` blocks are run here, page by page, in a folder with the files of `docs.samples`. Blocks
-without a language, or in another one, show output, formats and formulas. ``python -m docs.blocks [PAGE …]`` runs pages.
+Pages hold three kinds of code. Examples with ``>>>`` are doctests, run by pytest with their output. Plain ``python``
+blocks and the commands of ``console`` blocks are run here, page by page, in a folder with the files of `docs.samples`.
+Blocks without a language, or in another one, show output, formats and formulas. ``python -m docs.blocks [PAGE …]``
+runs pages.
 """
 
 from __future__ import annotations

@@ -54,7 +54,9 @@ def jsonl(path: Path, rows: list[dict[str, str]]) -> None:
 def prose(folder: Path, texts: list[tuple[str, str, str]]) -> None:
     """Write tickets, answers, abstracts, two weeks of notes, embeddings and what is known of some documents."""
     days = [f"2026-{month:02}-{day:02}" for month in range(1, 7) for day in (3, 9, 14, 21, 28)]
-    rows = [[str(number), name, text, label, days[number % len(days)]] for number, (name, text, label) in enumerate(texts)]
+    rows = [
+        [str(number), name, text, label, days[number % len(days)]] for number, (name, text, label) in enumerate(texts)
+    ]
     table(folder / "tickets.csv", ["ticket", "subject", "body", "queue", "opened"], rows)
     table(folder / "answers.csv", ["person", "answer"], [[row[0], row[2].split(". ")[0].split(";")[0]] for row in rows])
     records = [dict(zip(("id", "title", "abstract", "field", "year"), row, strict=True)) for row in rows]
@@ -107,10 +109,15 @@ def strings(folder: Path) -> None:
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(source, place)
     motifs = ["".join(draw.choice("ACGT") for _ in range(60)) for _ in range(3)]
-    reads = [[f"read{n}", "".join(b if draw.random() < 0.95 else draw.choice("ACGT") for b in motifs[n % 3])] for n in range(60)]
+    reads = [
+        [f"read{n}", "".join(b if draw.random() < 0.95 else draw.choice("ACGT") for b in motifs[n % 3])]
+        for n in range(60)
+    ]
     table(folder / "reads.csv", ["id", "sequence"], reads)
     pairs = [f"{start} {end}" for start, ends in GERMAN.items() for end in ends]
-    both = [f"{one}, und {two}" for one in pairs for two in pairs if one != two and one.split(" ")[1] == two.split(" ")[1]]
+    both = [
+        f"{one}, und {two}" for one in pairs for two in pairs if one != two and one.split(" ")[1] == two.split(" ")[1]
+    ]
     table(folder / "meldungen.csv", ["id", "text"], [[str(n), text] for n, text in enumerate(pairs * 2 + both * 2)])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import subprocess
-import sys
 import tempfile
 import tomllib
 import urllib.request
@@ -12,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from lab import Found, Task, Unavailable
+from docs.follow import build_wheel
+from lab import Found, Table, Task, Unavailable
 from lab.harness import ROOT
 from lab.promises import promise
 
@@ -58,9 +58,7 @@ def footprints(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "requirements.in"
         shutil.copy(ROOT / "pyproject.toml", Path(folder) / "pyproject.toml")
-        build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", folder, str(ROOT)]
-        subprocess.run(build, check=True, capture_output=True)
-        own = next(Path(folder).glob("*.whl")).stat().st_size / 1e6
+        own = build_wheel(Path(folder) / "wheel").stat().st_size / 1e6
         for name in ("grampus", *PEERS):
             source.write_text(f"{name}\n", encoding="utf-8")
             count, total, sizes, packages = measured(
@@ -70,7 +68,7 @@ def footprints(task: Task) -> Found:
                 count, total, sizes = count + 1, total + own, sorted([*sizes, (own, "grampus")], reverse=True)
             version = next((each["version"] for each in packages if each["name"] == name), "")
             largest = ", ".join(f"{each} {size:.0f}" for size, each in sizes[:3])
-            rows.append(f"| {name} {version} | {count} | {total:.0f} | {largest} |")
+            rows.append([f"{name} {version}".strip(), str(count), f"{total:.0f}", largest])
             parts.append(f"{name} {count} packages, {total:.0f} MB")
-    table = "\n".join(["| package | packages | MB | the largest, MB |", "|---|---|---|---|", *rows])
-    return Found("; ".join(parts), {}, body=table)
+    table = Table("Wheels of a plain installation", ["package", "packages", "MB", "the largest, MB"], rows)
+    return Found("; ".join(parts), tables=[table])
