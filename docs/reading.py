@@ -1,7 +1,8 @@
 """How easily a page reads: Flesch's reading ease, 206.835 − 1.015 words per sentence − 84.6 syllables per word.
 
 Rudolf Flesch, *A new readability yardstick*, Journal of Applied Psychology 32 (1948). Code, addresses of links and
-headings are left out. A full stop, an item of a list and a cell of a table end a sentence; a colon or semicolon does not.
+headings are left out. A full stop, an item of a list and a cell of a table end a sentence; a colon or a semicolon does
+not.
 """
 
 from __future__ import annotations
