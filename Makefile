@@ -27,8 +27,8 @@ $(STAMP): requirements/dev.lock pyproject.toml native/CMakeLists.txt $(wildcard 
 	CXX=$$(sh native/compiler.sh $(PY)) PATH="$(abspath $(BIN)):$$PATH" $(PY) -m pip install --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-demo: $(STAMP)  ## the main job: cluster SciPy's own documentation
-	$(BIN)/grampus demo
+demo: $(STAMP)  ## the main job: cluster texts about countries; levels, names, and a page (demo.html)
+	$(BIN)/grampus demo --report demo.html
 
 test: $(STAMP)  ## units, contracts, properties, references and docstrings, in parallel; under five minutes
 	$(RUN) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus tools
@@ -143,5 +143,5 @@ lock:  ## pin the development tools, the tests without extras and the image anew
 	$(LOCK) -c requirements/dev.lock --extra files --extra parquet --extra duckdb pyproject.toml -o requirements/image.lock
 
 clean:  ## remove everything that was made
-	rm -rf .venv .venv-* .axe .coverage tests/js/node_modules dist build docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-* .axe .coverage tests/js/node_modules dist build demo.html docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	rm -rf native/CMake[CFI][ai]* native/build.ninja native/*.cmake native/*.a native/.[a-z]* src/grampus/_native/*.so

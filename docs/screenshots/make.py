@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from grampus import DocumentClusterer
-from grampus.datasets import scipy_docstrings
+from grampus.datasets import world_factbook
 from grampus.report import write_report
 from tests.browser import Browser, browser
 
@@ -49,7 +49,7 @@ def shoot(chrome: Browser, page: Path) -> None:
 
 
 def main() -> None:
-    model = DocumentClusterer(random_state=0).fit(scipy_docstrings())
+    model = DocumentClusterer(random_state=0).fit(world_factbook())
     with tempfile.TemporaryDirectory() as folder, browser() as chrome:
         page = Path(folder, "page.html")
         write_report(model.run_, page)

@@ -141,7 +141,7 @@ def median_seconds(count: int, *words: str) -> tuple[float, list[float]]:
 
 @promise(
     "demo-seconds",
-    "`grampus demo` (1,258 documents, k chosen) from start to end, median of three.",
+    "`grampus demo` (1,355 documents, k chosen) from start to end, median of three.",
     rests_on=("cli", "documents", "select"),
     conditions=("demo-seconds",),
 )

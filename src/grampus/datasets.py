@@ -1,20 +1,47 @@
-"""Corpora that come with our dependencies: the documentation of SciPy's public names, by subpackage."""
+"""Corpora to try things on: chapters of the World Factbook, and the documentation of SciPy's public names."""
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import inspect
+import json
 import re
 import types
 import warnings
 from collections import Counter
+from pathlib import Path
 
 from .text import Corpus
 
-__all__ = ["scipy_docstrings"]
+__all__ = ["scipy_docstrings", "world_factbook"]
+
+_FACTBOOK = Path(__file__).parent / "data" / "world_factbook.jsonl.gz"
 
 _NAMES = re.compile(r"\{'\w+'(?:, '\w+')*\}")
 _SMALLEST = 20  # documents that a subpackage needs to be a class of its own
+
+
+def world_factbook() -> Corpus:
+    """Return 1,355 short texts about countries, labelled by chapter: history, economy, flag and four more.
+
+    They are seven chapters of the World Factbook of November 2015, a work in the public domain that is part of the
+    package. Ids name country and chapter, such as ``"France: flag"``.
+
+    Examples
+    --------
+    >>> from grampus.datasets import world_factbook
+    >>> corpus = world_factbook()
+    >>> len(corpus), sorted(set(corpus.labels))
+    (1355, ['courts', 'economy', 'elections', 'flag', 'geography', 'history', 'media'])
+    """
+    rows = [json.loads(line) for line in gzip.decompress(_FACTBOOK.read_bytes()).decode("utf-8").splitlines()]
+    return Corpus(
+        [row["text"] for row in rows],
+        ids=[f"{row['country']}: {row['chapter']}" for row in rows],
+        labels=[row["chapter"] for row in rows],
+        source="the World Factbook of 2015",
+    )
 
 
 def scipy_docstrings() -> Corpus:

@@ -96,9 +96,10 @@ def small_demo(monkeypatch):
     """A demo of every fourth document; the whole takes half a minute on a busy machine, and is timed elsewhere."""
     from grampus import datasets
 
-    whole = datasets.scipy_docstrings()
-    some = whole.take(np.arange(0, len(whole), 4))
-    monkeypatch.setattr(datasets, "scipy_docstrings", lambda: some)
+    for name in ("world_factbook", "scipy_docstrings"):
+        whole = getattr(datasets, name)()
+        some = whole.take(np.arange(0, len(whole), 4))
+        monkeypatch.setattr(datasets, name, lambda some=some: some)
 
 
 def grampus(folder, *arguments, **environment):
@@ -210,17 +211,25 @@ def test_help_and_version_import_nothing_heavy_and_are_quick(tmp_path):
 
 
 @pytest.mark.usefixtures("small_demo")
-def test_the_demo_chooses_k_and_compares_with_the_subpackages(tmp_path, capsys, monkeypatch):
+def test_the_demo_shows_k_names_levels_and_page(tmp_path, capsys, monkeypatch):
+    status, out, error = here(tmp_path, capsys, monkeypatch, "demo", "--report", "demo.html")
+    assert (status, error) == (0, "")
+    assert "documents from the World Factbook of 2015" in out
+    assert "◀ chosen" in out
+    assert "Finer, within each cluster:" in out
+    assert float(out.split("7 chapters they are from: NMI ")[1].split(",")[0]) > 0.8
+    assert "Again: grampus demo --report demo.html --seed 0" in out
+    assert "<html" in (tmp_path / "demo.html").read_text(encoding="utf-8")
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_the_demo_of_scipy_compares_with_the_subpackages(tmp_path, capsys, monkeypatch):
     import scipy
 
-    status, out, error = here(tmp_path, capsys, monkeypatch, "demo")
+    status, out, error = here(tmp_path, capsys, monkeypatch, "demo", "--corpus", "scipy")
     assert (status, error) == (0, "")
     assert f"documents from docstrings of SciPy {scipy.__version__}" in out
-    assert f"SciPy {scipy.__version__}" in out
-    assert "◀ chosen" in out
-    agreement = float(out.split("NMI ")[1].split(",")[0])
-    assert 0.4 < agreement < 1.0
-    assert "Again: grampus demo --seed 0" in out
+    assert 0.4 < float(out.split("subpackages they are from: NMI ")[1].split(",")[0]) < 1.0
 
 
 @pytest.mark.usefixtures("small_demo")
@@ -234,11 +243,11 @@ def test_the_demo_prints_and_returns_the_same(tmp_path, capsys, monkeypatch):
 def test_the_demo_writes_corpora(tmp_path, capsys, monkeypatch):
     status, out, error = here(tmp_path, capsys, monkeypatch, "demo", "--write", "examples")
     assert (status, error) == (0, "")
-    assert out.split() == ["examples/docs", "examples/docs.csv", "examples/docs.jsonl"]
-    with (tmp_path / "examples" / "docs.csv").open(newline="") as file:
+    assert out.split() == ["examples/factbook", "examples/factbook.csv", "examples/factbook.jsonl"]
+    with (tmp_path / "examples" / "factbook.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) == len(list((tmp_path / "examples" / "docs").rglob("*.txt")))
-    lines = (tmp_path / "examples" / "docs.jsonl").read_text().splitlines()
+    assert len(rows) == len(list((tmp_path / "examples" / "factbook").rglob("*.txt")))
+    lines = (tmp_path / "examples" / "factbook.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == rows
 
 

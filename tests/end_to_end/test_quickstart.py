@@ -31,7 +31,7 @@ def test_the_page_works_and_shows_what_comes():
     followed = follow(PAGE.read_text(encoding="utf-8"), here=True)
     assert followed.failed == ()
     assert followed.other == ()
-    assert set(followed.reports) == {"report.html", "eleven.html"}
+    assert set(followed.reports) == {"report.html", "seven.html"}
     assert min(followed.reports.values()) > 100_000
 
 

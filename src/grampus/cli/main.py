@@ -35,7 +35,7 @@ COMMANDS = {  # in the order of use; each is a file of this folder, loaded when 
     "describe-kernel": "Explain a kernel in words and formulas.",
     "vectors": "Register, list and remove sets of word vectors.",
     "cache": "Show or clear the cache of vectors and embeddings.",
-    "demo": "Cluster a real corpus that is already on this machine.",
+    "demo": "Cluster a real corpus that comes with Grampus.",
     "doctor": "Show versions, extras, threads and memory.",
     "completion": "Print a completion script for a shell.",
 }
