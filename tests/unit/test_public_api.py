@@ -28,7 +28,7 @@ PUBLIC = {
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError
-        MissingExtraError RunError
+        MissingExtraError PartsError RunError
     """,
     "grampus.gram": """
         Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
