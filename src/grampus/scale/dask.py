@@ -38,8 +38,8 @@ class OnDask(Parts):
         return len(next(iter(self._steps.values()), []))
 
     def begin(self, step: str, function: Function, sources: Sequence[Any]) -> None:
-        """Make the pieces: one for each source, ``function(source)`` its record; a source may be a future."""
-        self._steps[step] = self._submit(step, function, [(source,) for source in sources], ())
+        """Make the pieces: one for each source, a tuple of arguments of `function`, which may be futures."""
+        self._steps[step] = self._submit(step, function, list(sources), ())
         self._settle(step)
 
     def derive(self, step: str, function: Function, needs: Sequence[str], *shared: Any) -> None:

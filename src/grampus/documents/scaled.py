@@ -1,0 +1,192 @@
+"""Fit a DocumentClusterer in parts: where the pieces come from, and where they are held."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .._progress import Progress
+from ..errors import InputError, MissingExtraError
+from ..scale import Disk, Parts, Record, Scratch
+from ..text import Corpus, Texts
+from ..text.readers.pieces import DOCUMENTS, Pieces, replace_ids
+from ..text.terms.in_parts import pack_corpus
+from .frames import read_rows
+from .in_parts import Settings, check_kernel, cluster_parts, document_tables
+from .inputs import as_corpus
+
+TEXTS = "texts"
+
+
+def is_dask(X: Any) -> bool:
+    """Return whether X is a Dask bag or data frame."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "to_delayed")
+
+
+def is_in_parts(X: Any, client: Any, scratch: Any) -> bool:
+    """Return whether documents are to be clustered in parts: they come so, or it was asked for."""
+    return client is not None or scratch is not None or isinstance(X, Pieces | Parts) or is_dask(X)
+
+
+def fit_in_parts(
+    model: Any, X: Any, unused: dict[str, Any], text: str | None, client: Any, scratch: Any, progress: Progress
+) -> Any:
+    """Fit a clusterer to documents in pieces and return it.
+
+    Parameters
+    ----------
+    model : DocumentClusterer
+    X : Pieces, Dask bag or frame, Parts, or texts
+    unused : dict
+        Options of ``fit`` that do not work in parts; refused where they are given.
+    text : str, optional
+        Column of the texts in a frame.
+    client : distributed.Client, optional
+    scratch : path, optional
+    progress : callable
+    """
+    began = time.perf_counter()
+    settings = _check(model, unused)
+    if isinstance(X, Parts):
+        _set_fitted(model, X, settings, began, progress)
+        return model
+    with open_parts(X, {**model.get_params(), "text": text}, text, client, scratch) as parts:
+        _set_fitted(model, parts, settings, began, progress)
+    return model
+
+
+def _check(model: Any, unused: dict[str, Any]) -> Settings:
+    kernel, method, effort, seed = model._check()
+    given = {**unused, **{name: getattr(model, name) for name in ("vectors", "embed", "outliers")}}
+    named = [name for name, value in given.items() if value is not None and value != "off"]
+    if named:
+        raise InputError(
+            f"{named[0]} does not work in parts; leave it out, or leave out scratch and client to work in memory."
+        )
+    if effort.level != "middle":
+        raise InputError("In parts the answer is the middle level; the others are in the run. Leave out level.")
+    most = max(effort.ks or (1,)) if model.n_clusters == "auto" else int(model.n_clusters)
+    kernel = kernel.for_clusters(most, method.components())
+    return Settings(kernel, method, effort, seed, check_kernel(kernel))
+
+
+def open_parts(X: Any, job: dict[str, Any], text: str | None, client: Any, scratch: Any) -> Parts:
+    """Return the pieces of documents, read: on workers if there is a client, else on disk."""
+    state = X.state() if isinstance(X, Pieces) else None
+    place = Scratch(scratch, {"parameters": {name: repr(value) for name, value in job.items()}, "state": state})
+    if is_dask(X) or client is not None:
+        return _on_workers(X, text, client, place)
+    parts = Disk(place)
+    try:
+        if isinstance(X, Pieces):
+            parts.begin(TEXTS, X.reader, X.files)
+        else:
+            parts.begin(TEXTS, cut, [_texts(X, text)])
+    except BaseException:
+        parts.close(finished=False)
+        raise
+    return parts
+
+
+def _on_workers(X: Any, text: str | None, client: Any, place: Scratch) -> Parts:
+    try:
+        from distributed import default_client
+
+        from ..scale.dask import OnDask
+    except ImportError:
+        raise MissingExtraError("Dask must be installed to work on its collections; run: pip install 'grampus[dask]'") from None
+    if client is None:
+        try:
+            client = default_client()
+        except ValueError:
+            raise InputError("A Dask collection needs client=…; there is no distributed.Client.") from None
+    parts = OnDask(client, place)
+    if is_dask(X):
+        futures = client.compute(list(X.to_delayed()))
+        parts.begin(TEXTS, _partition, [(place, text, future) for place, future in enumerate(futures)])
+    elif isinstance(X, Pieces):
+        parts.begin(TEXTS, X.reader.whole, [(file,) for file in X.files])
+    else:
+        held = client.scatter([dict(record) for record in cut(_texts(X, text))], hash=False)
+        parts.begin(TEXTS, dict, [(future,) for future in held])
+    return parts
+
+
+def _texts(X: Any, text: str | None) -> Corpus:
+    corpus = as_corpus(read_rows(X, text).X)
+    if corpus is None:
+        raise InputError(f"In parts X must be texts, a Dask bag or frame, or read_pieces(…); got {type(X).__name__}.")
+    return corpus
+
+
+def cut(corpus: Corpus, documents: int = DOCUMENTS) -> Iterator[Record]:
+    """Yield the pieces of a corpus.
+
+    Parameters
+    ----------
+    corpus : Corpus
+    documents : int
+        Of a piece, at most.
+    """
+    for first in range(0, len(corpus), documents):
+        inside = slice(first, first + documents)
+        columns = {
+            name: None if values is None else values[inside]
+            for name, values in ((name, getattr(corpus, name)) for name in ("labels", "titles", "dates"))
+        }
+        ids = corpus.ids[inside]
+        yield pack_corpus(replace_ids(Corpus(corpus.texts[inside], **columns), ids))
+
+
+def _partition(number: int, text: str | None, values: Any) -> Record:
+    """Return a partition of a bag or frame as a piece."""
+    if hasattr(values, "columns"):
+        name = text or "text"
+        if name not in values.columns:
+            raise InputError(f"text must name a column of the frame, one of {', '.join(map(str, values.columns))}.")
+        texts, ids = values[name].tolist(), [str(one) for one in values.index]
+    else:
+        held = list(values)
+        texts = [one.get(text or "text") if isinstance(one, dict) else one for one in held]
+        ids = [str(one.get("id", place)) if isinstance(one, dict) else str(place) for place, one in enumerate(held)]
+    kept = [(one, name) for one, name in zip(texts, ids, strict=True) if isinstance(one, str) and one.strip()]
+    corpus = Corpus(Texts(one for one, _ in kept))
+    return pack_corpus(replace_ids(corpus, Texts(f"{number}:{name}" for _, name in kept)))
+
+
+def _set_fitted(model: Any, parts: Parts, settings: Settings, began: float, progress: Progress) -> None:
+    """Cluster, and set the attributes of the fitted clusterer."""
+    found = cluster_parts(model, parts, settings, progress)
+    run = found.run
+    made = replace(run.provenance, seconds=round(time.perf_counter() - began, 3))
+    model.run_ = replace(run, provenance=made)
+    model.predictor_, model.result_, model.confidence_, model.index_ = found.predictor, None, None, None
+    model._set_fitted()
+    model.labels_ = found.labels.astype(np.intp)
+
+
+def write_tables(parts: Parts, folder: Path, run: Any, labels: Any) -> int:
+    """Write the results of all documents as Parquet files, one for each piece; return how many.
+
+    Parameters
+    ----------
+    parts : Parts
+    folder : Path
+    run : Run
+    labels : array
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError:
+        raise MissingExtraError("pyarrow must be installed to write Parquet; run: pip install 'grampus[parquet]'") from None
+    folder.mkdir(parents=True, exist_ok=True)
+    count = 0
+    for count, columns in enumerate(document_tables(parts, labels, run), 1):
+        parquet.write_table(pyarrow.table(columns), folder / f"part-{count - 1:05d}.parquet")
+    return count
