@@ -23,6 +23,7 @@ from .options import (
     VectorOptions,
     _Type,
 )
+from .parts import PartsOptions
 from .report import TextOptions
 from .results import document_rows
 from .show import console, print_json, progress_bars, say, show_run, table
@@ -33,9 +34,11 @@ if TYPE_CHECKING:
     from .._progress import Progress
     from ..documents import Guide
     from ..persist import Run
+    from ..text import Corpus
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 LEVELS = ("coarse", "middle", "fine")
+LARGE = 10**9  # documents in parts, for defaults that depend on their number
 METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 
 
@@ -183,6 +186,7 @@ class Options:
     )
     naming: NameOptions
     machine: MachineOptions
+    parts: PartsOptions
     table: ResultOptions
     texts: TextOptions
     output: OutputOptions
@@ -240,7 +244,7 @@ def cluster(options: Options) -> None:
             progress("writing the page", 0, 1)
             write_report(run, options.page, texts=texts)
             progress("writing the page", 1, 1)
-        if options.table.results:
+        if options.table.results and not run.provenance.collection:  # in parts they are written
             progress("writing the table", 0, 1)
             options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
             progress("writing the table", 1, 1)
@@ -264,8 +268,10 @@ def _run(options: Options, progress: Progress) -> Run:
 
     start = options.start
     run = None if options.within is None else Run.load(options.source)
-    corpus = options.documents.read(options.source, progress) if run is None else None
-    count = len(corpus) if corpus is not None else int((run.evidence.labels == options.within).sum()) if run else 0
+    pieces = options.documents.pieces(options.source) if run is None else None
+    in_parts = options.parts.apply(pieces, options.table.results, options.output.silent)
+    corpus = None if run is not None or in_parts else options.documents.read(options.source, progress)
+    count = LARGE if in_parts else _count(corpus, run, options.within)
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
@@ -284,13 +290,27 @@ def _run(options: Options, progress: Progress) -> Run:
     )
     if run is not None and options.within is not None:
         return cluster_within(run, options.within, model, progress)
+    line = repeat_line(seed=options.machine.seed)
+    if in_parts:
+        refuse((*names_of(GuideOptions), "keep", "embeddings"), "in parts")
+        assert pieces is not None
+        made = options.parts.fit(model, pieces, options.table.results, progress)
+        made = options.naming.apply(made, options.out, progress)
+        source = replace(made.provenance, columns=options.documents.columns, command=line, source=options.source)
+        return replace(made, provenance=source)
     assert corpus is not None
     documents, described = options.others.documents(corpus, options.terms.kernel)
     model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
-    line = repeat_line(seed=options.machine.seed)
     made = options.naming.apply(model.run_, options.out, progress)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
+
+
+def _count(corpus: Corpus | None, run: Run | None, within: int | None) -> int:
+    """Return how many documents are clustered, for the defaults that depend on it."""
+    if corpus is not None:
+        return len(corpus)
+    return int((run.evidence.labels == within).sum()) if run is not None else 0
 
 
 def show_within(run: Run, cluster: int, out: Console) -> None:

@@ -330,6 +330,11 @@ def _remarks(view: _View, whole: Means, settings: Settings, names: NDArray[np.ui
     empty = int((names == _empty_name(view.words.width)).sum())
     if empty:
         notes.append(f"{empty:,} documents without any known term: assigned, but without any known term.")
+    if len(names) > SHOWN:
+        notes.append(
+            f"The run and its page show some documents of each cluster, drawn by content; the counts are those of all "
+            f"{len(names):,}."
+        )
     if settings.method.name not in ITERATED:
         notes.append(f"Method '{settings.method.name}' clustered a sample; all others were assigned to the nearest mean.")
     if settings.method.name == "consensus":
@@ -427,13 +432,12 @@ def _stack(rows: list[tuple[Array, Array]], width: int) -> Any:
     return sp.csr_array((data, indices.astype(np.int32), indptr), shape=(len(rows), width))
 
 
-def document_tables(parts: Parts, labels: NDArray[np.int32], run: Run) -> Iterator[dict[str, Any]]:
+def document_tables(parts: Parts, run: Run) -> Iterator[dict[str, Any]]:
     """Yield the table of every piece: id, cluster, its name, second choice, margin and oddness.
 
     Parameters
     ----------
     parts : Parts
-    labels : array of shape (n,)
     run : Run
     """
     k = len(run.evidence.clusters)

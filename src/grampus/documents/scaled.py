@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from .._config import format_size, settings
+from .._files import temporary
+from .._parallel import thread_count
 from .._progress import Progress
-from ..errors import InputError, MissingExtraError
+from ..errors import InputError, MemoryBudgetError, MissingExtraError
+from ..persist import Run
 from ..scale import Disk, Parts, Record, Scratch
 from ..text import Corpus, Texts
 from ..text.readers.pieces import DOCUMENTS, Pieces, replace_ids
@@ -21,6 +27,8 @@ from .in_parts import Settings, check_kernel, cluster_parts, document_tables
 from .inputs import as_corpus
 
 TEXTS = "texts"
+IN_MEMORY, ON_DISK = 15.0, 5.0  # bytes for each byte of text; measured, see docs/scale.md
+SECONDS = 3.0  # of a core for each megabyte of text
 
 
 def is_dask(X: Any) -> bool:
@@ -112,8 +120,7 @@ def _on_workers(X: Any, text: str | None, client: Any, place: Scratch) -> Parts:
     elif isinstance(X, Pieces):
         parts.begin(TEXTS, X.reader.whole, [(file,) for file in X.files])
     else:
-        held = client.scatter([dict(record) for record in cut(_texts(X, text))], hash=False)
-        parts.begin(TEXTS, dict, [(future,) for future in held])
+        parts.begin(TEXTS, dict, [(parts.keep(dict(record)),) for record in cut(_texts(X, text))])
     return parts
 
 
@@ -170,23 +177,71 @@ def _set_fitted(model: Any, parts: Parts, settings: Settings, began: float, prog
     model.labels_ = found.labels.astype(np.intp)
 
 
-def write_tables(parts: Parts, folder: Path, run: Any, labels: Any) -> int:
-    """Write the results of all documents as Parquet files, one for each piece; return how many.
+def write_tables(parts: Parts, folder: Path, run: Run) -> int:
+    """Write the results of all documents as a folder of Parquet files, one for each piece; return how many.
+
+    The folder appears whole or not at all, and replaces an older one of such files.
 
     Parameters
     ----------
     parts : Parts
+        As they are after a fit.
     folder : Path
     run : Run
-    labels : array
     """
     try:
         import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
         raise MissingExtraError("pyarrow must be installed to write Parquet; run: pip install 'grampus[parquet]'") from None
-    folder.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and not all(file.suffix == ".parquet" for file in folder.iterdir()):
+        raise InputError(f"The tables need a folder of their own; {folder} holds other files.")
     count = 0
-    for count, columns in enumerate(document_tables(parts, labels, run), 1):
-        parquet.write_table(pyarrow.table(columns), folder / f"part-{count - 1:05d}.parquet")
+    beside = temporary(folder)
+    try:
+        beside.mkdir(parents=True)
+        for count, columns in enumerate(document_tables(parts, run), 1):
+            parquet.write_table(pyarrow.table(columns), beside / f"part-{count - 1:05d}.parquet")
+        shutil.rmtree(folder, ignore_errors=True)
+        beside.replace(folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
     return count
+
+
+@dataclass(frozen=True)
+class Planned:
+    """Whether documents are clustered in parts, and what that will take, in a sentence."""
+
+    in_parts: bool
+    sentence: str = ""
+
+
+def plan_parts(pieces: Pieces, asked: bool, scratch: Any, *, on_workers: bool) -> Planned:
+    """Choose between memory and parts by the size of the files and the budget; refuse what fits neither.
+
+    Parameters
+    ----------
+    pieces : Pieces
+    asked : bool
+        Whether parts were asked for.
+    scratch : path, optional
+    on_workers : bool
+        Whether the pieces go to Dask workers.
+    """
+    size = pieces.text_size
+    memory, budget = IN_MEMORY * size, settings().memory
+    if not asked and memory <= budget:
+        return Planned(False)
+    place = Path(scratch or tempfile.gettempdir())
+    room = shutil.disk_usage(next(above for above in (place, *place.absolute().parents) if above.exists())).free
+    if not on_workers and ON_DISK * size > room:
+        raise MemoryBudgetError(
+            f"{pieces.source} needs about {format_size(memory)} of memory (the budget is {format_size(budget)}) or "
+            f"{format_size(ON_DISK * size)} of disk ({place} has {format_size(room)}). Name another folder with scratch=… "
+            "(--scratch), or use Dask."
+        )
+    where = "on Dask workers" if on_workers else f"on disk, {format_size(ON_DISK * size)} in {place}"
+    reason = "" if asked else f" (memory would need {format_size(memory)}, the budget is {format_size(budget)})"
+    minutes = max(1, round(SECONDS * size / 1e6 / 60 / max(thread_count(), 1)))
+    return Planned(True, f"Working in parts {where}{reason}; about {minutes} min on {thread_count()} cores.")

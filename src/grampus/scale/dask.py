@@ -6,6 +6,8 @@ scheduler; what the client has summed up is in the scratch folder, from which an
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import Any
@@ -14,6 +16,7 @@ from ..errors import InputError, MissingExtraError, PartsError
 from .parts import Function, Parts, Scratch, add, nbytes
 
 _PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
+_SMALL = 2**16  # bytes that travel with every task
 _TOGETHER = 8  # results that one task adds up
 
 
@@ -71,6 +74,12 @@ class OnDask(Parts):
         self.traffic.add(name, 0, received=nbytes([result]))
         return result
 
+    def keep(self, value: Any) -> Any:
+        """Return a task whose result is a value of the client."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # it is meant
+            return self.client.submit(_same, value, pure=False)
+
     def drop(self, *steps: str) -> None:
         """Forget steps; the workers free them."""
         for step in steps:
@@ -85,8 +94,8 @@ class OnDask(Parts):
         workers = self._reached(lambda: len(self.client.scheduler_info()["workers"]))
         size = nbytes(shared)
         self.traffic.add(name, len(given), sent=size * max(workers, 1))
-        if size > 2**16:  # sent once to every worker, not with every task
-            shared = tuple(self._reached(lambda: self.client.scatter(list(shared), hash=False, broadcast=workers > 0)))
+        if size > _SMALL:  # one task, which a lost worker's share is made from again; scattered data would be lost
+            shared = tuple(self.keep(value) for value in shared)
         return [self.client.submit(function, *own, *shared, pure=False) for own in given]
 
     def _settle(self, step: str) -> None:
@@ -131,6 +140,10 @@ class OnDask(Parts):
         return PartsError(f"The Dask scheduler cannot be reached ({reason.splitlines()[0][:120]}).{again}")
 
 
+def _same(value: Any) -> Any:
+    return value
+
+
 def _add(*some: Any) -> Any:
     """Add results of pieces; exact, so the order does not matter."""
     return reduce(add, some)
@@ -154,7 +167,11 @@ def connect(address: str, workers: int | None = None) -> Any:
     if address in ("local", "threads"):
         dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
         cluster = LocalCluster(
-            n_workers=workers, threads_per_worker=1, processes=address == "local", dashboard_address=None
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=address == "local",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
         )
         return Client(cluster)
     try:

@@ -78,13 +78,14 @@ class Scratch:
 
     def __init__(self, place: str | Path | None, job: Mapping[str, Any], limit: int | None = None) -> None:
         content = json.dumps({"grampus": __version__, **job}, sort_keys=True, default=str)
-        self.kept = place is not None
+        self.kept, self._alone = place is not None, False
         self.limit, self.used = limit, 0
         if place is None:
             self.folder = Path(tempfile.mkdtemp(prefix="grampus-"))
         else:
             digest = hashlib.blake2b(content.encode(), digest_size=8).hexdigest()
             self.folder = Path(place) / f"grampus-{digest}"
+            self._alone = not self.folder.parent.exists()
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         manifest = self.folder / _MANIFEST
         self.resumed = manifest.exists()
@@ -142,7 +143,7 @@ class Scratch:
         """Delete the folder; an unfinished job keeps the one that was asked for."""
         if finished or not self.kept:
             shutil.rmtree(self.folder, ignore_errors=True)
-            if self.kept:
+            if self._alone:
                 with contextlib.suppress(OSError):  # other jobs may be in it
                     self.folder.parent.rmdir()
 
