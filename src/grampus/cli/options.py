@@ -128,14 +128,14 @@ class SourceOptions:
         """Return the documents of a file, a folder or a pattern, to be read in pieces; None for other sources."""
         from ..text import read_pieces
 
-        if source in ("-", "duckdb:") or (os.path.isdir(source) and os.path.exists(os.path.join(source, "manifest.json"))):
+        if source in ("-", "duckdb:") or (
+            os.path.isdir(source) and os.path.exists(os.path.join(source, "manifest.json"))
+        ):
             return None
         if not os.path.exists(source) and not any(sign in source for sign in "*?["):
             return None  # reading it says what is wrong
         given = {name: getattr(self, name) for name in (*_COLUMNS, "query", "format")}
-        return read_pieces(
-            source, text=list(self.text) or None, options=self.options, skip=self.skip_errors, **given
-        )
+        return read_pieces(source, text=list(self.text) or None, options=self.options, skip=self.skip_errors, **given)
 
     def read(self, source: str, progress: Progress) -> Corpus:
         """Read the documents; guesses and skipped records are in the corpus's notes."""

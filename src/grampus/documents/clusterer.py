@@ -261,7 +261,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         check_outliers(self.outliers)
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
-        return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), check_seed(self.random_state)
+        return (
+            parse_kernel(self.kernel),
+            check_method(self.method),
+            self.effort or Effort(),
+            check_seed(self.random_state),
+        )
 
     def _collect(
         self, X: Any, kernel: Kernel, corpus: Corpus | None, progress: Progress | None

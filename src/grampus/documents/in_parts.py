@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -157,10 +158,22 @@ class _View:
                 if name not in best or tuple(document[:2]) < best[name][:2]:
                     best[name] = tuple(document)
         order = [best[name] for name in names.tolist()]
-        columns = dict(zip(("texts", "ids", "clean", "titles", "dates", "labels"), zip(*order, strict=True), strict=False))
+        columns = dict(
+            zip(("texts", "ids", "clean", "titles", "dates", "labels"), zip(*order, strict=True), strict=False)
+        )
         rows = _stack([one[-1] for one in order], self.words.width)
         kept = {name: list(columns[name]) for name in ("titles", "dates", "labels") if any(columns[name])}
-        return Corpus(list(columns["texts"]), list(columns["ids"]), **kept, source="parts"), columns["clean"], rows
+        return Corpus(list(columns["texts"]), _different(columns["ids"]), **kept), columns["clean"], rows
+
+
+def _different(ids: Iterable[str]) -> list[str]:
+    """Return ids with those that pieces share numbered, as a reader does within a piece."""
+    seen: Counter[str] = Counter()
+    found = []
+    for one in ids:
+        seen[one] += 1
+        found.append(one if seen[one] == 1 else f"{one}#{seen[one]}")
+    return found
 
 
 def _draw(names: NDArray[np.uint64], count: int, seed: int) -> NDArray[np.uint64]:
@@ -255,7 +268,9 @@ def _describe(
     gram, rows30 = inputs.gram(kernel), inputs.features["components"]
     clusters = assign(rows30, whole.means).astype(np.intp)
     levels = partitions(gram, clusters, ks, settings.seed)
-    levels = {name: level if name == "middle" else numbered_by_size(level, inputs.weights) for name, level in levels.items()}
+    levels = {
+        name: level if name == "middle" else numbered_by_size(level, inputs.weights) for name, level in levels.items()
+    }
     predictor = _predictor(kernel, inputs, whole, maker)
     seen = replace(
         Predictor.of(kernel, gram, inputs.features, clusters, inputs.weights, None, False, inputs.makers),
@@ -336,15 +351,15 @@ def _remarks(view: _View, whole: Means, settings: Settings, names: NDArray[np.ui
             f"{len(names):,}."
         )
     if settings.method.name not in ITERATED:
-        notes.append(f"Method '{settings.method.name}' clustered a sample; all others were assigned to the nearest mean.")
+        notes.append(
+            f"Method '{settings.method.name}' clustered a sample; all others were assigned to the nearest mean."
+        )
     if settings.method.name == "consensus":
         notes.append("The confidence of the consensus is known for the sample only.")
     return notes
 
 
-def _collection(
-    view: _View, settings: Settings, whole: Means, shown: int, levels: dict[str, Any]
-) -> dict[str, Any]:
+def _collection(view: _View, settings: Settings, whole: Means, shown: int, levels: dict[str, Any]) -> dict[str, Any]:
     """Return what the run records about the whole collection."""
     return {
         "documents": view.n,

@@ -107,7 +107,9 @@ def _on_workers(X: Any, text: str | None, client: Any, place: Scratch) -> Parts:
 
         from ..scale.dask import OnDask
     except ImportError:
-        raise MissingExtraError("Dask must be installed to work on its collections; run: pip install 'grampus[dask]'") from None
+        raise MissingExtraError(
+            "Dask must be installed to work on its collections; run: pip install 'grampus[dask]'"
+        ) from None
     if client is None:
         try:
             client = default_client()
@@ -193,7 +195,9 @@ def write_tables(parts: Parts, folder: Path, run: Run) -> int:
         import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise MissingExtraError("pyarrow must be installed to write Parquet; run: pip install 'grampus[parquet]'") from None
+        raise MissingExtraError(
+            "pyarrow must be installed to write Parquet; run: pip install 'grampus[parquet]'"
+        ) from None
     if folder.exists() and not all(file.suffix == ".parquet" for file in folder.iterdir()):
         raise InputError(f"The tables need a folder of their own; {folder} holds other files.")
     count = 0

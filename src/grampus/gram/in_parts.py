@@ -20,6 +20,7 @@ from .lapack import symmetric_eigh
 
 BLOCK = 16  # vectors of a pass
 WIDE = 5  # the basis is so many times as wide as the components asked for
+FEWEST = 8  # passes, at least
 _DIGITS = 52  # of an exact sum, one spare
 _NOTHING = 1e-10  # a shorter row, of rows of length 1, is rounding
 
@@ -45,18 +46,18 @@ def leading_directions(
     progress : callable
     """
     rank = min(rank, width)
-    block = min(BLOCK, width)
-    passes = max(1, min(math.ceil(WIDE * rank / block), width // block))
+    wide = min(max(WIDE * rank, FEWEST * BLOCK), width)
+    passes = math.ceil(wide / BLOCK)
     longest = float(parts.total(_column_sums, ["rows"], width, name="principal").max(initial=1.0))
     digits = _DIGITS - math.ceil(math.log2(max(longest, 1.0)))
     steps = 2.0 ** -(digits - digits // 2), 2.0 ** -(digits // 2)  # of the rows and of their products
-    basis = np.empty((width, block * passes))
-    projected = np.zeros((block * passes, block * passes))
-    fresh = _orthonormal(rng.standard_normal((width, block)))
+    basis = np.empty((width, wide))
+    projected = np.zeros((wide, wide))
+    fresh = _orthonormal(rng.standard_normal((width, min(BLOCK, wide))))
     with blas_threads():
         for number in range(passes):
             progress("finding components", number, passes)
-            here = slice(number * block, (number + 1) * block)
+            here = slice(number * BLOCK, min((number + 1) * BLOCK, wide))
             basis[:, here] = fresh
             image = parts.total(_product, ["rows"], fresh, *steps, name="principal")
             known = basis[:, : here.stop]
@@ -67,8 +68,8 @@ def leading_directions(
             rest -= known @ (known.T @ rest)  # twice is enough
             fresh = _orthonormal(rest)
             fresh = _orthonormal(fresh - known @ (known.T @ fresh))  # where little was left
-            if number + 1 < passes:
-                projected[here.stop : here.stop + block, here] = fresh.T @ rest
+            fresh = fresh[:, : wide - here.stop]  # the last block may be narrower
+            projected[here.stop : here.stop + BLOCK, here] = fresh.T @ rest
         progress("finding components", passes, passes)
         projected = np.tril(projected) + np.tril(projected, -1).T
         values, vectors = symmetric_eigh(projected)

@@ -120,7 +120,9 @@ class OnDask(Parts):
                 self.client.retry([future])
             else:
                 raise self._lost(f"a task was {future.status}")
-        raise PartsError(f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller.")
+        raise PartsError(
+            f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller."
+        )
 
     def _reached(self, call: Any) -> Any:
         """Call the scheduler; say in one line that it cannot be reached."""

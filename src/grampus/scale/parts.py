@@ -52,12 +52,14 @@ class Traffic:
 
     def add(self, step: str, tasks: int, sent: int = 0, received: int = 0) -> None:
         """Count a step's tasks and bytes."""
+        step = step.strip("_").replace("_", " ")
         for table, value in ((self.tasks, tasks), (self.sent, sent), (self.received, received)):
             table[step] = table.get(step, 0) + value
 
     def record(self) -> dict[str, dict[str, int]]:
-        """Return the tables as plain values."""
-        return {"tasks": self.tasks, "bytes_sent": self.sent, "bytes_received": self.received}
+        """Return the tables as plain values, without zeros."""
+        tables = {"tasks": self.tasks, "bytes_sent": self.sent, "bytes_received": self.received}
+        return {name: {step: value for step, value in table.items() if value} for name, table in tables.items()}
 
 
 class Scratch:

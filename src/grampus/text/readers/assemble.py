@@ -264,7 +264,8 @@ def assemble_pieces(
         if len(builder.texts) >= documents or builder.texts.nbytes >= size:
             done += len(builder.texts)
             yield builder.corpus()
-            builder = _Builder(source, table, asked, columns, values, columns_seen=builder.columns_seen)
+            seen = {"columns_seen": builder.columns_seen, "records": builder.records}
+            builder = _Builder(source, table, asked, columns, values, **seen)  # type: ignore[arg-type]
     if len(builder.texts) or not done:
         source.log.report(done + len(builder.texts), last=True)
         yield builder.corpus()

@@ -98,9 +98,9 @@ class PieceReader:
 
     def corpora(self, source: str) -> Iterator[Corpus]:
         """Yield a source as corpora."""
-        columns = named_columns(self.columns.get("text"), **{
-            name: self.columns.get(name) for name in ("id", "label", "title", "date")
-        })
+        columns = named_columns(
+            self.columns.get("text"), **{name: self.columns.get(name) for name in ("id", "label", "title", "date")}
+        )
         log = Log(None)
         limits = (self.documents, BYTES if self.documents <= DOCUMENTS else float("inf"))
         with ExitStack() as cleanup:

@@ -107,11 +107,12 @@ def fit_parts(parts: Parts, words: TermVectorizer, n: int) -> Words:
     learned = parts.scratch.once("words", lambda: _learn(parts, bare, preparation, n))
     vectorizer = unpack_words(parameters, learned)
     parts.derive("rows", _weigh, ["counts"], parameters, dict(learned))
-    counts: Counter[str] = Counter()
-    for some in parts.each(_language_counts, ["counts"]):
-        counts.update({codes[place]: count for place, count in enumerate(some) if count and codes})
+    spoken = parts.scratch.once(
+        "spoken", lambda: {"counts": parts.total(_language_counts, ["counts"], max(len(codes), 1))}
+    )
     parts.drop("counts")
-    return Words(vectorizer, dict(sorted(counts.items(), key=lambda item: (-item[1], item[0]))), dropped)
+    counts = dict(zip(codes, spoken["counts"].tolist(), strict=False))
+    return Words(vectorizer, {code: count for code, count in counts.items() if count}, dropped)
 
 
 def unpack_words(parameters: dict[str, Any], learned: Record) -> TermVectorizer:
@@ -211,8 +212,8 @@ def _count(texts: Record, clean: Record, words: TermVectorizer, preparation: Pre
     return {**kept, **pack_texts("names", Texts(names))}
 
 
-def _language_counts(counts: Record) -> list[int]:
-    return np.bincount(counts["language"]).tolist()
+def _language_counts(counts: Record, languages: int) -> NDArray[np.intp]:
+    return np.bincount(counts["language"], minlength=languages)
 
 
 def _tally(counts: Record) -> tuple[Record, NDArray[np.int64], NDArray[np.int64]]:
@@ -244,9 +245,7 @@ def _learn(parts: Parts, words: TermVectorizer, preparation: Preparation, n: int
     column[kept] = np.arange(len(kept))
     inside = column[term] >= 0
     order = np.lexsort((count[inside], column[term][inside]))
-    tally = Tally(
-        n, len(kept), column[term][inside][order], count[inside][order], documents[inside][order]
-    )
+    tally = Tally(n, len(kept), column[term][inside][order], count[inside][order], documents[inside][order])
     fitted = clone(words)
     fitted.vocabulary_ = {all_names[unit]: place for place, unit in enumerate(kept.tolist())}
     fitted.preparation_ = preparation
@@ -278,7 +277,8 @@ def _weigh(counts: Record, parameters: dict[str, Any], learned: Record) -> Recor
         (data[kept], column[indices[kept]].astype(np.int32), ends), shape=(len(indptr) - 1, len(place))
     )
     chosen_counts.sum_duplicates()
-    rows = unit_rows(vectorizer.weighting_.transform(chosen_counts))
+    empty = chosen_counts.astype(np.float64)  # a piece without documents
+    rows = unit_rows(vectorizer.weighting_.transform(chosen_counts)) if len(indptr) > 1 else sp.csr_array(empty)
     return {**pack_rows(rows), "name": short_names(rows)}
 
 
