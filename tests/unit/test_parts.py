@@ -75,7 +75,8 @@ def test_scratch_is_removed_and_keeps_what_is_finished(tmp_path):
     again = Scratch(tmp_path / "new", {"k": 3})
     assert again.resumed and again.once("sum", lambda: pytest.fail("computed twice"))["x"].tolist() == [0, 1, 2]
     other = Scratch(tmp_path / "new", {"k": 4})
-    assert other.folder != again.folder and not other.resumed
+    assert other.folder != again.folder
+    assert not other.resumed
     other.close(finished=True)
     again.close(finished=True)
     assert list(tmp_path.glob("new/*")) == []
@@ -116,7 +117,8 @@ def test_finished_pieces_are_not_computed_again(tmp_path):
     with pytest.raises(RuntimeError, match="interrupted"):
         squares(3)
     assert squares(-1) == [0, 1, 4, 9, 16]
-    assert seen.count(3) == 2 and len(seen) < 10
+    assert seen.count(3) == 2
+    assert len(seen) < 10
 
 
 # -- terms
@@ -185,7 +187,8 @@ def test_kmeans_in_parts_is_lloyds_algorithm(pieces):
             break
         means = new
     np.testing.assert_allclose(found.means, means, atol=1e-12)
-    assert assign(rows, found.means).tolist() == nearest.tolist() and found.outcome.value == "converged"
+    assert assign(rows, found.means).tolist() == nearest.tolist()
+    assert found.outcome.value == "converged"
     np.testing.assert_allclose(found.objective, ((rows - means[nearest]) ** 2).sum(), rtol=1e-5)
 
 
@@ -231,12 +234,14 @@ def test_the_groups_are_found_counted_and_predicted(fitted, tmp_path):
     documents, whole = fitted
     assert len({tuple(sorted(set(whole.labels_[number::3]))) for number in range(3)}) == 3
     assert whole.run_.sizes == tuple(np.bincount(whole.labels_).tolist())
-    assert whole.run_.n_documents == 180 and whole.run_.provenance.collection["where"] == "memory"
+    assert whole.run_.n_documents == 180
+    assert whole.run_.provenance.collection["where"] == "memory"
     assert whole.predict(documents).tolist() == whole.labels_.tolist()
     assert whole.assign(["", "whale song"]).known.tolist() == [False, True]
     whole.save(tmp_path / "run")
     again = load(tmp_path / "run")
-    assert again.predict(documents).tolist() == whole.labels_.tolist() and again.run_.sizes == whole.run_.sizes
+    assert again.predict(documents).tolist() == whole.labels_.tolist()
+    assert again.run_.sizes == whole.run_.sizes
     whole.report(tmp_path / "page.html")
 
 
@@ -250,7 +255,8 @@ def test_more_documents_than_are_shown(monkeypatch):
             found.append(model().fit(parts))
     assert answer(found[0]) == answer(found[1])
     run = found[0].run_
-    assert len(run) == 60 and sum(run.sizes) == run.n_documents == len(found[0].labels_) == 300
+    assert len(run) == 60
+    assert sum(run.sizes) == run.n_documents == len(found[0].labels_) == 300
     assert any("the counts are those of all 300" in note for note in run.evidence.warnings)
     assert any("found on 120 of 300" in note for note in run.evidence.warnings)
 
@@ -264,8 +270,10 @@ def test_tables_of_all_documents(fitted, tmp_path):
     table = parquet.read_table(tmp_path / "all.parquet").to_pydict()
     assert table["id"] == [str(number + 1) for number in range(180)]
     assert table["cluster"] == whole.labels_.tolist()
+    assert table["copies"][:3] == [1, 1, 1]
     assert table["cluster_name"][0] == whole.clusters_[table["cluster"][0]].label
-    assert min(table["margin"]) >= 0 and max(table["oddness"]) <= 1
+    assert min(table["margin"]) >= 0
+    assert max(table["oddness"]) <= 1
 
 
 def test_an_interrupted_fit_resumes(fitted, tmp_path, monkeypatch):
@@ -348,7 +356,8 @@ def test_memory_is_preferred_while_it_suffices(tmp_path):
     assert not plan_parts(pieces, False, None, on_workers=False).in_parts
     with config(memory="1MB"):
         planned = plan_parts(pieces, False, tmp_path, on_workers=False)
-    assert planned.in_parts and "memory would need" in planned.sentence and str(tmp_path) in planned.sentence
+    assert planned.in_parts
+    assert "memory would need" in planned.sentence and str(tmp_path) in planned.sentence
 
 
 @pytest.mark.slow

@@ -10,37 +10,36 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._array import Array, sum_rows
 from .._progress import Progress
 from .._random import generators
-from ..cluster.kmeans.centroids import margins
 from ..cluster.kmeans.in_parts import Means, assign, kmeans_parts
 from ..errors import InputError
 from ..gram import Collection, Gram, LinearGram, normalise
-from ..gram.in_parts import leading_directions, sparse_rows, unit_features
+from ..gram.in_parts import leading_directions, unit_features
 from ..gram.principal import PrincipalGram
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
-from ..scale import Parts, Record, snap
+from ..scale import Parts, Record
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.components import ComponentsInput
 from ..text.terms.count import Units, Written
 from ..text.terms.forms import Forms
-from ..text.terms.in_parts import COLUMNS, GRID, Words, cleaned, fit_parts, pack_rows, short_names, texts_of
+from ..text.terms.in_parts import GRID, Words, fit_parts
 from ..text.terms.prepare import Prepared, language_note
+from . import piece
 from .build_run import build_run
 from .effort import Effort
 from .inputs import Inputs, default_terms, distinct
-from .levels import numbered_by_size, partitions
+from .levels import Partitions, numbered_by_size, partitions
 from .methods import Found, Job, Method
 from .parameters import plain
 from .partition import Partition
@@ -51,7 +50,6 @@ SAMPLE = 20_000  # different documents on which levels and the consensus are fou
 SHOWN, SHOWN_OF_EACH = 20_000, 200  # documents that are described and shown: about, and of a cluster at least
 COMPONENTS = "linear@components"
 ITERATED = ("consensus", "kernel-kmeans")  # methods after which k-means runs over all documents
-BINS = 4096  # of the similarities of documents to their cluster, for its median
 
 
 @dataclass(frozen=True)
@@ -89,8 +87,8 @@ def check_kernel(kernel: Kernel) -> int:
     if known:
         return int(known[1])
     raise InputError(
-        f"In parts the kernel must be 'cosine|principal(r)|normalise', with any r; got '{kernel}'. Other kernels need all "
-        "documents in memory: leave out scratch and client (--scratch, --dask), or cluster a sample."
+        f"In parts the kernel must be 'cosine|principal(r)|normalise', with any r; got '{kernel}'. Other kernels need "
+        "all documents in memory: leave out scratch and client (--scratch, --dask), or cluster a sample."
     )
 
 
@@ -105,16 +103,16 @@ def cluster_parts(model: Any, parts: Parts, settings: Settings, progress: Progre
     settings : Settings
     progress : callable
     """
-    n = int(parts.total(_length, ["texts"]))
+    n = int(parts.total(piece.length, ["texts"]))
     if n == 0:
         raise InputError("There must be at least one document; got none.")
-    notes = list(dict.fromkeys(note for some in parts.each(_notes, ["texts"]) for note in some))
+    notes = list(dict.fromkeys(note for some in parts.each(piece.notes, ["texts"]) for note in some))
     progress("reading terms", 0, 1)
     words = fit_parts(parts, default_terms(n) if model.terms is None else clone(model.terms), n)
     progress("reading terms", 1, 1)
     view = _View(parts, words, settings, n)
     view.find_components(progress)
-    names = np.concatenate(list(parts.each(_names, ["rows"])))
+    names = np.concatenate(list(parts.each(piece.names, ["rows"])))
     levels, means, choice, found = _from_sample(model, view, settings, names, notes, progress)
     whole = _cluster_all(view, settings, means, progress)
     labels, whole = _labelled(view, whole)
@@ -147,13 +145,13 @@ class _View:
 
         self.directions = self.parts.scratch.once("directions", compute)["directions"]
         own = np.ascontiguousarray(self.directions[:, : self.settings.rank])
-        self.parts.derive("features", _features, ["rows"], own)
+        self.parts.derive("features", piece.features, ["rows"], own)
 
     def read(self, names: NDArray[np.uint64]) -> tuple[Corpus, tuple[str, ...], Any]:
         """Return documents by the names of their rows, in the order of the names: a corpus, cleaned texts, rows."""
         wanted = np.sort(names)
         best: dict[int, tuple[Any, ...]] = {}
-        for found in self.parts.each(_gather, ["texts", "clean", "rows"], wanted, name="read"):
+        for found in self.parts.each(piece.gather, ["texts", "clean", "rows"], wanted, name="read"):
             for name, *document in found:
                 if name not in best or tuple(document[:2]) < best[name][:2]:
                     best[name] = tuple(document)
@@ -161,7 +159,7 @@ class _View:
         columns = dict(
             zip(("texts", "ids", "clean", "titles", "dates", "labels"), zip(*order, strict=True), strict=False)
         )
-        rows = _stack([one[-1] for one in order], self.words.width)
+        rows = piece.stack([one[-1] for one in order], self.words.width)
         kept = {name: list(columns[name]) for name in ("titles", "dates", "labels") if any(columns[name])}
         return Corpus(list(columns["texts"]), _different(columns["ids"]), **kept), columns["clean"], rows
 
@@ -190,7 +188,7 @@ def _from_sample(
 ) -> tuple[dict[str, int], Array, Choice | None, Found]:
     """Choose the levels and find the clusters of a sample; return the means of these under the kernel."""
     different, copies = np.unique(names, return_counts=True)
-    filled = different != _empty_name(view.words.width)
+    filled = different != piece.empty_name(view.words.width)
     drawn = _draw(different[filled] if filled.any() else different, SAMPLE, settings.seed)
     corpus, clean, rows = view.read(drawn)
     inputs = _inputs(corpus, clean, rows, rows, settings.kernel, view)
@@ -240,13 +238,13 @@ def _cluster_all(view: _View, settings: Settings, means: Array, progress: Progre
 
 
 def _labelled(view: _View, found: Means) -> tuple[NDArray[np.int32], Means]:
-    """Number the clusters by size, and assign every document."""
+    """Renumber the clusters by size, and assign every document."""
     filled = np.flatnonzero(found.counts > 0)
     keys = [tuple(row) for row in found.sums[filled].tolist()]
     order = filled[sorted(range(len(filled)), key=lambda at: (-found.counts[filled[at]], keys[at]))]
     found = replace(found, sums=found.sums[order], counts=found.counts[order])
-    view.parts.derive("found", _evidence, ["features"], found.means, found.sums, found.counts)
-    return np.concatenate(list(view.parts.each(_labels, ["found"]))), found
+    view.parts.derive("found", piece.evidence, ["features"], found.means, found.sums, found.counts)
+    return np.concatenate(list(view.parts.each(piece.labels, ["found"]))), found
 
 
 def _describe(
@@ -271,6 +269,7 @@ def _describe(
     levels = {
         name: level if name == "middle" else numbered_by_size(level, inputs.weights) for name, level in levels.items()
     }
+    view.parts.derive("levels", piece.levels, ["features", "found"], *_coarse_and_fine(rows30, inputs.weights, levels))
     predictor = _predictor(kernel, inputs, whole, maker)
     seen = replace(
         Predictor.of(kernel, gram, inputs.features, clusters, inputs.weights, None, False, inputs.makers),
@@ -281,7 +280,7 @@ def _describe(
     steady = stability(partition, settings.effort.n_splits, progress) if settings.effort.stability else None
     known = plain(model.get_params(), settings.method, settings.effort, settings.seed, inputs)
     run = build_run(partition, steady, known, repr(model), progress)
-    record = _collection(view, settings, whole, len(shown), levels)
+    record = _collection(view, whole, len(shown))
     provenance = replace(
         run.provenance, languages=view.words.counts, collection=record, parameters={**known, "terms": None},
         fingerprint=hashlib.sha256(np.sort(names).tobytes()).hexdigest(),
@@ -289,6 +288,22 @@ def _describe(
     evidence = replace(run.evidence, objective=whole.objective)
     arrays = predictor.arrays()
     return replace(run, provenance=provenance, evidence=evidence, model=arrays), predictor
+
+
+def _coarse_and_fine(rows: Array, weights: Array, levels: Partitions) -> tuple[Array, Array, Array]:
+    """Return the coarse cluster of every cluster, the means of the fine ones, and the cluster that each is part of."""
+    middle = levels["middle"]
+    k = int(middle.max()) + 1
+    coarse, parents, means = np.arange(k), np.arange(k), np.empty((0, rows.shape[1]))
+    if "coarse" in levels:
+        coarse[middle] = levels["coarse"]
+    if "fine" in levels:
+        fine = levels["fine"]
+        parents = np.empty(int(fine.max()) + 1, dtype=np.intp)
+        parents[fine] = middle
+        sizes = np.bincount(fine, weights=weights)
+        means = sum_rows(rows, fine, len(sizes), weights) / sizes[:, None]
+    return coarse, means, parents
 
 
 def _predictor(kernel: Kernel, inputs: Inputs, whole: Means, maker: ComponentsInput) -> Predictor:
@@ -305,7 +320,7 @@ def _stratified(
     view: _View, labels: NDArray[np.int32], names: NDArray[np.uint64], seed: int
 ) -> tuple[NDArray[np.uint64], Array]:
     """Return documents to show, so many of each cluster by its size, and how many documents each stands for."""
-    empty = _empty_name(view.words.width)
+    empty = piece.empty_name(view.words.width)
     chosen, weights = [], []
     for cluster in range(int(labels.max()) + 1):
         inside = names[labels == cluster]
@@ -342,7 +357,7 @@ def _remarks(view: _View, whole: Means, settings: Settings, names: NDArray[np.ui
     copies = len(names) - len(np.unique(names))
     if copies:
         notes.append(f"{copies:,} of {len(names):,} documents repeat another word for word or term for term.")
-    empty = int((names == _empty_name(view.words.width)).sum())
+    empty = int((names == piece.empty_name(view.words.width)).sum())
     if empty:
         notes.append(f"{empty:,} documents without any known term: assigned, but without any known term.")
     if len(names) > SHOWN:
@@ -359,7 +374,7 @@ def _remarks(view: _View, whole: Means, settings: Settings, names: NDArray[np.ui
     return notes
 
 
-def _collection(view: _View, settings: Settings, whole: Means, shown: int, levels: dict[str, Any]) -> dict[str, Any]:
+def _collection(view: _View, whole: Means, shown: int) -> dict[str, Any]:
     """Return what the run records about the whole collection."""
     return {
         "documents": view.n,
@@ -370,118 +385,4 @@ def _collection(view: _View, settings: Settings, whole: Means, shown: int, level
         "where": view.parts.where,
         "iterations": whole.n_iter,
         "traffic": view.parts.traffic.record(),
-    }
-
-
-# -- functions of a piece
-
-
-def _length(texts: Record) -> int:
-    return len(texts["texts.ends"]) - 1
-
-
-def _notes(texts: Record) -> list[str]:
-    return list(texts_of(texts, "notes")) if "notes.ends" in texts else []
-
-
-def _names(rows: Record) -> NDArray[np.uint64]:
-    return np.asarray(rows["name"])
-
-
-def _features(rows: Record, directions: Array) -> Record:
-    """Return the rows of a piece under the kernel, as float32 on the grid of exact sums."""
-    features = unit_features(sparse_rows(rows), directions, GRID)
-    squares = snap((features * features).sum(axis=1), GRID).sum()
-    return {"x": features.astype(np.float32), "squares": np.array(squares)}
-
-
-def _evidence(features: Record, means: Array, sums: Array, counts: Array) -> Record:
-    """Return cluster, second choice and margin of every document of a piece, and how typical it is."""
-    rows = np.asarray(features["x"], dtype=np.float64)
-    labels = assign(rows, means).astype(np.intp)
-    squared = np.stack([((rows - mean) ** 2).sum(axis=1) for mean in means], axis=1)
-    _, second, margin = margins(squared, labels)
-    own = (rows * rows).sum(axis=1)
-    typical = ((rows * sums[labels]).sum(axis=1) - own) / np.maximum(counts[labels] - 1.0, 1.0)
-    return {
-        "label": labels.astype(np.int32),
-        "second": second.astype(np.int32),
-        "margin": margin.astype(np.float32),
-        "typical": typical.astype(np.float32),
-    }
-
-
-def _labels(found: Record) -> NDArray[np.int32]:
-    return np.asarray(found["label"])
-
-
-def _empty_name(width: int) -> np.uint64:
-    return np.uint64(short_names(sp.csr_array((1, max(width, 1))))[0])
-
-
-def _gather(texts: Record, clean: Record, rows: Record, wanted: NDArray[np.uint64]) -> list[tuple[Any, ...]]:
-    """Return name, text, id, cleaned text, title, date, label and row of documents; of copies the first by text."""
-    names = np.asarray(rows["name"])
-    at = np.flatnonzero(wanted[np.minimum(np.searchsorted(wanted, names), len(wanted) - 1)] == names)
-    if not len(at):
-        return []
-    columns = {name: texts_of(texts, name) for name in (*COLUMNS, "labels") if f"{name}.ends" in texts}
-    counted, matrix = cleaned(texts, clean), sparse_rows(rows)
-    best: dict[int, tuple[Any, ...]] = {}
-    for place in at.tolist():
-        name = int(names[place])
-        own = columns["texts"][place], columns["ids"][place]
-        if name in best and best[name][:2] <= own:
-            continue
-        more = [columns[column][place] if column in columns else "" for column in ("titles", "dates", "labels")]
-        first, last = matrix.indptr[place], matrix.indptr[place + 1]
-        best[name] = (*own, counted[place], *more, (matrix.indices[first:last], matrix.data[first:last]))
-    return [(name, *document) for name, document in best.items()]
-
-
-def _stack(rows: list[tuple[Array, Array]], width: int) -> Any:
-    lengths = np.array([len(index) for index, _ in rows])
-    indptr = np.concatenate([[0], np.cumsum(lengths)])
-    indices = np.concatenate([index for index, _ in rows]) if rows else np.empty(0, np.int32)
-    data = np.concatenate([data for _, data in rows]) if rows else np.empty(0)
-    return sp.csr_array((data, indices.astype(np.int32), indptr), shape=(len(rows), width))
-
-
-def document_tables(parts: Parts, run: Run) -> Iterator[dict[str, Any]]:
-    """Yield the table of every piece: id, cluster, its name, second choice, margin and oddness.
-
-    Parameters
-    ----------
-    parts : Parts
-    run : Run
-    """
-    k = len(run.evidence.clusters)
-    table = parts.total(_histogram, ["found"], k)
-    usual = [_median(row) for row in table]
-    titles = np.array([cluster.label for cluster in run.evidence.clusters], dtype=object)
-    for columns in parts.each(_columns, ["texts", "found"], np.array(usual), name="results"):
-        yield {"id": list(columns.pop("ids")), "cluster_name": titles[columns["cluster"]].tolist(), **columns}
-
-
-def _histogram(found: Record, k: int) -> NDArray[np.int64]:
-    bins = np.clip(((found["typical"] + 1.0) * (BINS / 2)).astype(np.int64), 0, BINS - 1)
-    table = np.bincount(found["label"].astype(np.int64) * BINS + bins, minlength=k * BINS)
-    return table.reshape(k, BINS).astype(np.int64)
-
-
-def _median(row: NDArray[np.int64]) -> float:
-    """Return the lower median of a histogram of similarities, to its bins."""
-    reached = np.cumsum(row)
-    return (float(np.searchsorted(reached, reached[-1] / 2.0)) + 0.5) * 2.0 / BINS - 1.0
-
-
-def _columns(texts: Record, found: Record, usual: Array) -> dict[str, Any]:
-    own = usual[found["label"]]
-    odd = np.clip(1.0 - found["typical"] / np.where(own > 0, own, 1.0), 0.0, 1.0)
-    return {
-        "ids": texts_of(texts, "ids"),
-        "cluster": np.asarray(found["label"]),
-        "second": np.asarray(found["second"]),
-        "margin": np.asarray(found["margin"]),
-        "oddness": np.where(own > 0, odd, 0.0).astype(np.float32),
     }

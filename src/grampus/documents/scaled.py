@@ -23,8 +23,9 @@ from ..text import Corpus, Texts
 from ..text.readers.pieces import DOCUMENTS, Pieces, replace_ids
 from ..text.terms.in_parts import pack_corpus
 from .frames import read_rows
-from .in_parts import Settings, check_kernel, cluster_parts, document_tables
+from .in_parts import Settings, check_kernel, cluster_parts
 from .inputs import as_corpus
+from .piece import document_tables
 
 TEXTS = "texts"
 IN_MEMORY, ON_DISK = 15.0, 5.0  # bytes for each byte of text; measured, see docs/scale.md
@@ -193,7 +194,7 @@ def write_tables(parts: Parts, folder: Path, run: Run) -> int:
     """
     try:
         import pyarrow
-        import pyarrow.parquet as parquet
+        from pyarrow import parquet
     except ImportError:
         raise MissingExtraError(
             "pyarrow must be installed to write Parquet; run: pip install 'grampus[parquet]'"
@@ -242,8 +243,8 @@ def plan_parts(pieces: Pieces, asked: bool, scratch: Any, *, on_workers: bool) -
     if not on_workers and ON_DISK * size > room:
         raise MemoryBudgetError(
             f"{pieces.source} needs about {format_size(memory)} of memory (the budget is {format_size(budget)}) or "
-            f"{format_size(ON_DISK * size)} of disk ({place} has {format_size(room)}). Name another folder with scratch=… "
-            "(--scratch), or use Dask."
+            f"{format_size(ON_DISK * size)} of disk ({place} has {format_size(room)}). Name another folder with "
+            "scratch=… (--scratch), or use Dask."
         )
     where = "on Dask workers" if on_workers else f"on disk, {format_size(ON_DISK * size)} in {place}"
     reason = "" if asked else f" (memory would need {format_size(memory)}, the budget is {format_size(budget)})"

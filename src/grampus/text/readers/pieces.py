@@ -124,6 +124,16 @@ class Pieces:
     source : str
     files : tuple of str
     reader : PieceReader
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grampus.text import read_pieces
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.csv").write_text("text")
+    ...     read_pieces(f"{folder}/*.csv").size
+    4
     """
 
     source: str
@@ -175,7 +185,7 @@ def read_pieces(
     options: ReadOptions | None = None,
     skip: bool = False,
 ) -> Pieces:
-    """Return documents that are read in pieces, when they are clustered: more than fit into memory.
+    r"""Return documents that are read in pieces, when they are clustered: more than fit into memory.
 
     Parameters
     ----------
@@ -193,7 +203,7 @@ def read_pieces(
     >>> from grampus.text import read_pieces
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     for name in ("a", "b"):
-    ...         _ = Path(folder, f"{name}.csv").write_text("text\\nwhale song\\nbird nest\\n")
+    ...         _ = Path(folder, f"{name}.csv").write_text("text\nwhale song\nbird nest\n")
     ...     list(read_pieces(f"{folder}/*.csv").corpus().ids)
     ['a.csv:1', 'a.csv:2', 'b.csv:1', 'b.csv:2']
     """
