@@ -244,7 +244,7 @@ def cluster(options: Options) -> None:
             progress("writing the page", 0, 1)
             write_report(run, options.page, texts=texts)
             progress("writing the page", 1, 1)
-        if options.table.results and not run.provenance.collection:  # in parts they are written
+        if options.table.results:
             progress("writing the table", 0, 1)
             options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
             progress("writing the table", 1, 1)
@@ -269,7 +269,7 @@ def _run(options: Options, progress: Progress) -> Run:
     start = options.start
     run = None if options.within is None else Run.load(options.source)
     pieces = options.documents.pieces(options.source) if run is None else None
-    in_parts = options.parts.apply(pieces, options.table.results, options.output.silent)
+    in_parts = options.parts.apply(pieces, options.output.silent)
     corpus = None if run is not None or in_parts else options.documents.read(options.source, progress)
     count = LARGE if in_parts else _count(corpus, run, options.within)
     model = DocumentClusterer(
@@ -294,7 +294,7 @@ def _run(options: Options, progress: Progress) -> Run:
     if in_parts:
         refuse((*names_of(GuideOptions), "keep", "embeddings"), "in parts")
         assert pieces is not None
-        made = options.parts.fit(model, pieces, options.table.results, progress)
+        made = options.parts.fit(model, pieces, progress)
         made = options.naming.apply(made, options.out, progress)
         source = replace(made.provenance, columns=options.documents.columns, command=line, source=options.source)
         return replace(made, provenance=source)

@@ -312,8 +312,7 @@ class ResultOptions:
 
     heading: ClassVar[str] = "Output"
     results: str | None = option(
-        "Write one row per document to a .csv or .jsonl file, or - for standard output.",
-        type=click.Path(allow_dash=True),
+        "Write one row per document to a .csv or .jsonl file, or - for standard output.", type=FILE
     )
     lossless: bool = option("Keep CSV cells that a spreadsheet would run.")
 

@@ -32,7 +32,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Sequence[str | None
             raise click.UsageError("--results - and --json both use standard output; give --results a file.")
         del given["--results"]
     for option, place in given.items():
-        if option == "--results" and Path(place).suffix.lower() not in (*TABLES, ".parquet"):
+        if option == "--results" and Path(place).suffix.lower() not in TABLES:
             raise click.UsageError(f"--results must end in .csv or .jsonl; got {place!r}.")
         _check_writable(place)
         for source in inputs:

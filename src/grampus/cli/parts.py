@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
 
-from .command import option
+from .command import option, refuse
 from .show import console, say
 
 if TYPE_CHECKING:
     from .._progress import Progress
     from ..persist import Run
     from ..text import Pieces
-
-TABLE = ".parquet"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +30,13 @@ class PartsOptions:
     )
     dask: str | None = option("Work in parts on Dask: local, or tcp://HOST:PORT.", metavar="local|ADDRESS")
 
-    def apply(self, pieces: Pieces | None, results: str | None, silent: bool) -> bool:
+    tables: str | None = option(
+        "In parts: write one row per document as Parquet files in a folder.",
+        metavar="DIR",
+        type=click.Path(file_okay=False),
+    )
+
+    def apply(self, pieces: Pieces | None, silent: bool) -> bool:
         """Return whether to work in parts, and say so with what it will take; refuse what does not fit."""
         from ..documents.scaled import plan_parts
 
@@ -42,16 +46,15 @@ class PartsOptions:
                 raise click.UsageError("--scratch and --dask need a file, a folder or a pattern as SOURCE.")
             return False
         plan = plan_parts(pieces, asked, self.scratch, on_workers=self.dask is not None)
-        table = results is not None and Path(results).suffix.lower() == TABLE
-        if plan.in_parts and results is not None and not table:
-            raise click.UsageError(f"--results must end in {TABLE} in parts: a folder of tables; got {results!r}.")
-        if not plan.in_parts and table:
-            raise click.UsageError(f"--results must end in .csv or .jsonl in memory; got {results!r}.")
+        if plan.in_parts:
+            refuse(("results", "lossless"), "in parts; --tables writes them")
+        else:
+            refuse(("tables",), "in memory; --results writes them")
         if plan.in_parts and not silent:
             say(console(stderr=True), plan.sentence)
         return plan.in_parts
 
-    def fit(self, model: Any, pieces: Pieces, results: str | None, progress: Progress) -> Run:
+    def fit(self, model: Any, pieces: Pieces, progress: Progress) -> Run:
         """Cluster in parts, write the tables that were asked for, and return the run."""
         from ..documents.scaled import open_parts, write_tables
 
@@ -66,9 +69,9 @@ class PartsOptions:
             parts = cleanup.enter_context(open_parts(pieces, model.get_params(), None, client, self.scratch))
             progress("reading", 1, 1)
             model.fit(parts, progress=progress)
-            if results is not None:
+            if self.tables is not None:
                 progress("writing the tables", 0, 1)
-                write_tables(parts, Path(results), model.run_)
+                write_tables(parts, Path(self.tables), model.run_)
                 progress("writing the tables", 1, 1)
         run: Run = model.run_
         return run
