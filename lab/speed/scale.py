@@ -5,6 +5,7 @@ Documents are generated: 35 words each, of 20 topics, half of the words the topi
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import random
@@ -195,7 +196,7 @@ def written(name: str, folder: Path, step: int) -> list[Path]:
     timeout=6 * 3600,
 )
 def equal(task: Task) -> Found:
-    different, seen = 0, []
+    different, seen = 0, list[str]()
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         sets = {name: written(name, folder, task.trials(1, 20)) for name in ("bbc", "20ng")}
@@ -361,10 +362,8 @@ print(json.dumps({"seconds": time.perf_counter() - began, "objective": model.sum
     timeout=3 * 3600,
 )
 def spark(task: Task) -> Found:
-    try:
-        import pyspark  # noqa: F401
-    except ImportError:
-        raise Unavailable("Spark is not installed: apt install default-jre-headless, pip install pyspark") from None
+    if importlib.util.find_spec("pyspark") is None:
+        raise Unavailable("Spark is not installed: apt install default-jre-headless, pip install pyspark")
     with tempfile.TemporaryDirectory() as place:
         generate(place, task.trials(1_000_000, 3_000))
         ours = fit(f"{place}/*.jsonl", "20", place)

@@ -160,7 +160,9 @@ class _View:
             zip(("texts", "ids", "clean", "titles", "dates", "labels"), zip(*order, strict=True), strict=False)
         )
         rows = piece.stack([one[-1] for one in order], self.words.width)
-        kept = {name: list(columns[name]) for name in ("titles", "dates", "labels") if any(columns[name])}
+        kept: dict[str, Any] = {
+            name: list(columns[name]) for name in ("titles", "dates", "labels") if any(columns[name])
+        }
         return Corpus(list(columns["texts"]), _different(columns["ids"]), **kept), columns["clean"], rows
 
 

@@ -7,6 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from .._progress import Progress
 from ..errors import InputError, MemoryBudgetError, MissingExtraError
 from ..persist import Run
 from ..scale import Disk, Parts, Record, Scratch
+from ..scale.dask import OnDask
 from ..text import Corpus, Texts
 from ..text.readers.pieces import DOCUMENTS, Pieces, replace_ids
 from ..text.terms.in_parts import pack_corpus
@@ -104,16 +106,14 @@ def open_parts(X: Any, job: dict[str, Any], text: str | None, client: Any, scrat
 
 def _on_workers(X: Any, text: str | None, client: Any, place: Scratch) -> Parts:
     try:
-        from distributed import default_client
-
-        from ..scale.dask import OnDask
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError(
             "Dask must be installed to work on its collections; run: pip install 'grampus[dask]'"
         ) from None
     if client is None:
         try:
-            client = default_client()
+            client = distributed.default_client()
         except ValueError:
             raise InputError("A Dask collection needs client=…; there is no distributed.Client.") from None
     parts = OnDask(client, place)
@@ -145,7 +145,7 @@ def cut(corpus: Corpus, documents: int = DOCUMENTS) -> Iterator[Record]:
     """
     for first in range(0, len(corpus), documents):
         inside = slice(first, first + documents)
-        columns = {
+        columns: dict[str, Any] = {
             name: None if values is None else values[inside]
             for name, values in ((name, getattr(corpus, name)) for name in ("labels", "titles", "dates"))
         }

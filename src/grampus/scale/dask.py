@@ -10,6 +10,7 @@ import logging
 import warnings
 from collections.abc import Iterator, Sequence
 from functools import reduce
+from importlib import import_module
 from typing import Any
 
 from ..errors import InputError, MissingExtraError, PartsError
@@ -104,18 +105,17 @@ class OnDask(Parts):
 
     def _wait(self, future: Any, *, whole: bool) -> Any:
         """Return the result of a task, or wait until there is one; a task is not to blame for workers that died."""
-        from distributed import KilledWorker, wait
-
+        distributed: Any = import_module("distributed")
         for _ in range(_PATIENCE):
-            self._reached(lambda: wait([future]))
+            self._reached(lambda: distributed.wait([future]))
             if future.status == "finished":
                 try:
                     return self._reached(future.result) if whole else None
-                except KilledWorker:
+                except distributed.KilledWorker:
                     pass
             elif future.status == "error":
                 error = self._reached(future.exception)
-                if not isinstance(error, KilledWorker):
+                if not isinstance(error, distributed.KilledWorker):
                     raise error
                 self.client.retry([future])
             else:
@@ -126,11 +126,9 @@ class OnDask(Parts):
 
     def _reached(self, call: Any) -> Any:
         """Call the scheduler; say in one line that it cannot be reached."""
-        from distributed.comm import CommClosedError
-
         try:
             return call()
-        except (CommClosedError, TimeoutError, OSError) as error:
+        except (TimeoutError, OSError) as error:  # a closed connection is an OSError of Dask's
             raise self._lost(str(error)) from None
         except Exception as error:
             if type(error).__name__ in ("FutureCancelledError", "CancelledError", "ClosedClientError"):
@@ -139,7 +137,7 @@ class OnDask(Parts):
 
     def _lost(self, reason: str) -> PartsError:
         again = f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
-        return PartsError(f"The Dask scheduler cannot be reached ({reason.splitlines()[0][:120]}).{again}")
+        return PartsError(f"The Dask scheduler cannot be reached ({' '.join(reason.split())[:120]}).{again}")
 
 
 def _same(value: Any) -> Any:
@@ -162,21 +160,21 @@ def connect(address: str, workers: int | None = None) -> Any:
         On this machine.
     """
     try:
-        import dask
-        from distributed import Client, LocalCluster
+        dask: Any = import_module("dask")
+        distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
     if address in ("local", "threads"):
         dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
-        cluster = LocalCluster(
+        cluster = distributed.LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
             processes=address == "local",
             dashboard_address=None,
             silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
         )
-        return Client(cluster)
+        return distributed.Client(cluster)
     try:
-        return Client(address, timeout="10s")
+        return distributed.Client(address, timeout="10s")
     except (OSError, TimeoutError, ValueError) as error:
         raise InputError(f"dask must be 'local' or the address of a scheduler; {address!r}: {error}.") from None

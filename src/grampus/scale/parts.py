@@ -110,7 +110,7 @@ class Scratch:
     def save(self, name: str, arrays: Record) -> None:
         """Save arrays under a name, over older ones."""
         buffer = io.BytesIO()
-        np.savez(buffer, **arrays)
+        np.savez(buffer, **dict[str, Any](arrays))
         write_file(self.folder / f"{name}.npz", buffer.getbuffer())
 
     def write(self, step: str, place: int, record: Record) -> None:
@@ -157,7 +157,7 @@ def _mapped(file: Path) -> NDArray[Any]:
     try:
         return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
     except ValueError:  # an empty array cannot be mapped
-        return np.load(file, allow_pickle=False)  # type: ignore[no-any-return]
+        return np.asarray(np.load(file, allow_pickle=False))
 
 
 class Parts(ABC):
@@ -263,7 +263,7 @@ class _Local(Parts):
         self.traffic.add(name or function.__name__, self._count)
         step = _AHEAD * thread_count()  # bounds the results that wait for their turn
         for first in range(0, self._count, step):
-            yield from results_in_threads(lambda at, first=first: call(first + at), min(step, self._count - first))
+            yield from results_in_threads(lambda at: call(first + at), min(step, self._count - first))  # noqa: B023
 
     def _stores(self) -> bool:
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -175,7 +175,7 @@ def _size(path: str) -> int:
 def read_pieces(
     source: str | os.PathLike[str],
     *,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | None = None,  # noqa: A002
     label: str | None = None,
     title: str | None = None,

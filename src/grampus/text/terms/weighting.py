@@ -79,12 +79,12 @@ class Tally:
     @cached_property
     def frequency(self) -> Floats:
         """Documents each term is in."""
-        return np.bincount(self.term, weights=self.documents, minlength=self.width)
+        return np.bincount(self.term, weights=self.documents, minlength=self.width).astype(np.float64)
 
     def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
         """Sum a function of the counts over each term."""
         values = function(self.count.astype(np.float64)) * self.documents
-        return np.bincount(self.term, weights=values, minlength=self.width)
+        return np.bincount(self.term, weights=values, minlength=self.width).astype(np.float64)
 
 
 def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
