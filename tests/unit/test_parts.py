@@ -73,7 +73,8 @@ def test_scratch_is_removed_and_keeps_what_is_finished(tmp_path):
     assert scratch.once("sum", lambda: {"x": np.arange(3)})["x"].tolist() == [0, 1, 2]
     scratch.close(finished=False)
     again = Scratch(tmp_path / "new", {"k": 3})
-    assert again.resumed and again.once("sum", lambda: pytest.fail("computed twice"))["x"].tolist() == [0, 1, 2]
+    assert again.resumed
+    assert again.once("sum", lambda: pytest.fail("computed twice"))["x"].tolist() == [0, 1, 2]
     other = Scratch(tmp_path / "new", {"k": 4})
     assert other.folder != again.folder
     assert not other.resumed
@@ -190,6 +191,17 @@ def test_kmeans_in_parts_is_lloyds_algorithm(pieces):
     assert assign(rows, found.means).tolist() == nearest.tolist()
     assert found.outcome.value == "converged"
     np.testing.assert_allclose(found.objective, ((rows - means[nearest]) ** 2).sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("most", [0, 1])
+def test_counts_are_those_of_the_assignment_also_before_convergence(most):
+    rows = snap(np.random.default_rng(1).normal(size=(300, 3)) / 8, 2.0**-20)
+    with rows_in(3, rows) as parts:
+        found = kmeans_parts(parts, rows[:5], max_iter=most)
+    labels = assign(rows, found.means)
+    assert found.counts.tolist() == np.bincount(labels, minlength=5).tolist()
+    assert found.outcome.value == "max_iter"
+    np.testing.assert_allclose(found.objective, ((rows - found.means[labels]) ** 2).sum(), rtol=1e-5)
 
 
 @pytest.mark.parametrize("pieces", [1, 4])
@@ -320,6 +332,14 @@ def test_what_does_not_work_in_parts_says_so(tmp_path, options, given, message):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_other_texts_never_find_an_earlier_job(tmp_path, monkeypatch):
+    monkeypatch.setattr("grampus.documents.in_parts.kmeans_parts", lambda *_, **__: 1 / 0)
+    for seed in (0, 1):
+        with pytest.raises(ZeroDivisionError):
+            model().fit(texts(30, seed), scratch=tmp_path)
+    assert len(list(tmp_path.iterdir())) == 2
+
+
 def test_numbers_are_refused_in_parts(tmp_path):
     with pytest.raises(InputError, match="In parts X must be texts"):
         model().fit(np.eye(5), scratch=tmp_path)
@@ -357,7 +377,8 @@ def test_memory_is_preferred_while_it_suffices(tmp_path):
     with config(memory="1MB"):
         planned = plan_parts(pieces, False, tmp_path, on_workers=False)
     assert planned.in_parts
-    assert "memory would need" in planned.sentence and str(tmp_path) in planned.sentence
+    assert "memory would need" in planned.sentence
+    assert str(tmp_path) in planned.sentence
 
 
 @pytest.mark.slow

@@ -244,7 +244,7 @@ def _labelled(view: _View, found: Means) -> tuple[NDArray[np.int32], Means]:
     filled = np.flatnonzero(found.counts > 0)
     keys = [tuple(row) for row in found.sums[filled].tolist()]
     order = filled[sorted(range(len(filled)), key=lambda at: (-found.counts[filled[at]], keys[at]))]
-    found = replace(found, sums=found.sums[order], counts=found.counts[order])
+    found = found.take(order)
     view.parts.derive("found", piece.evidence, ["features"], found.means, found.sums, found.counts)
     return np.concatenate(list(view.parts.each(piece.labels, ["found"]))), found
 

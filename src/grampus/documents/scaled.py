@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import shutil
 import tempfile
 import time
@@ -88,8 +90,8 @@ def _check(model: Any, unused: dict[str, Any]) -> Settings:
 
 def open_parts(X: Any, job: dict[str, Any], text: str | None, client: Any, scratch: Any) -> Parts:
     """Return the pieces of documents, read: on workers if there is a client, else on disk."""
-    state = X.state() if isinstance(X, Pieces) else None
-    place = Scratch(scratch, {"parameters": {name: repr(value) for name, value in job.items()}, "state": state})
+    X = X if isinstance(X, Pieces) or is_dask(X) else _texts(X, text)
+    place = Scratch(scratch, {"parameters": {name: repr(value) for name, value in job.items()}, "state": _state(X)})
     if is_dask(X) or client is not None:
         return _on_workers(X, text, client, place)
     parts = Disk(place)
@@ -97,11 +99,20 @@ def open_parts(X: Any, job: dict[str, Any], text: str | None, client: Any, scrat
         if isinstance(X, Pieces):
             parts.begin(TEXTS, X.reader, X.files)
         else:
-            parts.begin(TEXTS, cut, [_texts(X, text)])
+            parts.begin(TEXTS, cut, [X])
     except BaseException:
         parts.close(finished=False)
         raise
     return parts
+
+
+def _state(X: Any) -> Any:
+    """Return what tells whether an interrupted job had the same documents."""
+    if isinstance(X, Pieces):
+        return X.state()
+    if isinstance(X, Corpus):
+        return [hashlib.sha256(part.tobytes()).hexdigest() for part in (*X.texts.to_arrays(), *X.ids.to_arrays())]
+    return os.urandom(8).hex()  # a Dask collection: nobody knows
 
 
 def _on_workers(X: Any, text: str | None, client: Any, place: Scratch) -> Parts:
@@ -123,7 +134,7 @@ def _on_workers(X: Any, text: str | None, client: Any, place: Scratch) -> Parts:
     elif isinstance(X, Pieces):
         parts.begin(TEXTS, X.reader.whole, [(file,) for file in X.files])
     else:
-        parts.begin(TEXTS, dict, [(parts.keep(dict(record)),) for record in cut(_texts(X, text))])
+        parts.begin(TEXTS, dict, [(parts.keep(dict(record)),) for record in cut(X)])
     return parts
 
 

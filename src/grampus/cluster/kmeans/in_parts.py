@@ -7,7 +7,7 @@ cluster; it is the last when these are the same as before.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ class Means:
         Sum of the squared lengths of all rows.
     n_iter : int
     outcome : Outcome
+    fixed : array of shape (k, m), optional
+        What the rows were assigned to, where that is not the mean: sums and counts are those of this assignment.
     """
 
     sums: Array
@@ -40,16 +42,23 @@ class Means:
     squares: float
     n_iter: int = 0
     outcome: Outcome = Outcome.MAX_ITER
+    fixed: Array | None = None
 
     @property
     def means(self) -> Array:
-        """Mean of every cluster; a row of zeros for an empty one."""
-        return self.sums / np.maximum(self.counts, 1.0)[:, None]
+        """What rows are assigned to: the mean of every cluster (a row of zeros for an empty one), or `fixed`."""
+        return self.sums / np.maximum(self.counts, 1.0)[:, None] if self.fixed is None else self.fixed
 
     @property
     def objective(self) -> float:
         """Sum of the squared distances of the rows to the means of their clusters."""
-        return self.squares - float((self.means * self.sums).sum())
+        inside = self.counts @ (self.means * self.means).sum(axis=1)
+        return self.squares - 2.0 * float((self.means * self.sums).sum()) + float(inside)
+
+    def take(self, order: Any) -> Means:
+        """Return some of the clusters, in another order."""
+        fixed = None if self.fixed is None else self.fixed[order]
+        return replace(self, sums=self.sums[order], counts=self.counts[order], fixed=fixed)
 
 
 def kmeans_parts(
@@ -76,6 +85,7 @@ def kmeans_parts(
         Called after every iteration as ``keep(number, found)``.
     """
     before: list[Means] = []
+    outcome = Outcome.MAX_ITER
     for number in range(start, max_iter):
         sums, counts, squares = parts.total(_sums, [step], means, name="k-means")
         if not counts.all():
@@ -83,12 +93,14 @@ def kmeans_parts(
         found = Means(sums, counts, float(squares), number + 1)
         if before and np.array_equal(before[-1].sums, sums) and np.array_equal(before[-1].counts, counts):
             return Means(sums, counts, float(squares), number + 1, Outcome.CONVERGED)
-        if len(before) > 1 and np.array_equal(before[-2].sums, sums):
-            return Means(sums, counts, float(squares), number + 1, Outcome.OSCILLATED)
         keep(number + 1, found)
-        before = [*before[-1:], found]
         means = found.means
-    return before[-1] if before else Means(*parts.total(_sums, [step], means, name="k-means"))
+        if len(before) > 1 and np.array_equal(before[-2].sums, sums):
+            outcome = Outcome.OSCILLATED
+            break
+        before = [*before[-1:], found]
+    sums, counts, squares = parts.total(_sums, [step], means, name="k-means")
+    return Means(sums, counts, float(squares), before[-1].n_iter if before else 0, outcome, means)
 
 
 def assign(rows: Array, means: Array) -> Labels:
