@@ -31,6 +31,8 @@ def main(module: str, section: str, name: str, answer: str, seed: str, key: str)
 
 def draw(found: Found, section: str, name: str, folder: Path) -> list[str]:
     """Draw the pictures as PNG and return the Markdown that shows them."""
+    if not found.pictures:
+        return []
     from matplotlib.figure import Figure
 
     shown = []

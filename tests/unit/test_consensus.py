@@ -12,7 +12,7 @@ import grampus
 from grampus import DocumentClusterer, consensus, parse_kernel
 from grampus.cluster import coassociation, confidence
 from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
-from grampus.documents.graphs import DOMINANT, STEADY, cuts_of, dominant_cut
+from grampus.documents.graphs import LESS, cuts_of, dominant_cut
 from grampus.documents.methods import check_method, restore_method
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, at_rank, principal
@@ -259,27 +259,51 @@ def test_method_ignores_documents_without_weight() -> None:
     assert found.confidence.shape == (150,)
 
 
+def _beside(wide: int, small: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a wide class, two small ones, the classes, and a partition that splits the wide one."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, np.pi, wide)
+    arc = np.stack([6 * np.cos(angle), 6 * np.sin(angle)], axis=1) + rng.normal(size=(wide, 2)) * 0.2
+    others = [centre + rng.normal(size=(small, 2)) * 0.2 for centre in ([0.0, -2.0], [9.0, -6.0])]
+    split = np.concatenate([np.where(angle > np.pi / 2, 1, 0), np.full(2 * small, 2)])
+    return np.concatenate([arc, *others]), np.repeat([0, 1, 2], [wide, small, small]), split
+
+
 def test_method_keeps_a_dominant_class_whole() -> None:
     """k-means splits a wide class next to small ones; the cut of the graph does not, at twice the neighbours too."""
-    rng = np.random.default_rng(0)
-    angle = rng.uniform(0, np.pi, 600)
-    wide = np.stack([6 * np.cos(angle), 6 * np.sin(angle)], axis=1) + rng.normal(size=(600, 2)) * 0.2
-    small = [centre + rng.normal(size=(60, 2)) * 0.2 for centre in ([0.0, -2.0], [9.0, -6.0])]
-    x, truth = np.concatenate([wide, *small]), np.repeat([0, 1, 2], [600, 60, 60])
+    x, truth, usual = _beside(600, 160)
     gram = parse_kernel("gaussian(2)").gram(x)
     ones = np.ones(len(x))
     assert same(run(gram, 3, ones), truth)
     assert not same(run(gram, 3, ones, ConsensusMethod(graphs=())), truth)
     cuts = cuts_of(gram, ones, 20, 3, 6, 0)
     assert cuts is not None
-    split = np.where(angle > np.pi / 2, 1, 0)
-    usual = np.concatenate([split, np.full(120, 2)])
-    assert cuts.graph.cut(truth) < DOMINANT * cuts.graph.cut(usual)
+    assert cuts.graph.cut(truth) < LESS * cuts.graph.cut(usual)
     found = dominant_cut(cuts, lambda: cuts_of(gram, ones, 40, 3, 6, 0), usual, 3, 10, 0)
     assert found is not None
     assert same(found, truth)
     assert dominant_cut(cuts, lambda: None, usual, 3, 10, 0) is None
-    assert 0 < STEADY < 1
+
+
+def test_what_is_left_when_pieces_are_cut_off_is_no_class() -> None:
+    x, _, usual = _beside(600, 100)  # three quarters in one part
+    gram = parse_kernel("gaussian(2)").gram(x)
+    ones = np.ones(len(x))
+    cuts = cuts_of(gram, ones, 20, 3, 6, 0)
+    assert cuts is not None
+    assert dominant_cut(cuts, lambda: cuts_of(gram, ones, 40, 3, 6, 0), usual, 3, 10, 0) is None
+
+
+def test_method_starts_where_it_is_told() -> None:
+    x, truth = blobs((60, 60, 60, 60))
+    pairs = np.array([[0, 0, 1, 1], [0, 1, 0, 1]])[:, truth]  # two ways of joining four groups by twos
+    found = [
+        ConsensusMethod().cluster(LinearGram(x), Job(2, np.ones(240), starts=one[None], seeds=10)) for one in pairs
+    ]
+    for one, start in zip(found, pairs, strict=True):
+        assert same(one.labels, start)
+        assert one.confidence is not None
+        assert one.confidence.min() == 1.0
 
 
 TEXTS = [f"{word} {word}s number{i % 5}" for i, word in enumerate(("whale", "bird", "stone") * 12)]

@@ -12,6 +12,7 @@ from grampus.cluster import kernel_kmeans
 from grampus.documents import layout
 from grampus.documents.layout import coordinates
 from grampus.gram import DenseGram, LinearGram, shift
+from grampus.gram.graph import nearest_neighbors
 
 
 def blobs(k, each=30, seed=0):
@@ -94,3 +95,12 @@ def test_edges_outside_the_documents_are_refused():
         _native.lay_out([0], [3], one, np.zeros((3, 2)), 0, 1, 1, 0)
     with pytest.raises(Exception, match="from 0 to 1"):
         _native.lay_out([0], [1], 2 * one, np.zeros((3, 2)), 0, 1, 1, 0)
+
+
+def test_fewer_neighbours_are_those_remembered():
+    x = np.random.default_rng(0).standard_normal((300, 7)).round(1)
+    x[40:60] = x[0]  # ties
+    known, fresh = LinearGram(x), LinearGram(x)
+    nearest_neighbors(known, 25)
+    for some, anew in zip(nearest_neighbors(known, 15), nearest_neighbors(fresh, 15), strict=True):
+        np.testing.assert_array_equal(some, anew)

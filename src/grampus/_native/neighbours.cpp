@@ -153,16 +153,30 @@ void Postings::nearest(int64_t first, int64_t last, int p, int64_t* columns, dou
 // Order the terms of a row from rare to frequent. A tail shorter than the threshold cannot make a pair by itself, so the
 // part before it, the head, shares a term with the other row (Bayardo, Ma & Srikant 2007). If the two heads shared none,
 // every common term would come after the end of the shorter head, that is, in a tail: so heads need only meet heads.
+//
+// Rows that meet are compared by their outlines first: every term sets one of 256 bits. A bit that the other row lacks is
+// a term that it lacks, and by Cauchy–Schwarz a row that lacks terms of squared length m has a product of at most
+// √(1 − m). So there is a number of bits, found from the row's lightest terms, that its partner may lack at most.
 Heads::Heads(const Sparse& unit, double threshold)
-    : d_(unit), threshold_(threshold), row_starts_(unit.n + 1, 0), starts_(unit.terms + 1, 0) {
+    : d_(unit), threshold_(threshold), row_starts_(unit.n + 1, 0), starts_(unit.terms + 1, 0), outlines_(unit.n) {
     std::vector<int64_t> order;
+    std::vector<double> squares;
     const double bound = threshold * threshold * (1 - 1e-9) - 1e-12;
     for (int64_t i = 0; i < unit.n; ++i) {
-        order.clear();
+        order.clear(), squares.clear();
         double left = 0.0;
         for (int64_t e = unit.indptr[i]; e < unit.indptr[i + 1]; ++e) {
             order.push_back(e);
-            left += unit.value(e, i) * unit.value(e, i);
+            squares.push_back(unit.value(e, i) * unit.value(e, i));
+            left += squares.back();
+            outlines_[i].add(unit.entries[e].term);
+        }
+        std::sort(squares.begin(), squares.end());
+        double lacking = 0.0;
+        for (const double square : squares) {
+            lacking += square;
+            if (lacking > left - bound + 1e-9) break;
+            ++outlines_[i].may_lack;
         }
         // Places of terms go from frequent to rare.
         std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return unit.entries[a].term > unit.entries[b].term; });
@@ -194,6 +208,7 @@ std::vector<Pair> Heads::pairs(int64_t first, int64_t last) const {
                 const int64_t j = *at;
                 if (seen[j] == i) continue;
                 seen[j] = i;
+                if (outlines_[i].apart(outlines_[j]) || outlines_[j].apart(outlines_[i])) continue;
                 double value = 0.0;
                 for (int64_t e = d_.indptr[j]; e < d_.indptr[j + 1]; ++e) value += d_.value(e, j) * row[d_.entries[e].term];
                 if (value >= threshold_) found.push_back({i, j, value});

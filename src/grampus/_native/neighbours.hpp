@@ -34,6 +34,28 @@ struct Pair {
     double value;
 };
 
+// Which terms a row has, roughly: one bit of 256 for each, and how many of its bits a near-duplicate may lack.
+struct Outline {
+    uint64_t bits[4] = {0, 0, 0, 0};
+    int32_t may_lack = 0;
+
+    void add(int32_t term) {
+        const uint32_t place = (static_cast<uint32_t>(term) * 2654435769u) >> 24;
+        bits[place >> 6] |= uint64_t(1) << (place & 63);
+    }
+    bool apart(const Outline& other) const {
+        int lacking = 0;
+        for (int w = 0; w < 4; ++w) lacking += popcount(bits[w] & ~other.bits[w]);
+        return lacking > may_lack;
+    }
+    static int popcount(uint64_t x) {
+        x -= (x >> 1) & 0x5555555555555555u;
+        x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+        x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+        return static_cast<int>((x * 0x0101010101010101u) >> 56);
+    }
+};
+
 // Pairs i < j of rows of length 1 whose product is at least `threshold`, found from first … last. IN/OUT see neighbours.cpp.
 class Heads {
   public:
@@ -45,6 +67,7 @@ class Heads {
     const double threshold_;
     std::vector<int64_t> row_starts_, starts_;
     std::vector<int32_t> row_terms_, documents_;  // the rare terms of every row; the rows of every rare term
+    std::vector<Outline> outlines_;
 };
 
 // A number that at least p of the values reach, and few others: the p-th of the largest of every 32 values.

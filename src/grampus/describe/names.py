@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, sum_rows
+from .._array import Array
 from .._check import check_partition
 from .cluster import Term
+from .telling import Flags, Groups, column_values, occurrences, scores
 from .wording import READ_IN_ALL, Sample, Wording
-
-Flags = NDArray[np.bool_]
 
 PARTS = 3  # words or phrases in a name
 CANDIDATES = 24  # words, and phrases, of a group that are considered
@@ -25,7 +24,6 @@ CONSIDERED = 20  # of these, the best, for the choice of a set
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 SHOWN = 10  # words of a group that are returned
 SHOWN_PHRASES = 5
-RARE = 0.01  # added to shares of documents, so that a word of one or two documents tells little
 LEAST = 0.04  # share of a group's documents that must contain a phrase
 PREFERRED = 1.5  # what a bound phrase counts, so that it is as telling as a word of 1.5 times its score
 FITTING = 16.0  # how much words that occur together are preferred
@@ -68,28 +66,6 @@ class Candidate(NamedTuple):
     text: str
     stems: tuple[str, ...]
     bound: bool = False
-
-
-@dataclass(frozen=True)
-class Groups:
-    """Groups of documents to name: unions of atoms, the parts of the finest partition.
-
-    Attributes
-    ----------
-    members : array of shape (groups, atoms)
-        Which atoms a group consists of.
-    rivals : tuple of arrays of shape (groups, atoms)
-        What the group must be told from: a word must be rarer in each of these.
-    parts : list of lists of int
-        The groups that a group consists of, as far as they are named, too.
-    parents : list of int
-        The group that a group is a part of, or −1. Parents come first.
-    """
-
-    members: Flags
-    rivals: tuple[Flags, ...]
-    parts: list[list[int]]
-    parents: list[int]
 
 
 def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
@@ -190,8 +166,7 @@ def name_tree(
     for node in range(len(parents) - 1, 0, -1):
         members[parents[node]] |= members[node]
         parts[parents[node]].insert(0, node)
-    siblings = np.array([members[max(parent, 0)] for parent in parents]) & ~members
-    groups = Groups(members, (~members, siblings), parts, list(parents))
+    groups = Groups(members, [[-1] if parent < 0 else [-1, parent] for parent in parents], parts, list(parents))
     named = _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
     return [name.text for name in named]
 
@@ -199,7 +174,7 @@ def name_tree(
 def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
     """Return the clusters of all levels as groups, and the first and last group of each level."""
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=kinds.shape[1])
-    members, rivals, siblings, bounds = [], [], [], []
+    members, rivals, bounds = [], [], []
     parents: list[int] = []
     above: Flags | None = None
     start, first_above = 0, 0
@@ -208,17 +183,16 @@ def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[
         parent = np.full(len(own), -1) if above is None else ((own * sizes) @ above.T).argmax(axis=1)
         for group, inside in enumerate(own):
             members.append(inside)
-            rivals.append(~inside)
-            near = ~inside if above is None else above[parent[group]] & ~inside
-            siblings.append(near if near.any() else ~inside)
             parents.append(-1 if above is None else first_above + int(parent[group]))
+            alone = above is None or not (above[parent[group]] & ~inside).any()
+            rivals.append([-1] if alone else [-1, parents[-1]])
         bounds.append((start, start + len(own)))
         above, first_above, start = own, start, start + len(own)
     parts: list[list[int]] = [[] for _ in members]
     for group, at in enumerate(parents):
         if at >= 0:
             parts[at].append(group)
-    return Groups(np.array(members), (np.array(rivals), np.array(siblings)), parts, parents), bounds
+    return Groups(np.array(members), rivals, parts, parents), bounds
 
 
 def _named(
@@ -233,8 +207,7 @@ def _named(
     known = known or {}
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
-    held = sum_rows(wording.present, atoms, k, wording.documents)
-    scores = _scores(held.T, sizes, groups).T
+    found = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
     sample = wording.sample(atoms, k, read)
     phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
     named: list[Name] = []
@@ -246,7 +219,7 @@ def _named(
                 chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
                 named.append(Name(known[group], (), ()))
                 continue
-            words = _words(wording, sample, groups.members[group], scores[group])
+            words = _words(wording, sample, groups.members[group], *_column(found, group))
             parent = groups.parents[group]
             above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
             best = _choose(words, phrases[group], sample, above, taken)
@@ -260,75 +233,60 @@ def _candidate(wording: Wording, text: str) -> Candidate:
     return Candidate(0.0, text, tuple(wording.stem(word) for word in re.findall(r"[^\W_]+", text.lower())))
 
 
-def telling(inside: Array, outside: Array) -> Array:
-    """Return how much words tell about a group: a log (a / b), from the shares of documents that contain them.
-
-    a is the share inside and b that outside; 0.02 is added to both in the fraction.
-    """
-    return inside * np.log((inside + RARE) / (outside + RARE))
-
-
-def _scores(held: Any, sizes: Array, groups: Groups, read: Array | None = None) -> Array:
-    """Score every row of `held`, (things, atoms): in how many documents of each atom it occurs; (things, groups).
-
-    `read` is the number of documents of each atom that were looked at, all of them by default.
-    """
-    weight = np.ones(len(sizes)) if read is None else sizes / np.maximum(read, 1)
-
-    def share(which: Flags) -> Array:
-        return np.asarray((held @ (which * weight).T) / np.maximum(which @ sizes, 1.0))
-
-    inside = share(groups.members)
-    outside = np.maximum.reduce([share(rivals) for rivals in groups.rivals])
-    shared = inside.copy()
-    for group, parts in enumerate(groups.parts):
-        if len(parts) > 1:  # what all parts share: the geometric mean
-            shared[:, group] = np.exp(np.log(inside[:, parts] + RARE).mean(axis=1)) - RARE
-    return telling(np.maximum(shared, 0.0), outside)
+def _column(table: Any, group: int) -> tuple[Array, Array]:
+    """Return the rows with a positive score in a column, and these scores."""
+    at = slice(table.indptr[group], table.indptr[group + 1])
+    good = table.data[at] > 0
+    return table.indices[at][good], table.data[at][good]
 
 
-def _words(wording: Wording, sample: Sample | None, group: Flags, scores: Array) -> list[Candidate]:
+def _words(wording: Wording, sample: Sample | None, group: Flags, likely: Array, scored: Array) -> list[Candidate]:
     """Return the best terms of a group as they are written there, best first; what is no word is left out.
 
     If nothing is a word, as in a table of codes, the terms are returned as they are.
     """
-    best = [term for term in np.argsort(-scores, kind="stable")[: 3 * CANDIDATES].tolist() if scores[term] > 0]
+    if len(likely) > 3 * CANDIDATES:
+        high = scored >= np.partition(scored, -3 * CANDIDATES)[-3 * CANDIDATES]
+        likely, scored = likely[high], scored[high]
+    order = np.argsort(-scored, kind="stable")[: 3 * CANDIDATES]
+    best = list(zip(likely[order].tolist(), scored[order].tolist(), strict=True))
     found: list[Candidate] = []
-    for term in best:
+    for term, score in best:
         if len(found) == CANDIDATES:
             break
         stem = wording.terms[term]
         text = wording.usual(stem) if sample is None else sample.written(stem, group)
         if text and wording.is_word(text):
-            found.append(Candidate(float(scores[term]), text, (stem,)))
+            found.append(Candidate(score, text, (stem,)))
     if not found:
-        found = [
-            Candidate(float(scores[term]), wording.usual(wording.terms[term]), (wording.terms[term],)) for term in best
-        ]
+        found = [Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],)) for term, score in best]
     return found[:CANDIDATES]
 
 
 def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
     """Return the best phrases of every group, best first."""
     found = sample.phrases
-    scores = _scores(found.table, sizes, groups, sample.sizes)
-    count = found.table @ groups.members.T.astype(np.float64)
+    scored = scores(found.table, sizes, groups, sample.sizes)
+    counts = sp.csc_array(found.table @ sp.csc_array(groups.members.T.astype(np.float64)))
+    counts.sort_indices()
     least = np.maximum(2.0, LEAST * (groups.members @ sample.sizes))
     best = []
     for group in range(len(groups.parents)):
-        good = np.flatnonzero((count[:, group] >= least[group]) & (scores[:, group] > 0))
-        good = good[np.argsort(-scores[good, group], kind="stable")][:CANDIDATES]
+        likely, values = _column(scored, group)
+        count = column_values(counts, counts.data, group, likely)
+        often = np.flatnonzero(count >= least[group])
         owner = groups.members[group]
         some = []
-        for phrase in good.tolist():
+        for at in often[np.argsort(-values[often], kind="stable")][:CANDIDATES].tolist():
+            phrase = int(likely[at])
             places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
             places = places[owner[sample.owner[sample.reading.text[places]]]]
             length = int(found.lengths[phrase])
             stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
             text = sample.spelled(places, length)
             rarest = min(sample.documents(stem, owner) for stem in stems)
-            bound = length > 1 and count[phrase, group] >= BOUND * rarest
-            some.append((count[phrase, group], Candidate(float(scores[phrase, group]), text, stems, bound)))
+            bound = length > 1 and bool(count[at] >= BOUND * rarest)
+            some.append((count[at], Candidate(float(values[at]), text, stems, bound)))
         best.append(_longest(some))
     return best
 
@@ -388,7 +346,7 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
     first = {stem for one in ranked[:LEADING] for stem in one.stems}
     leading = np.array([not first.isdisjoint(one.stems) for one in ranked])
     for size in range(min(PARTS, len(ranked)), 0, -1):
-        sets = np.array(list(combinations(range(len(ranked)), size)), dtype=np.intp).reshape(-1, size)
+        sets = _sets(len(ranked), size)
         pairs = list(combinations(range(size), 2))
         sets = sets[leading[sets].any(axis=1)]
         for a, b in pairs:
@@ -401,6 +359,11 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
             if _key(_text(found)) not in taken:
                 return found
     return []
+
+
+@lru_cache(maxsize=256)
+def _sets(count: int, size: int) -> NDArray[np.intp]:
+    return np.array(list(combinations(range(count), size)), dtype=np.intp).reshape(-1, size)
 
 
 def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
@@ -456,7 +419,7 @@ def alike(one: str, other: str) -> bool:
     >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
     (True, True, False)
     """
-    if not (one.isalpha() and other.isalpha()):
+    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
         return one == other
     common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
     longer = max(len(one), len(other))

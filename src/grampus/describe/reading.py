@@ -24,6 +24,7 @@ _BLANKS = str.maketrans({**dict.fromkeys("\t\v\f\xa0\u3000", " "), **dict.fromke
 _WORD = re.compile(r"(?:[A-Z]\.){2,}|[^\W_]+(?:[-\u2010\u2011'’][^\W_]+)*(?:\+\+|#)?")
 _PART = re.compile(r"[^\W_]+")
 _POSSESSIVE = re.compile(r"['’]s$", re.IGNORECASE)
+_SIGNS = ",.:!?"  # after most words that are not followed by a blank
 _ENDS = re.compile(r"[.!?:;…。！？：；|>*\"“”«»()\[\]{}]")
 # Addresses, paths, names of hosts and files, character references, encoded data, identifiers such as a_b.
 _ADDRESS = re.compile(
@@ -186,8 +187,11 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         return []
     if chunk == "\n":
         return [STOP]
-    if chunk.isalpha() and len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()):
-        return [words[chunk]]
+    if len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()):
+        if chunk.isalpha():
+            return [words[chunk]]
+        if chunk[-1] in _SIGNS and chunk[:-1].isalpha():
+            return [words[chunk[:-1]], BREAK if chunk[-1] == "," else STOP]
     if is_address(chunk):
         return [STOP, *(code for part in _PART.findall(chunk)[:9] for code in (HIDE, words[part])), STOP]
     codes: list[int] = []

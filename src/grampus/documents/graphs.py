@@ -18,8 +18,7 @@ from ..metrics import ari
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
 LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept
 FEWEST, MOST = 5 * NEIGHBOURS, 50_000  # documents: a graph of fewer is nearly complete, and of more costs its n²
-DOMINANT, STEADY = 0.37, 0.85  # a cut that replaces a consensus: its share of the other's, its ARI with its twin
-SETTLED = 0.78  # mean NMI of the k-means views with their consensus: a cut does not replace what they agree on
+STEADY, MAJORITY = 0.85, 2 / 3  # a cut that replaces a consensus: its ARI with its twin, its largest part
 
 
 @dataclass(frozen=True)
@@ -58,9 +57,11 @@ def neighbours_of(gram: Gram, weights: Array, n_neighbors: int = NEIGHBOURS) -> 
     heavy = np.flatnonzero(weights > 0)
     if not FEWEST <= len(heavy) <= MOST:
         return None
-    part = gram if len(heavy) == len(gram) else gram.take(heavy)
+    count = min(n_neighbors, len(heavy) // 5)
     try:
-        return Graph(neighbour_graph(part, min(n_neighbors, len(heavy) // 5)), heavy)
+        if len(heavy) < len(gram) and not gram.diagonal()[weights <= 0].any():  # nothing is linked with empty documents
+            return Graph(SparseGram(neighbour_graph(gram, count).matrix[heavy][:, heavy]), heavy)
+        return Graph(neighbour_graph(gram if len(heavy) == len(gram) else gram.take(heavy), count), heavy)
     except MemoryBudgetError as error:  # not skipped silently: the result must not depend on the budget
         raise MemoryBudgetError(
             f"The neighbour graph of {len(heavy)} documents does not fit into the memory budget. Use init='random' "
@@ -127,12 +128,13 @@ def dominant_cut(
     """Return the random-walk cut of a neighbour graph where one class dominates; None where none does.
 
     k-means splits a dominant class. A cut that does not must be far smaller than that of `labels`, and must stay the
-    same in the graph of twice as many neighbours, `wider`: small pieces that are cut off by accident do not. Documents
-    outside the graph get label −1.
+    same in the graph of twice as many neighbours, `wider`: small pieces that are cut off by accident do not. A part
+    with more than two thirds of the documents is no class, but what is left when pieces are cut off. Documents outside
+    the graph get label −1.
     """
     found = cuts.random_walk(k, n_init, seed)
     whole = cuts.graph.spread(found, len(labels))
-    if not cuts.graph.cut(whole) < DOMINANT * cuts.graph.cut(labels):
+    if np.bincount(found).max() > MAJORITY * len(found) or not cuts.graph.cut(whole) < LESS * cuts.graph.cut(labels):
         return None
     twin = wider()
     return whole if twin is not None and ari(found, twin.random_walk(k, n_init, seed)) >= STEADY else None

@@ -56,7 +56,8 @@ def cluster_guided(gram: Gram, method: Method, job: Job, told: Told, notes: list
     ----------
     gram : Gram
     method : Method
-        Kernel k-means starts from the known documents; the others start as they always do.
+        Kernel k-means starts from the known documents, and so does the consensus if most topics have ten; the
+        others start as they always do.
     job : Job
     told : Told
     notes : list of str
@@ -71,7 +72,8 @@ def cluster_guided(gram: Gram, method: Method, job: Job, told: Told, notes: list
     if job.k > present:
         raise InputError(f"n_clusters must be at most {present}, the documents once linked ones are one; got {job.k}.")
     starts = np.array(list(_starts(units, job)), dtype=np.int32) if (units.seeded >= 0).any() else None
-    found = method.cluster(units.gram, replace(job, weights=units.weights, starts=starts))
+    seeds = int(np.median(np.bincount(units.seeded[units.seeded >= 0], minlength=1)))
+    found = method.cluster(units.gram, replace(job, weights=units.weights, starts=starts, seeds=seeds))
     labels, names = _named(found.labels, units, told, notes)
     labels = _separated(units, labels, told, notes)
     labels, names = _counted(labels, names)

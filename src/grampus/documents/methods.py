@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
+from .._array import Array, is_sparse
 from .._check import check_integer
 from .._progress import Progress, as_progress
 from ..cluster import (
@@ -30,8 +30,9 @@ from ..cluster import (
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError
 from ..gram import Gram, at_rank, centre
-from .graphs import FEWEST, LESS, SETTLED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
+from .graphs import FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
+SEEDS = 10  # documents a cluster that make a start better than a consensus without it
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
 
@@ -55,6 +56,8 @@ class Job:
         Called as ``progress("clustering", done, total)``, in starts.
     starts : array of shape (s, n), optional
         Partitions to start from, for methods that have starts.
+    seeds : int
+        The number of documents that a cluster of the starts is known from, the median.
     """
 
     k: int
@@ -64,6 +67,7 @@ class Job:
     seed: int = 0
     progress: Progress | None = None
     starts: NDArray[np.int32] | None = None
+    seeds: int = 0
 
 
 @dataclass(frozen=True)
@@ -245,18 +249,19 @@ class ConsensusMethod(Method):
             return _starts(gram, job)
         options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed}
         views = _views(gram, {*self.ranks, *(rank for rank, _ in self.graphs)})
+        if job.starts is not None and job.seeds >= SEEDS:
+            return self._from_starts(gram, views, job, options)
         partitions, cuts = self._look(views, job, self.n_init, options)
-        plain = sum(map(len, partitions))
         main = gram.split_shift()[0]._main_part()
         if main is not None:
             alone = _views(main, {*views})
             more, others = self._look(alone, job, -(-self.n_init // 2), options)
-            partitions, cuts, plain = partitions + more, [*cuts, *others], plain + sum(map(len, more))
+            partitions, cuts = partitions + more, [*cuts, *others]
         partitions += [each.partitions(len(gram)) for each in cuts if each is not None]
         given = np.concatenate(partitions)
         found = consensus(given, job.k, n_init=job.n_init, progress=job.progress, **options)
         labels, outcome = None, found.outcome
-        if cuts and cuts[0] is not None and found.agreement[:plain].mean() < SETTLED:
+        if cuts and cuts[0] is not None:
             rank, n_neighbors = self.graphs[0]
             wider = partial(self._cut, views[rank], job, 2 * n_neighbors)
             labels = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
@@ -266,6 +271,19 @@ class ConsensusMethod(Method):
         labels = _completed(gram, labels, job.weights)
         found = replace(found, labels=labels, confidence=confidence(given, labels, sample_weight=job.weights))
         return Found(labels, str(outcome), result=found, confidence=found.confidence)
+
+    def _from_starts(self, gram: Gram, views: dict[int, Gram], job: Job, options: dict[str, Any]) -> Found:
+        """Return kernel k-means from given starts; the views from the same starts say how sure each document is."""
+        found = KernelKMeansMethod("random").cluster(gram, job)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
+            partitions = [
+                kernel_kmeans(view, job.k, init=job.starts, n_init=len(job.starts), **options).runs.labels
+                for view in ranked
+            ]
+        sure = confidence(np.concatenate(partitions), found.labels, sample_weight=job.weights)
+        return replace(found, polished=False, confidence=sure)
 
     def _look(
         self, views: dict[int, Gram], job: Job, n_init: int, options: dict[str, Any]
@@ -414,11 +432,19 @@ def _starts(gram: Gram, job: Job) -> Found:
 
 
 def _views(gram: Gram, ranks: set[int]) -> dict[int, Gram]:
-    """Return the Gram at several ranks, from one decomposition; the same object where it has no more components."""
+    """Return the Gram at several ranks, from one decomposition; the same object where it has no more components.
+
+    At its own rank it is the Gram itself, whose neighbours the map needs, too.
+    """
+    base = gram.split_shift()[0]
     largest = at_rank(gram, max(ranks))
     explicit = largest.features()
     most = max(ranks) if explicit is None else explicit.rows.shape[1]
-    return {rank: largest if rank >= most else at_rank(largest, rank) for rank in ranks}
+    own = base.features()
+    views = {rank: largest if rank >= most else at_rank(largest, rank) for rank in ranks}
+    if own is not None and not is_sparse(own.rows) and own.rows.shape[1] < most:
+        views.update({rank: base for rank in ranks if rank == own.rows.shape[1]})
+    return views
 
 
 def _completed(gram: Gram, labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +27,7 @@ from .transforms import Transformed, fits
 _NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: smaller ones count as 0
 _TIE = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal
 _PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about
+_KNOWN: WeakKeyDictionary[Gram, tuple[NDArray[np.intp], Array]] = WeakKeyDictionary()  # by similarity, of living Grams
 
 
 class GraphOperator(Transformed):
@@ -117,7 +119,7 @@ def nearest_neighbors(
 
     Reads the Gram once, in tiles; n² is never stored. Of documents equally near up to rounding, the first are taken.
     Sparse features are compared through an inverted index; where fewer than p similarities are above 0, the rest of the
-    row is −1 and 0.
+    row is −1 and 0. What was found by similarity is remembered as long as the Gram lives.
 
     Parameters
     ----------
@@ -140,6 +142,18 @@ def nearest_neighbors(
     >>> nearest_neighbors(LinearGram(np.array([[1.0], [9.0], [2.0]])), 1, by_distance=True)[0].T
     array([[2, 2, 0]])
     """
+    if by_distance:
+        return _nearest(gram, n_neighbors, True, n_jobs)
+    known = _KNOWN.get(gram)
+    if known is None or known[0].shape[1] < n_neighbors:
+        known = _KNOWN[gram] = _nearest(gram, n_neighbors, False, n_jobs)
+    if known[0].shape[1] == n_neighbors:
+        return known[0].copy(), known[1].copy()
+    columns, values = nearest(known[1], n_neighbors)
+    return np.take_along_axis(known[0], columns, axis=1), values
+
+
+def _nearest(gram: Gram, n_neighbors: int, by_distance: bool, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:
     explicit = gram.features()
     if not by_distance and explicit is not None and is_sparse(explicit.rows):
         return _through_postings(explicit, n_neighbors, n_jobs)

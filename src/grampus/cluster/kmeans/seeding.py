@@ -160,9 +160,8 @@ def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
 
 def _distances(read: Reader, diagonal: Array, centres: Array) -> Array:
     """Return the squared distances in feature space of some documents to all: (centres, n)."""
-    squared, size = -2.0 * read(centres), diagonal[centres][:, None] + diagonal
+    squared = -2.0 * read(centres)
+    size: Any = 2.0 * diagonal[0] if (diagonal == diagonal[0]).all() else diagonal[centres][:, None] + diagonal
     squared += size
-    np.abs(size, out=size)
-    size *= _NOISE
-    squared[~(squared > size)] = 0.0
+    squared[~(squared > _NOISE * np.abs(size))] = 0.0
     return squared

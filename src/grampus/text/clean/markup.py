@@ -23,6 +23,7 @@ _HIDDEN = (
 )
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
 _BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
+_ENDS = ("#39;", "quot;", "amp;", "nbsp;", "lt;", "gt;")
 # "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt", "lt br gt"; "lt ibm gt" is a company.
 _REMAINS = re.compile(r"\blt ((?:\w+ ){0,60}?)gt\b")
 _OF_TAG = re.compile(rf"(?:{_ELEMENTS})\s|(?:\w+ )*(?:href|src|http)\b", re.IGNORECASE)
@@ -52,9 +53,9 @@ def drop_markup(text: str, dropped: list[str]) -> str:
         for first, last in _HIDDEN:
             text = _cut_between(first, last, text, dropped)
         text = _cut(_TAG, text, dropped)
-    if "#39;" in text or "quot;" in text or "amp;" in text or "nbsp;" in text or "lt;" in text or "gt;" in text:
+    if ";" in text and any(end in text for end in _ENDS):
         text = _cut(_BARE_ENTITY, text, dropped)
-    if "lt " in text and " gt" in text:
+    if " gt" in text and "lt " in text:
         text = _REMAINS.sub(partial(_without_remains, dropped), text)
     if "quot" in text or "nbsp" in text:
         text = _cut(_REMAINING_ENTITY, text, dropped)
