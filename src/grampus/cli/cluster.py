@@ -269,9 +269,9 @@ def _run(options: Options, progress: Progress) -> Run:
     start = options.start
     run = None if options.within is None else Run.load(options.source)
     pieces = options.documents.pieces(options.source) if run is None else None
-    in_parts = options.parts.apply(pieces, options.output.silent)
-    corpus = None if run is not None or in_parts else options.documents.read(options.source, progress)
-    count = LARGE if in_parts else _count(corpus, run, options.within)
+    plan = options.parts.plan(pieces)
+    corpus = None if run is not None or plan.in_parts else options.documents.read(options.source, progress)
+    count = LARGE if plan.in_parts else _count(corpus, run, options.within)
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
@@ -291,10 +291,10 @@ def _run(options: Options, progress: Progress) -> Run:
     if run is not None and options.within is not None:
         return cluster_within(run, options.within, model, progress)
     line = repeat_line(seed=options.machine.seed)
-    if in_parts:
+    if plan.in_parts:
         refuse((*names_of(GuideOptions), "keep", "embeddings"), "in parts")
         assert pieces is not None
-        made = options.parts.fit(model, pieces, progress)
+        made = options.parts.fit(model, pieces, plan, progress, silent=options.output.silent)
         made = options.naming.apply(made, options.out, progress)
         source = replace(made.provenance, columns=options.documents.columns, command=line, source=options.source)
         return replace(made, provenance=source)

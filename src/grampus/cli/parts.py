@@ -14,6 +14,7 @@ from .show import console, say
 
 if TYPE_CHECKING:
     from .._progress import Progress
+    from ..documents.scaled import Planned
     from ..persist import Run
     from ..text import Pieces
 
@@ -36,28 +37,29 @@ class PartsOptions:
         type=click.Path(file_okay=False),
     )
 
-    def apply(self, pieces: Pieces | None, silent: bool) -> bool:
-        """Return whether to work in parts, and say so with what it will take; refuse what does not fit."""
-        from ..documents.scaled import plan_parts
+    def plan(self, pieces: Pieces | None) -> Planned:
+        """Return whether to work in parts, and what that will take; refuse what does not fit."""
+        from ..documents.scaled import Planned, plan_parts
 
         asked = self.scratch is not None or self.dask is not None
         if pieces is None:
             if asked:
                 raise click.UsageError("--scratch and --dask need a file, a folder or a pattern as SOURCE.")
-            return False
+            return Planned(False)
         plan = plan_parts(pieces, asked, self.scratch, on_workers=self.dask is not None)
         if plan.in_parts:
             refuse(("results", "lossless"), "in parts; --tables writes them")
         else:
             refuse(("tables",), "in memory; --results writes them")
-        if plan.in_parts and not silent:
-            say(console(stderr=True), plan.sentence)
-        return plan.in_parts
+        return plan
 
-    def fit(self, model: Any, pieces: Pieces, progress: Progress) -> Run:
+    def fit(self, model: Any, pieces: Pieces, plan: Planned, progress: Progress, *, silent: bool) -> Run:
         """Cluster in parts, write the tables that were asked for, and return the run."""
-        from ..documents.scaled import open_parts, write_tables
+        from ..documents.scaled import check_model, open_parts, write_tables
 
+        check_model(model, {})
+        if not silent:
+            say(console(stderr=True), plan.sentence)
         with ExitStack() as cleanup:
             client = None
             if self.dask is not None:

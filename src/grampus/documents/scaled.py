@@ -64,7 +64,7 @@ def fit_in_parts(
     progress : callable
     """
     began = time.perf_counter()
-    settings = _check(model, unused)
+    settings = check_model(model, unused)
     if isinstance(X, Parts):
         _set_fitted(model, X, settings, began, progress)
         return model
@@ -73,7 +73,8 @@ def fit_in_parts(
     return model
 
 
-def _check(model: Any, unused: dict[str, Any]) -> Settings:
+def check_model(model: Any, unused: dict[str, Any]) -> Settings:
+    """Check the parameters of a clusterer before any work; refuse what does not work in parts."""
     kernel, method, effort, seed = model._check()
     given = {**unused, **{name: getattr(model, name) for name in ("vectors", "embed", "outliers")}}
     named = [name for name, value in given.items() if value is not None and value != "off"]
