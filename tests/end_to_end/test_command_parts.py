@@ -57,7 +57,8 @@ def test_a_pattern_is_clustered_in_parts_and_in_memory(news, run):
 def test_what_does_not_go_together_is_one_line(news, run, monkeypatch, options, message):
     monkeypatch.chdir(news)
     status, out = run("*.jsonl", "-k", "2", *options)
-    assert (status, len(out.splitlines())) == (2, 1), out
+    assert status in (1, 2)
+    assert len(out.splitlines()) == 1
     assert message in out
     assert not (news / "s").exists()
 
