@@ -382,7 +382,7 @@ def killer(kills: int, seed: int) -> Any:
         left = kills
         while left and process.poll() is None:
             time.sleep(draws.uniform(0.5, 4.0))
-            workers = [one for one in family(process.pid) if b"multiprocessing" in _words(one)]
+            workers = [one for one in family(process.pid) if b"spawn_main" in _words(one)]
             if workers:
                 victim = draws.choice(workers)
                 try:
