@@ -380,6 +380,7 @@ def killer(kills: int, seed: int) -> Any:
 
     def harm(process: subprocess.Popen[str]) -> None:
         left = kills
+        time.sleep(8)  # the cluster has started
         while left and process.poll() is None:
             time.sleep(draws.uniform(0.5, 4.0))
             workers = [one for one in family(process.pid) if b"spawn_main" in _words(one)]
