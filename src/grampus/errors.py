@@ -9,6 +9,7 @@
     │   └── RunError                   a saved run cannot be read, or was changed after it was written
     ├── MemoryBudgetError (MemoryError)  the work would not fit in the memory budget
     ├── ConvergenceError (RuntimeError)  an iteration ended without a result
+    ├── PartsError (RuntimeError)      work in parts was interrupted: a scheduler or workers were lost
     └── MissingExtraError (ImportError)  an optional dependency is not installed
 
 Each message says what is required, what was given, and what to do.
@@ -24,6 +25,7 @@ __all__ = [
     "KernelSpellingError",
     "MemoryBudgetError",
     "MissingExtraError",
+    "PartsError",
     "RunError",
 ]
 
@@ -83,6 +85,10 @@ class MemoryBudgetError(GrampusError, MemoryError):
 
 class ConvergenceError(GrampusError, RuntimeError):
     """An iteration ended without a result."""
+
+
+class PartsError(GrampusError, RuntimeError):
+    """Work in parts was interrupted: a scheduler or workers were lost."""
 
 
 class MissingExtraError(GrampusError, ImportError):

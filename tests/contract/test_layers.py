@@ -31,7 +31,7 @@ LAYERS: list[set[str]] = [
     {"testing"},
     {"kernels", "text"},
     {"gram"},
-    {"metrics"},
+    {"metrics", "scale"},
     {"_random"},
     {"_check", "_parallel"},
     {"_array", "_device", "_files"},

@@ -28,7 +28,7 @@ PUBLIC = {
     """,
     "grampus.errors": """
         ConvergenceError CorpusError GrampusError InputError KernelSpellingError MemoryBudgetError
-        MissingExtraError RunError
+        MissingExtraError PartsError RunError
     """,
     "grampus.gram": """
         Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
@@ -65,9 +65,9 @@ PUBLIC = {
         check_gram check_reader
     """,
     "grampus.text": """
-        BadRecord Cleaning Corpus CorpusWarning Document Embedder FileRecord MeanVectors ReadLimits ReadOptions Reader
-        Record Source Table TermVectorizer Terms Texts Tokenizer Weighting WordVectors detect_language load_vectors
-        read_corpus read_embeddings register_reader stemmers stop_words
+        BadRecord Cleaning Corpus CorpusWarning Document Embedder FileRecord MeanVectors Pieces ReadLimits ReadOptions
+        Reader Record Source Table TermVectorizer Terms Texts Tokenizer Weighting WordVectors detect_language
+        load_vectors read_corpus read_embeddings read_pieces register_reader stemmers stop_words
     """,
 }
 MODULES = list(PUBLIC)

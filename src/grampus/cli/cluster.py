@@ -25,6 +25,7 @@ from .options import (
     VectorOptions,
     _Type,
 )
+from .parts import PartsOptions
 from .report import TextOptions
 from .results import document_rows
 from .show import console, print_json, progress_bars, say, show_run, table
@@ -35,9 +36,11 @@ if TYPE_CHECKING:
     from .._progress import Progress
     from ..documents import Guide, PredictedCost
     from ..persist import Run
+    from ..text import Corpus
 
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 LEVELS = ("coarse", "middle", "fine")
+LARGE = 10**9  # documents in parts, for defaults that depend on their number
 METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 
 
@@ -185,6 +188,7 @@ class Options:
     )
     naming: NameOptions
     machine: MachineOptions
+    parts: PartsOptions
     table: ResultOptions
     texts: TextOptions
     dry_run: bool = option("Predict memory and time, and stop.", heading="Output")
@@ -271,8 +275,10 @@ def _run(options: Options, progress: Progress) -> Run | None:
 
     start = options.start
     run = None if options.within is None else Run.load(options.source)
-    corpus = options.documents.read(options.source, progress) if run is None else None
-    count = len(corpus) if corpus is not None else int((run.evidence.labels == options.within).sum()) if run else 0
+    pieces = options.documents.pieces(options.source) if run is None else None
+    plan = options.parts.plan(pieces)
+    corpus = None if run is not None or plan.in_parts else options.documents.read(options.source, progress)
+    count = LARGE if plan.in_parts else _count(corpus, run, options.within)
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
@@ -291,6 +297,14 @@ def _run(options: Options, progress: Progress) -> Run | None:
     )
     if run is not None and options.within is not None:
         return cluster_within(run, options.within, model, progress)
+    line = repeat_line(seed=options.machine.seed)
+    if plan.in_parts:
+        refuse((*names_of(GuideOptions), "keep", "embeddings"), "in parts")
+        assert pieces is not None
+        made = options.parts.fit(model, pieces, plan, progress, silent=options.output.silent)
+        made = options.naming.apply(made, options.out, progress)
+        source = replace(made.provenance, columns=options.documents.columns, command=line, source=options.source)
+        return replace(made, provenance=source)
     assert corpus is not None
     documents, described = options.others.documents(corpus, options.terms.kernel)
     found = predicted(model, documents, options.output.silent or options.dry_run)
@@ -298,7 +312,6 @@ def _run(options: Options, progress: Progress) -> Run | None:
         _show_prediction(found, options.output)
         return None
     model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
-    line = repeat_line(seed=options.machine.seed)
     made = options.naming.apply(model.run_, options.out, progress)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
@@ -317,6 +330,13 @@ def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None
         for one in found.steps:
             click.echo(f"{one.name:20}{format_size(one.kept + one.beside):>10}{format_time(one.seconds):>8}")
         click.echo(f"Predicted: {found} of processor time, with {format_size(found.now)} that the process has now.")
+
+
+def _count(corpus: Corpus | None, run: Run | None, within: int | None) -> int:
+    """Return how many documents are clustered, for the defaults that depend on it."""
+    if corpus is not None:
+        return len(corpus)
+    return int((run.evidence.labels == within).sum()) if run is not None else 0
 
 
 def show_within(run: Run, cluster: int, out: Console) -> None:

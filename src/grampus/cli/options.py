@@ -22,7 +22,7 @@ from .show import plain_options
 if TYPE_CHECKING:
     from .._progress import Progress
     from ..documents import Effort
-    from ..text import Corpus, TermVectorizer
+    from ..text import Corpus, Pieces, ReadOptions, TermVectorizer
 
 FORMATS = tuple(READERS)
 LEAST = 50_000_000  # bytes of memory to work with
@@ -110,26 +110,48 @@ class SourceOptions:
         named = {"text": "+".join(self.text)} | {name: getattr(self, name) for name in _COLUMNS}
         return {name: column for name, column in named.items() if column}
 
+    @property
+    def options(self) -> ReadOptions:
+        """How records are read."""
+        from ..text import ReadOptions
+
+        return ReadOptions(
+            encoding=self.encoding,
+            on_error="skip" if self.skip_errors else "raise",
+            pattern=self.pattern,
+            delimiter=self.delimiter,
+            duplicate_ids=self.duplicate_ids,
+            split=self.split,
+            day_first=False if self.month_first else None,
+        )
+
+    def pieces(self, source: str) -> Pieces | None:
+        """Return the documents of a file, a folder or a pattern, to be read in pieces; None for other sources."""
+        from ..text import read_pieces
+
+        if source in ("-", "duckdb:") or (
+            os.path.isdir(source) and os.path.exists(os.path.join(source, "manifest.json"))
+        ):
+            return None
+        if not os.path.exists(source) and not any(sign in source for sign in "*?["):
+            return None  # reading it says what is wrong
+        given = {name: getattr(self, name) for name in (*_COLUMNS, "query", "format")}
+        return read_pieces(source, text=list(self.text) or None, options=self.options, skip=self.skip_errors, **given)
+
     def read(self, source: str, progress: Progress) -> Corpus:
         """Read the documents; guesses and skipped records are in the corpus's notes."""
         import warnings
 
-        from ..text import CorpusWarning, ReadOptions, read_corpus
+        from ..text import CorpusWarning, read_corpus
 
+        if not os.path.exists(source) and (pieces := self.pieces(source)) is not None:
+            return pieces.corpus()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # shown with the other notes
             corpus = read_corpus(
                 source,
                 text=list(self.text) or None,
-                options=ReadOptions(
-                    encoding=self.encoding,
-                    on_error="skip" if self.skip_errors else "raise",
-                    pattern=self.pattern,
-                    delimiter=self.delimiter,
-                    duplicate_ids=self.duplicate_ids,
-                    split=self.split,
-                    day_first=False if self.month_first else None,
-                ),
+                options=self.options,
                 progress=progress,
                 **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format")},
             )

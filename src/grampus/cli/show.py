@@ -176,12 +176,12 @@ def show_run(run: Run, out: Console) -> None:
     for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
-        row = [cluster.number, cluster.size, cluster.label, (words, *quoted)]
+        row = [cluster.number, run.sizes[cluster.number], cluster.label, (words, *quoted)]
         mark = " mixed" if cluster.mixed else ""
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
-    counted = f"{len(run)} document{'' if len(run) == 1 else 's'}"
+    counted = f"{run.n_documents} document{'' if run.n_documents == 1 else 's'}"
     clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
     title = f"{counted} from {run.provenance.source}, {clusters}{none}"
     out.print(table(columns, rows, title))

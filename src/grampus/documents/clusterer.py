@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._check import check_integer
 from .._progress import Progress
-from .._random import seed_words
 from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
@@ -26,20 +25,21 @@ from ..report.page import Embed
 from ..text import Corpus, TermVectorizer
 from .build_run import build_run, read_for
 from .cost import check_cost
-from .effort import LEVELS, Effort
+from .effort import Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
 from .frames import read_rows, texts_of, without_cluster
 from .guide import Guide, resolve
 from .guided import run_method
 from .inputs import Inputs, as_corpus, collect
-from .levels import Partitions, around, check_groups, choose_levels, numbered_by_size, partitions
+from .levels import Partitions, around, check_groups, numbered_by_size, partitions
 from .methods import Job, Method, check_method
 from .naming import renamed, with_names
 from .outliers import check_outliers, set_aside
-from .parameters import plain, restored
+from .parameters import check_seed, plain, restored
 from .partition import Partition
 from .predict import Prediction, Predictor
-from .validation import choose, stability
+from .scaled import fit_in_parts, is_in_parts
+from .validation import choose_ks, stability
 
 
 class DocumentClusterer(ClusterMixin, BaseEstimator):
@@ -155,6 +155,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         corpus: Any = None,
         text: str | None = None,
         guide: Guide | None = None,
+        client: Any = None,
+        scratch: str | PathLike[str] | None = None,
         progress: Progress | None = None,
     ) -> DocumentClusterer:
         """Cluster documents.
@@ -163,7 +165,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         ----------
         X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
             Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
-            pyarrow; a row without a text (None, NaN, blank) is in no cluster, −1.
+            pyarrow; a row without a text (None, NaN, blank) is in no cluster, −1. Texts that do not fit into memory:
+            ``grampus.text.read_pieces('news/*.parquet')``, or a Dask bag or frame; the run then shows some documents
+            of each cluster, and ``labels_`` has all.
         y : ignored
         corpus : Corpus, data frame, column or sequence of str, optional
             The texts, ids and titles of the rows of a matrix, for describing the clusters.
@@ -172,11 +176,17 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             and most varied texts, with a warning that names it.
         guide : Guide, optional
             What is known about some documents: links, labels, seeds of topics.
+        client : distributed.Client, optional
+            Work in parts, on the workers of a Dask cluster.
+        scratch : path, optional
+            Work in parts, in a folder there that is removed at the end; an interrupted fit resumes from it.
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """
         began, progress = time.perf_counter(), progress or (lambda *_: None)
         kernel, method, effort, seed = self._check()
+        if is_in_parts(X, client, scratch):
+            return fit_in_parts(self, X, {"corpus": corpus, "guide": guide}, text, client, scratch, progress)
         progress("reading terms", 0, 1)
         described, index = (None, None) if corpus is None else texts_of(corpus, text)
         rows = read_rows(X, text if corpus is None else None)
@@ -240,7 +250,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         kernel = kernel.for_clusters(self._most(inputs, effort))
         gram = inputs.gram(kernel)
         progress("reading terms", 1, 1)
-        return _chosen(gram, inputs, kernel, effort, seed, progress)[0]
+        return choose_ks(gram, inputs, kernel, effort, seed, progress)[0]
 
     def _check(self) -> tuple[Kernel, Method, Effort, int]:
         """Check the parameters before any work."""
@@ -253,7 +263,12 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         check_outliers(self.outliers)
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
-        return parse_kernel(self.kernel), check_method(self.method), self.effort or Effort(), _seed(self.random_state)
+        return (
+            parse_kernel(self.kernel),
+            check_method(self.method),
+            self.effort or Effort(),
+            check_seed(self.random_state),
+        )
 
     def _collect(
         self, X: Any, kernel: Kernel, corpus: Corpus | None, progress: Progress | None
@@ -271,7 +286,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     ) -> tuple[Choice | None, dict[str, int]]:
         """Return how k was chosen, and the number of clusters of every level."""
         if self.n_clusters == "auto":
-            return _chosen(gram, inputs, kernel, effort, seed, progress)
+            return choose_ks(gram, inputs, kernel, effort, seed, progress)
         k = self._given(inputs)
         return check_groups(gram, inputs, kernel, effort, k, seed, progress), around(k, int((inputs.weights > 0).sum()))
 
@@ -481,20 +496,3 @@ def load(path: str | PathLike[str]) -> DocumentClusterer:
     True
     """
     return DocumentClusterer.load(path)
-
-
-def _seed(random_state: Any) -> int:
-    """Return a seed that can be saved with the run."""
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return check_integer(random_state, "random_state", low=0, high=2**32 - 1)
-    return seed_words(random_state, 1)[0]
-
-
-def _chosen(
-    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
-) -> tuple[Choice, dict[str, int]]:
-    """Choose k as the effort says; return the record of it, and the number of clusters of every level."""
-    if effort.scheme == LEVELS:
-        return choose_levels(gram, inputs, kernel, effort, seed, progress)
-    choice = choose(gram, inputs, effort, seed, progress)
-    return choice, around(choice.best, int((inputs.weights > 0).sum()))

@@ -24,7 +24,7 @@ def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Arr
     copies = copies[:MOST_PAIRS]
     pairs = np.stack([first[inputs.group[copies]], copies], axis=1)
     near, similarity = np.empty((0, 2), dtype=np.intp), np.empty(0)
-    features = inputs.main
+    features = inputs.described if "components" in inputs.makers else inputs.main  # in parts: terms, not components
     if isinstance(features, np.ndarray | list) and len(features) > LARGEST:
         notes.append(f"Near-duplicates were not looked for among {len(features)} documents; only copies are named.")
     elif is_sparse(features) or (isinstance(features, np.ndarray) and features.shape[0] != features.shape[1]):

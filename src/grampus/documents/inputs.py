@@ -305,7 +305,7 @@ def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.b
     if source.takes != "vectors" or count == 0:
         return none
     zero = row_squares(rows) == 0
-    known = from_texts and source.inputs == ("terms",)
+    known = (from_texts and source.inputs == ("terms",)) or source.inputs == ("components",)
     return zero if zero.any() and (known or _divides_by_zero(kernel, rows[np.flatnonzero(zero)[:1]])) else none
 
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .._check import check_integer
+from .._random import seed_words
 from ..kernels import parse_kernel
 from ..persist import Run
 from .effort import Effort
@@ -52,3 +54,10 @@ def restored(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
     named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
     return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}
+
+
+def check_seed(random_state: Any) -> int:
+    """Return a seed that can be saved with the run."""
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return check_integer(random_state, "random_state", low=0, high=2**32 - 1)
+    return seed_words(random_state, 1)[0]

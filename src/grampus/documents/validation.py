@@ -11,10 +11,12 @@ from .._array import Array
 from .._progress import Progress
 from ..errors import InputError
 from ..gram import Gram
+from ..kernels import Kernel
 from ..persist import Choice
 from ..select.schemes import scheme_for
-from .effort import Effort
+from .effort import LEVELS, Effort
 from .inputs import Inputs
+from .levels import around, choose_levels
 from .partition import Partition
 
 LARGEST_K = 10  # tried by default
@@ -37,6 +39,16 @@ class Stability:
 
     clusters: tuple[float | None, ...]
     documents: Array
+
+
+def choose_ks(
+    gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
+) -> tuple[Choice, dict[str, int]]:
+    """Choose k as the effort says; return the record of it, and the number of clusters of every level."""
+    if effort.scheme == LEVELS:
+        return choose_levels(gram, inputs, kernel, effort, seed, progress)
+    choice = choose(gram, inputs, effort, seed, progress)
+    return choice, around(choice.best, int((inputs.weights > 0).sum()))
 
 
 def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Progress) -> Choice:

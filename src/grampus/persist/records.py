@@ -168,6 +168,10 @@ class Provenance:
         Versions of Grampus, Python and the libraries used.
     languages : dict of str to int
         How many documents are in each language, by code, the most frequent first; empty if that was not looked for.
+    collection : dict
+        For a run in parts, the whole collection, of which the run holds some documents: how many documents there are
+        and how many in each cluster ("documents", "sizes"), and how they were read ("pieces", "where", "traffic").
+        Empty if the run holds all.
 
     Examples
     --------
@@ -188,6 +192,7 @@ class Provenance:
     seconds: float
     versions: dict[str, str]
     languages: dict[str, int] = field(default_factory=dict)
+    collection: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

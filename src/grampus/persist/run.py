@@ -97,6 +97,19 @@ class Run(Drawable):
         return int((self.evidence.labels < 0).sum())
 
     @property
+    def n_documents(self) -> int:
+        """The number of documents of the collection; more than ``len(run)`` for a run in parts, which holds some."""
+        found = self.provenance.collection.get("documents")
+        return found if isinstance(found, int) else len(self)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The number of documents of every cluster in the collection; those of the run itself after edits."""
+        found = self.provenance.collection.get("sizes", ())
+        whole = len(found) == self.n_clusters and all(isinstance(size, int) for size in found) and not self.edits
+        return tuple(found) if whole else tuple(cluster.size for cluster in self.evidence.clusters)
+
+    @property
     def levels(self) -> tuple[str, ...]:
         """The names of the levels, from coarse to fine."""
         return tuple(level.name for level in self.evidence.levels)

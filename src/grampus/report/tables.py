@@ -87,7 +87,7 @@ def cluster_list(page: Page) -> Element:
     body = Element("ol", {"class": "found-list", "id": "found-list"})
     for group in [*page.groups, *NO_CLUSTER[: page.run.n_unassigned]]:
         clusters = [page.run.evidence.clusters[c] for c in group if c >= 0]
-        size = sum(cluster.size for cluster in clusters) if clusters else page.run.n_unassigned
+        size = sum(page.run.sizes[one.number] for one in clusters) if clusters else page.run.n_unassigned
         line = add(body, "li", class_="found-line")
         add(line, "span", _name(page, group), class_="found-name", dir="auto")
         add(line, "span", f"{size:,}", class_="number")

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .matrices import read_embeddings
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
+    from .readers.pieces import Pieces, read_pieces
     from .readers.read import read_corpus
     from .readers.registry import BadRecord, Reader, Record, Source, Table, register_reader
     from .store import Texts
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BadRecord", "Cleaning", "Corpus", "CorpusWarning", "Document", "Embedder", "FileRecord", "MeanVectors",
-    "ReadLimits", "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts",
+    "Pieces", "ReadLimits", "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts",
     "Tokenizer", "Weighting", "WordVectors", "detect_language", "load_vectors", "read_corpus", "read_embeddings",
-    "register_reader", "stemmers", "stop_words",
+    "read_pieces", "register_reader", "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
@@ -44,6 +45,7 @@ _MODULES = {
     "matrices": ("read_embeddings",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
+    "readers.pieces": ("Pieces", "read_pieces"),
     "readers.read": ("read_corpus",),
     "readers.registry": ("BadRecord", "Reader", "Record", "Source", "Table", "register_reader"),
     "store": ("Texts",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, time
 from decimal import Decimal
@@ -234,9 +234,19 @@ def _as_string(value: object, column: str, text: bool) -> str | None:
 
 def assemble(table: Table, columns: Columns, source: Source) -> Corpus:
     """Read a table to its end and return the corpus."""
+    return next(assemble_pieces(table, columns, source))
+
+
+def assemble_pieces(
+    table: Table, columns: Columns, source: Source, documents: float = math.inf, size: float = math.inf
+) -> Iterator[Corpus]:
+    """Read a table to its end and yield it as corpora of at most so many documents and about so many bytes.
+
+    Ids are told apart within each. There is at least one corpus.
+    """
     asked, (columns, table) = columns, find_columns(table, columns, source)
     values = ValueDecoder(source.options.encoding, source.log)
-    builder = _Builder(source, table, asked, columns, values)
+    builder, done = _Builder(source, table, asked, columns, values), 0
     for item in table.records:
         bad = item if isinstance(item, BadRecord) else None
         if isinstance(item, Record):
@@ -250,6 +260,12 @@ def assemble(table: Table, columns: Columns, source: Source) -> Corpus:
                 raise CorpusError(f"{source.name} {table.unit} {bad.number} {bad.reason}{advice}.")
             source.log.skip(bad.kind)
         if not len(builder.texts) & 255:
-            source.log.report(len(builder.texts))
-    source.log.report(len(builder.texts), last=True)
-    return builder.corpus()
+            source.log.report(done + len(builder.texts))
+        if len(builder.texts) >= documents or builder.texts.nbytes >= size:
+            done += len(builder.texts)
+            yield builder.corpus()
+            seen = {"columns_seen": builder.columns_seen, "records": builder.records}
+            builder = _Builder(source, table, asked, columns, values, **seen)  # type: ignore[arg-type]
+    if len(builder.texts) or not done:
+        source.log.report(done + len(builder.texts), last=True)
+        yield builder.corpus()

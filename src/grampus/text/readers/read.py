@@ -15,11 +15,11 @@ from ..corpus import Corpus
 from ..frame import from_frame, is_frame
 from .assemble import assemble
 from .decode import looks_binary
-from .guess import DATES, TITLES, named_columns
+from .guess import DATES, TITLES, Columns, named_columns
 from .json import open_detected
 from .log import Log, quoted
 from .options import ReadOptions
-from .registry import READERS, Reader, Source, find_reader, load_plugins, read_head
+from .registry import READERS, Reader, Source, Table, find_reader, load_plugins, read_head
 from .streams import open_source
 
 _MBOX = re.compile(rb"From \S+[^\n]*\d{4}\r?\n(?:>?[\w-]+:[^\n]*\n)")
@@ -100,7 +100,7 @@ def read_corpus(
     options = ReadOptions() if options is None else options
     if not isinstance(options, ReadOptions):
         raise InputError(f"options must be a ReadOptions; got {options!r}.")
-    reader = _named_reader(format)
+    reader = named_reader(format)
     columns = named_columns(text, id=id, label=label, title=title, date=date)
     if is_frame(source):
         if query is not None or format is not None:
@@ -108,18 +108,26 @@ def read_corpus(
         return from_frame(source, text=text, id=id, label=label, title=title, date=date, options=options)
     log = Log(progress)
     with ExitStack() as cleanup:
-        shared: dict[str, Any] = {}
-        cleanup.callback(_close, shared)
-        given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
-        wanted = (*columns.named(), *options.numbers, "id", *TITLES, *DATES) if columns.text else None
-        reader, opened = _open(source, reader, {**given, "wanted": wanted, "asked": columns.text})
-        if query is not None and not (reader and reader.takes_query):
-            takers = " and ".join(other.name for other in READERS.values() if other.takes_query)
-            raise InputError(f"query must be left out except for {takers}; got {quoted(query)!r} for {opened.name}.")
-        table = reader.open(opened) if reader else open_detected(opened)
+        table, opened = open_table(source, reader, columns, query, options, log, cleanup)
         corpus = assemble(table, columns, opened)
     log.warn(stacklevel=2)
     return corpus
+
+
+def open_table(
+    source: Any, reader: Reader | None, columns: Columns, query: str | None, options: ReadOptions, log: Log,
+    cleanup: ExitStack,
+) -> tuple[Table, Source]:  # fmt: skip
+    """Open a source with the reader that is named or fits it; return its records, and what the reader was given."""
+    shared: dict[str, Any] = {}
+    cleanup.callback(_close, shared)
+    given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
+    wanted = (*columns.named(), *options.numbers, "id", *TITLES, *DATES) if columns.text else None
+    reader, opened = _open(source, reader, {**given, "wanted": wanted, "asked": columns.text})
+    if query is not None and not (reader and reader.takes_query):
+        takers = " and ".join(other.name for other in READERS.values() if other.takes_query)
+        raise InputError(f"query must be left out except for {takers}; got {quoted(query)!r} for {opened.name}.")
+    return reader.open(opened) if reader else open_detected(opened), opened
 
 
 def _close(shared: dict[str, Any]) -> None:
@@ -128,7 +136,8 @@ def _close(shared: dict[str, Any]) -> None:
             helper.close()
 
 
-def _named_reader(name: str | Reader | None) -> Reader | None:
+def named_reader(name: str | Reader | None) -> Reader | None:
+    """Return the reader of a name; None for None."""
     if name is None or isinstance(name, Reader):
         return name
     if name not in READERS:

@@ -128,7 +128,7 @@ def prepare(
     if not detect:
         return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared), dropped)
     codes = _codes(texts, known)
-    languages = _languages(codes) if known is None else known.languages or (MAIN,)
+    languages = languages_of(Counter(codes), len(codes)) if known is None else known.languages or (MAIN,)
     place = {code: number for number, code in enumerate(languages)}
     language = np.fromiter((place.get(code, 0) for code in codes), np.uint8, len(codes))
     return Prepared(texts, language, Preparation(shared, languages), dropped)
@@ -153,13 +153,42 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
     """
     among = None if known is None else known.languages
     if known is None and len(texts) > _LARGE:
-        every = len(texts) // _SAMPLE
-        some = [text for text in _strings(texts) if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
-        found = Counter(filter(None, detect_languages(some)))
-        usual = max(sorted(found), key=found.__getitem__, default="")  # "" where none of them can be told
-        if some and found[usual] >= _ALMOST_ALL * sum(found.values()):
+        usual = main_language(content_sample(_strings(texts), len(texts)), len(texts))
+        if usual is not None:
             return [usual] * len(texts)
     return detect_languages(_strings(texts), among)
+
+
+def content_sample(texts: Iterable[str], n: int) -> list[str]:
+    """Return some of n texts, drawn by content: those whose languages are looked at first; all of a small collection.
+
+    Parameters
+    ----------
+    texts : iterable of str
+        All of them, or a piece.
+    n : int
+        Number of documents in all.
+    """
+    every = n // _SAMPLE if n > _LARGE else 1
+    return [text for text in texts if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
+
+
+def main_language(sample: Sequence[str], n: int) -> str | None:
+    """Return the language that n texts are taken to be in, of which these are a sample; None if all must be looked at.
+
+    "" stands for texts whose language cannot be told.
+
+    Parameters
+    ----------
+    sample : sequence of str
+    n : int
+        Number of documents in all.
+    """
+    if n <= _LARGE or not sample:
+        return None
+    found = Counter(filter(None, detect_languages(sample)))
+    usual = max(sorted(found), key=found.__getitem__, default="")
+    return usual if found[usual] >= _ALMOST_ALL * sum(found.values()) else None
 
 
 def _strings(texts: Iterable[str]) -> Iterator[str]:
@@ -169,9 +198,15 @@ def _strings(texts: Iterable[str]) -> Iterator[str]:
         yield text
 
 
-def _languages(codes: Sequence[str]) -> tuple[str, ...]:
-    """Return the languages of a collection, the most frequent first."""
-    counts = Counter(code for code in codes if code)
-    least = min(_SHARE * len(codes), _MANY)
-    used = sorted((code for code, count in counts.items() if count >= least), key=lambda code: (-counts[code], code))
-    return tuple(used) or (MAIN,)
+def languages_of(counts: Mapping[str, int], n: int) -> tuple[str, ...]:
+    """Return the languages of n texts, the most frequent first.
+
+    Parameters
+    ----------
+    counts : dict of str to int
+        Texts of each language; "" for those that cannot be told.
+    n : int
+    """
+    least = min(_SHARE * n, _MANY)
+    used = [code for code, count in counts.items() if code and count >= least]
+    return tuple(sorted(used, key=lambda code: (-counts[code], code))) or (MAIN,)

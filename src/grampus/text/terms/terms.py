@@ -235,14 +235,15 @@ class Terms(TransformerMixin, BaseEstimator):
         if isinstance(raw_documents, Prepared):
             return raw_documents
         known = getattr(self, "preparation_", None)
-        return prepare(_texts(raw_documents), as_cleaning(self.clean), detect=self._detects(), known=known)
+        return prepare(_texts(raw_documents), as_cleaning(self.clean), detect=self.detects(), known=known)
 
     def stop_list(self) -> frozenset[str]:
         """Return the stop words of all languages of the fitted documents."""
         codes = getattr(self, "preparation_", Preparation()).languages or (MAIN,)
         return frozenset[str]().union(*(stop_words(self.stop_words, code) for code in codes))
 
-    def _detects(self) -> bool:
+    def detects(self) -> bool:
+        """Return whether stop words or stems depend on each document's language."""
         return AUTO in (self.stop_words if isinstance(self.stop_words, str) else None, self.stemmer)
 
     def _count(self, prepared: Prepared, units: Units, written: Written | None = None) -> sp.csr_matrix:
@@ -272,16 +273,12 @@ class Terms(TransformerMixin, BaseEstimator):
             del self.preparation_
         units, written, prepared = Units(), Written(), self.prepare(raw_documents)
         self.preparation_ = prepared.preparation
-        counts = self._count(prepared, units, written)
+        counts, names, namesake = self.count_named(prepared, units, written)
         if not counts.shape[0]:
             raise InputError("a collection must have at least one document; got none.")
-        names = units.names()
-        namesake = units.namesakes(names)
-        if namesake is not None:
-            index = namesake[counts.indices].astype(counts.indices.dtype, copy=False)
-            counts = sp.csr_matrix((counts.data, index, counts.indptr), shape=counts.shape)
-            counts.sum_duplicates()
-        chosen = self._choose(counts, names)
+        frequency = np.bincount(counts.indices, minlength=units.size)
+        totals = np.bincount(counts.indices, weights=counts.data, minlength=units.size)
+        chosen = self.choose_terms(counts.shape[0], frequency, totals, names)
         column = np.full(units.size, -1, np.int32)
         column[chosen] = np.arange(len(chosen), dtype=np.int32)
         if namesake is not None:
@@ -292,6 +289,19 @@ class Terms(TransformerMixin, BaseEstimator):
         self.forms_ = Forms.of(written, names, self._units)
         del units, names
         return _select_columns(counts, column, len(chosen))
+
+    def count_named(
+        self, prepared: Prepared, units: Units, written: Written | None = None
+    ) -> tuple[sp.csr_matrix, list[str], NDArray[np.int32] | None]:
+        """Count units; return the counts, the name of every unit, and the first unit of each name if some share one."""
+        counts = self._count(prepared, units, written)
+        names = units.names()
+        namesake = units.namesakes(names)
+        if namesake is not None:
+            index = namesake[counts.indices].astype(counts.indices.dtype, copy=False)
+            counts = sp.csr_matrix((counts.data, index, counts.indptr), shape=counts.shape)
+            counts.sum_duplicates()
+        return counts, names, namesake
 
     def _counts(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Return the int32 counts of the learned terms."""
@@ -333,10 +343,17 @@ class Terms(TransformerMixin, BaseEstimator):
             folds=tokens.lowercase and tokens.pattern == WORDS,
         )
 
-    def _choose(self, counts: sp.csr_matrix, names: list[str]) -> NDArray[np.intp]:
-        """Return the units to keep, in alphabetical order of their names."""
-        n, size = counts.shape
-        frequency = np.bincount(counts.indices, minlength=size)
+    def choose_terms(self, n: int, frequency: Any, totals: Any, names: list[str]) -> NDArray[np.intp]:
+        """Return the units to keep, in alphabetical order of their names.
+
+        Parameters
+        ----------
+        n : int
+            Number of documents.
+        frequency, totals : arrays of shape (units,)
+            Documents that each unit is in, and how often it occurs in all.
+        names : list of str
+        """
         low, high = (df if _is_count(df) else df * n for df in (self.min_df, self.max_df))
         chosen = np.flatnonzero((frequency >= max(low, 1)) & (frequency <= high))
         if not len(chosen):
@@ -347,8 +364,7 @@ class Terms(TransformerMixin, BaseEstimator):
         order = np.fromiter(sorted(chosen.tolist(), key=names.__getitem__), np.intp, len(chosen))
         if self.max_features is None or self.max_features >= len(order):
             return order
-        totals = np.bincount(counts.indices, weights=counts.data, minlength=size)[order]
-        most = np.argsort(-totals, kind="stable")[: self.max_features]
+        most = np.argsort(-totals[order], kind="stable")[: self.max_features]
         return order[np.sort(most)]
 
 

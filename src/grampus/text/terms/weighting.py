@@ -34,6 +34,11 @@ class Counts:
         """Number of documents."""
         return int(self.matrix.shape[0])
 
+    @property
+    def width(self) -> int:
+        """Number of terms."""
+        return int(self.matrix.shape[1])
+
     @cached_property
     def frequency(self) -> Floats:
         """Documents each term is in: Σ_j χ_ij."""
@@ -51,6 +56,37 @@ class Counts:
         return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
 
 
+@dataclass
+class Tally:
+    """How many documents hold each term so many times: all that global weights need of a collection in pieces.
+
+    Attributes
+    ----------
+    n : int
+        Number of documents.
+    width : int
+        Number of terms.
+    term, count, documents : arrays of shape (pairs,)
+        Sorted by term and count, so that sums have one order.
+    """
+
+    n: int
+    width: int
+    term: NDArray[np.int64]
+    count: NDArray[np.int64]
+    documents: NDArray[np.int64]
+
+    @cached_property
+    def frequency(self) -> Floats:
+        """Documents each term is in."""
+        return np.bincount(self.term, weights=self.documents, minlength=self.width).astype(np.float64)
+
+    def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
+        """Sum a function of the counts over each term."""
+        values = function(self.count.astype(np.float64)) * self.documents
+        return np.bincount(self.term, weights=values, minlength=self.width).astype(np.float64)
+
+
 def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
     """Divide counts by the largest count of their document."""
     lengths = np.diff(matrix.indptr)
@@ -60,7 +96,7 @@ def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
     return np.asarray(f / np.repeat(np.maximum.reduceat(f, starts), lengths[lengths > 0]))
 
 
-def _entropy(c: Counts) -> Floats:
+def _entropy(c: Counts | Tally) -> Floats:
     """1 + Σ_j p log₂ p / log₂ n, written as 1 + (Σ f log₂ f / F − log₂ F) / log₂ n, F the term's total."""
     total = c.sum()
     seen = np.where(total > 0, total, 1.0)
@@ -92,7 +128,7 @@ LOCAL: dict[str, Weight] = {
 }
 
 GLOBAL: dict[str, Weight] = {
-    "x": Weight("none", "1", lambda c: np.ones(c.matrix.shape[1])),
+    "x": Weight("none", "1", lambda c: np.ones(c.width)),
     "e": Weight("entropy", "1 + Σ_j p_ij log₂ p_ij / log₂ n", _entropy),
     "f": Weight("inverse document frequency", "log₂(n / Σ_j χ_ij)", lambda c: np.log2(c.n / c.frequency)),
     "g": Weight("gfidf", "Σ_j f_ij / Σ_j χ_ij", lambda c: c.sum() / c.frequency),
@@ -210,7 +246,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         Weighting
         """
         self.check_parameters()
-        self._learn(self._check(X, reset=True))
+        self.learn(Counts(self._check(X, reset=True)))
         return self
 
     def fit_transform(self, X: Any, y: object = None) -> sp.csr_matrix:
@@ -227,7 +263,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """
         self.check_parameters()
         counts = self._check(X, reset=True)
-        self._learn(counts)
+        self.learn(Counts(counts))
         return self._weigh(counts)
 
     def transform(self, X: Any) -> sp.csr_matrix:
@@ -273,9 +309,9 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return counts
 
-    def _learn(self, matrix: sp.csr_matrix) -> None:
+    def learn(self, counts: Counts | Tally) -> None:
+        """Learn the global weights from counts, or from the tally of a collection in pieces."""
         _, weight, _ = _letters(self.weighting)
-        counts = Counts(matrix)
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.asarray(weight.function(counts), dtype=np.float64)
         self.global_weights_ = np.where(np.isfinite(weights), weights, 0.0)

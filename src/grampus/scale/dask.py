@@ -1,0 +1,180 @@
+"""Pieces on the workers of a Dask cluster.
+
+Every step of a piece is one task, a pure function of earlier ones. What a lost worker held is computed again by the
+scheduler; what the client has summed up is in the scratch folder, from which another run with a new scheduler resumes.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Iterator, Sequence
+from functools import reduce
+from importlib import import_module
+from typing import Any
+
+from ..errors import InputError, MissingExtraError, PartsError
+from .parts import Function, Parts, Scratch, add, nbytes
+
+_PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
+_SMALL = 2**16  # bytes that travel with every task
+_TOGETHER = 8  # results that one task adds up
+
+
+class OnDask(Parts):
+    """Pieces on Dask workers.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    scratch : Scratch
+        Of the client.
+    """
+
+    where = "Dask workers"
+
+    def __init__(self, client: Any, scratch: Scratch) -> None:
+        super().__init__(scratch)
+        self.client = client
+        self._steps: dict[str, list[Any]] = {}
+
+    def __len__(self) -> int:
+        return len(next(iter(self._steps.values()), []))
+
+    def begin(self, step: str, function: Function, sources: Sequence[Any]) -> None:
+        """Make the pieces: one for each source, a tuple of arguments of `function`, which may be futures."""
+        self._steps[step] = self._submit(step, function, list(sources), ())
+        self._settle(step)
+
+    def derive(self, step: str, function: Function, needs: Sequence[str], *shared: Any) -> None:
+        """Add a step to every piece."""
+        given = list(zip(*(self._steps[need] for need in needs), strict=True))
+        self._steps[step] = self._submit(step, function, given, shared)
+        self._settle(step)
+
+    def each(self, function: Function, needs: Sequence[str], *shared: Any, name: str = "") -> Iterator[Any]:
+        """Yield a function of every piece, in their order."""
+        name = name or function.__name__
+        given = list(zip(*(self._steps[need] for need in needs), strict=True))
+        waiting = self._submit(name, function, given, shared)
+        waiting.reverse()
+        while waiting:
+            result = self._wait(waiting.pop(), whole=True)
+            self.traffic.add(name, 0, received=nbytes([result]))
+            yield result
+
+    def total(self, function: Function, needs: Sequence[str], *shared: Any, name: str = "") -> Any:
+        """Return the sum over the pieces, added up on the workers: one result travels to the client."""
+        name = name or function.__name__
+        given = list(zip(*(self._steps[need] for need in needs), strict=True))
+        left = self._submit(name, function, given, shared)
+        while len(left) > 1:
+            groups = [left[at : at + _TOGETHER] for at in range(0, len(left), _TOGETHER)]
+            left = [self.client.submit(_add, *some, pure=False) for some in groups]
+        result = self._wait(left[0], whole=True)
+        self.traffic.add(name, 0, received=nbytes([result]))
+        return result
+
+    def keep(self, value: Any) -> Any:
+        """Return a task whose result is a value of the client."""
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Sending large graph", UserWarning)  # it is meant
+            return self.client.submit(_same, value, pure=False)
+
+    def drop(self, *steps: str) -> None:
+        """Forget steps; the workers free them."""
+        for step in steps:
+            self._steps.pop(step, None)
+
+    def close(self, finished: bool = True) -> None:
+        """Free what the workers hold, and remove the scratch folder."""
+        self._steps.clear()
+        super().close(finished)
+
+    def _submit(self, name: str, function: Function, given: list[tuple[Any, ...]], shared: tuple[Any, ...]) -> Any:
+        workers = self._reached(lambda: len(self.client.scheduler_info()["workers"]))
+        size = nbytes(shared)
+        self.traffic.add(name, len(given), sent=size * max(workers, 1))
+        if size > _SMALL:  # one task, which a lost worker's share is made from again; scattered data would be lost
+            shared = tuple(self.keep(value) for value in shared)
+        return [self.client.submit(function, *own, *shared, pure=False) for own in given]
+
+    def _settle(self, step: str) -> None:
+        for future in self._steps[step]:
+            self._wait(future, whole=False)
+
+    def _wait(self, future: Any, *, whole: bool) -> Any:
+        """Return the result of a task, or wait until there is one; a task is not to blame for workers that died."""
+        distributed: Any = import_module("distributed")
+        for _ in range(_PATIENCE):
+            self._reached(lambda: distributed.wait([future]))
+            if future.status == "finished":
+                try:
+                    return self._reached(future.result) if whole else None
+                except distributed.KilledWorker:
+                    pass
+            elif future.status == "error":
+                error = self._reached(future.exception)
+                if not isinstance(error, distributed.KilledWorker):
+                    raise error
+                self.client.retry([future])
+            else:
+                raise self._lost(f"a task was {future.status}")
+        raise PartsError(
+            f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller."
+        )
+
+    def _reached(self, call: Any) -> Any:
+        """Call the scheduler; say in one line that it cannot be reached."""
+        try:
+            return call()
+        except (TimeoutError, OSError) as error:  # a closed connection is an OSError of Dask's
+            raise self._lost(str(error)) from None
+        except Exception as error:
+            if type(error).__name__ in ("FutureCancelledError", "CancelledError", "ClosedClientError"):
+                raise self._lost(str(error)) from None
+            raise
+
+    def _lost(self, reason: str) -> PartsError:
+        again = f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
+        return PartsError(f"The Dask scheduler cannot be reached ({' '.join(reason.split())[:120]}).{again}")
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _add(*some: Any) -> Any:
+    """Add results of pieces; exact, so the order does not matter."""
+    return reduce(add, some)
+
+
+def connect(address: str, workers: int | None = None) -> Any:
+    """Return a client: of a scheduler's address, or of workers on this machine for "local".
+
+    Parameters
+    ----------
+    address : str
+        ``"local"``, ``"threads"`` (one process), or as in ``"tcp://10.0.0.1:8786"``.
+    workers : int, optional
+        On this machine.
+    """
+    try:
+        dask: Any = import_module("dask")
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
+    if address in ("local", "threads"):
+        dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
+        cluster = distributed.LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            processes=address == "local",
+            dashboard_address=None,
+            silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
+        )
+        return distributed.Client(cluster)
+    try:
+        return distributed.Client(address, timeout="10s")
+    except (OSError, TimeoutError, ValueError) as error:
+        raise InputError(f"dask must be 'local' or the address of a scheduler; {address!r}: {error}.") from None

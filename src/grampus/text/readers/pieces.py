@@ -1,0 +1,230 @@
+"""Read many documents in pieces: the files of a pattern or a folder, or one large file."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from ...errors import CorpusError
+from ...scale import Record
+from ..corpus import Corpus
+from ..store import Texts
+from ..terms.in_parts import pack_corpus, pack_texts, texts_of
+from .assemble import assemble_pieces
+from .guess import named_columns
+from .log import Log
+from .options import MB, ReadOptions
+from .read import named_reader, open_table
+from .registry import find_reader
+
+DOCUMENTS, BYTES = 50_000, 32 * MB  # of a piece, at most
+_MAGIC = "*?["
+_COMPRESSED = (".gz", ".bz2", ".xz", ".zip", ".parquet", ".pq")
+
+
+def find_files(source: str) -> list[str]:
+    """Return the files to read for a pattern such as ``'news/*.parquet'``, or for a folder of tables; else the source.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from grampus.text.readers.pieces import find_files
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("b.csv", "a.csv"):
+    ...         _ = Path(folder, name).write_text("text")
+    ...     [Path(file).name for file in find_files(f"{folder}/*.csv")]
+    ['a.csv', 'b.csv']
+    """
+    if os.path.isdir(source):
+        inside = sorted(entry.path for entry in os.scandir(source) if not entry.name.startswith("."))
+        return inside if inside and all(map(_is_table, inside)) else [source]
+    if os.path.exists(source) or not any(sign in source for sign in _MAGIC):
+        return [source]
+    found = sorted(name for name in glob.glob(source, recursive=True) if os.path.isfile(name))
+    if not found:
+        raise CorpusError(f"{source} must match at least one file; it matches none.")
+    return found
+
+
+def _is_table(path: str) -> bool:
+    reader = find_reader(path, b"") if os.path.isfile(path) else None
+    return reader is not None and reader.tabular
+
+
+@dataclass(frozen=True)
+class PieceReader:
+    """Reads sources as records of pieces; travels to workers.
+
+    Parameters
+    ----------
+    columns : dict
+        Names of columns as in ``read_corpus``: text, id, label, title, date.
+    query, format, options
+        As in ``read_corpus``.
+    several : bool
+        Whether ids begin with the file's name, as there are several files.
+    skip : bool
+        Whether a source that cannot be read is left out and named; by default it is an error.
+    documents : int
+        Of a piece, at most.
+    """
+
+    columns: dict[str, Any] = field(default_factory=dict)
+    query: str | None = None
+    format: str | None = None
+    options: ReadOptions = field(default_factory=ReadOptions)
+    several: bool = False
+    skip: bool = False
+    documents: int = DOCUMENTS
+
+    def __call__(self, source: str) -> Iterator[Record]:
+        """Yield the pieces of a source."""
+        try:
+            for corpus in self.corpora(source):
+                yield self._record(source, corpus)
+        except (CorpusError, OSError) as error:
+            if not self.skip:
+                raise
+            yield {**pack_corpus(Corpus([])), **pack_texts("notes", Texts([f"{source} was left out: {error}"]))}
+
+    def whole(self, source: str) -> Record:
+        """Return a source as one piece."""
+        return next(iter(replace(self, documents=2**62)(source)))
+
+    def corpora(self, source: str) -> Iterator[Corpus]:
+        """Yield a source as corpora."""
+        columns = named_columns(
+            self.columns.get("text"), **{name: self.columns.get(name) for name in ("id", "label", "title", "date")}
+        )
+        log = Log(None)
+        limits = (self.documents, BYTES if self.documents <= DOCUMENTS else float("inf"))
+        with ExitStack() as cleanup:
+            reader = named_reader(self.format)
+            table, opened = open_table(source, reader, columns, self.query, self.options, log, cleanup)
+            yield from assemble_pieces(table, columns, opened, *limits)
+
+    def _record(self, source: str, corpus: Corpus) -> Record:
+        if self.several:
+            stem = Path(source).name
+            corpus = replace_ids(corpus, Texts(f"{stem}:{one}" for one in corpus.ids))
+        return {**pack_corpus(corpus), **pack_texts("notes", Texts(corpus.notes))}
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """Documents that are read in pieces; made by `read_pieces`.
+
+    Attributes
+    ----------
+    source : str
+    files : tuple of str
+    reader : PieceReader
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grampus.text import read_pieces
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "a.csv").write_text("text")
+    ...     read_pieces(f"{folder}/*.csv").size
+    4
+    """
+
+    source: str
+    files: tuple[str, ...]
+    reader: PieceReader
+
+    @property
+    def size(self) -> int:
+        """Size of the files in bytes; those of a folder are counted."""
+        return sum(_size(file) for file in self.files)
+
+    @property
+    def text_size(self) -> int:
+        """Size of the texts in bytes, about: compressed files are taken to be a third of their texts."""
+        return sum(_size(file) * (3 if file.endswith(_COMPRESSED) else 1) for file in self.files)
+
+    def state(self) -> list[Any]:
+        """Return what tells whether the files have changed: names, sizes and times."""
+        return [[file, _size(file), os.stat(file).st_mtime_ns] for file in self.files]
+
+    def corpus(self) -> Corpus:
+        """Return all documents as one corpus, in memory."""
+        found = [unpack_corpus(record) for file in self.files for record in self.reader(file)]
+        held = {name for one in found for name in ("labels", "titles", "dates") if getattr(one, name) is not None}
+        columns: dict[str, list[str]] = {name: [] for name in ("texts", "ids", *held)}
+        for one in found:
+            for name, values in columns.items():
+                own = getattr(one, name)
+                values.extend([""] * len(one) if own is None else own)
+        return Corpus(**columns, source=self.source)  # type: ignore[arg-type]
+
+
+def _size(path: str) -> int:
+    if os.path.isdir(path):
+        return sum(os.path.getsize(Path(place, name)) for place, _, names in os.walk(path) for name in names)
+    return os.path.getsize(path)
+
+
+def read_pieces(
+    source: str | os.PathLike[str],
+    *,
+    text: str | Sequence[str] | None = None,
+    id: str | None = None,  # noqa: A002
+    label: str | None = None,
+    title: str | None = None,
+    date: str | None = None,
+    query: str | None = None,
+    format: str | None = None,  # noqa: A002
+    options: ReadOptions | None = None,
+    skip: bool = False,
+) -> Pieces:
+    r"""Return documents that are read in pieces, when they are clustered: more than fit into memory.
+
+    Parameters
+    ----------
+    source : path or pattern
+        A file, a folder, or a pattern such as ``"news/*.parquet"``. The ids of several files begin with their names.
+    text, id, label, title, date, query, format, options
+        As in `read_corpus`.
+    skip : bool
+        Whether to leave out files that cannot be read, with a note that names each; by default they are an error.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from grampus.text import read_pieces
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for name in ("a", "b"):
+    ...         _ = Path(folder, f"{name}.csv").write_text("text\nwhale song\nbird nest\n")
+    ...     list(read_pieces(f"{folder}/*.csv").corpus().ids)
+    ['a.csv:1', 'a.csv:2', 'b.csv:1', 'b.csv:2']
+    """
+    files = tuple(find_files(os.fspath(source)))
+    columns = {"text": text, "id": id, "label": label, "title": title, "date": date}
+    reader = PieceReader(columns, query, format, options or ReadOptions(), len(files) > 1, skip)
+    return Pieces(os.fspath(source), files, reader)
+
+
+def replace_ids(corpus: Corpus, ids: Texts) -> Corpus:
+    """Return a corpus with other ids, which are known to differ."""
+    ids._distinct = True
+    return Corpus(corpus.texts, ids, corpus.labels, corpus.titles, corpus.dates, corpus.source, notes=corpus.notes)
+
+
+def unpack_corpus(record: Record, source: str = "memory") -> Corpus:
+    """Return the corpus of a record."""
+    columns = {
+        name: texts_of(record, name)
+        for name in ("texts", "ids", "labels", "titles", "dates")
+        if f"{name}.ends" in record
+    }
+    columns["ids"]._distinct = True
+    return Corpus(**columns, source=source)  # type: ignore[arg-type]
