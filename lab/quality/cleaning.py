@@ -130,7 +130,8 @@ def html_pages(task: Task) -> Found:
     warnings.simplefilter("ignore")
     files = documentation()[:: 4 if task.quick else 1]
     mixed = [
-        file.read_text(encoding="utf-8") if at % 2 else read_corpus(file).texts[0] for at, file in enumerate(files)
+        file.read_text(encoding="utf-8") if at % 2 else "\n\n".join(read_corpus(file).texts)
+        for at, file in enumerate(files)
     ]
     kinds = np.arange(len(files)) % 2
     found = {}

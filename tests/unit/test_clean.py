@@ -92,6 +92,13 @@ def test_markup_goes(text):
     assert words(CLEAN(text)) == ["whales", "sing", "loudly"]
 
 
+def test_of_a_whole_page_the_main_text_is_left():
+    head = "<!DOCTYPE html>\n<html><head><title>Sea</title></head>"
+    page = f"{head}<body><nav><a href='/'>Home</a></nav><p>whales sing</p></body>"
+    assert words(CLEAN(page)) == ["whales", "sing"]
+    assert words(CLEAN("<html> is the first tag of a page <p class='x'>")) != []
+
+
 def test_companies_between_the_remains_of_brackets_stay():
     assert words(CLEAN("gateway lt gtw gt sells")) == ["gateway", "gtw", "sells"]
 

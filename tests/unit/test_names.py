@@ -81,6 +81,13 @@ def test_remains_are_no_words(token):
     assert not is_word(token, STOPS)
 
 
+def test_numerals_name_nothing_alone():
+    wars = ["After World War II the island was free", "World War II ended", "It fought in World War II and before"] * 2
+    other = ["blue whale sings", "a blue whale", "the blue whale dives"] * 2
+    first, _ = names(wars + other, [0] * 6 + [1] * 6)
+    assert "II" not in first.split(", ")
+
+
 def test_headers_and_addresses_are_hidden():
     mail = "From: geb@cs.pitt.edu (Gordon)\nOrganization: Pitt\nSubject: Re: kidney stones\n\nSee http://x.org/a. Bye\n"
     found = read_words([mail])

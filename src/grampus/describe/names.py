@@ -18,6 +18,7 @@ from .cluster import Term
 from .telling import Flags, Groups, column_values, occurrences, scores
 from .wording import READ_IN_ALL, Sample, Wording
 
+_NUMERAL = re.compile(r"[IVX]{2,}")  # says something in a phrase alone, such as "World War II"
 PARTS = 3  # words or phrases in a name
 CANDIDATES = 24  # words, and phrases, of a group that are considered
 CONSIDERED = 20  # of these, the best, for the choice of a set
@@ -256,7 +257,7 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, likely: Array,
             break
         stem = wording.terms[term]
         text = wording.usual(stem) if sample is None else sample.written(stem, group)
-        if text and wording.is_word(text):
+        if text and wording.is_word(text) and not _NUMERAL.fullmatch(text):
             found.append(Candidate(score, text, (stem,)))
     if not found:
         found = [Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],)) for term, score in best]

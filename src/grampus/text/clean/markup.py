@@ -22,6 +22,7 @@ _HIDDEN = (
     (re.compile("<!--"), "-->"),
 )
 _ENTITY = re.compile(r"&(?:#\d{1,6}|#x[\da-f]{1,5}|[a-z][a-z\d]{1,30});", re.IGNORECASE)
+_PAGE = re.compile(r"\s{0,99}(?:<\?xml[^>]{0,200}>\s{0,99})?<(?:!doctype\s+html|html)\b", re.IGNORECASE)
 _BARE_ENTITY = re.compile(r"(?<![\w&])(?:#39|quot|amp|nbsp|lt|gt);")  # whose ampersand was lost
 _ENDS = ("#39;", "quot;", "amp;", "nbsp;", "lt;", "gt;")
 # "&lt;a href=…&gt;" whose punctuation is gone: "lt href http … gt", "lt gt", "lt br gt"; "lt ibm gt" is a company.
@@ -46,7 +47,12 @@ _TROFF_ESCAPE = re.compile(r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\((.
 
 
 def drop_markup(text: str, dropped: list[str]) -> str:
-    """Drop tags and resolve entities, once more if that brings escaped tags to light."""
+    """Drop tags and resolve entities, once more if that brings escaped tags to light.
+
+    Of a whole page the main text is left, as the reader of HTML files reads it.
+    """
+    if _PAGE.match(text):
+        return _main_text(text, dropped)
     if "&" in text:
         text = _resolved(text, dropped)
     if "<" in text and _SURE.search(text):
@@ -60,6 +66,13 @@ def drop_markup(text: str, dropped: list[str]) -> str:
     if "quot" in text or "nbsp" in text:
         text = _cut(_REMAINING_ENTITY, text, dropped)
     return text
+
+
+def _main_text(page: str, dropped: list[str]) -> str:
+    from ..readers.html import extract_html
+
+    dropped.extend(_TAG.findall(page))
+    return "\n".join(extract_html(page).pages)
 
 
 def _without_remains(dropped: list[str], found: re.Match[str]) -> str:
