@@ -1,4 +1,4 @@
-"""Names as commit 5f63358 made them, for given texts and clusters: what names are compared with.
+"""Clusters and names as commit 5f63358 made them: what today's are compared with.
 
 The sources of that commit are unpacked into the scratch folder of the lab and run in a process of their own.
 """
@@ -13,6 +13,8 @@ import sys
 import tarfile
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from lab.harness import ROOT, SCRATCH
 
@@ -42,6 +44,23 @@ clusters = describe(
 )
 json.dump([cluster.label for cluster in clusters], sys.stdout)
 """
+LABELS = """
+import json, sys, warnings
+sys.meta_path[:] = [one for one in sys.meta_path if "editable" not in type(one).__module__]
+warnings.simplefilter("ignore")
+import scipy.sparse as sp
+from grampus import DocumentClusterer
+
+given = json.load(sys.stdin)
+
+def rows(x):
+    return sp.csr_array((x["data"], x["indices"], x["indptr"]), shape=x["shape"]) if isinstance(x, dict) else x
+
+model = DocumentClusterer(given["k"] or "auto", stability=False, random_state=given["seed"])
+model.fit(rows(given["documents"]))
+predicted = [] if given["new"] is None else model.predict(rows(given["new"])).tolist()
+json.dump({"labels": model.labels_.tolist(), "predicted": predicted}, sys.stdout)
+"""
 
 
 def sources() -> Path:
@@ -56,11 +75,11 @@ def sources() -> Path:
     return folder / "src"
 
 
-def older_names(texts: list[str], labels: Any) -> list[str]:
-    """Return the names of clusters 0 … k−1 as that version made them."""
+def _answer(script: str, given: dict[str, Any]) -> Any:
+    """Run a script with the older sources; return what it prints as JSON."""
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
-        input=json.dumps({"texts": texts, "labels": [int(label) for label in labels]}),
+        [sys.executable, "-c", script],
+        input=json.dumps(given),
         capture_output=True,
         text=True,
         check=False,
@@ -68,5 +87,24 @@ def older_names(texts: list[str], labels: Any) -> list[str]:
     )
     if done.returncode:
         raise RuntimeError(done.stderr[-1000:])
-    names: list[str] = json.loads(done.stdout)
+    return json.loads(done.stdout)
+
+
+def older_names(texts: list[str], labels: Any) -> list[str]:
+    """Return the names of clusters 0 … k−1 as that version made them."""
+    names: list[str] = _answer(SCRIPT, {"texts": texts, "labels": [int(label) for label in labels]})
     return names
+
+
+def older_labels(documents: Any, k: int | None = None, seed: int = 0, new: Any = None) -> tuple[Any, Any]:
+    """Return the labels of texts or weighted rows by that version's default, and those it predicts for others."""
+    given = {"k": k, "seed": seed, "documents": _plain(documents), "new": None if new is None else _plain(new)}
+    answer = _answer(LABELS, given)
+    return np.array(answer["labels"]), np.array(answer["predicted"])
+
+
+def _plain(documents: Any) -> Any:
+    if not hasattr(documents, "indptr"):
+        return list(documents)
+    parts = {name: getattr(documents, name).tolist() for name in ("data", "indices", "indptr")}
+    return {**parts, "shape": list(documents.shape)}

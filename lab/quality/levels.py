@@ -17,6 +17,7 @@ from grampus import DocumentClusterer, choose_levels
 from grampus.documents import Effort
 from grampus.metrics import ari, nmi
 from lab import Found, Table, Task, data, row
+from lab.older import older_labels
 from lab.quality.defaults import weighted
 from lab.quality.draws import CONFIRMED_ON, SETS, draw
 from lab.speed.whole import generated
@@ -32,7 +33,7 @@ def _scores(classes: Any, labels: Any) -> list[float]:
 
 
 def answers(name: str) -> dict[str, Any]:
-    """Return what the levels, k = 8, the true k and the older choice of k make of a set."""
+    """Return what the levels, k = 8, the true k, prediction strength and 5f63358 make of a set."""
     warnings.simplefilter("ignore")
     documents, classes = draw(name)
     given: Any = weighted(documents) if hasattr(documents, "indices") else list(documents)
@@ -54,11 +55,11 @@ def answers(name: str) -> dict[str, Any]:
     others = {
         "fixed": DocumentClusterer(FIXED, effort=Effort(stability=False)),
         "given": DocumentClusterer(true, effort=Effort(stability=False)),
-        "older": DocumentClusterer(effort=Effort(scheme="auto", stability=False)),
+        "strength": DocumentClusterer(effort=Effort(scheme="auto", stability=False)),
     }
     for way, model in others.items():
         found[way] = _scores(classes, model.fit(given).labels_)
-    return found
+    return found | {"older": _scores(classes, older_labels(given)[0])}
 
 
 def _near(found: dict[str, Any]) -> bool:
