@@ -32,8 +32,8 @@ from .inputs import as_corpus
 from .piece import document_tables
 
 TEXTS = "texts"
-IN_MEMORY, ON_DISK = 15.0, 5.0  # bytes for each byte of text; measured, see docs/scale.md
-SECONDS = 3.0  # of a core for each megabyte of text
+IN_MEMORY, ON_DISK = 15.0, 5.0  # bytes for each byte of text, an estimate on the safe side
+SECONDS = 3.0  # of a core for each megabyte of text, likewise
 
 
 def is_dask(X: Any) -> bool:
