@@ -179,7 +179,7 @@ def test_the_help_of_cluster_starts_with_the_five_options_that_matter(capsys, mo
     headings = re.findall(r"^(\w.*):$", out, re.MULTILINE)
     assert headings == [
         "Main options", "Reading documents", "Comparing documents", "Choosing k", "Clustering",
-        "What is known", "Names", "Reproducibility and resources", "Output",
+        "What is known", "Names", "Reproducibility and resources", "Many documents", "Output",
     ]  # fmt: skip
     first = out.partition("Main options:")[2].partition("Reading documents:")[0]
     assert re.findall(r"--[a-z]+", first) == ["--clusters", "--text", "--label", "--report", "--out"]
