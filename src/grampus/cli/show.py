@@ -188,7 +188,11 @@ def show_run(run: Run, out: Console) -> None:
     for statement in mixtures(run):
         out.print(clean(statement.text, LINE))
     odd = len(outliers(run))  # as the page lists them
-    out.print(f"{len(run.evidence.duplicates)} near-duplicate pairs, {odd} outliers; {run.provenance.seconds:.1f} s")
+    pairs = len(run.evidence.duplicates)
+    out.print(
+        f"{pairs} near-duplicate pair{'' if pairs == 1 else 's'}, {odd} outlier{'' if odd == 1 else 's'}; "
+        f"{run.provenance.seconds:.1f} s"
+    )
     notes(out, run.evidence.warnings)
 
 

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +29,7 @@ from ..persist import Choice, Run
 from ..scale import Parts, Record
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.components import ComponentsInput
+from ..text.ids import DistinctIds
 from ..text.terms.count import Units, Written
 from ..text.terms.forms import Forms
 from ..text.terms.in_parts import GRID, Words, fit_parts
@@ -163,17 +162,12 @@ class _View:
         kept: dict[str, Any] = {
             name: list(columns[name]) for name in ("titles", "dates", "labels") if any(columns[name])
         }
-        return Corpus(list(columns["texts"]), _different(columns["ids"]), **kept), columns["clean"], rows
-
-
-def _different(ids: Iterable[str]) -> list[str]:
-    """Return ids with those that pieces share numbered, as a reader does within a piece."""
-    seen: Counter[str] = Counter()
-    found = []
-    for one in ids:
-        seen[one] += 1
-        found.append(one if seen[one] == 1 else f"{one}#{seen[one]}")
-    return found
+        distinct_ids = DistinctIds()
+        return (
+            Corpus(list(columns["texts"]), [distinct_ids.add(one) for one in columns["ids"]], **kept),
+            columns["clean"],
+            rows,
+        )
 
 
 def _draw(names: NDArray[np.uint64], count: int, seed: int) -> NDArray[np.uint64]:

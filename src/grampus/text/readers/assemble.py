@@ -12,6 +12,7 @@ from typing import Any
 from ..._config import format_size
 from ...errors import CorpusError
 from ..corpus import Corpus
+from ..ids import DistinctIds
 from ..store import Texts, replace_surrogates
 from .dates import normalise_dates
 from .decode import ValueDecoder
@@ -39,9 +40,8 @@ class _Builder:
     titles: Texts = field(default_factory=Texts)
     dates: Texts = field(default_factory=Texts)
     numbers: dict[str, list[Any]] = field(default_factory=dict)
-    ids_seen: set[str] = field(default_factory=set)
+    distinct: DistinctIds = field(default_factory=DistinctIds)
     columns_seen: set[str] = field(default_factory=set)
-    last_number: dict[str, int] = field(default_factory=dict)
     interned: dict[str, str] = field(default_factory=dict)
     records: int = 0
     missing: int = 0
@@ -148,7 +148,7 @@ class _Builder:
         identity = self._value(record, column)
         if not identity:
             raise _RecordError("no id", f"has no id in column {quoted(column)!r}")
-        if identity in self.ids_seen:
+        if identity in self.distinct:
             rule = self.source.options.duplicate_ids
             if rule == "auto":
                 rule = "number" if self.asked.id is None else "error"
@@ -161,19 +161,8 @@ class _Builder:
                     f"has the id {quoted(identity)!r}, which was seen before; choose another column with "
                     "id=, or duplicate_ids='number' or 'skip' in ReadOptions",
                 )
-            identity = self._numbered(identity)
             self.renamed += 1
-        self.ids_seen.add(identity)
-        return identity
-
-    def _numbered(self, identity: str) -> str:
-        number = self.last_number.get(identity, 1)
-        while True:
-            number += 1
-            candidate = f"{identity}#{number}"
-            if candidate not in self.ids_seen:
-                self.last_number[identity] = number
-                return candidate
+        return self.distinct.add(identity)
 
     def corpus(self) -> Corpus:
         """Check what was found and return the corpus."""
@@ -193,7 +182,7 @@ class _Builder:
             log.note(f"{self.renamed} ids that were seen before were numbered, such as x#2 (id= names another column)")
         if self.unlabelled:
             log.note(f"{self.unlabelled} documents have no label; theirs is the empty string")
-        self.ids_seen.clear()
+        self.distinct = DistinctIds()
         self.ids._distinct = True
         dates = self._dates()
         return Corpus(
