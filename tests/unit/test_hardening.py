@@ -17,7 +17,7 @@ from grampus._secrets import masked, masked_words
 from grampus.cli import main
 from grampus.cli.results import TRIGGERS, harmless, jsonl_text, write_rows
 from grampus.errors import CorpusError, InputError
-from tests.untraced import environment
+from tests.untraced import environment, interruptible
 
 TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}" for i in range(40)]
 
@@ -159,7 +159,8 @@ def test_a_timeout_stops_cleanly(tmp_path):
     source.write_text("\n".join(" ".join(f"w{i}" for i in rng.integers(5000, size=60)) for _ in range(4000)))
     words = ["cluster", str(source), "--out", str(out), "--timeout", "0.2"]
     command = [sys.executable, "-m", "grampus", *words]
-    ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
+    with interruptible():
+        ended = subprocess.run(command, capture_output=True, text=True, check=False, env=environment())
     assert ended.returncode == 124
     assert ended.stderr.strip().endswith("Stopped after 0.2 s (--timeout); no file was left incomplete.")
     assert [path.name for path in tmp_path.iterdir()] == ["texts.txt"]

@@ -20,6 +20,7 @@ from grampus.documents import Effort, PredictedCost, predict_cost
 from grampus.documents.cost import advice, format_time, refuse
 from grampus.documents.cost_model import Step
 from grampus.errors import InputError, MemoryBudgetError
+from tests.untraced import interruptible
 
 TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}" for i in range(40)]
 
@@ -120,8 +121,8 @@ def test_wrong_parameters_are_left_to_the_clustering():
 
 
 def test_memory_is_watched():
-    limits.enforce(None, 1_000_000)
-    with pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):
+        limits.enforce(None, 1_000_000)
         time.sleep(10)
     limits.release()
     words, status = limits.passed()
