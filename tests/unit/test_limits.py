@@ -121,7 +121,7 @@ def test_wrong_parameters_are_left_to_the_clustering():
 
 
 def test_memory_is_watched():
-    with interruptible(), pytest.raises(KeyboardInterrupt):
+    with interruptible(), pytest.raises(KeyboardInterrupt):  # noqa: PT012  (it may come before the sleep)
         limits.enforce(None, 1_000_000)
         time.sleep(10)
     limits.release()
