@@ -68,8 +68,10 @@ def pictures(value: Any) -> list[str]:
 def run(notebook: dict[str, Any]) -> dict[str, Any]:
     """Return a notebook with the outputs of its cells."""
     import matplotlib
+    from matplotlib import pyplot
 
     matplotlib.use("Agg")
+    pyplot.close("all")  # figures left open before are not this notebook's
     namespace: dict[str, Any] = {"__name__": "__main__"}
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":

@@ -47,6 +47,13 @@ def test_notebooks_run_and_their_pages_are_what_they_hold(place):
     assert kinds == [[sorted(each.get("data", each)) for each in cell or ()] for cell in outputs]
 
 
+def test_a_notebook_shows_only_its_own_figures():
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.figure()
+    done = run({"cells": [{"cell_type": "code", "source": ["1 + 1"]}]})
+    assert [sorted(output["data"]) for output in done["cells"][0]["outputs"]] == [["text/plain"]]
+
+
 def test_the_readme_is_short_and_reads_easily():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 600
