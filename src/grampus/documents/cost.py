@@ -102,7 +102,7 @@ def predict(
 
 
 def predict_cost(model: Any, X: Any) -> PredictedCost:
-    """Predict memory and time of ``model.fit(X)``, in a fraction of a second.
+    """Predict memory and time of ``model.fit(X).run_``, in a fraction of a second.
 
     Parameters
     ----------
