@@ -115,7 +115,9 @@ def compared(task: Task, function: Any, way: str, others: tuple[str, ...], also:
     heads = ("set", "k", "NMI / ARI", f"better of {' and '.join(others)}", "gain")
     measures = {"mean_nmi": mean[0], "mean_ari": mean[1], "worst_nmi": worst[0]}
     text = f"mean {signed(mean)}, worst NMI {worst[0]:+.3f}"
-    for other, gain in zip(others, np.mean(apart, axis=0), strict=True):
+    each = np.mean(apart, axis=0)
+    measures |= {"least_nmi": float(each[:, 0].min()), "least_ari": float(each[:, 1].min())}
+    for other, gain in zip(others, each, strict=True):
         text += f"; over {other} {signed(gain)}"
     return Found(text, measures, [Table("Means over the seeds", heads, rows)])
 
