@@ -20,6 +20,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools.changelog import version_of
+
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements" / "dev.lock"
 
@@ -243,16 +245,15 @@ def bill() -> dict[str, Any]:
     """Return the bill of materials of the package: CycloneDX 1.6, runtime dependencies of core and extras as locked."""
     used = used_by()
     lines = [line for line in locked() if line.name in used]
-    version = re.search(r'"(.+)"', (ROOT / "src" / "grampus" / "_version.py").read_text("utf-8"))
-    assert version is not None
-    root = f"pkg:pypi/grampus@{version[1]}"
+    version = version_of(ROOT)
+    root = f"pkg:pypi/grampus@{version}"
     references = {name: [f"pkg:pypi/{x.name}@{x.version}" for x in lines if x.name == name] for name in used}
     direct = [canonicalize_name(Requirement(line).name) for line in project()["dependencies"]]
     own = {
         "type": "library",
         "bom-ref": root,
         "name": "grampus",
-        "version": version[1],
+        "version": version,
         "purl": root,
         "licenses": [{"expression": project()["license"]}],
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grampus import __version__
 from tools import changelog, coverage, supply
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def project(tmp_path: Path) -> Path:
     (tmp_path / "changes").mkdir()
     (tmp_path / "src" / "grampus").mkdir(parents=True)
-    (tmp_path / "src" / "grampus" / "_version.py").write_text('__version__ = "1.2.0"\n')
+    (tmp_path / "src" / "grampus" / "_version.py").write_text('"""The version."""\n\n__version__ = "1.2.0"\n')
     text = (
         "# Changelog\n\nIntro.\n\n## 1.2.0 (2026-01-02)\n\nWords.\n\n### Added\n- Old.\n\n### Fixed\n- Old fix.\n\n"
         "## 1.1.0\n\n- Past.\n"
@@ -63,6 +64,10 @@ def test_a_release_needs_the_version_its_section_and_no_fragment(project):
 
 def test_the_fragments_of_the_project_are_valid():
     assert changelog.fragments(ROOT)
+
+
+def test_the_bill_of_materials_has_the_version_of_the_package():
+    assert supply.bill()["metadata"]["component"]["version"] == changelog.version_of() == __version__
 
 
 def test_every_locked_package_has_hashes():
