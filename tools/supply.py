@@ -79,6 +79,7 @@ CLASSIFIERS = {
 }
 # Data and sources of others inside the package.
 INCLUDED = (
+    ("The World Factbook", "public domain", "texts of the demo, src/grampus/data/LICENSE-world-factbook.txt"),
     ("Stopwords ISO", "MIT", "src/grampus/text/data/LICENSE-stopwords-iso.txt"),
     ("nanobind", "BSD-3-Clause", "compiled into the extension"),
     ("robin-map", "MIT", "compiled into the extension, with nanobind"),
@@ -258,7 +259,12 @@ def bill() -> dict[str, Any]:
         "licenses": [{"expression": project()["license"]}],
     }
     inside = [
-        {"type": "library", "bom-ref": f"included:{name}", "name": name, "licenses": [{"license": {"id": licence}}]}
+        {
+            "type": "library",
+            "bom-ref": f"included:{name}",
+            "name": name,
+            "licenses": [{"license": {"id" if licence in ACCEPTED else "name": licence}}],
+        }
         for name, licence, _ in INCLUDED
     ]
     graph = [{"ref": root, "dependsOn": sorted(ref for name in direct for ref in references[name])}]

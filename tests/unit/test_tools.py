@@ -66,10 +66,6 @@ def test_the_fragments_of_the_project_are_valid():
     assert changelog.fragments(ROOT)
 
 
-def test_the_bill_of_materials_has_the_version_of_the_package():
-    assert supply.bill()["metadata"]["component"]["version"] == changelog.version_of() == __version__
-
-
 def test_every_locked_package_has_hashes():
     for name in ("dev.lock", "core.lock", "image.lock"):
         lines = supply.locked(ROOT / "requirements" / name)
@@ -104,6 +100,9 @@ def test_the_bill_names_what_the_package_needs(monkeypatch):
     assert {"numpy", "scipy", "scikit-learn", "click", "rich", "pygments", "pystemmer", "Stopwords ISO"} <= names
     assert not {"pytest", "unlocked"} & names
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert bill["metadata"]["component"]["version"] == changelog.version_of() == __version__
+    data = next(component for component in bill["components"] if component["name"] == "The World Factbook")
+    assert data["licenses"] == [{"license": {"name": "public domain"}}]
     refs = {component["bom-ref"] for component in [*bill["components"], bill["metadata"]["component"]]}
     assert all({one["ref"], *one["dependsOn"]} <= refs for one in bill["dependencies"])
     depends = {one["ref"].split("@")[0]: one["dependsOn"] for one in bill["dependencies"]}
