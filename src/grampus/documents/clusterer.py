@@ -53,8 +53,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         there are none.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
-        weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
-        measurements.
+        weighted terms, reduced to its leading components (latent semantic analysis), 30 or as many as there are
+        clusters; the guide has the measurements.
     method : str or Method
         How the clusters are found: "consensus" of several views, "kernel-kmeans", "pddp", "bisecting", "spectral" or
         "kernel-pca", or an object with options, such as ``SpectralMethod(n_neighbors=10)``.
@@ -188,20 +188,23 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         progress("reading terms", 0, 1)
         described, index = (None, None) if corpus is None else texts_of(corpus, text)
         rows = read_rows(X, text if corpus is None else None)
-        kernel, inputs = self._collect(rows.X, kernel, described, progress)
-        kernel = kernel.for_clusters(self._most(inputs, effort), method.components())
+        asked, inputs = self._collect(rows.X, kernel, described, progress)
+        kernel = asked.for_clusters(self._most(inputs, effort), method.components())
         check_cost(inputs, kernel, method.name, effort, self.n_clusters)
         gram = inputs.gram(kernel)
         progress("reading terms", 1, 1)
         notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
         if inputs.vectorizer is not None and inputs.mostly_english:
-            notes += advice(kernel)
+            notes += advice(asked)
         told = None if guide is None or guide.is_empty else resolve(guide, inputs)
         aside = set_aside(self.outliers, kernel, inputs, None if told is None else told.known >= 0, notes)
         counted = replace(inputs, weights=np.where(aside, 0.0, inputs.weights)) if aside.any() else inputs
         choice, ks = self._levels(gram, counted, kernel, effort, seed, progress)
         if told is not None and self.n_clusters == "auto":
             ks["middle"] = max(ks["middle"], len(told.names))
+        grown = asked.for_clusters(max(self._most(inputs, effort), ks["middle"]), method.components())
+        if str(grown) != str(kernel):  # more clusters than components were found
+            kernel, gram = grown, inputs.gram(grown)
         job = Job(ks["middle"], counted.weights, effort.n_init, effort.polish, seed, progress)
         found, named = run_method(gram, method, job, told, notes)
         found = replace(found, labels=np.where(aside, -1, found.labels))
