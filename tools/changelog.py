@@ -97,11 +97,19 @@ def notes(tag: str, root: Path = ROOT) -> str:
     return found[1].strip()
 
 
+def version_of(root: Path = ROOT) -> str:
+    """Return the version that the package states."""
+    found = re.search(r'(?m)^__version__ = "(.+)"$', (root / "src" / "grampus" / "_version.py").read_text("utf-8"))
+    if found is None:
+        raise ChangelogError("src/grampus/_version.py must have a line '__version__ = \"1.2.3\"'")
+    return found[1]
+
+
 def check_release(tag: str, root: Path = ROOT) -> None:
     """Fail unless version, changelog and fragments are ready for the tag."""
-    version = re.search(r'"(.+)"', (root / "src" / "grampus" / "_version.py").read_text("utf-8"))
-    if version is None or tag != f"v{version[1]}":
-        raise ChangelogError(f"the tag must be v{version and version[1]}, the version of the package; got {tag}")
+    version = version_of(root)
+    if tag != f"v{version}":
+        raise ChangelogError(f"the tag must be v{version}, the version of the package; got {tag}")
     notes(tag, root)
     left = [path.name for paths in fragments(root).values() for path in paths]
     if left:

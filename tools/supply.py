@@ -20,6 +20,8 @@ from typing import Any
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from tools.changelog import version_of
+
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "requirements" / "dev.lock"
 
@@ -77,6 +79,7 @@ CLASSIFIERS = {
 }
 # Data and sources of others inside the package.
 INCLUDED = (
+    ("The World Factbook", "public domain", "texts of the demo, src/grampus/data/LICENSE-world-factbook.txt"),
     ("Stopwords ISO", "MIT", "src/grampus/text/data/LICENSE-stopwords-iso.txt"),
     ("nanobind", "BSD-3-Clause", "compiled into the extension"),
     ("robin-map", "MIT", "compiled into the extension, with nanobind"),
@@ -243,21 +246,25 @@ def bill() -> dict[str, Any]:
     """Return the bill of materials of the package: CycloneDX 1.6, runtime dependencies of core and extras as locked."""
     used = used_by()
     lines = [line for line in locked() if line.name in used]
-    version = re.search(r'"(.+)"', (ROOT / "src" / "grampus" / "_version.py").read_text("utf-8"))
-    assert version is not None
-    root = f"pkg:pypi/grampus@{version[1]}"
+    version = version_of(ROOT)
+    root = f"pkg:pypi/grampus@{version}"
     references = {name: [f"pkg:pypi/{x.name}@{x.version}" for x in lines if x.name == name] for name in used}
     direct = [canonicalize_name(Requirement(line).name) for line in project()["dependencies"]]
     own = {
         "type": "library",
         "bom-ref": root,
         "name": "grampus",
-        "version": version[1],
+        "version": version,
         "purl": root,
         "licenses": [{"expression": project()["license"]}],
     }
     inside = [
-        {"type": "library", "bom-ref": f"included:{name}", "name": name, "licenses": [{"license": {"id": licence}}]}
+        {
+            "type": "library",
+            "bom-ref": f"included:{name}",
+            "name": name,
+            "licenses": [{"license": {"id" if licence in ACCEPTED else "name": licence}}],
+        }
         for name, licence, _ in INCLUDED
     ]
     graph = [{"ref": root, "dependsOn": sorted(ref for name in direct for ref in references[name])}]

@@ -37,6 +37,21 @@ def test_figures_are_those_of_the_committed_results():
     assert "×" in refreshed(page.replace("figure", "ratio"))
 
 
+def test_the_figures_of_the_readme_are_those_of_the_committed_results():
+    from lab.harness import RESULTS, ROOT, ROWS, discover, load
+
+    discover()
+    items = re.split(r"^- ", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    found = [(item, made) for item in items if (made := re.search(r"`python -m lab (\w+) --only ([\w-]+)`", item))]
+    assert len(found) == 5
+    for item, made in found:
+        shown = re.findall(r"\*\*([-\d][^*]*)\*\*", item)
+        record = load(ROWS[made[1], made[2]], RESULTS)
+        assert shown
+        assert record is not None
+        assert [figure for figure in shown if figure not in record.figure] == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
 def test_the_page_lists_what_the_module_exports(page):
     text = page.read_text(encoding="utf-8")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from grampus import __version__
 from tools import changelog, coverage, supply
 
 ROOT = Path(__file__).parents[2]
@@ -16,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 def project(tmp_path: Path) -> Path:
     (tmp_path / "changes").mkdir()
     (tmp_path / "src" / "grampus").mkdir(parents=True)
-    (tmp_path / "src" / "grampus" / "_version.py").write_text('__version__ = "1.2.0"\n')
+    (tmp_path / "src" / "grampus" / "_version.py").write_text('"""The version."""\n\n__version__ = "1.2.0"\n')
     text = (
         "# Changelog\n\nIntro.\n\n## 1.2.0 (2026-01-02)\n\nWords.\n\n### Added\n- Old.\n\n### Fixed\n- Old fix.\n\n"
         "## 1.1.0\n\n- Past.\n"
@@ -99,6 +100,9 @@ def test_the_bill_names_what_the_package_needs(monkeypatch):
     assert {"numpy", "scipy", "scikit-learn", "click", "rich", "pygments", "pystemmer", "Stopwords ISO"} <= names
     assert not {"pytest", "unlocked"} & names
     assert (bill["bomFormat"], bill["specVersion"]) == ("CycloneDX", "1.6")
+    assert bill["metadata"]["component"]["version"] == changelog.version_of() == __version__
+    data = next(component for component in bill["components"] if component["name"] == "The World Factbook")
+    assert data["licenses"] == [{"license": {"name": "public domain"}}]
     refs = {component["bom-ref"] for component in [*bill["components"], bill["metadata"]["component"]]}
     assert all({one["ref"], *one["dependsOn"]} <= refs for one in bill["dependencies"])
     depends = {one["ref"].split("@")[0]: one["dependsOn"] for one in bill["dependencies"]}
