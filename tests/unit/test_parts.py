@@ -11,9 +11,9 @@ import pytest
 from grampus import DocumentClusterer, load
 from grampus._progress import as_progress
 from grampus.cluster.kmeans.in_parts import assign, kmeans_parts
-from grampus.documents import Effort, Guide, default_terms
+from grampus.documents import Effort, Guide, default_terms, update_run
 from grampus.documents.scaled import cut, plan_parts, write_tables
-from grampus.errors import CorpusError, InputError, MemoryBudgetError
+from grampus.errors import CorpusError, InputError, MemoryBudgetError, PartsError, RunError
 from grampus.gram.in_parts import leading_directions, sparse_rows
 from grampus.scale import Disk, Memory, Scratch, exact_step, snap
 from grampus.text import Corpus, TermVectorizer, read_pieces
@@ -271,6 +271,7 @@ def test_more_documents_than_are_shown(monkeypatch):
     assert sum(run.sizes) == run.n_documents == len(found[0].labels_) == 300
     assert any("the counts are those of all 300" in note for note in run.evidence.warnings)
     assert any("found on 120 of 300" in note for note in run.evidence.warnings)
+    assert any("Near-duplicates were looked for among the documents shown" in note for note in run.evidence.warnings)
 
 
 def test_tables_of_all_documents(fitted, tmp_path):
@@ -399,3 +400,21 @@ def test_dask_workers_give_the_same_answer(fitted):
         cluster = client.cluster
         client.close()
         cluster.close()
+
+
+def test_workers_that_die_at_the_start_are_one_line(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from grampus.scale.dask import connect
+
+    def dies(**_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", dies)
+    with pytest.raises(PartsError, match=r"could not be started \(Nanny failed to start\.\)\. Run it again"):
+        connect("local", 2)
+
+
+def test_a_run_in_parts_is_not_updated_by_halves(fitted):
+    _, whole = fitted
+    with pytest.raises(RunError, match=r"made in parts and holds 180 of its 180 documents\. Assign new documents"):
+        update_run(whole.run_, ["a new whale"])

@@ -166,13 +166,19 @@ def connect(address: str, workers: int | None = None) -> Any:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
     if address in ("local", "threads"):
         dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=address == "local",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
-        )
+        try:
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=address == "local",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
+            )
+        except (RuntimeError, OSError, TimeoutError) as error:  # it has ended what it had started
+            raise PartsError(
+                f"The Dask workers could not be started ({' '.join(str(error).split())[:120]}). Run it again, or leave "
+                "out dask (--dask) to work on this machine without them."
+            ) from None
         return distributed.Client(cluster)
     try:
         return distributed.Client(address, timeout="10s")
