@@ -323,7 +323,7 @@ def memory(task: Task) -> Found:
 @row(
     name="scale-levels-3m",
     text="Levels of 3 million documents, from a sample drawn by content: seconds, the number of clusters, and its "
-    "spread over five samples of 300,000.",
+    "spread over five samples of 100,000.",
     conditions=("scale-levels",),
 )
 def levels(task: Task) -> Found:
@@ -333,7 +333,7 @@ def levels(task: Task) -> Found:
         steps.setdefault(step, []).append((when, cpu))
     first, last = steps["finding components"][-1], steps["clustering all"][0]
     seconds, cpu = last[0] - first[0], last[1] - first[1]
-    ks = [sized(task, 300_000, "auto", seed=seed)["k"] for seed in range(5)]
+    ks = [sized(task, 100_000, "auto", seed=seed)["k"] for seed in range(5)]
     spread = f"five samples: {mean(ks):.1f} ± {pstdev(ks):.1f}"
     text = f"{seconds:.0f} s, {cpu:.0f} processor s, {found['k']} clusters; {spread}"
     return Found(text, {"seconds": seconds, "cpu": cpu, "k": found["k"], "spread": pstdev(ks)}, notes=[loaded(found)])
@@ -522,7 +522,7 @@ def kill_all(process: subprocess.Popen[str], wait: float) -> None:
 def kills(task: Task) -> Found:
     draws, killed, cut, runs = random.Random(0), 0, 0, 0
     with tempfile.TemporaryDirectory() as place:
-        source = recut(generate(FILES, task.trials(100_000, 3_000)), Path(place, "cut"), 8)
+        source = recut(generate(FILES, task.trials(30_000, 3_000)), Path(place, "cut"), 8)
         whole = fit(source, "20", place)
         began = time.perf_counter()
         answers = {answer(whole), answer(fit(source, "20", place, "local", 2))}
