@@ -144,9 +144,11 @@ def fit(
 
 
 def _harm(process: subprocess.Popen[str], ready: Path, harm: Callable[[subprocess.Popen[str]], object]) -> None:
+    """Harm a fit once its workers are connected; one that has ended before is left alone."""
     while process.poll() is None and not ready.exists():
         time.sleep(0.05)
-    harm(process)
+    if process.poll() is None:
+        harm(process)
 
 
 class Watch:
@@ -510,7 +512,7 @@ def _words(process: int) -> bytes:
 def kill_all(process: subprocess.Popen[str], wait: float) -> None:
     """Kill a fit with its scheduler and workers after a while."""
     time.sleep(wait)
-    for one in reversed(family(process.pid)):
+    for one in reversed(family(process.pid)) if process.poll() is None else ():
         with suppress(ProcessLookupError):
             os.kill(one, signal.SIGKILL)
 

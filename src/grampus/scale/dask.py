@@ -171,7 +171,7 @@ def connect(address: str, workers: int | None = None) -> Any:
                 n_workers=workers,
                 threads_per_worker=1,
                 processes=address == "local",
-                dashboard_address=None,
+                dashboard_address="127.0.0.1:0",  # a fixed port may be taken, and would be open to others
                 silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
             )
         except (RuntimeError, OSError, TimeoutError) as error:  # it has ended what it had started
