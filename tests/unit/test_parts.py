@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -418,3 +419,21 @@ def test_a_run_in_parts_is_not_updated_by_halves(fitted):
     _, whole = fitted
     with pytest.raises(RunError, match=r"made in parts and holds 180 of its 180 documents\. Assign new documents"):
         update_run(whole.run_, ["a new whale"])
+
+
+def test_a_cluster_without_workers_does_not_hang(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from grampus.scale.dask import OnDask
+
+    looks = []
+
+    def never(futures, timeout):
+        looks.append(timeout)
+        raise TimeoutError
+
+    monkeypatch.setattr(distributed, "wait", never)
+    workers = iter([{"tcp://a": 1}] * 3)
+    client = Mock(**{"nthreads.side_effect": lambda: next(workers, {})})
+    with pytest.raises(PartsError, match=r"^The Dask cluster has had no workers for 300 s\.$"):
+        OnDask(client, Scratch(None, {})).begin("texts", dict, [({},)])
+    assert len(looks) == 2 + 30

@@ -17,6 +17,7 @@ from ..errors import InputError, MissingExtraError, PartsError
 from .parts import Function, Parts, Scratch, add, nbytes
 
 _PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
+_LOOK, _ALONE = 10.0, 30  # seconds between looks for workers while waiting; looks in vain, at most
 _SMALL = 2**16  # bytes that travel with every task
 _TOGETHER = 8  # results that one task adds up
 
@@ -92,7 +93,7 @@ class OnDask(Parts):
         super().close(finished)
 
     def _submit(self, name: str, function: Function, given: list[tuple[Any, ...]], shared: tuple[Any, ...]) -> Any:
-        workers = self._reached(lambda: len(self.client.scheduler_info()["workers"]))
+        workers = len(self._reached(self.client.nthreads))
         size = nbytes(shared)
         self.traffic.add(name, len(given), sent=size * max(workers, 1))
         if size > _SMALL:  # one task, which a lost worker's share is made from again; scattered data would be lost
@@ -107,7 +108,7 @@ class OnDask(Parts):
         """Return the result of a task, or wait until there is one; a task is not to blame for workers that died."""
         distributed: Any = import_module("distributed")
         for _ in range(_PATIENCE):
-            self._reached(lambda: distributed.wait([future]))
+            self._settled(future)
             if future.status == "finished":
                 try:
                     return self._reached(future.result) if whole else None
@@ -124,6 +125,23 @@ class OnDask(Parts):
             f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller."
         )
 
+    def _settled(self, future: Any) -> None:
+        """Wait until a task has ended, while there are workers; an adaptive cluster may need time to start some."""
+        distributed: Any = import_module("distributed")
+
+        def ended() -> bool:
+            try:
+                distributed.wait([future], timeout=_LOOK)
+            except TimeoutError:
+                return False
+            return True
+
+        alone = 0
+        while not self._reached(ended):
+            alone = 0 if self._reached(self.client.nthreads) else alone + 1
+            if alone == _ALONE:
+                raise PartsError(f"The Dask cluster has had no workers for {_LOOK * _ALONE:.0f} s.{self._again()}")
+
     def _reached(self, call: Any) -> Any:
         """Call the scheduler; say in one line that it cannot be reached."""
         try:
@@ -136,8 +154,10 @@ class OnDask(Parts):
             raise
 
     def _lost(self, reason: str) -> PartsError:
-        again = f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
-        return PartsError(f"The Dask scheduler cannot be reached ({' '.join(reason.split())[:120]}).{again}")
+        return PartsError(f"The Dask scheduler cannot be reached ({' '.join(reason.split())[:120]}).{self._again()}")
+
+    def _again(self) -> str:
+        return f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
 
 
 def _same(value: Any) -> Any:
@@ -165,7 +185,8 @@ def connect(address: str, workers: int | None = None) -> Any:
     except ImportError:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
     if address in ("local", "threads"):
-        dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
+        # Workers of this machine are known to live: one that is silent for minutes has slept, as the machine has.
+        dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE, "distributed.scheduler.worker-ttl": None})
         try:
             cluster = distributed.LocalCluster(
                 n_workers=workers,
