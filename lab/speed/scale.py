@@ -199,9 +199,11 @@ def _memory(process: int) -> float:
 def _disk(folder: str) -> float:
     """Return the bytes of the files of a job in progress, not of those it reads."""
     size = 0.0
-    for file in Path(folder).glob("grampus-*/**/*.np*"):
-        with suppress(OSError):
-            size += file.stat().st_size
+    for place, _, names in os.walk(folder):  # which passes over folders that were just removed
+        for name in names:
+            if "grampus-" in place and ".np" in name:
+                with suppress(OSError):
+                    size += Path(place, name).stat().st_size
     return size
 
 

@@ -8,17 +8,18 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from grampus import DocumentClusterer, load
 from grampus._progress import as_progress
 from grampus.cluster.kmeans.in_parts import assign, kmeans_parts
-from grampus.documents import Effort, Guide, default_terms, update_run
+from grampus.documents import Effort, Guide, default_terms, piece, update_run
 from grampus.documents.scaled import cut, plan_parts, write_tables
 from grampus.errors import CorpusError, InputError, MemoryBudgetError, PartsError, RunError
 from grampus.gram.in_parts import leading_directions, sparse_rows
 from grampus.scale import Disk, Memory, Scratch, exact_step, snap
 from grampus.text import Corpus, TermVectorizer, read_pieces
-from grampus.text.terms.in_parts import fit_parts
+from grampus.text.terms.in_parts import fit_parts, pack_corpus, pack_rows
 
 TOPICS = ("whale song ocean deep krill fluke", "bird nest branch egg feather wing", "train track station signal rail")
 
@@ -437,3 +438,14 @@ def test_a_cluster_without_workers_does_not_hang(monkeypatch):
     with pytest.raises(PartsError, match=r"^The Dask cluster has had no workers for 300 s\.$"):
         OnDask(client, Scratch(None, {})).begin("texts", dict, [({},)])
     assert len(looks) == 2 + 30
+
+
+def test_documents_that_are_read_do_not_keep_their_piece_in_memory():
+    rows = sp.csr_array(np.eye(1000, dtype=np.float32))
+    record = {**pack_rows(rows), "name": np.arange(1000, dtype=np.uint64)}
+    documents = pack_corpus(Corpus([f"text {number}" for number in range(1000)]))
+    found = piece.gather(documents, {}, record, np.array([3, 5], np.uint64))
+    assert [(one[0], one[1], one[-1][0].tolist()) for one in found] == [(3, "text 3", [3]), (5, "text 5", [5])]
+    for *_, held in found:
+        for array in held:
+            assert (array if array.base is None else array.base).nbytes <= 64
