@@ -324,7 +324,7 @@ def test_an_interrupted_fit_resumes(fitted, tmp_path, monkeypatch):
             {},
             r"must be 'cosine\|principal\(r\)\|normalise', with any r; got 'cosine\|shift'",
         ),
-        ({"outliers": "auto"}, {}, "outliers does not work in parts"),
+        ({"outliers": "auto"}, {}, r"outliers does not work in parts; leave it out \(the tables"),
         ({"effort": Effort(level="fine")}, {}, "middle level"),
         ({}, {"guide": Guide(seeds={"sea": ["whale"]})}, "guide does not work in parts"),
     ],

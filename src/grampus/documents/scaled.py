@@ -79,8 +79,10 @@ def check_model(model: Any, unused: dict[str, Any]) -> Settings:
     given = {**unused, **{name: getattr(model, name) for name in ("vectors", "embed", "outliers")}}
     named = [name for name, value in given.items() if value is not None and value != "off"]
     if named:
+        instead = " (the tables of all documents say how odd each is)" if named[0] == "outliers" else ""
         raise InputError(
-            f"{named[0]} does not work in parts; leave it out, or leave out scratch and client to work in memory."
+            f"{named[0]} does not work in parts; leave it out{instead}, or leave out scratch and client (--scratch, "
+            "--dask) to work in memory."
         )
     if effort.level != "middle":
         raise InputError("In parts the answer is the middle level; the others are in the run. Leave out level.")
