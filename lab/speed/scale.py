@@ -528,23 +528,36 @@ def kill_all(process: subprocess.Popen[str], wait: float) -> None:
 def kills(task: Task) -> Found:
     draws, killed, cut, runs = random.Random(0), 0, 0, 0
     with tempfile.TemporaryDirectory() as place:
-        source = recut(generate(FILES, task.trials(30_000, 3_000)), Path(place, "cut"), 8)
-        whole = fit(source, "20", place)
-        began = time.perf_counter()
-        answers = {answer(whole), answer(fit(source, "20", place, "local", 2))}
-        span = time.perf_counter() - began
-        while killed < task.trials(20, 4):
-            harm = Killer(4, span, draws)
-            answers.add(answer(fit(source, "20", place, "local", 2, harm=harm)))
-            killed, runs = killed + harm.made, runs + 1
-            print(f"  {killed} workers killed, {len(answers)} answers", file=sys.stderr, flush=True)
-        while cut < task.trials(5, 1):
-            scratch = str(Path(place, f"scratch-{cut}"))
+        source = recut(generate(FILES, task.trials(10_000, 3_000)), Path(place, "cut"), 8)
+        first = task.step("kills, from disk", lambda: answer(fit(source, "20", place)))
+        whole = task.step("kills, undisturbed", lambda: _timed_answer(source, place))
+        answers, span = {first, whole["answer"]}, whole["seconds"]
+
+        def harmed() -> dict[str, Any]:
+            harm = Killer(7, span, draws)
+            return {"answer": answer(fit(source, "20", place, "local", 2, harm=harm)), "made": harm.made}
+
+        def resumed() -> str | None:
+            scratch = str(Path(place, f"scratch-{draws.random()}"))
             try:
                 fit(source, "20", scratch, "local", 2, harm=partial(kill_all, wait=draws.uniform(0, span)))
             except RuntimeError:
-                answers.add(answer(fit(source, "20", scratch, "local", 2)))
-                cut += 1
-            print(f"  {cut} schedulers killed, {len(answers)} answers", file=sys.stderr, flush=True)
+                return answer(fit(source, "20", scratch, "local", 2))
+            return None  # it had ended before
+
+        while killed < task.trials(20, 4):
+            found = task.step(f"kills, workers {runs}", harmed)
+            answers.add(found["answer"])
+            killed, runs = killed + found["made"], runs + 1
+        tries = 0
+        while cut < task.trials(5, 1):
+            again = task.step(f"kills, scheduler {tries}", resumed)
+            answers |= {again} - {None}
+            cut, tries = cut + (again is not None), tries + 1
     text = f"{len(answers)} answers; {killed} workers killed in {runs} runs, {cut} schedulers"
     return Found(text, {"hashes": len(answers), "workers": killed, "schedulers": cut})
+
+
+def _timed_answer(source: str, place: str) -> dict[str, Any]:
+    found = fit(source, "20", place, "local", 2)
+    return {"answer": answer(found), "seconds": found["seconds"]}
