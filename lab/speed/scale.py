@@ -250,12 +250,16 @@ def equal(task: Task) -> Found:
             patterns = [recut(files, folder / f"{len(seen)}-{pieces}", pieces) for pieces in (1, 3, 17)]
             fits = [(pattern, *ways[0]) for pattern in patterns] + [(patterns[1], *way) for way in ways[1:]]
             answers = [
-                task.step(f"equal {name} {number}", lambda one=one: answer(fit(one[0], "20", place, *one[1:])))
-                for number, one in enumerate(fits)
+                task.step(f"equal {name} {number}", partial(_answer_of, pattern, place, *way))
+                for number, (pattern, *way) in enumerate(fits)
             ]
             different += len(set(answers)) - 1
             seen.append(f"{name}: {len(set(answers))} of {len(answers)} fits")
     return Found("different answers: " + "; ".join(seen), {"different": different})
+
+
+def _answer_of(source: str, place: str, *way: Any) -> str:
+    return answer(fit(source, "20", place, *way))
 
 
 def sized(task: Task, count: int, k: str = "20", *way: Any, seed: int = 0) -> dict[str, Any]:
