@@ -449,3 +449,19 @@ def test_documents_that_are_read_do_not_keep_their_piece_in_memory():
     for *_, held in found:
         for array in held:
             assert (array if array.base is None else array.base).nbytes <= 64
+
+
+@pytest.mark.parametrize("name", ["FuturesCancelledError", "FutureCancelledError", "ClosedClientError", None])
+def test_a_lost_scheduler_is_one_line(tmp_path, name):
+    from grampus.scale.dask import OnDask
+
+    kind = OSError if name is None else type(name, (Exception,), {})
+
+    def gone():
+        raise kind("1 Future\ncancelled")
+
+    parts = OnDask(Mock(), Scratch(tmp_path, {}))
+    with pytest.raises(
+        PartsError, match=r"cannot be reached \(1 Future cancelled\)\. Run it again to resume from \S+$"
+    ):
+        parts._reached(gone)

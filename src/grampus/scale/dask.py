@@ -18,6 +18,7 @@ from .parts import Function, Parts, Scratch, add, nbytes
 
 _PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
 _LOOK, _ALONE = 10.0, 30  # seconds between looks for workers while waiting; looks in vain, at most
+_LOST = ("FutureCancelledError", "FuturesCancelledError", "CancelledError", "ClosedClientError")
 _SMALL = 2**16  # bytes that travel with every task
 _TOGETHER = 8  # results that one task adds up
 
@@ -149,7 +150,7 @@ class OnDask(Parts):
         except (TimeoutError, OSError) as error:  # a closed connection is an OSError of Dask's
             raise self._lost(str(error)) from None
         except Exception as error:
-            if type(error).__name__ in ("FutureCancelledError", "CancelledError", "ClosedClientError"):
+            if type(error).__name__ in _LOST:
                 raise self._lost(str(error)) from None
             raise
 
@@ -184,6 +185,8 @@ def connect(address: str, workers: int | None = None) -> Any:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
+    for name in ("distributed", "distributed.client"):  # what goes wrong is told in one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     if address in ("local", "threads"):
         # Workers of this machine are known to live: one that is silent for minutes has slept, as the machine has.
         dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE, "distributed.scheduler.worker-ttl": None})
@@ -193,7 +196,7 @@ def connect(address: str, workers: int | None = None) -> Any:
                 threads_per_worker=1,
                 processes=address == "local",
                 dashboard_address="127.0.0.1:0",  # a fixed port may be taken, and would be open to others
-                silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
+                silence_logs=logging.CRITICAL,
             )
         except (RuntimeError, OSError, TimeoutError) as error:  # it has ended what it had started
             raise PartsError(
