@@ -422,9 +422,9 @@ def test_a_run_in_parts_is_not_updated_by_halves(fitted):
         update_run(whole.run_, ["a new whale"])
 
 
-def test_a_cluster_without_workers_does_not_hang(monkeypatch):
+def test_a_cluster_without_workers_gets_others_and_does_not_hang(monkeypatch):
     distributed = pytest.importorskip("distributed")
-    from grampus.scale.dask import OnDask
+    from grampus.scale import dask
 
     looks = []
 
@@ -435,20 +435,15 @@ def test_a_cluster_without_workers_does_not_hang(monkeypatch):
     monkeypatch.setattr(distributed, "wait", never)
     workers = iter([{"tcp://a": 1}] * 3)
     client = Mock(**{"nthreads.side_effect": lambda: next(workers, {})})
-    with pytest.raises(PartsError, match=r"^The Dask cluster has had no workers for 300 s\.$"):
-        OnDask(client, Scratch(None, {})).begin("texts", dict, [({},)])
-    assert len(looks) == 2 + 30
-
-
-def test_documents_that_are_read_do_not_keep_their_piece_in_memory():
-    rows = sp.csr_array(np.eye(1000, dtype=np.float32))
-    record = {**pack_rows(rows), "name": np.arange(1000, dtype=np.uint64)}
-    documents = pack_corpus(Corpus([f"text {number}" for number in range(1000)]))
-    found = piece.gather(documents, {}, record, np.array([3, 5], np.uint64))
-    assert [(one[0], one[1], one[-1][0].tolist()) for one in found] == [(3, "text 3", [3]), (5, "text 5", [5])]
-    for *_, held in found:
-        for array in held:
-            assert (array if array.base is None else array.base).nbytes <= 64
+    client.cluster.worker_spec = {0: "a", 1: "b"}
+    for ours in (False, True):
+        if ours:
+            monkeypatch.setitem(dask._own, client.cluster, 2)
+        with pytest.raises(PartsError, match=r"^The Dask cluster has had no workers for 300 s\.$"):
+            dask.OnDask(client, Scratch(None, {})).begin("texts", dict, [({},)])
+        assert client.cluster.scale.call_count == (10 if ours else 0)
+    client.cluster.scale.assert_called_with(4)
+    assert len(looks) == 2 + 30 + 30
 
 
 @pytest.mark.parametrize("name", ["FuturesCancelledError", "FutureCancelledError", "ClosedClientError", None])
@@ -465,3 +460,14 @@ def test_a_lost_scheduler_is_one_line(tmp_path, name):
         PartsError, match=r"cannot be reached \(1 Future cancelled\)\. Run it again to resume from \S+$"
     ):
         parts._reached(gone)
+
+
+def test_documents_that_are_read_do_not_keep_their_piece_in_memory():
+    rows = sp.csr_array(np.eye(1000, dtype=np.float32))
+    record = {**pack_rows(rows), "name": np.arange(1000, dtype=np.uint64)}
+    documents = pack_corpus(Corpus([f"text {number}" for number in range(1000)]))
+    found = piece.gather(documents, {}, record, np.array([3, 5], np.uint64))
+    assert [(one[0], one[1], one[-1][0].tolist()) for one in found] == [(3, "text 3", [3]), (5, "text 5", [5])]
+    for *_, held in found:
+        for array in held:
+            assert (array if array.base is None else array.base).nbytes <= 64

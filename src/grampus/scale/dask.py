@@ -12,15 +12,18 @@ from collections.abc import Iterator, Sequence
 from functools import reduce
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..errors import InputError, MissingExtraError, PartsError
 from .parts import Function, Parts, Scratch, add, nbytes
 
 _PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
 _LOOK, _ALONE = 10.0, 30  # seconds between looks for workers while waiting; looks in vain, at most
+_REPLACED = 3  # looks in vain after which our own cluster gets new workers
 _LOST = ("FutureCancelledError", "FuturesCancelledError", "CancelledError", "ClosedClientError")
 _SMALL = 2**16  # bytes that travel with every task
 _TOGETHER = 8  # results that one task adds up
+_own: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # clusters that `connect` started, and their workers
 
 
 class OnDask(Parts):
@@ -140,8 +143,16 @@ class OnDask(Parts):
         alone = 0
         while not self._reached(ended):
             alone = 0 if self._reached(self.client.nthreads) else alone + 1
+            if alone and alone % _REPLACED == 0:
+                self._replace_workers()
             if alone == _ALONE:
                 raise PartsError(f"The Dask cluster has had no workers for {_LOOK * _ALONE:.0f} s.{self._again()}")
+
+    def _replace_workers(self) -> None:
+        """Start workers anew in a cluster of ours: Dask gives up one that dies while it starts."""
+        cluster = self.client.cluster
+        if cluster in _own:
+            cluster.scale(len(cluster.worker_spec) + _own[cluster])
 
     def _reached(self, call: Any) -> Any:
         """Call the scheduler; say in one line that it cannot be reached."""
@@ -203,6 +214,7 @@ def connect(address: str, workers: int | None = None) -> Any:
                 f"The Dask workers could not be started ({' '.join(str(error).split())[:120]}). Run it again, or leave "
                 "out dask (--dask) to work on this machine without them."
             ) from None
+        _own[cluster] = len(cluster.worker_spec)
         return distributed.Client(cluster)
     try:
         return distributed.Client(address, timeout="10s")
