@@ -446,6 +446,26 @@ def test_a_cluster_without_workers_gets_others_and_does_not_hang(monkeypatch):
     assert len(looks) == 2 + 30 + 30
 
 
+def test_a_result_that_is_lost_on_its_way_is_waited_for_again(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from grampus.scale.dask import OnDask
+
+    monkeypatch.setattr(distributed, "wait", lambda futures, timeout: None)
+    waits, late = [], iter([TimeoutError(), TimeoutError()])
+
+    def result(timeout):
+        waits.append(timeout)
+        if error := next(late, None):
+            raise error
+        return 7
+
+    future = Mock(status="finished", result=result)
+    client = Mock(**{"submit.return_value": future, "nthreads.side_effect": [{"a": 1}] * 3 + [{}] + [{"a": 1}] * 9})
+    parts = OnDask(client, Scratch(None, {}))
+    parts.begin("texts", dict, [({},)])
+    assert (parts.total(len, ["texts"]), waits) == (7, [10.0, 20.0, 10.0])
+
+
 @pytest.mark.parametrize("name", ["FuturesCancelledError", "FutureCancelledError", "ClosedClientError", None])
 def test_a_lost_scheduler_is_one_line(tmp_path, name):
     from grampus.scale.dask import OnDask

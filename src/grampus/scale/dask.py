@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from importlib import import_module
 from typing import Any
@@ -112,14 +112,14 @@ class OnDask(Parts):
         """Return the result of a task, or wait until there is one; a task is not to blame for workers that died."""
         distributed: Any = import_module("distributed")
         for _ in range(_PATIENCE):
-            self._settled(future)
+            self._patiently(lambda timeout: distributed.wait([future], timeout=timeout))
             if future.status == "finished":
                 try:
-                    return self._reached(future.result) if whole else None
+                    return self._patiently(future.result) if whole else None
                 except distributed.KilledWorker:
                     pass
             elif future.status == "error":
-                error = self._reached(future.exception)
+                error = self._patiently(future.exception)
                 if not isinstance(error, distributed.KilledWorker):
                     raise error
                 self.client.retry([future])
@@ -129,21 +129,28 @@ class OnDask(Parts):
             f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller."
         )
 
-    def _settled(self, future: Any) -> None:
-        """Wait until a task has ended, while there are workers; an adaptive cluster may need time to start some."""
-        distributed: Any = import_module("distributed")
+    def _patiently(self, call: Callable[[float], Any]) -> Any:
+        """Return ``call(timeout)``, tried again while there are workers; one that adapts may start with none.
 
-        def ended() -> bool:
+        A result may be gone with its worker at any moment until it has arrived, so nothing is waited for without end.
+        """
+        alone, timeout = 0, _LOOK
+
+        def attempt() -> tuple[bool, Any]:
             try:
-                distributed.wait([future], timeout=_LOOK)
+                return True, call(timeout)
             except TimeoutError:
-                return False
-            return True
+                return False, None
 
-        alone = 0
-        while not self._reached(ended):
-            alone = 0 if self._reached(self.client.nthreads) else alone + 1
-            if alone and alone % _REPLACED == 0:
+        while True:
+            arrived, value = self._reached(attempt)
+            if arrived:
+                return value
+            if self._reached(self.client.nthreads):
+                alone, timeout = 0, 2 * timeout  # a large result on a slow network begins anew
+                continue
+            alone, timeout = alone + 1, _LOOK
+            if alone % _REPLACED == 0:
                 self._replace_workers()
             if alone == _ALONE:
                 raise PartsError(f"The Dask cluster has had no workers for {_LOOK * _ALONE:.0f} s.{self._again()}")
