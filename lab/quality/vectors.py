@@ -95,17 +95,18 @@ def reduced(rows: Any, seed: int) -> Any:
     return import_module("umap").UMAP(**options, random_state=seed).fit_transform(rows)
 
 
-def compared(task: Task, function: Any, way: str, others: tuple[str, ...], also: Any = None) -> Found:
+def compared(task: Task, label: str, function: Any, way: str, others: tuple[str, ...], also: Any = None) -> Found:
     """Return the gains of a way over the better of others on all text sets, one step a set and seed.
 
-    `also` scores the others in steps of their own, where they take longer than the way itself.
+    Steps are named by the `label`: rows of this file share their folder. `also` scores the others in steps of their
+    own, where they take longer than the way itself.
     """
     rows, over, apart = [], [], []
     for name in ("bbcsport",) if task.quick else TEXTS:
         seeds = range(task.trials(5, 1))
-        found = [task.step(f"{name} {seed}", partial(function, name, seed)) for seed in seeds]
+        found = [task.step(f"{label} {name} {seed}", partial(function, name, seed)) for seed in seeds]
         for seed, one in zip(seeds, found, strict=True) if also is not None else ():
-            one["scores"] |= task.step(f"{name} {seed}, others", partial(also, name, seed))["scores"]
+            one["scores"] |= task.step(f"{label} {name} {seed}, others", partial(also, name, seed))["scores"]
         ours, better = gains(found, way, others)
         over.append(ours - better)
         apart.append([ours - gains(found, way, (other,))[1] for other in others])
@@ -115,7 +116,9 @@ def compared(task: Task, function: Any, way: str, others: tuple[str, ...], also:
     heads = ("set", "k", "NMI / ARI", f"better of {' and '.join(others)}", "gain")
     measures = {"mean_nmi": mean[0], "mean_ari": mean[1], "worst_nmi": worst[0]}
     text = f"mean {signed(mean)}, worst NMI {worst[0]:+.3f}"
-    for other, gain in zip(others, np.mean(apart, axis=0), strict=True):
+    each = np.mean(apart, axis=0)
+    measures |= {"least_nmi": float(each[:, 0].min()), "least_ari": float(each[:, 1].min())}
+    for other, gain in zip(others, each, strict=True):
         text += f"; over {other} {signed(gain)}"
     return Found(text, measures, [Table("Means over the seeds", heads, rows)])
 
@@ -130,7 +133,7 @@ def compared(task: Task, function: Any, way: str, others: tuple[str, ...], also:
     timeout=4 * 3600,
 )
 def offline(task: Task) -> Found:
-    return compared(task, partial(measure, vectors="glove"), "vectors", (RECIPE, OTHER))
+    return compared(task, "glove", partial(measure, vectors="glove"), "vectors", (RECIPE, OTHER))
 
 
 @row(
@@ -143,7 +146,7 @@ def offline(task: Task) -> Found:
     timeout=4 * 3600,
 )
 def wink(task: Task) -> Found:
-    return compared(task, partial(measure, vectors=place("GRAMPUS_WINK")), "vectors", (RECIPE, OTHER))
+    return compared(task, "wink", partial(measure, vectors=place("GRAMPUS_WINK")), "vectors", (RECIPE, OTHER))
 
 
 @row(
@@ -157,4 +160,4 @@ def wink(task: Task) -> Found:
     timeout=8 * 3600,
 )
 def minilm(task: Task) -> Found:
-    return compared(task, with_embeddings, "embeddings", (KMEANS, UMAP), peers)
+    return compared(task, "minilm", with_embeddings, "embeddings", (KMEANS, UMAP), peers)
