@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import random
 import re
 import subprocess
+import threading
 import tomllib
 from dataclasses import asdict, replace
+from unittest.mock import Mock
 
 import pytest
 
@@ -17,6 +20,7 @@ from lab.found import Cell, Claim, Found, Table
 from lab.harness import ROOT, ROWS, Record, Task, discover, load, write
 from lab.mutants import mutants, mutated
 from lab.promises.mutation import Outcomes, met_by
+from lab.speed import scale
 
 discover()
 ANMI = ROWS["promises", "anmi"]  # needs no corpus and takes a second
@@ -235,3 +239,28 @@ def test_claims_are_listed_with_their_verdicts(tmp_path):
     assert " … |" in text
     text = claims.page([sentence, replace(table, name="dominance-c")], tmp_path)
     assert "| abc | – | `dominance-a` |\n| not run yet | – | `dominance-c` |" in text
+
+
+@pytest.mark.parametrize("ended", [None, 0])
+def test_workers_are_killed_when_they_are_connected_and_not_before(tmp_path, ended):
+    process, ready, seen, polls = Mock(), tmp_path / "ready", [], iter([None] * 3)
+    process.poll.side_effect = lambda: next(polls, ended)
+    timer = threading.Timer(0.1, ready.touch)
+    if ended is None:
+        timer.start()
+    scale._harm(process, ready, lambda one: seen.append((one, ready.exists())))
+    assert seen == ([(process, True)] if ended is None else [])
+    timer.cancel()
+
+
+def test_a_killer_counts_its_victims(monkeypatch):
+    killed, process = [], Mock(pid=7)
+    process.poll.return_value = None
+    monkeypatch.setattr(scale.time, "sleep", lambda seconds: None)
+    monkeypatch.setattr(scale.os, "kill", lambda victim, _: killed.append(victim))
+    monkeypatch.setattr(scale, "family", lambda root: [root, 8, 9])
+    monkeypatch.setattr(scale, "_words", lambda one: b"fit.py" if one == 7 else b"spawn_main")
+    harm = scale.Killer(5, 10.0, random.Random(0))
+    harm(process)
+    assert harm.made == len(killed) == 5
+    assert set(killed) <= {8, 9}

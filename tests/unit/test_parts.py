@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from grampus import DocumentClusterer, load
 from grampus._progress import as_progress
 from grampus.cluster.kmeans.in_parts import assign, kmeans_parts
-from grampus.documents import Effort, Guide, default_terms
+from grampus.documents import Effort, Guide, default_terms, piece, update_run
 from grampus.documents.scaled import cut, plan_parts, write_tables
-from grampus.errors import CorpusError, InputError, MemoryBudgetError
+from grampus.errors import CorpusError, InputError, MemoryBudgetError, PartsError, RunError
 from grampus.gram.in_parts import leading_directions, sparse_rows
 from grampus.scale import Disk, Memory, Scratch, exact_step, snap
 from grampus.text import Corpus, TermVectorizer, read_pieces
-from grampus.text.terms.in_parts import fit_parts
+from grampus.text.terms.in_parts import fit_parts, pack_corpus, pack_rows
 
 TOPICS = ("whale song ocean deep krill fluke", "bird nest branch egg feather wing", "train track station signal rail")
 
@@ -271,6 +273,7 @@ def test_more_documents_than_are_shown(monkeypatch):
     assert sum(run.sizes) == run.n_documents == len(found[0].labels_) == 300
     assert any("the counts are those of all 300" in note for note in run.evidence.warnings)
     assert any("found on 120 of 300" in note for note in run.evidence.warnings)
+    assert any("Near-duplicates were looked for among the documents shown" in note for note in run.evidence.warnings)
 
 
 def test_tables_of_all_documents(fitted, tmp_path):
@@ -321,7 +324,7 @@ def test_an_interrupted_fit_resumes(fitted, tmp_path, monkeypatch):
             {},
             r"must be 'cosine\|principal\(r\)\|normalise', with any r; got 'cosine\|shift'",
         ),
-        ({"outliers": "auto"}, {}, "outliers does not work in parts"),
+        ({"outliers": "auto"}, {}, r"outliers does not work in parts; leave it out \(the tables"),
         ({"effort": Effort(level="fine")}, {}, "middle level"),
         ({}, {"guide": Guide(seeds={"sea": ["whale"]})}, "guide does not work in parts"),
     ],
@@ -399,3 +402,92 @@ def test_dask_workers_give_the_same_answer(fitted):
         cluster = client.cluster
         client.close()
         cluster.close()
+
+
+def test_workers_that_die_at_the_start_are_one_line(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from grampus.scale.dask import connect
+
+    def dies(**_):
+        raise RuntimeError("Nanny failed to start.")
+
+    monkeypatch.setattr(distributed, "LocalCluster", dies)
+    with pytest.raises(PartsError, match=r"could not be started \(Nanny failed to start\.\)\. Run it again"):
+        connect("local", 2)
+
+
+def test_a_run_in_parts_is_not_updated_by_halves(fitted):
+    _, whole = fitted
+    with pytest.raises(RunError, match=r"made in parts and holds 180 of its 180 documents\. Assign new documents"):
+        update_run(whole.run_, ["a new whale"])
+
+
+def test_a_cluster_without_workers_gets_others_and_does_not_hang(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from grampus.scale import dask
+
+    looks = []
+
+    def never(futures, timeout):
+        looks.append(timeout)
+        raise TimeoutError
+
+    monkeypatch.setattr(distributed, "wait", never)
+    workers = iter([{"tcp://a": 1}] * 3)
+    client = Mock(**{"nthreads.side_effect": lambda: next(workers, {})})
+    client.cluster.worker_spec = {0: "a", 1: "b"}
+    for ours in (False, True):
+        if ours:
+            monkeypatch.setitem(dask._own, client.cluster, 2)
+        with pytest.raises(PartsError, match=r"^The Dask cluster has had no workers for 300 s\.$"):
+            dask.OnDask(client, Scratch(None, {})).begin("texts", dict, [({},)])
+        assert client.cluster.scale.call_count == (10 if ours else 0)
+    client.cluster.scale.assert_called_with(4)
+    assert len(looks) == 2 + 30 + 30
+
+
+def test_a_result_that_is_lost_on_its_way_is_waited_for_again(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from grampus.scale.dask import OnDask
+
+    monkeypatch.setattr(distributed, "wait", lambda futures, timeout: None)
+    waits, late = [], iter([TimeoutError(), TimeoutError()])
+
+    def result(timeout):
+        waits.append(timeout)
+        if error := next(late, None):
+            raise error
+        return 7
+
+    future = Mock(status="finished", result=result)
+    client = Mock(**{"submit.return_value": future, "nthreads.side_effect": [{"a": 1}] * 3 + [{}] + [{"a": 1}] * 9})
+    parts = OnDask(client, Scratch(None, {}))
+    parts.begin("texts", dict, [({},)])
+    assert (parts.total(len, ["texts"]), waits) == (7, [10.0, 20.0, 10.0])
+
+
+@pytest.mark.parametrize("name", ["FuturesCancelledError", "FutureCancelledError", "ClosedClientError", None])
+def test_a_lost_scheduler_is_one_line(tmp_path, name):
+    from grampus.scale.dask import OnDask
+
+    kind = OSError if name is None else type(name, (Exception,), {})
+
+    def gone():
+        raise kind("1 Future\ncancelled")
+
+    parts = OnDask(Mock(), Scratch(tmp_path, {}))
+    with pytest.raises(
+        PartsError, match=r"cannot be reached \(1 Future cancelled\)\. Run it again to resume from \S+$"
+    ):
+        parts._reached(gone)
+
+
+def test_documents_that_are_read_do_not_keep_their_piece_in_memory():
+    rows = sp.csr_array(np.eye(1000, dtype=np.float32))
+    record = {**pack_rows(rows), "name": np.arange(1000, dtype=np.uint64)}
+    documents = pack_corpus(Corpus([f"text {number}" for number in range(1000)]))
+    found = piece.gather(documents, {}, record, np.array([3, 5], np.uint64))
+    assert [(one[0], one[1], one[-1][0].tolist()) for one in found] == [(3, "text 3", [3]), (5, "text 5", [5])]
+    for *_, held in found:
+        for array in held:
+            assert (array if array.base is None else array.base).nbytes <= 64

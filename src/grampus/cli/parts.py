@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -67,6 +68,8 @@ class PartsOptions:
 
                 client = connect(self.dask)
                 cleanup.callback(_shut, client)
+                if not silent and (self.dask != "local" or find_spec("bokeh")):  # our own needs it to draw
+                    say(console(stderr=True), f"Dask dashboard: {client.dashboard_link}")
             progress("reading", 0, 1)
             parts = cleanup.enter_context(open_parts(pieces, model.get_params(), None, client, self.scratch))
             progress("reading", 1, 1)

@@ -361,6 +361,7 @@ def _remarks(view: _View, whole: Means, settings: Settings, names: NDArray[np.ui
             f"The run and its page show some documents of each cluster, drawn by content; the counts are those of all "
             f"{len(names):,}."
         )
+        notes.append("Near-duplicates were looked for among the documents shown only; exact copies among all.")
     if settings.method.name not in ITERATED:
         notes.append(
             f"Method '{settings.method.name}' clustered a sample; all others were assigned to the nearest mean."

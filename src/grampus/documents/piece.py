@@ -89,15 +89,15 @@ def gather(texts: Record, clean: Record, rows: Record, wanted: NDArray[np.uint64
     if not len(at):
         return []
     columns = {name: texts_of(texts, name) for name in (*COLUMNS, "labels") if f"{name}.ends" in texts}
-    counted, matrix = cleaned(texts, clean), sparse_rows(rows)
+    counted, matrix = cleaned(texts, clean), sparse_rows(rows)[at]  # a view of all rows would keep all in memory
     best: dict[int, tuple[Any, ...]] = {}
-    for place in at.tolist():
+    for number, place in enumerate(at.tolist()):
         name = int(held[place])
         own = columns["texts"][place], columns["ids"][place]
         if name in best and best[name][:2] <= own:
             continue
         more = [columns[column][place] if column in columns else "" for column in ("titles", "dates", "labels")]
-        first, last = matrix.indptr[place], matrix.indptr[place + 1]
+        first, last = matrix.indptr[number], matrix.indptr[number + 1]
         best[name] = (*own, counted[place], *more, (matrix.indices[first:last], matrix.data[first:last]))
     return [(name, *document) for name, document in best.items()]
 

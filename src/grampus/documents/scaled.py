@@ -33,7 +33,7 @@ from .piece import document_tables
 
 TEXTS = "texts"
 IN_MEMORY, ON_DISK = 15.0, 5.0  # bytes for each byte of text, an estimate on the safe side
-SECONDS = 3.0  # of a core for each megabyte of text, likewise
+SECONDS, FIXED = 0.6, 60.0  # of a core for each megabyte of text, and for samples; likewise (docs/scale.md)
 
 
 def is_dask(X: Any) -> bool:
@@ -79,8 +79,10 @@ def check_model(model: Any, unused: dict[str, Any]) -> Settings:
     given = {**unused, **{name: getattr(model, name) for name in ("vectors", "embed", "outliers")}}
     named = [name for name, value in given.items() if value is not None and value != "off"]
     if named:
+        instead = " (the tables of all documents say how odd each is)" if named[0] == "outliers" else ""
         raise InputError(
-            f"{named[0]} does not work in parts; leave it out, or leave out scratch and client to work in memory."
+            f"{named[0]} does not work in parts; leave it out{instead}, or leave out scratch and client (--scratch, "
+            "--dask) to work in memory."
         )
     if effort.level != "middle":
         raise InputError("In parts the answer is the middle level; the others are in the run. Leave out level.")
@@ -259,5 +261,5 @@ def plan_parts(pieces: Pieces, asked: bool, scratch: Any, *, on_workers: bool) -
         )
     where = "on Dask workers" if on_workers else f"on disk, {format_size(ON_DISK * size)} in {place}"
     reason = "" if asked else f" (memory would need {format_size(memory)}, the budget is {format_size(budget)})"
-    minutes = max(1, round(SECONDS * size / 1e6 / 60 / max(thread_count(), 1)))
+    minutes = max(1, round((FIXED + SECONDS * size / 1e6) / 60 / max(thread_count(), 1)))
     return Planned(True, f"Working in parts {where}{reason}; about {minutes} min on {thread_count()} cores.")

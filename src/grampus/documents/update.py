@@ -120,6 +120,11 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
 
 def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[np.intp]]:
     """Return old documents that stay and new ones, and the old position of each; −1 for a new one."""
+    if old.provenance.collection:
+        raise RunError(
+            f"This run cannot be updated: it was made in parts and holds {len(old):,} of its {old.n_documents:,} "
+            "documents. Assign new documents with assign, or cluster old and new files together again."
+        )
     if old.documents.texts is None:
         raise RunError("This run cannot be updated: it holds no texts. Recreate it with texts.")
     unknown = gone - set(old.documents.ids)

@@ -8,17 +8,22 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from importlib import import_module
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from ..errors import InputError, MissingExtraError, PartsError
 from .parts import Function, Parts, Scratch, add, nbytes
 
 _PATIENCE = 20  # deaths of workers that a task may be blamed for; a machine that kills all of them is no accident
+_LOOK, _ALONE = 10.0, 30  # seconds between looks for workers while waiting; looks in vain, at most
+_REPLACED = 3  # looks in vain after which our own cluster gets new workers
+_LOST = ("FutureCancelledError", "FuturesCancelledError", "CancelledError", "ClosedClientError")
 _SMALL = 2**16  # bytes that travel with every task
 _TOGETHER = 8  # results that one task adds up
+_own: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # clusters that `connect` started, and their workers
 
 
 class OnDask(Parts):
@@ -92,7 +97,7 @@ class OnDask(Parts):
         super().close(finished)
 
     def _submit(self, name: str, function: Function, given: list[tuple[Any, ...]], shared: tuple[Any, ...]) -> Any:
-        workers = self._reached(lambda: len(self.client.scheduler_info()["workers"]))
+        workers = len(self._reached(self.client.nthreads))
         size = nbytes(shared)
         self.traffic.add(name, len(given), sent=size * max(workers, 1))
         if size > _SMALL:  # one task, which a lost worker's share is made from again; scattered data would be lost
@@ -107,14 +112,14 @@ class OnDask(Parts):
         """Return the result of a task, or wait until there is one; a task is not to blame for workers that died."""
         distributed: Any = import_module("distributed")
         for _ in range(_PATIENCE):
-            self._reached(lambda: distributed.wait([future]))
+            self._patiently(lambda timeout: distributed.wait([future], timeout=timeout))
             if future.status == "finished":
                 try:
-                    return self._reached(future.result) if whole else None
+                    return self._patiently(future.result) if whole else None
                 except distributed.KilledWorker:
                     pass
             elif future.status == "error":
-                error = self._reached(future.exception)
+                error = self._patiently(future.exception)
                 if not isinstance(error, distributed.KilledWorker):
                     raise error
                 self.client.retry([future])
@@ -124,6 +129,38 @@ class OnDask(Parts):
             f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller."
         )
 
+    def _patiently(self, call: Callable[[float], Any]) -> Any:
+        """Return ``call(timeout)``, tried again while there are workers; one that adapts may start with none.
+
+        A result may be gone with its worker at any moment until it has arrived, so nothing is waited for without end.
+        """
+        alone, timeout = 0, _LOOK
+
+        def attempt() -> tuple[bool, Any]:
+            try:
+                return True, call(timeout)
+            except TimeoutError:
+                return False, None
+
+        while True:
+            arrived, value = self._reached(attempt)
+            if arrived:
+                return value
+            if self._reached(self.client.nthreads):
+                alone, timeout = 0, 2 * timeout  # a large result on a slow network begins anew
+                continue
+            alone, timeout = alone + 1, _LOOK
+            if alone % _REPLACED == 0:
+                self._replace_workers()
+            if alone == _ALONE:
+                raise PartsError(f"The Dask cluster has had no workers for {_LOOK * _ALONE:.0f} s.{self._again()}")
+
+    def _replace_workers(self) -> None:
+        """Start workers anew in a cluster of ours: Dask gives up one that dies while it starts."""
+        cluster = self.client.cluster
+        if cluster in _own:
+            cluster.scale(len(cluster.worker_spec) + _own[cluster])
+
     def _reached(self, call: Any) -> Any:
         """Call the scheduler; say in one line that it cannot be reached."""
         try:
@@ -131,13 +168,15 @@ class OnDask(Parts):
         except (TimeoutError, OSError) as error:  # a closed connection is an OSError of Dask's
             raise self._lost(str(error)) from None
         except Exception as error:
-            if type(error).__name__ in ("FutureCancelledError", "CancelledError", "ClosedClientError"):
+            if type(error).__name__ in _LOST:
                 raise self._lost(str(error)) from None
             raise
 
     def _lost(self, reason: str) -> PartsError:
-        again = f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
-        return PartsError(f"The Dask scheduler cannot be reached ({' '.join(reason.split())[:120]}).{again}")
+        return PartsError(f"The Dask scheduler cannot be reached ({' '.join(reason.split())[:120]}).{self._again()}")
+
+    def _again(self) -> str:
+        return f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
 
 
 def _same(value: Any) -> Any:
@@ -164,15 +203,25 @@ def connect(address: str, workers: int | None = None) -> Any:
         distributed: Any = import_module("distributed")
     except ImportError:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
+    for name in ("distributed", "distributed.client"):  # what goes wrong is told in one line
+        logging.getLogger(name).setLevel(logging.CRITICAL)
     if address in ("local", "threads"):
-        dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=address == "local",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
-        )
+        # Workers of this machine are known to live: one that is silent for minutes has slept, as the machine has.
+        dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE, "distributed.scheduler.worker-ttl": None})
+        try:
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=address == "local",
+                dashboard_address="127.0.0.1:0",  # a fixed port may be taken, and would be open to others
+                silence_logs=logging.CRITICAL,
+            )
+        except (RuntimeError, OSError, TimeoutError) as error:  # it has ended what it had started
+            raise PartsError(
+                f"The Dask workers could not be started ({' '.join(str(error).split())[:120]}). Run it again, or leave "
+                "out dask (--dask) to work on this machine without them."
+            ) from None
+        _own[cluster] = len(cluster.worker_spec)
         return distributed.Client(cluster)
     try:
         return distributed.Client(address, timeout="10s")
