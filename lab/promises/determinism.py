@@ -159,7 +159,8 @@ def in_process(seed: str, some: Sequence[tuple[int, str, int, str]]) -> list[str
 @promise(
     "determinism",
     "Hashes of the labels of documents and of symmetric data over combinations of threads {1, 2, 4, 8}, joblib "
-    "backends {sequential, threading, loky, Dask}, hash seeds, orders of rows and locales; every pair of settings occurs.",
+    "backends {sequential, threading, loky, Dask}, hash seeds, orders of rows and locales; every pair of settings "
+    "occurs.",
     rests_on=("cluster", "select", "documents", "gram", "scale", "text"),
     conditions=("one-hash", "combinations"),
     timeout=2 * 3600,
