@@ -9,14 +9,17 @@ import errno
 import os
 import shutil
 import sys
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 import grampus
-from grampus._files import locked, sync_folder, write_file
+from grampus._files import locked, new_folder, sync_folder, write_file
 from grampus.cli import main
 from grampus.errors import RunError
 from grampus.persist import Run, folder
+from grampus.scale import Scratch
 from grampus.select.checkpoint import Checkpoint
 from tests.faults import KINDS, failing
 from tests.runs import small_run
@@ -97,6 +100,7 @@ def test_what_was_replaced_is_gone_or_the_save_fails(tmp_path):
     later = small_run(texts=None, excerpts=None, titles=None)
     with failing("unlink", 1, PermissionError(errno.EACCES, "Permission denied")), pytest.raises(PermissionError):
         later.save(place)
+    assert sum(name.startswith(("documents.texts", "documents.excerpts")) for name in contents(place)) <= 1
     later.save(place)
     assert not any(name.startswith("documents.texts") for name in contents(place))
 
@@ -197,3 +201,63 @@ def test_an_error_before_the_command_is_one_line(monkeypatch, capsys, error):
     monkeypatch.setattr(sys.modules["grampus.cli.main"], "prepare_streams", raises)
     assert command("doctor") == (130 if error is KeyboardInterrupt else 1)
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["write", "fsync", "replace", "mkdir"])
+def test_a_folder_that_fails_keeps_the_old_one_and_names_it(tmp_path, kind):
+    place = tmp_path / "tables"
+    with new_folder(place, over=True) as fresh:
+        (fresh / "a").write_bytes(b"old")
+
+    def write():
+        with new_folder(place, over=True) as fresh, (fresh / "b").open("xb") as file:
+            file.write(b"new")
+
+    count = calls(kind, write)
+    assert contents(place) == {"b": b"new"}
+    for number in range(1 + (kind == "mkdir"), count + 1):  # the first asks for a parent that is there
+        before = contents(tmp_path)
+        with failing(kind, number), pytest.raises(OSError, match="No space left") as failed:
+            write()
+        if kind != "fsync" or number < count:  # the last flushes what has been renamed
+            assert contents(tmp_path) == before, number
+        assert failed.value.filename == str(place)
+
+
+def test_a_run_that_cannot_be_written_names_a_file_of_it(tmp_path):
+    with failing("write", 3), pytest.raises(OSError, match="No space left") as failed:
+        small_run().save(tmp_path / "run")
+    assert str(failed.value.filename).startswith(str(tmp_path / "run"))
+    small_run().save(tmp_path / "run")
+    with failing("replace", 2), pytest.raises(OSError, match="No space left") as failed:
+        small_run(seed=8).save(tmp_path / "run")
+    assert ".tmp" not in str(failed.value.filename)
+
+
+def test_a_piece_that_cannot_be_written_or_read_is_named(tmp_path):
+    scratch = Scratch(tmp_path / "scratch", {})
+    for kind in ("open", "write", "replace"):
+        with failing(kind, 1), pytest.raises(OSError, match="No space left") as failed:
+            scratch.write("rows", 0, {"x": np.arange(6.0).reshape(2, 3).T})
+        assert failed.value.filename == str(scratch.folder / "rows" / "000000")
+    assert not scratch.has("rows", 0)
+    scratch.write("rows", 0, {"x": np.arange(6.0).reshape(2, 3).T, "none": np.zeros((0, 2)), "one": np.array(3)})
+    found = scratch.read("rows", 0)
+    assert found["x"].tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert found["none"].shape == (0, 2)
+    assert found["one"] == 3
+    with (
+        patch("numpy.load", side_effect=OSError(errno.EIO, "Input/output error")),
+        pytest.raises(OSError, match="put") as failed,
+    ):
+        scratch.read("rows", 0)
+    assert str(failed.value.filename).endswith(".npy")
+
+
+def test_a_scratch_folder_that_cannot_be_begun_is_not_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for place in (None, tmp_path / "new" / "scratch"):
+        for kind in ("write", "fsync", "replace"):
+            with failing(kind, 1), pytest.raises(OSError, match="No space left"):
+                Scratch(place, {})
+            assert not [path for path in tmp_path.rglob("*") if path.name != "new"], (place, kind)

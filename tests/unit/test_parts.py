@@ -13,7 +13,7 @@ from grampus._progress import as_progress
 from grampus.cluster.kmeans.in_parts import assign, kmeans_parts
 from grampus.documents import Effort, Guide, default_terms
 from grampus.documents.scaled import cut, plan_parts, write_tables
-from grampus.errors import CorpusError, InputError, MemoryBudgetError
+from grampus.errors import CorpusError, InputError, MemoryBudgetError, PartsError
 from grampus.gram.in_parts import leading_directions, sparse_rows
 from grampus.scale import Disk, Memory, Scratch, exact_step, snap
 from grampus.text import Corpus, TermVectorizer, read_pieces
@@ -399,3 +399,15 @@ def test_dask_workers_give_the_same_answer(fitted):
         cluster = client.cluster
         client.close()
         cluster.close()
+
+
+def test_a_cluster_that_does_not_start_is_one_line(monkeypatch):
+    pytest.importorskip("distributed")
+    from grampus.scale.dask import connect
+
+    def fails(**_):
+        raise RuntimeError("Cluster failed to start:\n[Errno 28] No space left on device: '/tmp/dask'")
+
+    monkeypatch.setattr("distributed.LocalCluster", fails)
+    with pytest.raises(PartsError, match=r"^Dask cannot start workers on this machine: [^\n]*No space left on device"):
+        connect("local")

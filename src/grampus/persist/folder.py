@@ -161,9 +161,15 @@ def _file(name: str, digest: str) -> str:
 def _sweep(folder: Path, manifest: dict[str, Any]) -> None:
     """Remove the arrays that the manifest does not name, and what killed writers left."""
     named = {entry["file"] for entry in manifest["arrays"].values()}
+    failed = None
     for file in folder.iterdir():
         if file.name not in named and (_FILE.fullmatch(file.name) or _TEMPORARY.fullmatch(file.name)):
-            file.unlink(missing_ok=True)
+            try:
+                file.unlink(missing_ok=True)
+            except OSError as error:  # remove the others first
+                failed = error
+    if failed is not None:
+        raise failed
 
 
 def _encode(content: dict[str, Any]) -> bytes:

@@ -166,13 +166,18 @@ def connect(address: str, workers: int | None = None) -> Any:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
     if address in ("local", "threads"):
         dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE})
-        cluster = distributed.LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            processes=address == "local",
-            dashboard_address=None,
-            silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
-        )
+        try:
+            cluster = distributed.LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                processes=address == "local",
+                dashboard_address=None,
+                silence_logs=logging.CRITICAL,  # our own cluster: what goes wrong is an error of ours
+            )
+        except (OSError, RuntimeError, TimeoutError) as error:
+            raise PartsError(
+                f"Dask cannot start workers on this machine: {' '.join(str(error).split())[:300]}"
+            ) from None
         return distributed.Client(cluster)
     try:
         return distributed.Client(address, timeout="10s")
