@@ -57,6 +57,7 @@ class Job:
     outputs: tuple[str, ...]
     function: Callable[[], None] | None = None
     fresh: bool = False
+    without: tuple[str, ...] = ()  # kinds of faults that cannot be tried
     may_keep: tuple[str, ...] = ()  # outputs that a failure may leave half finished, to be continued
 
 

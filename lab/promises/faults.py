@@ -45,6 +45,9 @@ FAULTS = (
 )
 
 
+TOGETHER = (",".join(WRITES), "open,read,alloc", "memory,interrupt")  # kinds of one process
+
+
 def _choose_k() -> None:
     """Choose k with a checkpoint, as a program would: its errors are the library's."""
     from grampus.cli.main import _fail, _message
@@ -65,6 +68,7 @@ def _choose_k() -> None:
 
 CLUSTER = ("cluster", "news.csv", "-k", "3", "--no-stability", "--method", "kernel-kmeans", "--starts", "2",
            "--threads", "1", "--seed", "2")  # fmt: skip
+RESUMED = "cluster --scratch, resumed"
 PARTS = ("cluster", "news.csv", "-q", "-k", "3", "--no-stability", "--threads", "1", "--seed", "2")
 JOBS = (
     Job("cluster, new", (*CLUSTER, "--out", "new", "--report", "new.html"), ("new", "new.html"), fresh=True),
@@ -78,7 +82,9 @@ JOBS = (
     Job("checkpoint", (), ("checkpoint",), _choose_k, fresh=True, may_keep=("checkpoint",)),
     Job("cluster --scratch", (*PARTS, "--scratch", "scratch", "--out", "run", "--tables", "tables"),
         ("run", "tables", "scratch"), may_keep=("scratch",)),
-    Job("cluster --dask", (*PARTS, "--dask", "threads", "--out", "run", "--tables", "tables"), ("run", "tables")),
+    Job(RESUMED, (*PARTS, "--scratch", "scratch", "--out", "run"), ("run", "scratch"), may_keep=("scratch",)),
+    Job("cluster --dask", (*PARTS, "--dask", "threads", "--out", "run", "--tables", "tables"), ("run", "tables"),
+        without=("alloc",)),  # a thread of Dask's that cannot start for lack of memory is waited for, by Python itself
 )  # fmt: skip
 
 
@@ -218,7 +224,7 @@ def _listed(job: Job, place: Path) -> None:
 
 
 def serve(how: str, name: str, most: int) -> None:
-    """Attack one job with every fault, or kill it; print a line of JSON for each."""
+    """Attack one job with the faults of some kinds, or kill it; print a line of JSON for each."""
     library = loaded()
     scratch = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for a disk
     with tempfile.TemporaryDirectory(dir=scratch) as place:
@@ -227,7 +233,7 @@ def serve(how: str, name: str, most: int) -> None:
         server = prepare(Path(place), library, job)
         for fault, few in KILLS if how == "kill" else ():
             print(json.dumps(killed(server, job, fault, min(few, most))), flush=True)
-        for fault in FAULTS if how == "fail" else ():
+        for fault in [fault for fault in FAULTS if fault.kind in how.split(",") and fault.kind not in job.without]:
             every = most == MOST and fault.kind in WRITES
             print(json.dumps(attack(server, job, fault, 10**6 if every else most)), flush=True)
 
@@ -237,7 +243,7 @@ KILLS = (
     (Fault("rename", KILL), 9), (Fault("mkdir", KILL), 2), (Fault("unlink", KILL), 2),
 )  # fmt: skip
 NOT_TWICE, NEXT = ("update", "edit"), Job("next", ("edit", "run", "--rename", "0=Next"), ())
-KILLED = ("cluster, new", "cluster, over an older run", "update", "edit", "checkpoint", "cluster --scratch")
+KILLED = ("cluster, new", "cluster, over an older run", "update", "edit", "checkpoint", RESUMED)
 
 
 def killed(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
@@ -287,9 +293,15 @@ def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
 def injection(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         shim(folder)  # say early that there is no compiler
+    most = task.trials(MOST, 4)
+
+    def attacks(job: Job) -> list[dict[str, Any]]:
+        steps = ((f"{job.name}: {kinds}", partial(attacked, kinds, job.name, most)) for kinds in TOGETHER)
+        return [found for name, step in steps for found in task.step(name, step)]
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        most = task.trials(MOST, 4)
-        every = list(pool.map(lambda job: task.step(job.name, partial(attacked, "fail", job.name, most)), JOBS))
+        jobs = [job for job in JOBS if job.name != RESUMED]
+        every = list(pool.map(attacks, jobs))
     rows = [
         (
             job.name,
@@ -298,7 +310,7 @@ def injection(task: Task) -> Found:
             found["of"],
             ", ".join(f"{n} {how}" for how, n in found["ends"].items()),
         )
-        for job, part in zip(JOBS, every, strict=True)
+        for job, part in zip(jobs, every, strict=True)
         for found in part
         if found["of"]
     ]
