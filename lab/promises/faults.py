@@ -154,9 +154,10 @@ def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, st
         return "left", ", ".join(left)
     if trial.status == 0:
         expected = server.expected[job.name]
-        wrong = [name for name in job.outputs if summary(server.folder / name) != expected[name]]
+        certain = [name for name in job.outputs if name not in job.may_keep or fault.kind != "unlink"]
+        wrong = [name for name in certain if summary(server.folder / name) != expected[name]]
         return ("absorbed", f"status 0 but not new: {', '.join(wrong)}" if wrong else "")
-    unnamed = lines and lines[0] == f"Error: {os.strerror(fault.error)}"
+    unnamed = fault.kind in WRITES and lines and lines[0] == f"Error: {os.strerror(fault.error)}"
     if len(lines) != 1 or not lines[0].startswith("Error: ") or len(lines[0]) < 12 or unnamed:
         return "message", repr(trial.errors[:300])
     if "part" in states.values():

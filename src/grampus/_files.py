@@ -86,7 +86,7 @@ def sync_folder(path: Path) -> None:
         os.fsync(handle)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
+            raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         os.close(handle)
 
@@ -139,7 +139,7 @@ def replace_file(path: Path, data: bytes | memoryview) -> None:
 
 @contextlib.contextmanager
 def naming(path: Path) -> Iterator[None]:
-    """Let an error of the system name the file that was asked for: neither none, nor a temporary one.
+    """Let an error of the system name a file that the user knows, `path` in place of none or of a temporary one.
 
     Examples
     --------
@@ -153,6 +153,9 @@ def naming(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        named = error.filename is not None and not isinstance(error.filename, int)
+        if named and not any(part.endswith(".tmp") for part in Path(os.fsdecode(error.filename)).parts):
+            raise
         reason = error.strerror or str(error) or type(error).__name__
         raise OSError(error.errno or errno.EIO, reason, str(path)) from error
 

@@ -6,6 +6,7 @@ A sample of the sites that ``python -m lab promises --only injection`` tries one
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import sys
@@ -17,10 +18,11 @@ import pytest
 import grampus
 from grampus._files import locked, new_folder, sync_folder, write_file
 from grampus.cli import main
-from grampus.errors import RunError
+from grampus.errors import CorpusError, RunError
 from grampus.persist import Run, folder
 from grampus.scale import Scratch
 from grampus.select.checkpoint import Checkpoint
+from grampus.text import read_corpus
 from tests.faults import KINDS, failing
 from tests.runs import small_run
 
@@ -221,7 +223,7 @@ def test_a_folder_that_fails_keeps_the_old_one_and_names_it(tmp_path, kind):
             write()
         if kind != "fsync" or number < count:  # the last flushes what has been renamed
             assert contents(tmp_path) == before, number
-        assert failed.value.filename == str(place)
+        assert failed.value.filename in (str(place), str(tmp_path))
 
 
 def test_a_run_that_cannot_be_written_names_a_file_of_it(tmp_path):
@@ -261,3 +263,19 @@ def test_a_scratch_folder_that_cannot_be_begun_is_not_left(tmp_path, monkeypatch
             with failing(kind, 1), pytest.raises(OSError, match="No space left"):
                 Scratch(place, {})
             assert not [path for path in tmp_path.rglob("*") if path.name != "new"], (place, kind)
+
+
+def test_a_source_that_cannot_be_read_on_is_named(tmp_path, monkeypatch):
+    source = tmp_path / "news.csv"
+    source.write_text("text\nwhale song\n")
+
+    class Broken(io.BytesIO):
+        def read(self, *_):
+            raise OSError(errno.EIO, "Input/output error")
+
+        read1 = readinto = readinto1 = readline = read
+
+    monkeypatch.setattr("grampus.text.readers.streams.open_regular", lambda _: Broken())
+    with pytest.raises((OSError, CorpusError), match="Input/output error") as failed:
+        read_corpus(source)
+    assert "news.csv" in str(failed.value)
