@@ -107,6 +107,16 @@ def test_what_was_replaced_is_gone_or_the_save_fails(tmp_path):
     assert not any(name.startswith("documents.texts") for name in contents(place))
 
 
+def test_an_interrupt_after_the_save_leaves_no_old_array(tmp_path):
+    place, later = tmp_path / "run", small_run(seed=8, texts=None)
+    later.save(tmp_path / "expected")
+    for error in (KeyboardInterrupt(), MemoryError()):
+        small_run().save(place)
+        with failing("unlink", 1, error), pytest.raises(type(error)):
+            later.save(place)
+        assert contents(place) == contents(tmp_path / "expected")
+
+
 def test_a_manifest_that_cannot_be_opened_after_the_save_keeps_no_old_array(tmp_path):
     place = tmp_path / "run"
     small_run().save(place)
