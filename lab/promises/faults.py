@@ -157,7 +157,8 @@ def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, st
         certain = [name for name in job.outputs if name not in job.may_keep or fault.kind != "unlink"]
         wrong = [name for name in certain if summary(server.folder / name) != expected[name]]
         return ("absorbed", f"status 0 but not new: {', '.join(wrong)}" if wrong else "")
-    unnamed = fault.kind in WRITES and lines and lines[0] == f"Error: {os.strerror(fault.error)}"
+    finished = set(states.values()) == {"new"}  # what fails then is standard output
+    unnamed = fault.kind in WRITES and lines == [f"Error: {os.strerror(fault.error)}"] and not finished
     if len(lines) != 1 or not lines[0].startswith("Error: ") or len(lines[0]) < 12 or unnamed:
         return "message", repr(trial.errors[:300])
     if "part" in states.values():

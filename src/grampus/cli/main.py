@@ -118,10 +118,7 @@ def _run(words: list[str]) -> int:
             status = 0
         except click.exceptions.Exit as stop:  # --help and --version
             status = stop.exit_code
-        try:
-            sys.stdout.flush()
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, "standard output") from error
+        sys.stdout.flush()
     except BrokenPipeError:  # nobody is left to read a message
         return BROKEN_PIPE
     except _NO_COMMAND as asked:  # a group without a command shows its help
