@@ -187,6 +187,25 @@ def test_where_there_are_no_locks_the_block_runs_without_one(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_lock_file_that_another_machine_removed_is_tried_again(tmp_path, monkeypatch):
+    import fcntl
+
+    real, codes = fcntl.flock, [errno.ESTALE, errno.EAGAIN]
+
+    def flock(*given):
+        if codes:
+            raise OSError(codes[0], os.strerror(codes.pop(0)))
+        real(*given)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with locked(tmp_path / "lock", 0.0) as alone:
+        assert not alone
+    with locked(tmp_path / "lock", 60.0) as alone:
+        assert alone
+        assert codes == []
+
+
 def test_a_lock_that_cannot_be_removed_fails_nothing(tmp_path):
     place = tmp_path / "run"
     with failing("unlink", 1, PermissionError(errno.EACCES, "Permission denied")):
