@@ -16,7 +16,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +27,7 @@ from lab.injector import KILL, TEMPORARY, Fault, Job, Server, Trial, loaded, shi
 from lab.promises import promise
 
 WRITES = ("write", "sync", "rename", "mkdir", "unlink", "lock")  # every site is tried; of other kinds MOST
-MOST = 100
+MOST = 50
 FAULTS = (
     Fault("open", errno.EACCES),
     Fault("read", errno.EIO),
@@ -69,7 +69,7 @@ def _choose_k() -> None:
 CLUSTER = ("cluster", "news.csv", "-k", "3", "--no-stability", "--method", "kernel-kmeans", "--starts", "2",
            "--threads", "1", "--seed", "2")  # fmt: skip
 RESUMED = "cluster --scratch, resumed"
-PARTS = ("cluster", "news.csv", "-q", "-k", "3", "--no-stability", "--threads", "1", "--seed", "2")
+PARTS = (*CLUSTER[:2], "-q", *CLUSTER[2:])
 JOBS = (
     Job("cluster, new", (*CLUSTER, "--out", "new", "--report", "new.html"), ("new", "new.html"), fresh=True),
     Job("cluster, over an older run", (*CLUSTER, "--out", "run", "--report", "run.html", "--results", "table.csv"),
@@ -233,6 +233,8 @@ def serve(how: str, name: str, most: int) -> None:
         os.environ["GRAMPUS_CACHE"] = f"{place}/cache"
         job = next(job for job in JOBS if job.name == name)
         server = prepare(Path(place), library, job)
+        if "open" not in how and "dask" not in job.name:  # what is read once is read in every trial of that kind
+            server.warm(job)
         for fault, few in KILLS if how == "kill" else ():
             print(json.dumps(killed(server, job, fault, min(few, most))), flush=True)
         for fault in [fault for fault in FAULTS if fault.kind in how.split(",") and fault.kind not in job.without]:
@@ -285,7 +287,7 @@ def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
 
 @promise(
     "injection",
-    "The n-th write, fsync, rename, mkdir, unlink or lock fails, for every n until the command succeeds; and up to 100 "
+    "The n-th write, fsync, rename, mkdir, unlink or lock fails, for every n until the command succeeds; and up to 50 "
     "each of the opens, reads, large allocations and places in Python (MemoryError, KeyboardInterrupt): how often "
     "there is not one line and a status, or an output is neither old nor new, or something is left behind.",
     rests_on=("_files", "persist", "cli", "select.checkpoint", "report", "scale", "documents.scaled"),
@@ -297,13 +299,15 @@ def injection(task: Task) -> Found:
         shim(folder)  # say early that there is no compiler
     most = task.trials(MOST, 4)
 
-    def attacks(job: Job) -> list[dict[str, Any]]:
-        steps = ((f"{job.name}: {kinds}", partial(attacked, kinds, job.name, most)) for kinds in TOGETHER)
-        return [found for name, step in steps for found in task.step(name, step)]
+    jobs = [job for job in JOBS if job.name != RESUMED]
+
+    def attacks(pair: tuple[str, Job]) -> Any:
+        kinds, job = pair
+        return task.step(f"{job.name}: {kinds}", partial(attacked, kinds, job.name, most))
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        jobs = [job for job in JOBS if job.name != RESUMED]
-        every = list(pool.map(attacks, jobs))
+        parts = list(pool.map(attacks, product(TOGETHER, jobs)))  # the writes of all commands first
+    every = [[found for part in parts[at :: len(jobs)] for found in part] for at in range(len(jobs))]
     rows = [
         (
             job.name,
