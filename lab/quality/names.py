@@ -124,7 +124,7 @@ def faults(names: list[str], labels: Any, texts: list[str], language: str | None
         for line in lines:
             missing -= {part for part in missing if part in line}
         found["no such form"] += any(word not in held for word in words)
-        found["digits"] += any(word.isdigit() for word in words)
+        found["digits"] += any(word.isdigit() for word in name.replace(",", " ").split())
         found["across lines"] += bool(missing)
         found["stem twice"] += len({stem(word.lower()) for word in words}) < len(words)
         found["header words"] += any(2 * heads[word] > max(total[word], 1) for word in lowered)

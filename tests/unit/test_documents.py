@@ -325,3 +325,14 @@ def test_the_tree_cut_at_k_is_the_clustering(corpus):
     assert [branch.order for branch in splits] == list(range(len(splits)))
     assert all(branch.cluster < 0 for branch in splits[: run.n_clusters - 1])
     assert all(branch.label for branch in run.evidence.tree)
+
+
+def test_components_follow_the_number_of_clusters():
+    rng = np.random.default_rng(0)
+    words = [[f"{'abcdefghij'[c // 10]}{'abcdefghij'[c % 10]}{x}word" for x in "xyzuvw"] for c in range(40)]
+    texts = [" ".join(rng.choice(words[i % 40], 8)) for i in range(200)]
+    many, few = quick(40).fit(texts), quick(5).fit(texts)
+    assert many.predictor_.gram.features().rows.shape[1] == 40
+    assert few.predictor_.gram.features().rows.shape[1] == 30
+    assert many.run_.provenance.kernel == "cosine|principal(40)|normalise"
+    assert len(set(zip(many.labels_, np.arange(200) % 40, strict=True))) == 40

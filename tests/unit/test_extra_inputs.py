@@ -168,7 +168,9 @@ def test_kernels_that_read_what_was_asked_for(tiny):
         DocumentClusterer(2, vectors="no such set").fit(texts())
     for spelling in COMBINED.values():
         assert str(parse_kernel(spelling)) == spelling
-    assert str(combined_kernel(parse_kernel("cosine|principal( 30 )|normalise"), {"vectors"}, set())) != TERMS
+    assert str(combined_kernel(parse_kernel("cosine|principal( auto )|normalise"), {"vectors"}, set())) != TERMS
+    with pytest.raises(InputError, match="vectors must be read"):  # not the default: what was asked for is kept
+        combined_kernel(parse_kernel("cosine|principal(30)|normalise"), {"vectors"}, set())
 
 
 def test_words_are_split_as_for_the_terms(tiny):

@@ -467,3 +467,15 @@ def test_zero_vectors_and_nan():
         assert KernelKMeans(2, kernel="cosine", random_state=0).fit_predict(sp.csr_array(X)).max() == 1
     with pytest.raises(ValueError, match="NaN"):
         KernelKMeans(2, kernel="precomputed").fit(np.full((3, 3), np.nan))
+
+
+def test_new_documents_are_assigned_by_the_rule_that_clustered():
+    rng = np.random.default_rng(0)
+    angle = np.concatenate([rng.normal(0.2, 0.1, 40), rng.normal(1.3, 0.1, 40)])
+    rows = np.column_stack([np.cos(angle), np.sin(angle)]) * rng.uniform(0.05, 20.0, (80, 1))
+    model = KernelKMeans(2, rule="cosine", random_state=0).fit(rows)
+    assert np.array_equal(model.predict(rows), model.labels_)
+    assert not np.array_equal(model._squared(rows).argmin(axis=1), model.labels_)  # lengths would mislead
+    similar = rows @ rows.T
+    own = KernelKMeans(2, kernel="precomputed", rule="cosine", random_state=0).fit(similar)
+    assert np.array_equal(own.predict(similar), own.labels_)

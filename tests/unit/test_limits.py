@@ -221,3 +221,15 @@ def test_too_little_memory_is_not_called_damage(tmp_path, monkeypatch, error):
     monkeypatch.setattr(zlib, "decompressobj", lambda *_, **__: Short())
     with pytest.raises(MemoryError):
         grampus.read_corpus(place)
+
+
+def test_a_finite_vocabulary_is_not_taken_for_an_endless_one():
+    from grampus.documents.cost import _grown
+
+    rng = np.random.default_rng(0)
+    chances = 1.0 / np.arange(1, 5001)
+    words = rng.choice(5000, 40_000, p=chances / chances.sum())
+    counts = [len(np.unique(words[:n])) for n in (10_000, 20_000, 40_000)]
+    assert 2_500 < _grown(counts, 64.0) < 10_000  # 5,000 in all; a power law alone gives 17,900
+    assert _grown([100, 200, 400], 4.0) == pytest.approx(1600)  # every text has words of its own
+    assert _grown([7, 7, 7], 100.0) == 7

@@ -26,6 +26,7 @@ __all__ = [
     "Outcome",
     "Postings",
     "Run",
+    "Seeds",
     "Sparse",
     "dense_documents",
     "gram_rows",
@@ -38,6 +39,7 @@ __all__ = [
     "start_run",
     "stored_documents",
     "subsequence",
+    "ward",
 ]
 
 LANES = 8  # pairs of strings compared together
@@ -194,6 +196,53 @@ def lay_out(
     _require(bool(((weights >= 0) & (weights <= 1)).all()), "weights must be from 0 to 1")
     _core.lay_out(heads, tails, weights, fixed, epochs, repulsions, seed, places)
     return places
+
+
+class Seeds:
+    """Documents, and the nearest of the centres that were drawn from them (greedy k-means++).
+
+    Parameters
+    ----------
+    diagonal, mass : arrays of shape (n,)
+        Self-similarity of each document, and the weight that it stands for.
+    """
+
+    def __init__(self, diagonal: Any, mass: Any) -> None:
+        n = self._n = len(diagonal)
+        _require(0 < n <= _MOST, "there must be documents to draw from")
+        self._core = _core.Seeds(_numbers(diagonal, (n,), "diagonal"), _numbers(mass, (n,), "mass"))
+
+    def draw(self, uniform: Any) -> Array:
+        """Return documents drawn in proportion to mass and distance; none where every document equals a centre."""
+        uniform = _numbers(uniform, (len(uniform),), "uniform")
+        centres = np.zeros(len(uniform), dtype=np.int64)
+        return centres if self._core.draw(uniform, centres) else centres[:0]
+
+    def take(self, similar: Any, centres: Array) -> None:
+        """Keep the drawn document that leaves the smallest sum of distances, from similarities (drawn, n)."""
+        inside = len(centres) > 0 and centres.min() >= 0 and centres.max() < self._n
+        _require(bool(inside), f"centres must be from 0 to {self._n - 1}")
+        self._core.take(
+            _numbers(similar, (len(centres), self._n), "similar"), _numbers(centres, centres.shape, "centres", np.int64)
+        )
+
+    def labels(self) -> Array:
+        """Return the nearest centre of every document."""
+        return self._core.labels()
+
+
+def ward(total: Any, sizes: Any, groups: Any) -> Array:
+    """Return which two clusters are joined at every step by Ward's rule, (k − 1, 2); the i-th union is number k + i.
+
+    `groups` has shape (g, k): clusters of one group are joined before others, by the first of the groups first.
+    """
+    k = len(sizes)
+    total, sizes = np.array(total, dtype=np.float64, order="C"), np.array(sizes, dtype=np.float64)
+    _require(total.shape == (k, k), f"total must have shape {(k, k)}; got {total.shape}")
+    _require(bool((sizes > 0).all()), "sizes must be above 0")
+    joins = np.zeros((max(k - 1, 0), 2), dtype=np.int64)
+    _core.ward(total, sizes, _numbers(groups, (len(groups), k), "groups", np.int64), joins)
+    return joins
 
 
 def subsequence(xs: Any, ys: Any, length: int, decay: float) -> Array:

@@ -9,6 +9,7 @@
 #include "arrays.hpp"
 #include "layout.hpp"
 #include "neighbours.hpp"
+#include "seeding.hpp"
 
 namespace nb = nanobind;
 using namespace grampus;
@@ -158,6 +159,20 @@ NB_MODULE(_core, m) {
         for (size_t e = 0; e < edges.size(); ++e) edges[e] = {heads.data()[e], tails.data()[e], weights.data()[e]};
         lay_out(edges.data(), static_cast<int64_t>(edges.size()), static_cast<int64_t>(places.shape(0)), fixed, epochs, repulsions, seed,
                 places.data());
+    }, Free());
+    nb::class_<Seeds>(m, "Seeds")
+        .def("__init__", [](Seeds* self, Vector<double> diagonal, Vector<double> mass) {
+            new (self) Seeds(diagonal.data(), mass.data(), static_cast<int64_t>(diagonal.shape(0)));
+        })
+        .def("draw", [](Seeds& self, Vector<double> uniform, Out1<int64_t> centres) {
+            return self.draw(uniform.data(), static_cast<int64_t>(uniform.shape(0)), centres.data());
+        }, Free())
+        .def("take", [](Seeds& self, Matrix<double> similar, Vector<int64_t> centres) {
+            self.take(similar.data(), centres.data(), static_cast<int64_t>(centres.shape(0)));
+        }, Free())
+        .def("labels", [](const Seeds& self) { return array(self.labels()); });
+    m.def("ward", [](Out2<double> total, Out1<double> sizes, Matrix<int64_t> groups, Out2<int64_t> joins) {
+        ward(total.data(), sizes.data(), static_cast<int64_t>(sizes.shape(0)), groups.data(), static_cast<int64_t>(groups.shape(0)), joins.data());
     }, Free());
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {
         std::vector<double> scratch((length + 3) * (ys.shape(0) + 1) * 8);

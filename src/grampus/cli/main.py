@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -19,6 +20,7 @@ from .limits import OUT_OF_MEMORY, TIMED_OUT, passed, release
 from .show import LINE, clean, plain_options, prepare_streams
 
 INTERRUPTED, BROKEN_PIPE = 130, 141  # as shells report them
+RARELY = (100_000, 50, 50)  # rounds of the garbage collector: a command is short, and its data are arrays
 _NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
@@ -89,6 +91,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         prepare_streams()
         if args is None:
             warnings.formatwarning = _warning
+            gc.set_threshold(*RARELY)
         if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
             from click.shell_completion import shell_complete
 

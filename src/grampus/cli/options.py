@@ -28,7 +28,7 @@ FORMATS = tuple(READERS)
 LEAST = 50_000_000  # bytes of memory to work with
 SCHEMES = click.Choice(["levels", "auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
 ACTIONS = click.Choice(["auto", "error", "number", "skip"])
-KERNEL = "cosine|principal(30)|normalise"
+KERNEL = "cosine|principal(auto)|normalise"
 _COLUMNS = ("id", "title", "label", "date")
 FILE = click.Path(dir_okay=False, allow_dash=True)
 SECONDS = click.FloatRange(min=0, min_open=True, max=1e7)

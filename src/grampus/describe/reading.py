@@ -34,6 +34,7 @@ _ADDRESS = re.compile(
     | ^\W*[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\W*$""",
     re.VERBOSE,
 )
+_ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
 # Lines that say who is quoted.
 _ASIDE = re.compile(r"(?m)^.*\b(?:writes?|wrote|says?|said|schrieb|a écrit)\s?:+[ \t]*$")
@@ -178,7 +179,8 @@ def split_head(text: str, cut: bool) -> tuple[str, str]:
 
 def is_address(chunk: str) -> bool:
     """Return whether text without blanks is an address, path, file name or encoded data rather than words."""
-    return _ADDRESS.search(chunk) is not None or (len(chunk) > _LONG_CHUNK and chunk.isascii())
+    marked = not _ADDRESSED.isdisjoint(chunk) and _ADDRESS.search(chunk) is not None
+    return marked or (len(chunk) > _LONG_CHUNK and chunk.isascii())
 
 
 def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) -> list[int]:

@@ -131,10 +131,10 @@ def is_word(text: str, stops: frozenset[str] = frozenset()) -> bool:
     >>> [word for word in ("whale", "the", "1990s", "C++", "x", "mp3", "qxzkjw") if is_word(word, frozenset({"the"}))]
     ['whale', 'C++', 'mp3']
     """
-    letters = len(_LETTERS.findall(text))
+    letters = len(text) if text.isalpha() else len(_LETTERS.findall(text))
     if letters < 2 and not (letters and _COMPOUND.search(text)):
         return False
-    digits = sum(map(str.isdigit, text))
+    digits = 0 if letters == len(text) else sum(map(str.isdigit, text))
     return digits < letters and text.lower() not in stops and not _CONSONANTS.fullmatch(text)
 
 

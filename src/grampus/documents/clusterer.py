@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._check import check_integer
@@ -19,30 +18,28 @@ from ..describe.namer import Namer
 from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from ..persist import Choice, Edit, Run
-from ..report import write_report
-from ..report.page import Embed
+from ..persist import Choice, Run
 from ..text import Corpus, TermVectorizer
-from .build_run import build_run, read_for
+from .build_run import read_for
 from .cost import check_cost
 from .effort import Effort
 from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
-from .frames import read_rows, texts_of, without_cluster
+from .fitted import FittedClusterer, Pending
+from .frames import read_rows, texts_of
 from .guide import Guide, resolve
 from .guided import run_method
 from .inputs import Inputs, as_corpus, collect
-from .levels import Partitions, around, check_groups, numbered_by_size, partitions
+from .levels import Partitions, around, numbered_by_size, partitions
 from .methods import Job, Method, check_method
-from .naming import renamed, with_names
 from .outliers import check_outliers, set_aside
 from .parameters import check_seed, plain, restored
 from .partition import Partition
 from .predict import Prediction, Predictor
 from .scaled import fit_in_parts, is_in_parts
-from .validation import choose_ks, stability
+from .validation import choose_ks
 
 
-class DocumentClusterer(ClusterMixin, BaseEstimator):
+class DocumentClusterer(ClusterMixin, FittedClusterer):
     """Cluster documents; describe the clusters, how they nest, and how far to trust them.
 
     Weakly assigned documents have a high ``oddness_`` and a low ``margin_``. Documents are sorted by content, and equal
@@ -56,8 +53,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         there are none.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
-        weighted terms, reduced to its leading 30 components (latent semantic analysis); the guide has the
-        measurements.
+        weighted terms, reduced to its leading components (latent semantic analysis), 30 or as many as there are
+        clusters; the guide has the measurements.
     method : str or Method
         How the clusters are found: "consensus" of several views, "kernel-kmeans", "pddp", "bisecting", "spectral" or
         "kernel-pca", or an object with options, such as ``SpectralMethod(n_neighbors=10)``.
@@ -105,7 +102,8 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
     result_ : object
         What the method returned for the distinct documents; None after loading.
     run_ : Run
-        All of it as plain data.
+        All of it as plain data. ``fit`` finds the labels; names, evidence, tree and map are made when ``run_``, or
+        anything that is read from it, is first asked for, and kept.
     index_ : pandas.Index or None
         Of the pandas frame or column that was fitted; ``to_frame`` has it. None after loading.
 
@@ -190,20 +188,23 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         progress("reading terms", 0, 1)
         described, index = (None, None) if corpus is None else texts_of(corpus, text)
         rows = read_rows(X, text if corpus is None else None)
-        kernel, inputs = self._collect(rows.X, kernel, described, progress)
-        kernel = kernel.for_clusters(self._most(inputs, effort), method.components())
+        asked, inputs = self._collect(rows.X, kernel, described, progress)
+        kernel = asked.for_clusters(self._most(inputs, effort), method.components())
         check_cost(inputs, kernel, method.name, effort, self.n_clusters)
         gram = inputs.gram(kernel)
         progress("reading terms", 1, 1)
         notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
         if inputs.vectorizer is not None and inputs.mostly_english:
-            notes += advice(kernel)
+            notes += advice(asked)
         told = None if guide is None or guide.is_empty else resolve(guide, inputs)
         aside = set_aside(self.outliers, kernel, inputs, None if told is None else told.known >= 0, notes)
         counted = replace(inputs, weights=np.where(aside, 0.0, inputs.weights)) if aside.any() else inputs
         choice, ks = self._levels(gram, counted, kernel, effort, seed, progress)
         if told is not None and self.n_clusters == "auto":
             ks["middle"] = max(ks["middle"], len(told.names))
+        grown = asked.for_clusters(max(self._most(inputs, effort), ks["middle"]), method.components())
+        if str(grown) != str(kernel):  # more clusters than components were found
+            kernel, gram = grown, inputs.gram(grown)
         job = Job(ks["middle"], counted.weights, effort.n_init, effort.polish, seed, progress)
         found, named = run_method(gram, method, job, told, notes)
         found = replace(found, labels=np.where(aside, -1, found.labels))
@@ -216,22 +217,22 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
         predictor = predictor.with_texts(inputs, read_for(inputs))
         partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
-        steady = stability(partition, effort.n_splits, progress) if effort.stability else None
         known = plain(self.get_params(), method, effort, seed, inputs)
         known |= {} if told is None or guide is None else {"guide": guide.record()}
-        run = build_run(partition, steady, known, repr(self), progress)
-        run = run if self.names is None else with_names(run, self.names)
-        if named and answer == "middle":
-            run = renamed(run, {int(labels[found.labels == old][0]): name for old, name in named.items()}, [])
+        given = {int(labels[found.labels == old][0]): name for old, name in named.items()} if answer == "middle" else {}
+        columns = {} if rows.text is None else {"text": rows.text}
         self.predictor_: Predictor | None = predictor
         self.result_: Any = found.result
         self.confidence_: Any = found.of_documents(inputs.group) if answer == "middle" else None
-        self.index_: Any = rows.index if index is None else index
-        run = run if rows.missing is None else without_cluster(run, rows.missing, inputs)
-        columns = {} if rows.text is None else {"text": rows.text}
-        made = replace(run.provenance, seconds=round(time.perf_counter() - began, 3), columns=columns)
-        self.run_ = replace(run, provenance=made)
-        self._set_fitted()
+        self.index_ = rows.index if index is None else index
+        checked = None if self.n_clusters == "auto" else ks["middle"]
+        seconds = time.perf_counter() - began
+        self._set_fitted(
+            Pending(
+                partition, kernel, effort, counted, checked, known, repr(self), self.names, given, rows.missing,
+                columns, seconds, progress,
+            )
+        )  # fmt: skip
         return self
 
     def choose(self, X: Any, *, text: str | None = None, progress: Progress | None = None) -> Choice:
@@ -287,8 +288,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         """Return how k was chosen, and the number of clusters of every level."""
         if self.n_clusters == "auto":
             return choose_ks(gram, inputs, kernel, effort, seed, progress)
-        k = self._given(inputs)
-        return check_groups(gram, inputs, kernel, effort, k, seed, progress), around(k, int((inputs.weights > 0).sum()))
+        return None, around(self._given(inputs), int((inputs.weights > 0).sum()))
 
     def _answer(self, levels: Partitions, effort: Effort, notes: list[str]) -> str:
         """Return the level that is the answer: the one asked for, where it exists."""
@@ -323,17 +323,20 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
         outliers : bool
             Whether documents unlike anything seen get −1 instead of the nearest cluster.
         """
-        check_is_fitted(self, "run_")
+        return replace(self._predicted(X, text, outliers), names=tuple(one.label for one in self.clusters_))
+
+    def _predicted(self, X: Any, text: str | None, outliers: bool) -> Prediction:
+        """Assign new documents; the names of the clusters are left out."""
+        check_is_fitted(self, "labels_")
         if self.predictor_ is None:
             raise RunError(
                 "This run cannot assign new documents: the data for it was not saved (the texts of a string kernel, "
                 "or a precomputed Gram). Recreate it with texts."
             )
-        rows = read_rows(X, text, self.run_.provenance.columns.get("text"))
+        rows = read_rows(X, text, self._columns.get("text"))
         found = self.predictor_.predict(rows.X)
         labels = found.labels if rows.missing is None else np.where(rows.missing, -1, found.labels)
-        labels = np.where(found.unlike, -1, labels) if outliers else labels
-        return replace(found, labels=labels, index=rows.index, names=tuple(one.label for one in self.clusters_))
+        return replace(found, labels=np.where(found.unlike, -1, labels) if outliers else labels, index=rows.index)
 
     def predict(self, X: Any, *, text: str | None = None, outliers: bool = False) -> NDArray[np.intp]:
         """Return the cluster of new documents; see ``assign``.
@@ -346,89 +349,7 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             New documents, of the kind that was fitted.
         text, outliers : as for ``assign``
         """
-        return self.assign(X, text=text, outliers=outliers).labels
-
-    def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
-        """Return what was found as a pandas data frame, which joins the fitted one on its index.
-
-        Parameters
-        ----------
-        table, index : as for ``Run.to_frame``
-            By default the index is that of the pandas frame that was fitted, else the ids of the documents.
-
-        Examples
-        --------
-        >>> import pandas
-        >>> from grampus import DocumentClusterer
-        >>> notes = pandas.DataFrame({"body": ["whale song", "whales sing", "bird nest", None, "nests of birds"]})
-        >>> model = DocumentClusterer(2).fit(notes, text="body")
-        >>> notes.join(model.to_frame())["cluster"].tolist()
-        [0, 0, 1, -1, 1]
-        """
-        check_is_fitted(self, "run_")
-        return self.run_.to_frame(table, index=self.index_ if index is None else index)
-
-    def plot(self, ax: Any = None, **options: Any) -> Any:
-        """Plot the map of the documents with matplotlib and return the Axes; see `grampus.plots.document_map`.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
-        options
-            Those of `grampus.plots.document_map`.
-        """
-        check_is_fitted(self, "run_")
-        return self.run_.plot(ax=ax, **options)
-
-    def _repr_html_(self) -> str | None:  # scikit-learn has a property
-        """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""
-        if hasattr(self, "run_"):
-            return self.run_._repr_html_()
-        return cast("str | None", getattr(super(), "_repr_html_", lambda: None)())
-
-    def _repr_mimebundle_(self, **given: Any) -> dict[str, Any]:
-        """Return what a notebook shows."""
-        shown = self._repr_html_()
-        return {"text/plain": repr(self)} | ({} if shown is None else {"text/html": shown})
-
-    def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
-        """Save the run in a folder, completely or not at all; see ``Run.save``.
-
-        Parameters
-        ----------
-        path : path
-            The folder to write; an older run in it is replaced.
-        texts : bool
-            Whether to save the texts.
-        """
-        check_is_fitted(self, "run_")
-        self.run_.save(path, texts=texts)
-
-    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
-        """Write the page of the run: one HTML file to read, explore and correct; see `grampus.report`.
-
-        Parameters
-        ----------
-        path : path
-        texts : "excerpts", "full" or "none"
-            How much of each document to include.
-        edits : sequence of Edit
-            Those of an earlier page are read by ``grampus.report.read_edits``.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from pathlib import Path
-        >>> from grampus import DocumentClusterer
-        >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     model.report(Path(folder, "page.html"))
-        ...     Path(folder, "page.html").stat().st_size > 10_000
-        True
-        """
-        check_is_fitted(self, "run_")
-        write_report(self.run_, path, texts=texts, edits=edits)
+        return self._predicted(X, text, outliers).labels
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DocumentClusterer:
@@ -458,18 +379,9 @@ class DocumentClusterer(ClusterMixin, BaseEstimator):
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
-        model.run_, model.result_, model.index_, model.confidence_ = run, None, None, None
-        model._set_fitted()
+        model.result_, model.index_, model.confidence_ = None, None, None
+        model._set_fitted(run)
         return model
-
-    def _set_fitted(self) -> None:
-        """Set the fitted attributes from the run."""
-        run = self.run_
-        self.labels_ = run.evidence.labels.astype(np.intp)
-        self.n_clusters_ = run.n_clusters
-        self.clusters_, self.choice_, self.branches_ = run.evidence.clusters, run.evidence.choice, run.evidence.tree
-        self.margin_, self.oddness_, self.stability_ = run.evidence.margin, run.evidence.oddness, run.evidence.stability
-        self.duplicates_ = run.evidence.duplicates
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -102,7 +102,7 @@ def predict(
 
 
 def predict_cost(model: Any, X: Any) -> PredictedCost:
-    """Predict memory and time of ``model.fit(X)``, in a fraction of a second.
+    """Predict memory and time of ``model.fit(X).run_``, in a fraction of a second.
 
     Parameters
     ----------
@@ -212,6 +212,20 @@ def _likely(n: int) -> int:
     return max(2, min(60, round(n**0.35)))
 
 
+def _grown(counts: list[int], times: float) -> float:
+    """Return how many distinct terms there are in so many times the texts.
+
+    Heaps' law: each doubling multiplies their number by some 2^g. From the last two doublings of the sample, g falls by
+    the same factor each time (a vocabulary is finite), and never rises.
+    """
+    quarter, half, whole = (max(count, 1) for count in counts)
+    before, last = math.log2(max(half / quarter, 1.0)), math.log2(max(whole / half, 1.0))
+    falls = min(last / before, 1.0) if before > 0 else 1.0
+    doublings = math.log2(times)
+    sum_of_g = last * (doublings if falls > 0.999 else falls * (1.0 - falls**doublings) / (1.0 - falls))
+    return whole * 2.0**sum_of_g
+
+
 def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[Sizes, Any]:
     """Return the sizes of a corpus from a sample of it, and the sample in the form that the kernel takes."""
     n, total = len(corpus), corpus.texts.nbytes
@@ -222,11 +236,10 @@ def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[S
     least, grow = words.min_df if isinstance(words.min_df, int) else 1, n / max(len(every), 1)
     try:
         counted: Any = words.set_params(min_df=1).fit_transform(texts)
-        found, half = (np.bincount(some.indices, minlength=counted.shape[1]) for some in (counted, counted[::2]))
+        found, half, quarter = (np.bincount(counted[::step].indices, minlength=counted.shape[1]) for step in (1, 2, 4))
         common = found >= least
-        # Heaps' law, from half of the sample to all of it. A rare term of the sample may be in enough documents of all.
-        growth = math.log(max(common.sum() / max((half >= least).sum(), 1), 1.0), 2.0)
-        terms = common.sum() * grow**growth
+        # A rare term of the sample may be in enough documents of all, but there are no more terms than distinct words.
+        terms = min(_grown([int((some >= low).sum()) for some in (quarter, half, found)], grow) for low in (least, 1))
         entries = (found[common].sum() + found[~common].sum() * (1.0 - grow**-0.3)) * grow
     except InputError:  # no terms
         counted, terms, entries = None, 0.0, 0.0

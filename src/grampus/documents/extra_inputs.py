@@ -14,12 +14,11 @@ from ..text.inputs import InputMaker
 from ..text.vectors.mean import MeanVectors
 from ..text.vectors.registry import known_sets, load_vectors
 
-TERMS = "cosine|principal(30)|normalise"
-_LEADING = "cosine|principal(auto)|normalise"
+TERMS = "cosine|principal(auto)|normalise"
 COMBINED = {  # what the default kernel becomes where there is more than terms
-    ("vectors",): f"0.7 * {_LEADING} + 0.3 * cosine@vectors",
-    ("embedding",): f"0.3 * {_LEADING} + 0.7 * cosine@embedding",
-    ("embedding", "vectors"): f"0.15 * {_LEADING} + 0.15 * cosine@vectors + 0.7 * cosine@embedding",
+    ("vectors",): f"0.7 * {TERMS} + 0.3 * cosine@vectors",
+    ("embedding",): f"0.3 * {TERMS} + 0.7 * cosine@embedding",
+    ("embedding", "vectors"): f"0.15 * {TERMS} + 0.15 * cosine@vectors + 0.7 * cosine@embedding",
 }
 
 

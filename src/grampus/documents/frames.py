@@ -89,6 +89,14 @@ def texts_of(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
     return Corpus(corpus), None
 
 
+def row_labels(labels: NDArray[Any], missing: NDArray[np.bool_] | None, n_clusters: int) -> NDArray[Any]:
+    """Return the labels with −1 for rows without a text, unless they are a cluster of their own."""
+    if missing is None:
+        return labels
+    found = np.where(missing, -1, labels)
+    return found if np.bincount(found[found >= 0], minlength=n_clusters).all() else labels
+
+
 def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
     """Return a run in which these rows are in no cluster; their second choice is the cluster that they were in.
 
@@ -96,10 +104,11 @@ def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
     own; then they keep it.
     """
     seen = run.evidence
-    rows = rows & (seen.labels >= 0)
-    sizes = np.bincount(seen.labels[~rows & (seen.labels >= 0)], minlength=len(seen.clusters))
-    if not rows.any() or not sizes.all():
+    labels = row_labels(seen.labels, rows, len(seen.clusters))
+    rows = labels != seen.labels
+    if not rows.any():
         return run
+    sizes = np.bincount(labels[labels >= 0], minlength=len(seen.clusters))
     count = int(rows.sum())
     said = f"{count} {'row has' if count == 1 else 'rows have'} no text: in no cluster (label −1)."
     others = unknown_note(inputs, inputs.empty - count) if inputs.empty > count else ""
@@ -121,7 +130,7 @@ def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
     )
     evidence = replace(
         seen,
-        labels=np.where(rows, -1, seen.labels).astype(np.int32),
+        labels=labels.astype(np.int32),
         second=np.where(rows, seen.labels, seen.second).astype(np.int32),
         leaves=leaves,
         clusters=clusters,

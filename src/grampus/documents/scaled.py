@@ -186,9 +186,8 @@ def _set_fitted(model: Any, parts: Parts, settings: Settings, began: float, prog
     found = cluster_parts(model, parts, settings, progress)
     run = found.run
     made = replace(run.provenance, seconds=round(time.perf_counter() - began, 3))
-    model.run_ = replace(run, provenance=made)
     model.predictor_, model.result_, model.confidence_, model.index_ = found.predictor, None, None, None
-    model._set_fitted()
+    model._set_fitted(replace(run, provenance=made))
     model.labels_ = found.labels.astype(np.intp)
 
 

@@ -144,7 +144,7 @@ class Chosen:
 def choose_levels(
     X: Any,
     *,
-    kernel: str | Kernel = "cosine|principal(30)|normalise",
+    kernel: str | Kernel = "cosine|principal(auto)|normalise",
     ks: Any = None,
     random_state: Any = None,
     progress: Progress | None = None,

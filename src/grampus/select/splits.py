@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import _native
 from .._array import Array, sum_rows
 from .._check import check_integer
 from .._parallel import results_in_threads
 from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
-from ..cluster.trees.nested import ward
 from ..errors import InputError
 from ..gram import Gram
 
@@ -157,7 +157,8 @@ def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
     small = np.unique(labels, return_inverse=True)[1]
     m = int(small.max()) + 1
     total = sum_rows(gram.sum_by(small, m), small, m, np.ones(len(small)))
-    joins = ward((total + total.T) / 2.0, np.bincount(small, minlength=m).astype(np.float64))
+    sizes = np.bincount(small, minlength=m).astype(np.float64)
+    joins = _native.ward((total + total.T) / 2.0, sizes, np.empty((0, m), dtype=np.int64)).tolist()
     found, group = np.empty((len(ks), len(labels)), dtype=np.int32), {c: [c] for c in range(m)}
     step = 0
     for place in reversed(range(len(ks))):

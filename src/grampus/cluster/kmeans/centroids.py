@@ -99,11 +99,8 @@ class Centroids:
         An unknown self-similarity is "refused"; or "left out", so that all distances of the document lack the same
         number; or "relative", which puts the nearest centroid at 0.
         """
-        explicit = self.gram.split_shift()[0].features()
-        directions = None if explicit is None else explicit.sum_by(self.labels, len(self.norms), self.shares)
-        for part in self.gram.compare(documents):
-            sums = part.sum_by(self.labels, len(self.norms), self.shares, directions)
-            own = part.diagonal
+        for sums, known in self._compared(documents):
+            own = known
             if own is None and unknown == "refused":
                 raise InputError(
                     "Distances need the self-similarities K(x, x) of the new documents; got only their similarities to "
@@ -112,6 +109,23 @@ class Centroids:
             if own is None:
                 own = (2.0 * sums - self.norms).max(axis=1) if unknown == "relative" else np.zeros(len(sums))
             yield self._squared(sums, own)
+
+    def cosines(self, documents: Any) -> Iterator[Array]:
+        """Yield φ(x)·μ_c / ‖μ_c‖ of new documents, a batch of rows at a time: their cosines but for their own length.
+
+        A cluster that is empty, or whose centroid is 0, has −∞.
+        """
+        usable = np.isfinite(self.norms) & (self.norms > 0)
+        lengths = np.sqrt(np.where(usable, self.norms, 1.0))
+        for sums, _ in self._compared(documents):
+            yield np.where(usable, sums / lengths, -np.inf)
+
+    def _compared(self, documents: Any) -> Iterator[tuple[Array, Array | None]]:
+        """Yield φ(x)·μ_c of new documents and their self-similarities, if these are known."""
+        explicit = self.gram.split_shift()[0].features()
+        directions = None if explicit is None else explicit.sum_by(self.labels, len(self.norms), self.shares)
+        for part in self.gram.compare(documents):
+            yield part.sum_by(self.labels, len(self.norms), self.shares, directions), part.diagonal
 
     def _squared(self, sums: Array, diagonal: Array) -> Array:
         size = self.norms + diagonal.astype(np.float64)[:, None]

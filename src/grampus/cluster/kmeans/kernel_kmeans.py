@@ -326,6 +326,8 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Return the nearest cluster of new documents; the lowest number in a tie.
 
+        With ``rule="cosine"`` it is the one whose centroid makes the smallest angle with the document.
+
         For ``precomputed``, X holds their similarities to the fitted documents, or is the pair (similarities,
         self-similarities) where a transform needs the latter.
 
@@ -334,7 +336,11 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         X : array or sparse matrix of shape (m, features), list of str, or array of shape (m, n)
             New documents, as in `fit`; with ``precomputed`` their similarities to the fitted ones.
         """
-        return self._squared(X, "left out").argmin(axis=1)
+        if not check_rule(self.rule).spherical:
+            return self._squared(X, "left out").argmin(axis=1)
+        check_is_fitted(self, "centroids_")
+        parts = list(self.centroids_.cosines(self._new(X)))
+        return np.concatenate(parts).argmax(axis=1)
 
     def transform(self, X: Any) -> Array:
         """Return the distances of documents to every centroid in feature space, (m, k).

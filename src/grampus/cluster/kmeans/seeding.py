@@ -20,7 +20,6 @@ from .state import Labels
 Reader: TypeAlias = Callable[[Array], Array]  # positions of documents → their similarities to all
 
 STARTS = ("random", "k-means++", "pddp")
-_NOISE = 1e-12  # of their size: distances that differ by less are equal
 
 
 def start_labels(
@@ -132,36 +131,10 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
 
 
 def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
-    size = float(mass @ np.abs(diagonal))
-    trials = 2 + int(np.log(k))
-    nearest = _distances(read, diagonal, _draw(mass, 1, rng))[0]
-    labels = np.zeros(len(diagonal), dtype=np.int32)
-    for cluster in range(1, k):
-        pull = mass * nearest
-        if not pull.sum() > 0:
+    seeds, trials = _native.Seeds(diagonal, mass), 2 + int(np.log(k))
+    for drawn in [1] + [trials] * (k - 1):
+        centres = seeds.draw(rng.random(drawn))
+        if len(centres) == 0:
             break  # every document equals a centre
-        centres = _draw(pull, trials, rng)
-        distances = _distances(read, diagonal, centres)
-        left = np.minimum(distances, nearest) @ mass
-        best = int((left <= left.min() + _NOISE * size).argmax())  # the first of equals
-        closer = distances[best] < nearest - _NOISE * (diagonal + diagonal[centres[best]])
-        closer[centres[best]] = True
-        labels[closer] = cluster
-        nearest = np.minimum(nearest, distances[best])
-        nearest[centres[best]] = 0.0
-    return labels
-
-
-def _draw(pull: Array, count: int, rng: np.random.Generator) -> Array:
-    """Draw positions with chances in proportion to `pull`."""
-    total = np.cumsum(pull)
-    return np.minimum(np.searchsorted(total, rng.random(count) * total[-1], side="right"), len(pull) - 1)
-
-
-def _distances(read: Reader, diagonal: Array, centres: Array) -> Array:
-    """Return the squared distances in feature space of some documents to all: (centres, n)."""
-    squared = -2.0 * read(centres)
-    size: Any = 2.0 * diagonal[0] if (diagonal == diagonal[0]).all() else diagonal[centres][:, None] + diagonal
-    squared += size
-    squared[~(squared > _NOISE * np.abs(size))] = 0.0
-    return squared
+        seeds.take(read(centres), centres)
+    return seeds.labels()

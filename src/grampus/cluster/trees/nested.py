@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._array import Array, sum_rows
+from ... import _native
+from ..._array import sum_rows
 from ..._check import check_integer, check_partition
 from ..._parallel import blas_threads
 from ...errors import InputError
@@ -115,7 +116,8 @@ def merges(
     trace = np.bincount(clusters, weights=base.diagonal().astype(np.float64), minlength=k)
     sizes = np.bincount(clusters, minlength=k).astype(np.float64)
     scatter = (trace - np.diag(total) / sizes).tolist()
-    joins = ward(total, sizes, groups)
+    order = _native.ward(total, sizes, np.array(groups, dtype=np.int64).reshape(len(groups), k))
+    joins = [(one, other) for one, other in order.tolist()]
     mass, own = [*sizes.tolist()], [*trace.tolist()]
     members = [np.eye(k, dtype=bool)[c] for c in range(k)]
     for one, other in joins:
@@ -124,67 +126,6 @@ def merges(
         own.append(own[one] + own[other])
         scatter.append(float(own[-1] - total[np.ix_(members[-1], members[-1])].sum() / mass[-1]))
     return scatter, joins
-
-
-def ward(total: Array, sizes: Array, groups: Sequence[NDArray[np.intp]] = ()) -> list[tuple[int, int]]:
-    """Return which two clusters are joined at every step by Ward's rule; the i-th union is number k + i.
-
-    Parameters
-    ----------
-    total : array of shape (k, k)
-        Sum of the similarities between the documents of every two clusters.
-    sizes : array of shape (k,)
-        Number of documents of each.
-    groups : sequence of arrays of shape (k,)
-        Clusters that are in one group are joined before others, by the first of the groups first.
-    """
-    k = len(sizes)
-    total, sizes = total.astype(np.float64), sizes.astype(np.float64)
-    own = np.diag(total) / sizes**2
-    cost = np.stack([_costs(total, sizes, own, place) for place in range(k)])
-    cost[np.tril_indices(k)] = np.inf
-    number, joins = list(range(k)), []  # the union at each position
-    least = cost.min(axis=1) if not groups else None  # of every row: the whole is searched only with groups
-    for step in range(k - 1):
-        if least is None:
-            one, other = divmod(int(_allowed(cost, groups).argmin()), k)
-        else:
-            one = int(least.argmin())
-            other = int(cost[one].argmin())
-        joins.append((number[one], number[other]))
-        number[one] = k + step
-        total[one] += total[other]
-        total[:, one] += total[:, other]
-        sizes[one] += sizes[other]
-        left, right = cost[:, one].copy(), cost[:, other].copy()  # entries that change
-        cost[other] = cost[:, other] = np.inf
-        gone = np.isinf(cost[one]) & np.isinf(cost[:, one])
-        own[one] = total[one, one] / sizes[one] ** 2
-        renewed = np.where(gone, np.inf, _costs(total, sizes, own, one))
-        cost[one, one + 1 :], cost[:one, one] = renewed[one + 1 :], renewed[:one]
-        if least is not None:
-            lost = np.flatnonzero(((least == left) | (least == right)) & np.isfinite(least))
-            np.minimum(least, cost[:, one], out=least)
-            least[lost], least[other] = cost[lost].min(axis=1), np.inf
-    return joins
-
-
-def _allowed(cost: Array, groups: Sequence[NDArray[np.intp]]) -> Array:
-    """Return the costs of the joins that are allowed now; the others are infinite."""
-    for group in groups:
-        inside = np.where(group[:, None] == group, cost, np.inf)
-        if np.isfinite(inside).any():
-            return inside
-    return cost
-
-
-def _costs(total: Array, sizes: Array, own: Array, place: int) -> Array:
-    """Return by how much joining one cluster with each raises the objective: n_a n_b/(n_a + n_b) ‖μ_a − μ_b‖².
-
-    `own` is ‖μ‖² of every cluster.
-    """
-    squared = own[place] + own - 2.0 * total[place] / (sizes[place] * sizes)
-    return np.asarray(sizes[place] * sizes / (sizes[place] + sizes) * squared)
 
 
 def _subtrees(base: Gram, clusters: NDArray[np.intp], parts: int) -> list[Tree]:

@@ -1,0 +1,37 @@
+// Where clusterings start: the steps of greedy k-means++, and the joins of Ward's rule.
+#pragma once
+#include <cstdint>
+#include <vector>
+
+namespace grampus {
+
+// Documents, their squared distances from the nearest centre drawn so far, and which centre that is.
+class Seeds {
+public:
+    // IN diagonal, mass (n): self-similarity of each document, and the weight that it stands for.
+    Seeds(const double* diagonal, const double* mass, int64_t n);
+
+    // Draw positions with chances in proportion to mass times distance; before the first centre, to mass.
+    // False where every document equals a centre.
+    bool draw(const double* uniform, int64_t count, int64_t* centres);
+
+    // IN similar (count, n): similarities of the centres drawn. Keep the one that leaves the smallest sum of distances.
+    void take(const double* similar, const int64_t* centres, int64_t count);
+
+    const std::vector<int32_t>& labels() const { return labels_; }
+
+private:
+    double distance(double similar, int64_t centre, int64_t i) const;
+
+    std::vector<double> diagonal_, mass_, nearest_, total_;
+    std::vector<int32_t> labels_;
+    double size_ = 0.0;
+    int32_t taken_ = 0;
+};
+
+// IN total (k, k): sums of similarities between clusters; sizes (k); groups (count, k). Both arrays are overwritten.
+// OUT joins (k − 1, 2): the clusters joined at every step; the i-th union is number k + i. Clusters of one group are
+// joined before others, by the first of the groups first; the first of equal costs is taken.
+void ward(double* total, double* sizes, int64_t k, const int64_t* groups, int64_t count, int64_t* joins);
+
+}  // namespace grampus

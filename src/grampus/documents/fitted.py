@@ -1,0 +1,243 @@
+"""What a fitted clusterer tells: the run, made when it is first asked for, and all that is read from it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from .._progress import Progress
+from ..describe import Cluster
+from ..describe.namer import Namer
+from ..kernels import Kernel
+from ..persist import Branch, Choice, Edit, Run
+from ..report import write_report
+from ..report.page import Embed
+from .build_run import build_run
+from .effort import Effort
+from .frames import row_labels, without_cluster
+from .inputs import Inputs
+from .levels import check_groups
+from .naming import renamed, with_names
+from .partition import Partition
+from .validation import stability
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A partition, and what its run is to hold.
+
+    Attributes
+    ----------
+    partition : Partition
+    kernel : Kernel
+    effort : Effort
+    counted : Inputs
+        Without the documents that were set aside.
+    checked : int or None
+        The number of clusters that was given, to be compared with chance.
+    parameters : dict
+        Those of the clusterer, as plain data; `command` is its ``repr``.
+    command : str
+    names : callable or None
+    given : dict of int to str
+        Names of clusters that are known.
+    missing : array of bool, or None
+        Rows without a text.
+    columns : dict of str to str
+    seconds : float
+        Spent so far.
+    progress : callable
+    """
+
+    partition: Partition
+    kernel: Kernel
+    effort: Effort
+    counted: Inputs
+    checked: int | None
+    parameters: dict[str, Any]
+    command: str
+    names: Namer | None
+    given: dict[int, str]
+    missing: NDArray[np.bool_] | None
+    columns: dict[str, str]
+    seconds: float
+    progress: Progress
+
+    def labels(self) -> NDArray[np.intp]:
+        """Return the cluster of every document."""
+        found = self.partition
+        labels = found.labels[found.inputs.group]
+        return row_labels(labels, self.missing, int(found.labels.max(initial=-1)) + 1).astype(np.intp)
+
+    def run(self) -> Run:
+        """Return the run: whether the clusters are groups, how steady they are, names, tree, map."""
+        began, found = time.perf_counter(), self.partition
+        if self.checked is not None:
+            choice = check_groups(
+                found.gram, self.counted, self.kernel, self.effort, self.checked, found.seed, self.progress
+            )
+            found = replace(found, choice=choice)
+        steady = stability(found, self.effort.n_splits, self.progress) if self.effort.stability else None
+        run = build_run(found, steady, self.parameters, self.command, self.progress)
+        run = run if self.names is None else with_names(run, self.names)
+        run = renamed(run, self.given, []) if self.given else run
+        run = run if self.missing is None else without_cluster(run, self.missing, found.inputs)
+        seconds = round(self.seconds + time.perf_counter() - began, 3)
+        return replace(run, provenance=replace(run.provenance, seconds=seconds, columns=self.columns))
+
+
+class FittedClusterer(BaseEstimator):
+    """The outcome of a fit: labels at once, and the run, with names, evidence and map, when it is first asked for."""
+
+    labels_: NDArray[np.intp]
+    n_clusters_: int
+    index_: Any
+    _made: Pending | Run
+
+    @property
+    def run_(self) -> Run:
+        """All that is known as plain data."""
+        check_is_fitted(self, "labels_")
+        if isinstance(self._made, Pending):
+            self._made = self._made.run()
+        return self._made
+
+    @property
+    def clusters_(self) -> tuple[Cluster, ...]:
+        """Description of each cluster."""
+        return self.run_.evidence.clusters
+
+    @property
+    def choice_(self) -> Choice | None:
+        """How k was chosen, or whether the clusters of a given k are groups."""
+        return self.run_.evidence.choice
+
+    @property
+    def branches_(self) -> tuple[Branch, ...]:
+        """The tree."""
+        return self.run_.evidence.tree
+
+    @property
+    def margin_(self) -> NDArray[np.float32]:
+        """How clearly each document is in its cluster."""
+        return self.run_.evidence.margin
+
+    @property
+    def oddness_(self) -> NDArray[np.float32]:
+        """How untypical each document is of its cluster."""
+        return self.run_.evidence.oddness
+
+    @property
+    def stability_(self) -> NDArray[np.float32]:
+        """How steadily each document is in its cluster."""
+        return self.run_.evidence.stability
+
+    @property
+    def duplicates_(self) -> NDArray[np.int32]:
+        """Pairs of near-duplicate documents."""
+        return self.run_.evidence.duplicates
+
+    def _set_fitted(self, made: Pending | Run) -> None:
+        """Set the fitted attributes from a run, or from what it will be made of."""
+        self._made = made
+        self.labels_ = made.labels() if isinstance(made, Pending) else made.evidence.labels.astype(np.intp)
+        self.n_clusters_ = (
+            int(made.partition.labels.max(initial=-1)) + 1 if isinstance(made, Pending) else made.n_clusters
+        )
+
+    @property
+    def _columns(self) -> dict[str, str]:
+        """The columns that were read from a data frame."""
+        return self._made.columns if isinstance(self._made, Pending) else self._made.provenance.columns
+
+    def __getstate__(self) -> Any:
+        """Pickle the run rather than all that it would be made from."""
+        if hasattr(self, "labels_"):
+            _ = self.run_
+        return super().__getstate__()
+
+    def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
+        """Return what was found as a pandas data frame, which joins the fitted one on its index.
+
+        Parameters
+        ----------
+        table, index : as for ``Run.to_frame``
+            By default the index is that of the pandas frame that was fitted, else the ids of the documents.
+
+        Examples
+        --------
+        >>> import pandas
+        >>> from grampus import DocumentClusterer
+        >>> notes = pandas.DataFrame({"body": ["whale song", "whales sing", "bird nest", None, "nests of birds"]})
+        >>> model = DocumentClusterer(2).fit(notes, text="body")
+        >>> notes.join(model.to_frame())["cluster"].tolist()
+        [0, 0, 1, -1, 1]
+        """
+        return self.run_.to_frame(table, index=self.index_ if index is None else index)
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Plot the map of the documents with matplotlib and return the Axes; see `grampus.plots.document_map`.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        options
+            Those of `grampus.plots.document_map`.
+        """
+        return self.run_.plot(ax=ax, **options)
+
+    def _repr_html_(self) -> str | None:  # scikit-learn has a property
+        """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""
+        if hasattr(self, "labels_"):
+            return self.run_._repr_html_()
+        return cast("str | None", getattr(super(), "_repr_html_", lambda: None)())
+
+    def _repr_mimebundle_(self, **given: Any) -> dict[str, Any]:
+        """Return what a notebook shows."""
+        shown = self._repr_html_()
+        return {"text/plain": repr(self)} | ({} if shown is None else {"text/html": shown})
+
+    def save(self, path: str | PathLike[str], *, texts: bool = True) -> None:
+        """Save the run in a folder, completely or not at all; see ``Run.save``.
+
+        Parameters
+        ----------
+        path : path
+            The folder to write; an older run in it is replaced.
+        texts : bool
+            Whether to save the texts.
+        """
+        self.run_.save(path, texts=texts)
+
+    def report(self, path: str | PathLike[str], *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> None:
+        """Write the page of the run: one HTML file to read, explore and correct; see `grampus.report`.
+
+        Parameters
+        ----------
+        path : path
+        texts : "excerpts", "full" or "none"
+            How much of each document to include.
+        edits : sequence of Edit
+            Those of an earlier page are read by ``grampus.report.read_edits``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from grampus import DocumentClusterer
+        >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.report(Path(folder, "page.html"))
+        ...     Path(folder, "page.html").stat().st_size > 10_000
+        True
+        """
+        write_report(self.run_, path, texts=texts, edits=edits)
