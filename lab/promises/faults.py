@@ -98,7 +98,7 @@ def summary(place: Path, stray: bool = False) -> str:
     """Return what an output says apart from times; an error for one that is not whole, or has `stray` files."""
     from grampus.persist import Run
 
-    if not place.exists():
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
         return "absent"
     if place.is_dir() and not (place / "manifest.json").exists():
         return json.dumps(contents(place))
