@@ -93,7 +93,7 @@ coverage: $(STAMP)  ## all tests, counting lines and branches; fails below the l
 	$(PY) -m tools.coverage python
 
 # The tests that reach the compiled loops.
-NATIVE_TESTS = tests/property/test_native.py tests/property/test_words.py tests/property/test_backends.py tests/unit/test_layout.py
+NATIVE_TESTS = tests/property/test_native.py tests/property/test_seeding.py tests/property/test_words.py tests/property/test_backends.py tests/unit/test_layout.py
 coverage-native: $(STAMP)  ## lines and branches of the C++ sources that its tests reach, by gcov (needs GCC)
 	rm -rf build/coverage
 	CXX=g++ PATH="$(abspath $(BIN)):$$PATH" cmake -S native -B build/coverage -G Ninja -DGRAMPUS_COVERAGE=ON -DPython_EXECUTABLE="$(abspath $(PY))" > /dev/null

@@ -72,7 +72,7 @@ def starts(kernel: str, adjusted: bool) -> Clustering:
     """Return fifty starts of kernel k-means on the pages."""
     weights, labels, _ = pages()
     gram = parse_kernel(kernel).gram(weights)
-    return kernel_kmeans(gram, len(set(labels)), adjusted=adjusted, n_init=50, random_state=0)
+    return kernel_kmeans(gram, len(set(labels)), rule="adjusted" if adjusted else "plain", n_init=50, random_state=0)
 
 
 @picture
@@ -281,7 +281,7 @@ def spectral() -> Figure:
     angle = np.repeat([0.0, np.pi], 90) + rng.uniform(0.0, np.pi, 180)
     points = np.column_stack([np.cos(angle), np.sin(angle)]) + rng.normal(scale=0.07, size=(180, 2))
     points[90:] += (1.0, 0.45)
-    model = SpectralKMeans(2, kernel="gaussian(0.4)", neighbours=8, random_state=0).fit(points)
+    model = SpectralKMeans(2, kernel="gaussian(0.4)", n_neighbors=8, random_state=0).fit(points)
     labels = model.labels_ if model.labels_[0] == 0 else 1 - model.labels_
     graph = parse_kernel("gaussian(0.4)").gram(points).dense()
     figure, (left, right) = panels(2, height=2.9)

@@ -14,6 +14,7 @@ from lab.harness import ROOT
 from lab.promises import promise
 
 LIBRARIES = ("libasan.so", "libubsan.so")
+TESTS = ("tests/property/test_native.py", "tests/property/test_seeding.py")
 
 
 def built(folder: Path) -> Path:
@@ -48,7 +49,7 @@ def sanitizers(task: Task) -> Found:
             "LD_PRELOAD": " ".join(found.stdout.strip() for found in where),
             "ASAN_OPTIONS": "detect_leaks=0",  # the interpreter keeps what it allocates until its end
         }
-        words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "tests/property/test_native.py"]
+        words = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *TESTS]
         if task.quick:
             words += ["-k", "hostile or phases or subsequence"]
         done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)

@@ -58,3 +58,10 @@ def test_the_readme_is_short_and_reads_easily():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(text.split()) < 600
     assert flesch(prose(text)) >= 55
+
+
+def test_the_pictures_of_the_guide_can_be_drawn(tmp_path):
+    from docs.pictures.make import PICTURES, draw
+
+    for name in PICTURES:
+        assert draw(name, tmp_path).stat().st_size > 2_000

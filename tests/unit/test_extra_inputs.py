@@ -101,7 +101,7 @@ def test_embeddings_of_a_function(tmp_path):
     model.fit(texts(), progress=lambda step, done, total: steps.append(step))
     assert same(model.labels_)
     assert "embedding" in steps
-    assert model.run_.provenance.kernel == "0.3 * cosine|principal(30)|normalise + 0.7 * cosine@embedding"
+    assert model.run_.provenance.kernel == "0.15 * cosine|principal(30)|normalise + 0.85 * cosine@embedding"
     assert model.run_.provenance.parameters["inputs"] == {
         "embedding": {"name": "topics", "kind": "function", "sha256": None}
     }

@@ -68,8 +68,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         ``0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors``.
     embed : callable, str, path or Embedder, optional
         A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
-        default kernel becomes ``0.3 * cosine|principal(auto)|normalise + 0.7 * cosine@embedding``. So it does where the
-        corpus has an input of that name.
+        default kernel becomes ``0.15 * cosine|principal(auto)|normalise + 0.85 * cosine@embedding``. So it does where
+        the corpus has an input of that name.
     names : callable or NameCommand, optional
         Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     outliers : "auto", float or None

@@ -17,7 +17,7 @@ from ..text.vectors.registry import known_sets, load_vectors
 TERMS = "cosine|principal(auto)|normalise"
 COMBINED = {  # what the default kernel becomes where there is more than terms
     ("vectors",): f"0.7 * {TERMS} + 0.3 * cosine@vectors",
-    ("embedding",): f"0.3 * {TERMS} + 0.7 * cosine@embedding",
+    ("embedding",): f"0.15 * {TERMS} + 0.85 * cosine@embedding",
     ("embedding", "vectors"): f"0.15 * {TERMS} + 0.15 * cosine@vectors + 0.7 * cosine@embedding",
 }
 
