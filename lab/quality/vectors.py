@@ -98,7 +98,8 @@ def reduced(rows: Any, seed: int) -> Any:
 def compared(task: Task, label: str, function: Any, way: str, others: tuple[str, ...], also: Any = None) -> Found:
     """Return the gains of a way over the better of others on all text sets, one step a set and seed.
 
-    Steps are named by the `label`: rows of this file share their folder. `also` scores the others in steps of their own, where they take longer than the way itself.
+    Steps are named by the `label`: rows of this file share their folder. `also` scores the others in steps of their
+    own, where they take longer than the way itself.
     """
     rows, over, apart = [], [], []
     for name in ("bbcsport",) if task.quick else TEXTS:
