@@ -8,8 +8,10 @@ import locale
 import os
 import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Sequence
+from contextlib import ExitStack
 from functools import partial
 from itertools import combinations, product
 from typing import Any
@@ -20,6 +22,7 @@ import numpy as np
 import grampus
 from grampus import PDDP, BisectingKernelKMeans, DocumentClusterer, KernelKMeans, SpectralKMeans, choose_k
 from grampus.documents import Effort
+from grampus.scale.dask import connect
 from grampus.select import Splits
 from grampus.text import Corpus, TermVectorizer
 from lab import Found, Task
@@ -87,8 +90,11 @@ def symmetric() -> dict[str, Any]:
     return {"circle": circle, "eye": np.eye(24), "copies": np.repeat(np.eye(6), 4, axis=0)}
 
 
-def labels(order: int) -> list[list[float]]:
-    """Cluster everything with its rows in another order; return labels and scores in the order given."""
+def labels(order: int, **where: Any) -> list[list[float]]:
+    """Cluster everything with its rows in another order; return labels and scores in the order given.
+
+    One clustering works in parts: on a Dask `client`, or in a `scratch` folder.
+    """
     texts, found = documents(), []
 
     def arranged(n: int) -> Any:
@@ -101,6 +107,8 @@ def labels(order: int) -> list[list[float]]:
     back = np.argsort(at)
     for k, effort in ((3, Effort(stability=False)), ("auto", Effort(ks=range(2, 5), n_splits=4, stability=False))):
         found.append(DocumentClusterer(k, effort=effort, random_state=0).fit(corpus).labels_[back].tolist())
+    parts = DocumentClusterer(3, effort=Effort(stability=False), random_state=0).fit(corpus, **where)
+    found.append(parts.labels_[back].tolist())
     terms = TermVectorizer().fit_transform(corpus.texts)
     for scheme in ("KKM-S", "RED-S"):
         choice = choose_k(terms, ks=(2, 3, 4), scheme=scheme, splits=Splits(6), null=False, random_state=0)
@@ -121,9 +129,18 @@ def labels(order: int) -> list[list[float]]:
 def hashed(threads: int, backend: str, order: int, place: str) -> str:
     """Return the hash of all labels under these settings."""
     locale.setlocale(locale.LC_ALL, place)
-    with warnings.catch_warnings(), grampus.config(threads=threads), joblib.parallel_config(backend, n_jobs=threads):
+    with ExitStack() as stack:
+        stack.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")
-        found = labels(order)
+        where: dict[str, Any] = {"scratch": stack.enter_context(tempfile.TemporaryDirectory())}
+        if backend == "dask":
+            client = connect("threads", threads)
+            stack.callback(client.cluster.close)
+            stack.callback(client.close)
+            where = {"client": client}
+        stack.enter_context(grampus.config(threads=threads))
+        stack.enter_context(joblib.parallel_config(backend, n_jobs=threads))
+        found = labels(order, **where)
     return hashlib.sha256(json.dumps(found).encode()).hexdigest()[:16]
 
 
@@ -142,14 +159,15 @@ def in_process(seed: str, some: Sequence[tuple[int, str, int, str]]) -> list[str
 @promise(
     "determinism",
     "Hashes of the labels of documents and of symmetric data over combinations of threads {1, 2, 4, 8}, joblib "
-    "backends {sequential, threading, loky}, hash seeds, orders of rows and locales; every pair of settings occurs.",
-    rests_on=("cluster", "select", "documents", "gram", "text"),
+    "backends {sequential, threading, loky, Dask}, hash seeds, orders of rows and locales; every pair of settings "
+    "occurs.",
+    rests_on=("cluster", "select", "documents", "gram", "scale", "text"),
     conditions=("one-hash", "combinations"),
     timeout=2 * 3600,
 )
 def determinism(task: Task) -> Found:
     places = installed()
-    backends = ("sequential", "threading", "loky")
+    backends = ("sequential", "threading", "loky", "dask")
     count = task.trials(COMBINATIONS, 8)
     every = drawn(((1, 2, 4, 8), backends, ORDERS, places, HASH_SEEDS), count, task.seed)
     every = every[:count] if task.quick else every

@@ -1,13 +1,7 @@
-"""Faults injected at every site: the n-th call of a kind fails, for every n until the command succeeds.
-
-A compiled shim (faults.c, LD_PRELOAD) fails calls of the C library and large allocations, native code included; a
-profiler raises MemoryError and KeyboardInterrupt at every call that the code of Grampus makes. Commands run in forks of
-one process that has everything imported, so that a trial takes a fraction of a second.
-"""
+"""Faults injected at every site: the n-th call of a kind fails, until the command succeeds (lab/injector.py)."""
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import hashlib
 import importlib
@@ -18,45 +12,22 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
-import time
-import traceback
 from collections import Counter
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
-from lab import Found, Task, Unavailable
+from lab import Found, Task
 from lab.found import Table
 from lab.harness import ROOT
+from lab.injector import KILL, TEMPORARY, Fault, Job, Server, Trial, loaded, shim, spread
 from lab.promises import promise
 
-KINDS = ("none", "open", "read", "write", "sync", "rename", "mkdir", "unlink", "lock", "alloc")  # as in faults.c
-LARGE = 16_384  # bytes of an allocation that may fail
-LONGEST = 120.0  # seconds of a trial
 WRITES = ("write", "sync", "rename", "mkdir", "unlink", "lock")  # every site is tried; of other kinds MOST
-MOST = 100
-KILL = -1  # in place of an error: the process ends at the call
-SOURCES = str(ROOT / "src" / "grampus")
-PYTHON = ("memory", "interrupt")  # raised by the profiler
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What fails: a kind of call, the error, and whether every later call fails too."""
-
-    kind: str
-    error: int = 0
-    lasting: bool = False
-
-    def __str__(self) -> str:
-        name = "kill -9" if self.error == KILL else errno.errorcode.get(self.error, "")
-        return " ".join(part for part in (self.kind, name, "from then on" if self.lasting else "") if part)
-
-
+MOST = 50
 FAULTS = (
     Fault("open", errno.EACCES),
     Fault("read", errno.EIO),
@@ -74,16 +45,7 @@ FAULTS = (
 )
 
 
-@dataclass(frozen=True)
-class Job:
-    """A command (or a function), and the files and folders that it writes, which were there before unless `fresh`."""
-
-    name: str
-    words: tuple[str, ...]
-    outputs: tuple[str, ...]
-    function: Callable[[], None] | None = None
-    fresh: bool = False
-    may_keep: tuple[str, ...] = ()  # outputs that a failure may leave half finished, to be continued
+TOGETHER = (",".join(WRITES), "open,read,alloc", "memory,interrupt")  # kinds of one process
 
 
 def _choose_k() -> None:
@@ -106,6 +68,8 @@ def _choose_k() -> None:
 
 CLUSTER = ("cluster", "news.csv", "-k", "3", "--no-stability", "--method", "kernel-kmeans", "--starts", "2",
            "--threads", "1", "--seed", "2")  # fmt: skip
+RESUMED = "cluster --scratch, resumed"
+PARTS = (*CLUSTER[:2], "-q", *CLUSTER[2:])
 JOBS = (
     Job("cluster, new", (*CLUSTER, "--out", "new", "--report", "new.html"), ("new", "new.html"), fresh=True),
     Job("cluster, over an older run", (*CLUSTER, "--out", "run", "--report", "run.html", "--results", "table.csv"),
@@ -116,126 +80,12 @@ JOBS = (
     Job("report", ("report", "run", "--out", "run.html"), ("run.html",)),
     Job("assign", ("assign", "run", "new.csv", "--results", "table.csv", "--threads", "1"), ("table.csv",)),
     Job("checkpoint", (), ("checkpoint",), _choose_k, fresh=True, may_keep=("checkpoint",)),
+    Job("cluster --scratch", (*PARTS, "--scratch", "scratch", "--out", "run", "--tables", "tables"),
+        ("run", "tables", "scratch"), may_keep=("scratch",)),
+    Job(RESUMED, (*PARTS, "--scratch", "scratch", "--out", "run"), ("run", "scratch"), may_keep=("scratch",)),
+    Job("cluster --dask", (*PARTS, "--dask", "threads", "--out", "run", "--tables", "tables"), ("run", "tables"),
+        without=("alloc",)),  # a thread of Dask's that cannot start for lack of memory is waited for, by Python itself
 )  # fmt: skip
-
-
-@dataclass
-class Trial:
-    """How a trial ended: exit status (negative: a signal), messages, and the calls of the kind that were seen."""
-
-    status: int
-    errors: str
-    seen: int
-    seconds: float
-
-
-@dataclass
-class Server:
-    """Runs jobs in forks of this process, in a folder that is put back as it was before each."""
-
-    folder: Path
-    before: Path
-    library: Any
-    expected: dict[str, dict[str, str]] = field(default_factory=dict)
-
-    def restore(self) -> None:
-        """Put the folder back as it was."""
-        shutil.rmtree(self.folder)
-        shutil.copytree(self.before, self.folder)
-
-    def trial(self, job: Job, fault: Fault | None, number: int) -> Trial:
-        """Run a job in a fork with one fault."""
-        errors = tempfile.TemporaryFile()  # noqa: SIM115  (the fork writes to it)
-        began = time.perf_counter()
-        child = os.fork()
-        if child == 0:
-            status = 70
-            try:
-                os.chdir(self.folder)
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                os.dup2(errors.fileno(), 2)
-                status = self._inside(job, fault, number)
-            finally:
-                os._exit(status)
-        end = time.monotonic() + LONGEST
-        while True:
-            done, code = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            if time.monotonic() > end:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                code = signal.SIGALRM
-                break
-            time.sleep(0.002)
-        errors.seek(0)
-        told = errors.read().decode("utf-8", "replace")
-        errors.close()
-        return Trial(os.waitstatus_to_exitcode(code), told, self.library.faults_seen(), time.perf_counter() - began)
-
-    def _inside(self, job: Job, fault: Fault | None, number: int) -> int:
-        from grampus.cli import main
-
-        faulthandler_off()
-        kind = "none" if fault is None else fault.kind
-        if kind in PYTHON:
-            self.library.faults_arm(0, 0, 0, 0, LARGE)
-            watch(MemoryError if kind == "memory" else KeyboardInterrupt, number, self.library, fault)
-        else:
-            error, lasting = (fault.error, int(fault.lasting)) if fault else (0, 0)
-            self.library.faults_arm(KINDS.index(kind), number, error, lasting, LARGE)
-        try:
-            if job.function is not None:
-                job.function()
-            else:
-                main(list(job.words))
-        except SystemExit as end:
-            status = end.code if isinstance(end.code, int) else 71
-        except BaseException:
-            self.library.faults_disarm()
-            sys.setprofile(None)
-            traceback.print_exc()
-            status = 72
-        finally:
-            self.library.faults_disarm()
-            sys.setprofile(None)
-        return status
-
-
-def faulthandler_off() -> None:
-    """Let a crash be a signal, without a picture of it."""
-    import faulthandler
-
-    faulthandler.disable()
-
-
-def watch(error: type[BaseException], number: int, library: Any, fault: Fault | None) -> None:
-    """Raise an error at the n-th place of Grampus that calls something, each place once.
-
-    Not in `main` itself: before its first line and at its last, ``sys.exit``, nobody is there to catch it.
-    """
-    from grampus.cli import main
-
-    places: set[Any] = set()
-    outermost = main.__code__
-
-    def profile(frame: Any, event: str, _: Any) -> None:
-        if event not in ("call", "c_call") or not frame.f_code.co_filename.startswith(SOURCES):
-            return
-        if frame.f_code is outermost:
-            return
-        key = (frame.f_code, frame.f_lasti if event == "c_call" else -1)
-        if key in places:
-            return
-        places.add(key)
-        library.faults_count()
-        if len(places) == number:
-            sys.setprofile(None)
-            if fault is not None and fault.error == KILL:
-                os.kill(os.getpid(), signal.SIGKILL)
-            raise error
-
-    sys.setprofile(profile)
 
 
 def contents(place: Path) -> dict[str, str]:
@@ -248,6 +98,8 @@ def summary(place: Path, stray: bool = False) -> str:
     """Return what an output says apart from times; an error for one that is not whole, or has `stray` files."""
     from grampus.persist import Run
 
+    if not place.exists() or (place.is_dir() and not any(place.iterdir())):
+        return "absent"
     if place.is_dir() and not (place / "manifest.json").exists():
         return json.dumps(contents(place))
     if place.is_dir():
@@ -284,10 +136,13 @@ def state(server: Server, job: Job, name: str, stray: bool = False) -> str:
 
 def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, str]:  # noqa: PLR0911  (one an end)
     """Return what kind of end this was, and what is wrong with it ("" if nothing)."""
-    states = {name: state(server, job, name) for name in job.outputs}
+    # Where old arrays cannot be removed the command fails, since they may hold what was to be forgotten.
+    kept = fault.kind == "unlink" and trial.status > 0
+    states = {name: state(server, job, name, stray=kept) for name in job.outputs}
     broken = [f"{name} {found}" for name, found in states.items() if found.startswith("broken")]
     known = {path.name for path in server.before.iterdir()} | set(job.outputs)
-    left = sorted(path.name for path in server.folder.iterdir() if path.name not in known)
+    places = [*server.folder.iterdir(), *(server.folder / TEMPORARY).iterdir()]
+    left = sorted(path.name for path in places if path.name not in known and not path.name.startswith("dask-scratch"))
     lines = trial.errors.splitlines()
     if trial.status < 0:
         return "crashed", f"signal {-trial.status} after {trial.seconds:.0f} s"
@@ -299,9 +154,12 @@ def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, st
         return "left", ", ".join(left)
     if trial.status == 0:
         expected = server.expected[job.name]
-        wrong = [name for name in job.outputs if summary(server.folder / name) != expected[name]]
+        certain = [name for name in job.outputs if name not in job.may_keep or fault.kind != "unlink"]
+        wrong = [name for name in certain if summary(server.folder / name) != expected[name]]
         return ("absorbed", f"status 0 but not new: {', '.join(wrong)}" if wrong else "")
-    if len(lines) != 1 or not lines[0].startswith("Error: ") or len(lines[0]) < 12:
+    finished = set(states.values()) == {"new"}  # what fails then is standard output
+    unnamed = fault.kind in WRITES and lines == [f"Error: {os.strerror(fault.error)}"] and not finished
+    if len(lines) != 1 or not lines[0].startswith("Error: ") or len(lines[0]) < 12 or unnamed:
         return "message", repr(trial.errors[:300])
     if "part" in states.values():
         again = server.trial(job, None, 0)
@@ -337,9 +195,12 @@ def prepare(place: Path, library: Any, job: Job) -> Server:
     server.before.mkdir(parents=True)
     write_sources(server.before)
     shutil.rmtree(server.before / "news")
+    (server.before / TEMPORARY).mkdir()
     shutil.copytree(server.before, server.folder)
-    old = (*CLUSTER[:-1], "1", "--out", "run", "--report", "run.html", "--results", "table.csv")
-    assert server.trial(Job("old", old, ()), None, 0).status == 0
+    for words in ((*CLUSTER, "--out", "run", "--report", "run.html", "--results", "table.csv"),
+                  (*PARTS, "--scratch", "scratch", "--tables", "tables")):  # fmt: skip
+        other = tuple("1" if before == "--seed" else word for before, word in pairwise(("", *words)))
+        assert server.trial(Job("old", other, ()), None, 0).status == 0
     shutil.rmtree(server.before)
     shutil.copytree(server.folder, server.before)
     needed = place / "modules"
@@ -365,20 +226,20 @@ def _listed(job: Job, place: Path) -> None:
 
 
 def serve(how: str, name: str, most: int) -> None:
-    """Attack one job with every fault, or kill it; print a line of JSON for each."""
-    library = ctypes.CDLL(None)
-    library.faults_seen.restype = ctypes.c_long
-    library.faults_arm.argtypes = (ctypes.c_int, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_size_t)
-    assert threading.active_count() == 1
+    """Attack one job with the faults of some kinds, or kill it; print a line of JSON for each."""
+    library = loaded()
     scratch = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # no waiting for a disk
     with tempfile.TemporaryDirectory(dir=scratch) as place:
         os.environ["GRAMPUS_CACHE"] = f"{place}/cache"
         job = next(job for job in JOBS if job.name == name)
         server = prepare(Path(place), library, job)
+        if "open" not in how and "dask" not in job.name:  # what is read once is read in every trial of that kind
+            server.warm(job)
         for fault, few in KILLS if how == "kill" else ():
             print(json.dumps(killed(server, job, fault, min(few, most))), flush=True)
-        for fault in FAULTS if how == "fail" else ():
-            print(json.dumps(attack(server, job, fault, max(most, 10**6 * (fault.kind in WRITES)))), flush=True)
+        for fault in [fault for fault in FAULTS if fault.kind in how.split(",") and fault.kind not in job.without]:
+            every = most == MOST and fault.kind in WRITES
+            print(json.dumps(attack(server, job, fault, 10**6 if every else most)), flush=True)
 
 
 KILLS = (
@@ -386,7 +247,7 @@ KILLS = (
     (Fault("rename", KILL), 9), (Fault("mkdir", KILL), 2), (Fault("unlink", KILL), 2),
 )  # fmt: skip
 NOT_TWICE, NEXT = ("update", "edit"), Job("next", ("edit", "run", "--rename", "0=Next"), ())
-KILLED = ("cluster, new", "cluster, over an older run", "update", "edit", "checkpoint")
+KILLED = ("cluster, new", "cluster, over an older run", "update", "edit", "checkpoint", RESUMED)
 
 
 def killed(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
@@ -414,25 +275,6 @@ def killed(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
     return {"fault": str(fault), "sites": sum(ends.values()), "of": count, "ends": dict(ends), "defects": defects}
 
 
-def spread(count: int, most: int) -> list[int]:
-    """Return the numbers from 1 to `count`, or `most` of them at equal distances."""
-    if count <= most:
-        return list(range(1, count + 1))
-    return sorted({1 + i * (count - 1) // (most - 1) for i in range(most)})
-
-
-def shim(folder: str) -> str:
-    """Compile the shim and return its path."""
-    compiler = shutil.which("cc") or shutil.which("gcc")
-    if compiler is None or sys.platform != "linux":
-        raise Unavailable("needs Linux and a C compiler")
-    made = f"{folder}/faults.so"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", made, str(ROOT / "lab/promises/faults.c"), "-ldl"], check=True
-    )
-    return made
-
-
 def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
     """Attack one job in a process with the shim; return what happened, fault by fault."""
     with tempfile.TemporaryDirectory() as folder:
@@ -445,19 +287,27 @@ def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
 
 @promise(
     "injection",
-    "The n-th write, fsync, rename, mkdir, unlink or lock fails, for every n until the command succeeds; and up to 100 "
+    "The n-th write, fsync, rename, mkdir, unlink or lock fails, for every n until the command succeeds; and up to 50 "
     "each of the opens, reads, large allocations and places in Python (MemoryError, KeyboardInterrupt): how often "
     "there is not one line and a status, or an output is neither old nor new, or something is left behind.",
-    rests_on=("_files", "persist", "cli", "select.checkpoint", "report"),
+    rests_on=("_files", "persist", "cli", "select.checkpoint", "report", "scale", "documents.scaled"),
     conditions=("nothing-fails",),
     timeout=6 * 3600,
 )
 def injection(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         shim(folder)  # say early that there is no compiler
+    most = task.trials(MOST, 4)
+
+    jobs = [job for job in JOBS if job.name != RESUMED]
+
+    def attacks(pair: tuple[str, Job]) -> Any:
+        kinds, job = pair
+        return task.step(f"{job.name}: {kinds}", partial(attacked, kinds, job.name, most))
+
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        most = task.trials(MOST, 4)
-        every = list(pool.map(lambda job: task.step(job.name, partial(attacked, "fail", job.name, most)), JOBS))
+        parts = list(pool.map(attacks, product(TOGETHER, jobs)))  # the writes of all commands first
+    every = [[found for part in parts[at :: len(jobs)] for found in part] for at in range(len(jobs))]
     rows = [
         (
             job.name,
@@ -466,7 +316,7 @@ def injection(task: Task) -> Found:
             found["of"],
             ", ".join(f"{n} {how}" for how, n in found["ends"].items()),
         )
-        for job, part in zip(JOBS, every, strict=True)
+        for job, part in zip(jobs, every, strict=True)
         for found in part
         if found["of"]
     ]
@@ -482,7 +332,7 @@ def injection(task: Task) -> Found:
     "kill -9 at 200 points of clustering, saving, updating, editing and choosing k with a checkpoint, each at a call "
     "of the C library or of Python: how often an output is neither old nor new, or the next run fails, gives another "
     "result, or meets a lock.",
-    rests_on=("_files", "persist", "cli", "select.checkpoint"),
+    rests_on=("_files", "persist", "cli", "select.checkpoint", "scale", "documents.scaled"),
     conditions=("nothing-fails", "kill-points"),
     timeout=2 * 3600,
 )

@@ -1,4 +1,4 @@
-"""Files of the formats that people have: hostile ones, and mutated ones by the thousand."""
+"""Hostile files of the formats that people have."""
 
 from __future__ import annotations
 
@@ -17,9 +17,7 @@ from lab import Found, Task
 from lab.found import Table
 from lab.promises import promise
 from tests import samples
-from tests.fuzz import DOCUMENTS
 
-FILES, CHUNK = 20_000, 2_000
 _LAUGHS = "".join(f'<!ENTITY l{n} "{f"&l{n - 1};" * 10}">' for n in range(1, 10))
 
 
@@ -121,37 +119,3 @@ def refused_files(task: Task) -> Found:
     table = Table("A folder with the file and a good one", ("file", "CPU s", "peak MB", "reason"), rows)
     figure = f"{len(rows)} files, at most {seconds:.2f} CPU s and {peak:.0f} MB"
     return Found(figure, {"failed": failed, "seconds": seconds, "peak": peak}, [table])
-
-
-@promise(
-    "fuzzed-documents",
-    "20,000 mutated files for each reader of documents and archives give a corpus or a one-line error.",
-    rests_on=("text",),
-    conditions=("nothing-fails",),
-    timeout=6 * 3600,
-)
-def fuzzed_documents(task: Task) -> Found:
-    chunk = task.trials(CHUNK, 50)
-    chunks = task.trials(FILES, 50) // chunk
-    parts_of = {name: list[dict[str, Any]]() for name in DOCUMENTS}
-    for seed in range(chunks):  # some of every reader first
-        for name, parts in parts_of.items():
-            parts.append(task.step(f"{name} {seed}", partial(fuzz, name, chunk, seed)))
-    rows, failed = [], list[str]()
-    for name, parts in parts_of.items():
-        failed += [part["failed"] for part in parts if "failed" in part]
-        read = sum(part.get("corpora", 0) for part in parts)
-        errors = sum(part.get("errors", 0) for part in parts)
-        rows.append((name, read, errors, max(part.get("slowest_seconds", 0.0) for part in parts)))
-    table = Table(f"{chunk * chunks:,} files each", ("reader", "corpora", "errors", "slowest, s"), rows)
-    return Found(f"{len(rows)} readers, {chunk * chunks:,} files each", {"failed": len(failed)}, [table], notes=failed)
-
-
-def fuzz(name: str, inputs: int, seed: int) -> dict[str, Any]:
-    """Read mutated files in a process of its own, so that a crash is a failure of that part."""
-    command = [sys.executable, "-m", "tests.fuzz", name, str(inputs), str(seed)]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    if done.returncode:
-        return {"failed": f"{name} {seed}: {done.stderr.strip()[-300:] or f'exit status {done.returncode}'}"}
-    found: dict[str, Any] = json.loads(done.stdout)
-    return found

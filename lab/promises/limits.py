@@ -30,7 +30,7 @@ CASES = {
     "20ng, k = 1,000": "return {'n_clusters': 50 if small else 1_000}, texts('20ng')",
 }  # fmt: skip
 OTHERS = {
-    "bbc, k chosen": "return {}, texts('bbc')",
+    "ohsumed, k chosen": "return {}, texts('ohsumed_single23')",
     "30,000 rows of 384 numbers in single precision, cosine, k = 20":
         "return {'n_clusters': 20, 'kernel': 'cosine'}, rows(30_000, 384).astype(np.float32)",
 }  # fmt: skip

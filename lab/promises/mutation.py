@@ -1,7 +1,11 @@
-"""Do the tests notice a wrong program? Seeded mutants of the algorithms, each against the tests of its module."""
+"""Do the tests notice a wrong program? Seeded mutants of the algorithms, each against the tests of its module.
+
+Of those tests only the ones that reach the changed statement are run.
+"""
 
 from __future__ import annotations
 
+import ast
 import compileall
 import hashlib
 import json
@@ -11,9 +15,12 @@ import shutil
 import sys
 import tempfile
 import tomllib
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from py_compile import PycInvalidationMode
+from typing import Any
 
 from lab import Found, Task
 from lab.harness import ROOT, SCRATCH, write
@@ -49,10 +56,19 @@ def drawn(source: Path, seed: int, number: int) -> list[tuple[str, Mutant]]:
 
 
 class _First:
-    """Remembers the first test that failed."""
+    """Runs chosen tests only, quick ones first, and remembers the first that failed."""
 
-    def __init__(self) -> None:
-        self.failed = ""
+    def __init__(self, chosen: dict[str, float] | None = None) -> None:
+        self.chosen, self.failed = chosen, ""
+
+    def pytest_collection_modifyitems(self, items: list[Any]) -> None:
+        if self.chosen is None:
+            return
+        chosen, files = self.chosen, defaultdict[str, float](float)
+        items[:] = [item for item in items if item.nodeid in chosen]
+        for item in items:
+            files[item.nodeid.partition("::")[0]] += chosen[item.nodeid]
+        items.sort(key=lambda item: (files[file := item.nodeid.partition("::")[0]], file, chosen[item.nodeid]))
 
     def pytest_runtest_logreport(self, report: object) -> None:
         if getattr(report, "failed", False):
@@ -62,55 +78,138 @@ class _First:
         self.pytest_runtest_logreport(report)
 
 
-def tried(folder: Path, tests: Sequence[str]) -> tuple[str, float]:
-    """Run tests on the package in a folder, in a fork; return the test that failed, or "", and the processor seconds.
+class _Lines:
+    """Notes which lines of the packages each test reaches, and how long it takes."""
 
-    A run that takes more than LIMIT processor seconds, or dies, counts as a failed test.
-    """
+    def __init__(self, folder: Path) -> None:
+        import coverage
+
+        self.source, self.seconds = folder / "src" / "grampus", dict[str, float]()
+        self.counted = coverage.Coverage(data_file=None, config_file=False, source=[str(self.source)])
+        self.counted.start()
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.counted.switch_context(nodeid)
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.counted.switch_context("")
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+
+    def found(self) -> dict[str, Any]:
+        """Return the tests, their seconds, and for each module the numbers of the tests that reach a line."""
+        self.counted.stop()
+        tests, data = list(self.seconds), self.counted.get_data()
+        number = {test: at for at, test in enumerate(tests)}
+        lines: dict[str, dict[int, list[int]]] = {}
+        for file in sorted(data.measured_files()):
+            module = module_of(Path(file), self.source)
+            if module.startswith(PACKAGES):
+                reached = data.contexts_by_lineno(file).items()
+                lines[module] = {line: [number[one] for one in some if one in number] for line, some in reached}
+        return {"tests": tests, "seconds": list(self.seconds.values()), "lines": lines}
+
+
+def in_fork(function: Callable[[], Any]) -> tuple[Any, str, float]:
+    """Run a function in a fork; return its answer, or None and how the fork ended, and the processor seconds."""
     answer, write_end = os.pipe()
     child = os.fork()
     if child == 0:
         os.close(answer)
-        _run_tests(folder, tests, write_end)
+        try:
+            quiet = os.open(os.devnull, os.O_RDWR)
+            for stream in (0, 1, 2):
+                os.dup2(quiet, stream)
+            text = json.dumps(function())
+            with os.fdopen(write_end, "w") as stream_out:
+                stream_out.write(text)
+        finally:
+            os._exit(0)
     os.close(write_end)
-    with os.fdopen(answer) as stream:
-        text = stream.read()
+    with os.fdopen(answer) as stream_in:
+        text = stream_in.read()
     _, status, usage = os.wait4(child, 0)
-    seconds = usage.ru_utime + usage.ru_stime
-    if not text:
-        return f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "ended early", seconds
-    return str(json.loads(text)), seconds
+    how = f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else "ended early"
+    return (json.loads(text) if text else None), how, usage.ru_utime + usage.ru_stime
 
 
-def _run_tests(folder: Path, tests: Sequence[str], answer: int) -> None:
-    """Run the tests in this process, which ends with them."""
+def tried(folder: Path, tests: Sequence[str], chosen: dict[str, float] | None = None) -> tuple[str, float]:
+    """Run tests on the package in a folder, in a fork; return the test that failed, or "", and the processor seconds.
+
+    A run that takes far longer than the tests did, or dies, counts as a failed test.
+    """
+    limit = LIMIT if chosen is None else 30.0 + 5.0 * sum(chosen.values())
+
+    def run() -> str:
+        first = _First(chosen)
+        code = _run_tests(folder, tests, limit, first)
+        return first.failed or ("" if code == 0 or (code == 5 and chosen is not None) else f"status {code}")
+
+    found, how, seconds = in_fork(run)
+    return how if found is None else found, seconds
+
+
+def reached(folder: Path, test: str) -> dict[str, Any]:
+    """Run a test file; return its tests, and which lines of which modules each of them reaches."""
+
+    def run() -> dict[str, Any]:
+        lines = _Lines(folder)
+        _run_tests(folder, [test], 3 * LIMIT, lines)
+        return lines.found()
+
+    found, how, _ = in_fork(run)
+    assert found is not None, f"{test} {how}"
+    return dict(found)
+
+
+def _run_tests(folder: Path, tests: Sequence[str], limit: float, plugin: object) -> int:
+    """Run the tests in this process, which must end with them."""
     import resource  # not on Windows, where nothing forks either
 
     import pytest
 
-    resource.setrlimit(resource.RLIMIT_CPU, (int(LIMIT), int(LIMIT) + 5))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limit), int(limit) + 5))
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.chdir(folder)
-    quiet = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(quiet, stream)
     sys.path[:0] = [str(folder / "src"), str(folder)]
-    first = _First()
-    words = [
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:xdist",
-        "-m",
-        "not slow",
-        "-o",
-        "addopts=--import-mode=importlib",
-    ]
-    code = pytest.main([*words, *tests], plugins=[first])
-    os.write(answer, json.dumps(first.failed or ("" if code == 0 else f"status {int(code)}")).encode())
-    os._exit(0)
+    words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=--import-mode=importlib"]
+    return int(pytest.main([*words, "-m", "not slow", *tests], plugins=[plugin]))
+
+
+def span(source: str, line: int) -> range:
+    r"""Return the lines of the statement of a function at a line; none where it runs once, when the module is imported.
+
+    Examples
+    --------
+    >>> from lab.promises.mutation import span
+    >>> text = "A = 1\ndef f(a=2):\n    if (a\n        > 1):\n        return a"
+    >>> [span(text, line) for line in (1, 2, 4, 5)]
+    [range(0, 0), range(0, 0), range(3, 5), range(5, 6)]
+    """
+    found = range(0)
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        for one in (part for top in node.body for part in ast.walk(top) if isinstance(part, ast.stmt)):
+            inner = [part.lineno for part in ast.iter_child_nodes(one) if isinstance(part, ast.stmt)]
+            last = min(inner) - 1 if inner else one.end_lineno or one.lineno
+            if one.lineno <= line <= last and one.lineno >= found.start:
+                found = range(one.lineno, last + 1)
+    return found
+
+
+def covering(source: str, module: str, line: int, files: dict[str, dict[str, Any]]) -> dict[str, float] | None:
+    """Return the tests that reach a line, with their seconds; None for all, where it runs on import."""
+    lines = span(source, line)
+    if not lines:
+        return None
+    chosen = {}
+    for found in files.values():
+        known = found["lines"].get(module, {})
+        for at in {at for number in lines for at in known.get(str(number), ())}:
+            chosen[found["tests"][at]] = found["seconds"][at]
+    return chosen
 
 
 def shadow(folder: Path) -> Path:
@@ -161,13 +260,17 @@ class Outcomes:
         return _hash([ROOT / name for name in ([file] if file in tests else tests)])
 
 
-def outcome(place: Path, module: str, one: Mutant, tests: Sequence[str]) -> tuple[str, float]:
+def outcome(
+    place: Path, module: str, one: Mutant, tests: Sequence[str], chosen: dict[str, float] | None
+) -> tuple[str, float]:
     """Put a mutant in the place of its module, try it, and put the module back."""
     path = place.joinpath("src", "grampus", *module.split(".")).with_suffix(".py")
     source = path.read_text("utf-8")
+    if chosen == {}:
+        return "", 0.0  # no test reaches it
     path.write_text(mutated(source, one.number), "utf-8")
     try:
-        return tried(place, tests)
+        return tried(place, tests if chosen is None else sorted({name.partition("::")[0] for name in chosen}), chosen)
     finally:
         path.write_text(source, "utf-8")
 
@@ -196,7 +299,9 @@ def mutation(task: Task) -> Found:
             text = source.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
             by = record.load(text, one.number, tests)
             if by is None:
-                by, seconds = outcome(place, module, one, tests)
+                files = {name: task.step(f"lines {name} {_hash([ROOT / name])}", partial(reached, place, name))
+                         for name in tests}  # fmt: skip
+                by, seconds = outcome(place, module, one, tests, covering(text, module, one.line, files))
                 if "::" in by and by not in passing:
                     if (failed := tried(place, [by])[0]) != "":
                         raise AssertionError(f"{failed} fails on the program as it is")

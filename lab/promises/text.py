@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from lab import Found, Task
 from lab.promises import promise
 from tests import memory
-from tests.fuzz import DOCUMENTS, READERS, write_bomb
+from tests.fuzz import write_bomb
 
 SETUP = """
     import time
@@ -72,25 +68,3 @@ def gzip_bomb(task: Task) -> Found:
             assert found["refused"], found
             seconds, peak = max(seconds, found["seconds"]), max(peak, found["peak"])
     return Found(f"{seconds:.2f} s, {peak:.0f} MB", {"seconds": seconds, "peak": peak})
-
-
-@promise(
-    "fuzzed-readers",
-    "100,000 mutated files per reader of lines and tables give a corpus or a one-line error; no crash, no hang.",
-    rests_on=("text",),
-    conditions=("nothing-fails",),
-    timeout=7200,
-)
-def fuzzed(task: Task) -> Found:
-    inputs = task.trials(100_000, 200)
-
-    def run(name: str) -> str:
-        command = [sys.executable, "-m", "tests.fuzz", name, str(inputs)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True)
-        read_some = done.returncode == 0 and json.loads(done.stdout)["corpora"] > 0
-        return "" if read_some else f"{name}: {done.stderr.strip()[-300:] or 'read nothing'}"
-
-    tables = sorted(set(READERS) - set(DOCUMENTS), key=lambda name: (name != "duckdb", name))
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        failed = [text for text in pool.map(run, tables) if text]
-    return Found(f"{len(tables)} readers, {inputs} files each", {"failed": len(failed)}, notes=failed)

@@ -21,6 +21,7 @@ else:
     import fcntl
 
 _OPEN_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_TAKEN = (errno.EAGAIN, errno.EACCES, errno.ENOENT, getattr(errno, "ESTALE", errno.ENOENT))  # or just removed
 _STALE = 3600.0  # seconds after which what a killed process left behind is removed
 
 
@@ -85,7 +86,7 @@ def sync_folder(path: Path) -> None:
         os.fsync(handle)
     except OSError as error:
         if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
-            raise
+            raise OSError(error.errno, error.strerror, str(path)) from error
     finally:
         os.close(handle)
 
@@ -117,20 +118,19 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
             file.write(data)
         return
     target = Path(os.path.realpath(path))
-    try:
+    with naming(path):
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, data)
-    except OSError as error:  # name the file that was asked for
-        raise OSError(error.errno, error.strerror, str(path)) from error
-    sync_folder(target.parent)
+        sync_folder(target.parent)
 
 
 def replace_file(path: Path, data: bytes | memoryview) -> None:
     """Put a new file in place of whatever has its name, in one step."""
     beside = temporary(path)
     try:
-        write_synced(beside, data)
-        beside.replace(path)
+        with naming(path):
+            write_synced(beside, data)
+            beside.replace(path)
     except BaseException:
         with contextlib.suppress(OSError):
             beside.unlink()
@@ -138,23 +138,53 @@ def replace_file(path: Path, data: bytes | memoryview) -> None:
 
 
 @contextlib.contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Yield a folder to fill, and rename it to `path` at the end; after an error nothing is left.
+def naming(path: Path) -> Iterator[None]:
+    """Let an error of the system name a file that the user knows, `path` in place of none or of a temporary one.
 
-    `path` must not exist, or be an empty folder.
+    Examples
+    --------
+    >>> from grampus._files import naming
+    >>> with naming(Path("run")):
+    ...     raise OSError(errno.ENOSPC, "No space left on device")
+    Traceback (most recent call last):
+    ...
+    OSError: [Errno 28] No space left on device: 'run'
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    remove_stale(path)
-    beside = temporary(path)
     try:
-        beside.mkdir()
-        yield beside
-        sync_folder(beside)
-        beside.replace(path)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-    sync_folder(path.parent)
+        yield
+    except OSError as error:
+        named = error.filename is not None and not isinstance(error.filename, int)
+        if named and not any(part.endswith(".tmp") for part in Path(os.fsdecode(error.filename)).parts):
+            raise
+        reason = error.strerror or str(error) or type(error).__name__
+        raise OSError(error.errno or errno.EIO, reason, str(path)) from error
+
+
+@contextlib.contextmanager
+def new_folder(path: Path, *, over: bool = False) -> Iterator[Path]:
+    """Yield a folder to fill, and rename it to `path` at the end; after an error all is as before.
+
+    `path` must not exist, or be an empty folder. With `over` it may be any folder, which is removed; a process that is
+    killed between the two renames leaves it under a hidden name.
+    """
+    with naming(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_stale(path)
+        beside, aside = temporary(path), temporary(path)
+        try:
+            beside.mkdir()
+            yield beside
+            sync_folder(beside)
+            if over and path.exists():
+                path.replace(aside)
+            beside.replace(path)
+        except BaseException:
+            if aside.exists():
+                aside.replace(path)
+            shutil.rmtree(beside, ignore_errors=True)
+            raise
+        sync_folder(path.parent)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextlib.contextmanager
@@ -203,7 +233,7 @@ def _try_lock(path: Path) -> int | None:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         held = os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
     except OSError as error:
-        held = error.errno not in (errno.EAGAIN, errno.EACCES, errno.ENOENT)
+        held = error.errno not in _TAKEN
     finally:
         if not held:
             os.close(handle)

@@ -6,18 +6,23 @@ A sample of the sites that ``python -m lab promises --only injection`` tries one
 from __future__ import annotations
 
 import errno
+import io
 import os
 import shutil
 import sys
+from unittest.mock import patch
 
+import numpy as np
 import pytest
 
 import grampus
-from grampus._files import locked, sync_folder, write_file
+from grampus._files import locked, new_folder, sync_folder, write_file
 from grampus.cli import main
-from grampus.errors import RunError
+from grampus.errors import CorpusError, RunError
 from grampus.persist import Run, folder
+from grampus.scale import Scratch
 from grampus.select.checkpoint import Checkpoint
+from grampus.text import read_corpus
 from tests.faults import KINDS, failing
 from tests.runs import small_run
 
@@ -97,8 +102,19 @@ def test_what_was_replaced_is_gone_or_the_save_fails(tmp_path):
     later = small_run(texts=None, excerpts=None, titles=None)
     with failing("unlink", 1, PermissionError(errno.EACCES, "Permission denied")), pytest.raises(PermissionError):
         later.save(place)
+    assert sum(name.startswith(("documents.texts", "documents.excerpts")) for name in contents(place)) <= 1
     later.save(place)
     assert not any(name.startswith("documents.texts") for name in contents(place))
+
+
+def test_an_interrupt_after_the_save_leaves_no_old_array(tmp_path):
+    place, later = tmp_path / "run", small_run(seed=8, texts=None)
+    later.save(tmp_path / "expected")
+    for error in (KeyboardInterrupt(), MemoryError()):
+        small_run().save(place)
+        with failing("unlink", 1, error), pytest.raises(type(error)):
+            later.save(place)
+        assert contents(place) == contents(tmp_path / "expected")
 
 
 def test_a_manifest_that_cannot_be_opened_after_the_save_keeps_no_old_array(tmp_path):
@@ -171,6 +187,25 @@ def test_where_there_are_no_locks_the_block_runs_without_one(tmp_path, monkeypat
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX only")
+def test_a_lock_file_that_another_machine_removed_is_tried_again(tmp_path, monkeypatch):
+    import fcntl
+
+    real, codes = fcntl.flock, [errno.ESTALE, errno.EAGAIN]
+
+    def flock(*given):
+        if codes:
+            raise OSError(codes[0], os.strerror(codes.pop(0)))
+        real(*given)
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with locked(tmp_path / "lock", 0.0) as alone:
+        assert not alone
+    with locked(tmp_path / "lock", 60.0) as alone:
+        assert alone
+        assert codes == []
+
+
 def test_a_lock_that_cannot_be_removed_fails_nothing(tmp_path):
     place = tmp_path / "run"
     with failing("unlink", 1, PermissionError(errno.EACCES, "Permission denied")):
@@ -197,3 +232,79 @@ def test_an_error_before_the_command_is_one_line(monkeypatch, capsys, error):
     monkeypatch.setattr(sys.modules["grampus.cli.main"], "prepare_streams", raises)
     assert command("doctor") == (130 if error is KeyboardInterrupt else 1)
     assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("kind", ["write", "fsync", "replace", "mkdir"])
+def test_a_folder_that_fails_keeps_the_old_one_and_names_it(tmp_path, kind):
+    place = tmp_path / "tables"
+    with new_folder(place, over=True) as fresh:
+        (fresh / "a").write_bytes(b"old")
+
+    def write():
+        with new_folder(place, over=True) as fresh, (fresh / "b").open("xb") as file:
+            file.write(b"new")
+
+    count = calls(kind, write)
+    assert contents(place) == {"b": b"new"}
+    for number in range(1 + (kind == "mkdir"), count + 1):  # the first asks for a parent that is there
+        before = contents(tmp_path)
+        with failing(kind, number), pytest.raises(OSError, match="No space left") as failed:
+            write()
+        if kind != "fsync" or number < count:  # the last flushes what has been renamed
+            assert contents(tmp_path) == before, number
+        assert failed.value.filename in (str(place), str(tmp_path))
+
+
+def test_a_run_that_cannot_be_written_names_a_file_of_it(tmp_path):
+    with failing("write", 3), pytest.raises(OSError, match="No space left") as failed:
+        small_run().save(tmp_path / "run")
+    assert str(failed.value.filename).startswith(str(tmp_path / "run"))
+    small_run().save(tmp_path / "run")
+    with failing("replace", 2), pytest.raises(OSError, match="No space left") as failed:
+        small_run(seed=8).save(tmp_path / "run")
+    assert ".tmp" not in str(failed.value.filename)
+
+
+def test_a_piece_that_cannot_be_written_or_read_is_named(tmp_path):
+    scratch = Scratch(tmp_path / "scratch", {})
+    for kind in ("open", "write", "replace"):
+        with failing(kind, 1), pytest.raises(OSError, match="No space left") as failed:
+            scratch.write("rows", 0, {"x": np.arange(6.0).reshape(2, 3).T})
+        assert failed.value.filename == str(scratch.folder / "rows" / "000000")
+    assert not scratch.has("rows", 0)
+    scratch.write("rows", 0, {"x": np.arange(6.0).reshape(2, 3).T, "none": np.zeros((0, 2)), "one": np.array(3)})
+    found = scratch.read("rows", 0)
+    assert found["x"].tolist() == [[0, 3], [1, 4], [2, 5]]
+    assert found["none"].shape == (0, 2)
+    assert found["one"] == 3
+    with (
+        patch("numpy.load", side_effect=OSError(errno.EIO, "Input/output error")),
+        pytest.raises(OSError, match="put") as failed,
+    ):
+        scratch.read("rows", 0)
+    assert str(failed.value.filename).endswith(".npy")
+
+
+def test_a_scratch_folder_that_cannot_be_begun_is_not_left(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for place in (None, tmp_path / "new" / "scratch"):
+        for kind in ("write", "fsync", "replace"):
+            with failing(kind, 1), pytest.raises(OSError, match="No space left"):
+                Scratch(place, {})
+            assert not [path for path in tmp_path.rglob("*") if path.name != "new"], (place, kind)
+
+
+def test_a_source_that_cannot_be_read_on_is_named(tmp_path, monkeypatch):
+    source = tmp_path / "news.csv"
+    source.write_text("text\nwhale song\n")
+
+    class Broken(io.BytesIO):
+        def read(self, *_):
+            raise OSError(errno.EIO, "Input/output error")
+
+        read1 = readinto = readinto1 = readline = read
+
+    monkeypatch.setattr("grampus.text.readers.streams.open_regular", lambda _: Broken())
+    with pytest.raises((OSError, CorpusError), match="Input/output error") as failed:
+        read_corpus(source)
+    assert "news.csv" in str(failed.value)

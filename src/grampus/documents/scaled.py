@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .._config import format_size, settings
-from .._files import temporary
+from .._files import new_folder
 from .._parallel import thread_count
 from .._progress import Progress
 from ..errors import InputError, MemoryBudgetError, MissingExtraError
@@ -196,7 +196,8 @@ def _set_fitted(model: Any, parts: Parts, settings: Settings, began: float, prog
 def write_tables(parts: Parts, folder: Path, run: Run) -> int:
     """Write the results of all documents as a folder of Parquet files, one for each piece; return how many.
 
-    The folder appears whole or not at all, and replaces an older one of such files.
+    The folder appears whole or not at all, and replaces an older one of such files; after an error the older one is
+    there.
 
     Parameters
     ----------
@@ -215,15 +216,9 @@ def write_tables(parts: Parts, folder: Path, run: Run) -> int:
     if folder.exists() and not all(file.suffix == ".parquet" for file in folder.iterdir()):
         raise InputError(f"The tables need a folder of their own; {folder} holds other files.")
     count = 0
-    beside = temporary(folder)
-    try:
-        beside.mkdir(parents=True)
+    with new_folder(folder, over=True) as fresh:
         for count, columns in enumerate(document_tables(parts, run), 1):
-            parquet.write_table(pyarrow.table(columns), beside / f"part-{count - 1:05d}.parquet")
-        shutil.rmtree(folder, ignore_errors=True)
-        beside.replace(folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)
+            parquet.write_table(pyarrow.table(columns), fresh / f"part-{count - 1:05d}.parquet")
     return count
 
 

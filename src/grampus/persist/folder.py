@@ -62,13 +62,14 @@ def write_folder(place: Path, schema: int, plain: dict[str, Any], arrays: dict[s
         with new_folder(place) as fresh:
             _fill(fresh, schema, plain, named)
         return
+    old = _ours(place)  # listed now: after the manifest is replaced nothing should fail
     try:
         kept = _fill(place, schema, plain, named)
     except BaseException:  # remove the new arrays
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            _sweep(place, json.loads(_read_bytes(place / MANIFEST, LARGEST_MANIFEST)))
+            _sweep(_ours(place), json.loads(_read_bytes(place / MANIFEST, LARGEST_MANIFEST)))
         raise
-    _sweep(place, kept)  # the old ones, which may hold what was to be forgotten
+    _sweep(old, kept)  # they may hold what was to be forgotten
 
 
 def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, Any]]:
@@ -158,12 +159,25 @@ def _file(name: str, digest: str) -> str:
     return f"{name}-{digest[:16]}.npy"
 
 
-def _sweep(folder: Path, manifest: dict[str, Any]) -> None:
-    """Remove the arrays that the manifest does not name, and what killed writers left."""
+def _ours(folder: Path) -> list[Path]:
+    """Return the arrays of a folder, and what killed writers left."""
+    return [file for file in folder.iterdir() if _FILE.fullmatch(file.name) or _TEMPORARY.fullmatch(file.name)]
+
+
+def _sweep(files: list[Path], manifest: dict[str, Any]) -> None:
+    """Remove files that the manifest does not name; after an error or an interrupt the others first."""
     named = {entry["file"] for entry in manifest["arrays"].values()}
-    for file in folder.iterdir():
-        if file.name not in named and (_FILE.fullmatch(file.name) or _TEMPORARY.fullmatch(file.name)):
-            file.unlink(missing_ok=True)
+    failed: BaseException | None = None
+    for file in files:
+        if file.name not in named:
+            try:
+                file.unlink(missing_ok=True)
+            except BaseException as error:
+                failed = error
+                with contextlib.suppress(OSError):
+                    file.unlink(missing_ok=True)
+    if failed is not None:
+        raise failed
 
 
 def _encode(content: dict[str, Any]) -> bytes:

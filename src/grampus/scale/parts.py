@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._config import format_size
-from .._files import new_folder, write_file
+from .._files import naming, new_folder, write_file
 from .._parallel import results_in_threads, thread_count
 from .._version import __version__
 from ..errors import InputError, MemoryBudgetError
@@ -92,7 +92,11 @@ class Scratch:
         manifest = self.folder / _MANIFEST
         self.resumed = manifest.exists()
         if not self.resumed:
-            write_file(manifest, content.encode())
+            try:
+                write_file(manifest, content.encode())
+            except BaseException:
+                self._remove()
+                raise
 
     def once(self, name: str, compute: Callable[[], Record]) -> Record:
         """Return arrays that were saved under a name, or compute and save them."""
@@ -123,7 +127,7 @@ class Scratch:
             )
         with new_folder(self._path(step, place)) as fresh:
             for name, array in record.items():
-                np.save(fresh / f"{name}.npy", array, allow_pickle=False)
+                _write_array(fresh / f"{name}.npy", array)
         self.used += size
 
     def has(self, step: str, place: int) -> bool:
@@ -144,20 +148,32 @@ class Scratch:
     def close(self, finished: bool) -> None:
         """Delete the folder; an unfinished job keeps the one that was asked for."""
         if finished or not self.kept:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            if self._alone:
-                with contextlib.suppress(OSError):  # other jobs may be in it
-                    self.folder.parent.rmdir()
+            self._remove()
+
+    def _remove(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if self._alone:
+            with contextlib.suppress(OSError):  # other jobs may be in it
+                self.folder.parent.rmdir()
 
     def _path(self, step: str, place: int) -> Path:
         return self.folder / step / f"{place:06d}"
 
 
+def _write_array(file: Path, array: NDArray[Any]) -> None:
+    """Write an array as .npy; unlike ``np.save``, say why where it fails."""
+    kept = np.ascontiguousarray(array).reshape(array.shape)
+    with file.open("xb") as out:
+        np.lib.format.write_array_header_1_0(out, np.lib.format.header_data_from_array_1_0(kept))
+        out.write(kept.reshape(-1).view(np.uint8).data)
+
+
 def _mapped(file: Path) -> NDArray[Any]:
-    try:
-        return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
-    except ValueError:  # an empty array cannot be mapped
-        return np.asarray(np.load(file, allow_pickle=False))
+    with naming(file):
+        try:
+            return np.asarray(np.load(file, mmap_mode="r", allow_pickle=False))
+        except ValueError:  # an empty array cannot be mapped
+            return np.asarray(np.load(file, allow_pickle=False))
 
 
 class Parts(ABC):

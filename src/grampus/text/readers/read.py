@@ -7,8 +7,10 @@ import re
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
+from pathlib import Path
 from typing import IO, Any
 
+from ..._files import naming
 from ..._progress import Progress
 from ...errors import CorpusError, InputError
 from ..corpus import Corpus
@@ -120,6 +122,8 @@ def open_table(
 ) -> tuple[Table, Source]:  # fmt: skip
     """Open a source with the reader that is named or fits it; return its records, and what the reader was given."""
     shared: dict[str, Any] = {}
+    if isinstance(source, str | os.PathLike):
+        cleanup.enter_context(naming(Path(source)))
     cleanup.callback(_close, shared)
     given: dict[str, Any] = {"options": options, "query": query, "log": log, "cleanup": cleanup, "shared": shared}
     wanted = (*columns.named(), *options.numbers, "id", *TITLES, *DATES) if columns.text else None
