@@ -118,10 +118,13 @@ def write_file(path: Path, data: bytes | memoryview) -> None:
             file.write(data)
         return
     target = Path(os.path.realpath(path))
-    with naming(path):
+    try:
         target.parent.mkdir(parents=True, exist_ok=True)
         replace_file(target, data)
         sync_folder(target.parent)
+    except OSError as error:  # name the file that was asked for, not where a link leads
+        reason = error.strerror or str(error) or type(error).__name__
+        raise OSError(error.errno or errno.EIO, reason, str(path)) from error
 
 
 def replace_file(path: Path, data: bytes | memoryview) -> None:

@@ -325,7 +325,7 @@ def test_embeddings_of_your_own(place, capsys, monkeypatch, tmp_path):
     assert json.loads(out)["kernel"] == "linear"  # of the rows alone
     status, out, error = here(place, capsys, monkeypatch, *words)
     assert status == 0, error
-    assert json.loads(out)["kernel"].startswith("0.3 * cosine|principal(")
+    assert json.loads(out)["kernel"].startswith("0.15 * cosine|principal(")
     status, out, error = here(place, capsys, monkeypatch, *words, "--kernel", "linear@embedding")
     assert status == 0, error
     assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
