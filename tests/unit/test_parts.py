@@ -404,6 +404,7 @@ def test_dask_workers_give_the_same_answer(fitted):
         cluster.close()
 
 
+@pytest.mark.slow
 def test_workers_that_die_at_the_start_are_one_line(monkeypatch):
     distributed = pytest.importorskip("distributed")
     from grampus.scale.dask import connect
@@ -422,6 +423,7 @@ def test_a_run_in_parts_is_not_updated_by_halves(fitted):
         update_run(whole.run_, ["a new whale"])
 
 
+@pytest.mark.slow
 def test_a_cluster_without_workers_gets_others_and_does_not_hang(monkeypatch):
     distributed = pytest.importorskip("distributed")
     from grampus.scale import dask
@@ -446,6 +448,7 @@ def test_a_cluster_without_workers_gets_others_and_does_not_hang(monkeypatch):
     assert len(looks) == 2 + 30 + 30
 
 
+@pytest.mark.slow
 def test_a_result_that_is_lost_on_its_way_is_waited_for_again(monkeypatch):
     distributed = pytest.importorskip("distributed")
     from grampus.scale.dask import OnDask
