@@ -51,7 +51,6 @@ def build_run(
 ) -> Run:
     """Describe a partition completely and return it as a Run; `places` are coordinates, if they are known already."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
-    corpus = inputs.corpus
     progress("describing", 0, 4)
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
     wording = wording_of(inputs)
@@ -72,26 +71,8 @@ def build_run(
     places = (coordinates(found.gram) if places is None else places)[group].astype(np.float32)
     progress("drawing the map", 1, 1)
     return Run(
-        provenance=Provenance(
-            kernel=str(found.predictor.kernel),
-            parameters={**parameters, "terms": words},
-            seed=found.seed,
-            command=command,
-            source=corpus.source,
-            fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
-            created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-            seconds=0.0,
-            versions=versions(),
-            languages=inputs.languages(),
-        ),
-        documents=Documents(
-            ids=corpus.ids,
-            titles=corpus.titles,
-            classes=None if corpus.labels is None else Texts(corpus.labels),
-            dates=corpus.dates,
-            texts=corpus.texts if inputs.has_texts else None,
-            excerpts=_excerpts(inputs),
-        ),
+        provenance=_provenance(found, {**parameters, "terms": words}, command),
+        documents=_kept(inputs),
         evidence=RunEvidence(
             labels=labels[group].astype(np.int32),
             clusters=clusters,
@@ -117,6 +98,36 @@ def build_run(
             representatives=representatives(found.gram),
         ),
         model=model,
+    )
+
+
+def _provenance(found: Partition, parameters: dict[str, Any], command: str) -> Provenance:
+    """Return how the partition was made; the caller knows the time that it took."""
+    inputs, corpus = found.inputs, found.inputs.corpus
+    return Provenance(
+        kernel=str(found.predictor.kernel),
+        parameters=parameters,
+        seed=found.seed,
+        command=command,
+        source=corpus.source,
+        fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
+        created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        seconds=0.0,
+        versions=versions(),
+        languages=inputs.languages(),
+    )
+
+
+def _kept(inputs: Inputs) -> Documents:
+    """Return what a run keeps of the documents themselves."""
+    corpus = inputs.corpus
+    return Documents(
+        ids=corpus.ids,
+        titles=corpus.titles,
+        classes=None if corpus.labels is None else Texts(corpus.labels),
+        dates=corpus.dates,
+        texts=corpus.texts if inputs.has_texts else None,
+        excerpts=_excerpts(inputs),
     )
 
 

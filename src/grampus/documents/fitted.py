@@ -71,11 +71,15 @@ class Pending:
     seconds: float
     progress: Progress
 
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return int(self.partition.labels.max(initial=-1)) + 1
+
     def labels(self) -> NDArray[np.intp]:
         """Return the cluster of every document."""
         found = self.partition
-        labels = found.labels[found.inputs.group]
-        return row_labels(labels, self.missing, int(found.labels.max(initial=-1)) + 1).astype(np.intp)
+        return row_labels(found.labels[found.inputs.group], self.missing, self.n_clusters).astype(np.intp)
 
     def run(self) -> Run:
         """Return the run: whether the clusters are groups, how steady they are, names, tree, map."""
@@ -149,9 +153,7 @@ class FittedClusterer(BaseEstimator):
         """Set the fitted attributes from a run, or from what it will be made of."""
         self._made = made
         self.labels_ = made.labels() if isinstance(made, Pending) else made.evidence.labels.astype(np.intp)
-        self.n_clusters_ = (
-            int(made.partition.labels.max(initial=-1)) + 1 if isinstance(made, Pending) else made.n_clusters
-        )
+        self.n_clusters_ = made.n_clusters
 
     @property
     def _columns(self) -> dict[str, str]:
