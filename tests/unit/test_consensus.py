@@ -13,7 +13,7 @@ from grampus import DocumentClusterer, consensus, parse_kernel
 from grampus.cluster import coassociation, confidence, partitions
 from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
 from grampus.documents.graphs import LESS, cuts_of, dominant_cut
-from grampus.documents.methods import check_method, restore_method
+from grampus.documents.methods import CUTS, check_method, restore_method
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, at_rank, principal
 from grampus.metrics import ari
@@ -345,3 +345,10 @@ def test_distinct_rows_are_those_of_numpy(views, k):
     wanted, inverse = np.unique(codes, axis=0, return_inverse=True)
     np.testing.assert_array_equal(rows, wanted)
     np.testing.assert_array_equal(group, inverse.reshape(-1))
+
+
+def test_many_clusters_cut_no_graph(monkeypatch):
+    rows = np.random.default_rng(0).normal(size=(600, 4))
+    monkeypatch.setattr("grampus.documents.methods.cuts_of", None)  # would fail
+    found = ConsensusMethod(ranks=(4,), n_init=1).cluster(LinearGram(rows), Job(CUTS + 1, np.ones(600), n_init=1))
+    assert len(set(found.labels.tolist())) == CUTS + 1

@@ -32,6 +32,7 @@ from ..errors import InputError
 from ..gram import Gram, at_rank, centre
 from .graphs import FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
+CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
 SEEDS = 10  # documents a cluster that make a start better than a consensus without it
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
 
@@ -198,8 +199,8 @@ class ConsensusMethod(Method):
     what is added to it cannot outvote it where it does not help. If one class dominates, k-means splits it in most
     views, and each in its own way: where the k-means views do not agree, the random-walk cut of the first graph is far
     smaller than the consensus's normalised cut, and it hardly changes with twice as many neighbours, it is the answer.
-    Above 50,000 documents there are no graphs. Fewer than 100 have too little to look at from several sides: kernel
-    k-means clusters them, and its starts are the views.
+    Above 50,000 documents, and for more than 200 clusters, there are no graphs. Fewer than 100 documents are clustered
+    by kernel k-means, whose starts are the views: they have too little to look at from several sides.
 
     Parameters
     ----------
@@ -292,7 +293,7 @@ class ConsensusMethod(Method):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
             partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
-        return partitions, [self._cut(views[rank], job, count) for rank, count in self.graphs if job.k > 1]
+        return partitions, [self._cut(views[rank], job, count) for rank, count in self.graphs if 1 < job.k <= CUTS]
 
     def _cut(self, view: Gram, job: Job, n_neighbors: int) -> Cuts | None:
         return cuts_of(view, job.weights, n_neighbors, job.k, 3 * self.n_init // 2, job.seed)

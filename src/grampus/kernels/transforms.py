@@ -14,7 +14,7 @@ from ..gram.transforms import check_order, check_shift
 from .base import Transform
 from .spelling import register
 
-COMPONENTS = 30  # of principal(auto), at least; as many as clusters where there are more
+COMPONENTS = 30, 200  # of principal(auto), at least and at most; between them as many as clusters
 
 
 @register
@@ -182,7 +182,7 @@ class Principal(Transform):
     Parameters
     ----------
     rank : int or "auto"
-        Number of components; "auto" is max(30, k), or 30 where no number of clusters is known.
+        Number of components; "auto" is k, from 30 to 200, and 30 where no number of clusters is known.
 
     Examples
     --------
@@ -191,7 +191,7 @@ class Principal(Transform):
     """
 
     name: ClassVar[str] = "principal"
-    words: ClassVar[str] = "keep the leading `rank` components, which many documents share; auto is max(30, k)"
+    words: ClassVar[str] = "keep the leading `rank` components, which many documents share; auto is k, from 30 to 200"
     formula: ClassVar[str] = "V_r Λ_r V_rᵀ, the best approximation of rank r"
     rank: int | str = 100
     spare: ClassVar[int] = 0
@@ -204,11 +204,12 @@ class Principal(Transform):
             self._set(rank=check_integer(self.rank, "rank", low=1))
 
     def for_clusters(self, k: int, spare: int = 0) -> Transform:
-        """Return as many components as clusters, and at least 30, for ``principal(auto)``; `spare` ones on the side."""
-        found = Principal(max(COMPONENTS, k) if isinstance(self.rank, str) else self.rank)
+        """Return as many components as clusters, from 30 to 200, for ``principal(auto)``; `spare` ones on the side."""
+        least, most = COMPONENTS
+        found = Principal(min(max(least, k), most) if isinstance(self.rank, str) else self.rank)
         found._set(spare=spare)
         return found
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the components and return the Gram of low rank."""
-        return grams.principal(gram, COMPONENTS if isinstance(self.rank, str) else self.rank, spare=self.spare)
+        return grams.principal(gram, COMPONENTS[0] if isinstance(self.rank, str) else self.rank, spare=self.spare)
