@@ -6,7 +6,7 @@ nothing of a deleted document remains.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,16 +17,15 @@ from .._array import Array, tiles
 from .._progress import Progress
 from ..describe import describe, evidence, name_tree
 from ..errors import InputError, RunError
-from ..gram import Gram
 from ..gram.graph import nearest
 from ..persist import Run, RunEvidence
 from ..persist.edits import refit
-from ..text import Corpus
+from ..text import Corpus, Texts
 from ..text.embed.store import forget_texts
-from .build_run import build_run, wording_of
+from .build_run import build_run, excerpt, wording_of
 from .follow import SAME, entry, followed
 from .forget import forgotten, split_words, texts_of, without, words_of
-from .inputs import Inputs, as_corpus
+from .inputs import as_corpus
 from .layout import coordinates
 from .naming import PLACE, renamed
 from .partition import Partition
@@ -82,11 +81,12 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     if light and not followed(old, partition.labels[partition.inputs.group], came_from)[0].all():
         light = False  # where a cluster does not survive, terms and clusters are learned anew
         partition = cluster_again(old, corpus, came_from, progress, light=light, steady=steady, anew=True)
-    places = _places(old, partition.gram, partition.inputs, came_from)
+    places = _places(old, partition, came_from)
     parameters = {name: value for name, value in old.provenance.parameters.items() if name not in ("terms", PLACE)}
     named_below = light or (not gone and partition.inputs.described is not None)
     silent = replace(partition, inputs=replace(partition.inputs, described=None)) if named_below else partition
-    made = build_run(silent, None, parameters, old.provenance.command, progress, places)
+    excerpts = _excerpts(old, corpus, came_from)
+    made = build_run(silent, None, parameters, old.provenance.command, progress, places, excerpts)
     made = replace(
         made, provenance=replace(made.provenance, columns=old.provenance.columns, source=old.provenance.source)
     )
@@ -134,12 +134,12 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
     if not len(stay) + count:
         raise InputError("an update must leave a document; this one deletes all.")
 
-    def column(name: str, given: Sequence[str] | None) -> list[str] | None:
+    def column(name: str, given: Sequence[str] | None) -> Texts | None:
         held = getattr(old.documents, name)
         if held is None and given is None:
             return None
-        kept = [""] * len(stay) if held is None else [held[int(i)] for i in stay]
-        return [*kept, *([""] * count if given is None else given)]
+        kept = Texts([""] * len(stay)) if held is None else held.take(stay)
+        return kept + Texts([""] * count if given is None else given)
 
     texts, ids = column("texts", None if new is None else new.texts), column("ids", None if new is None else new.ids)
     assert texts is not None
@@ -153,6 +153,14 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         notes=() if new is None else new.notes,
     )
     return corpus, np.concatenate([stay, np.full(count, -1, dtype=np.intp)])
+
+
+def _excerpts(old: Run, corpus: Corpus, came_from: NDArray[np.intp]) -> Texts | None:
+    """Return the excerpts of old documents, and those of new ones; None if they are not known."""
+    known, new = old.documents.excerpts, np.flatnonzero(came_from < 0).tolist()
+    if known is None:
+        return None
+    return known.take(came_from[came_from >= 0]) + Texts(excerpt(corpus.texts[at]) for at in new)
 
 
 def _new(old: Run, documents: Any) -> Corpus:
@@ -220,24 +228,32 @@ def _branch_names(old: Run, seen: RunEvidence, came_from: NDArray[np.intp]) -> d
     }
 
 
-def _places(old: Run, gram: Gram, inputs: Inputs, came_from: NDArray[np.intp]) -> Array:
-    """Return the map: old documents where they were, new ones between those they resemble most.
+def _places(old: Run, partition: Partition, came_from: NDArray[np.intp]) -> Array:
+    """Return the map: old documents where they were, new ones between those of their cluster that they resemble most.
 
     If there are more new documents than old ones, all are laid out.
     """
+    inputs, labels = partition.inputs, partition.labels
     was = np.flatnonzero(came_from >= 0)
     known = np.zeros(len(inputs.first), dtype=bool)
     known[inputs.group[was]] = True
     if 2 * known.sum() < len(known):
-        return coordinates(gram)
-    places = np.zeros((len(known), 2))
+        return coordinates(partition.gram)
+    places, base = np.zeros((len(known), 2)), partition.gram.split_shift()[0]
     places[inputs.group[was]] = old.layout.coordinates[came_from[was]]
-    there, new = np.flatnonzero(known), np.flatnonzero(~known)
-    base, near = gram.split_shift()[0], min(NEAR, len(there))
-    for part in tiles(len(new), 8 * len(there)):
-        block = np.asarray(base.block(new[part], there), dtype=np.float64)
-        best, values = nearest(block, near)
-        weights = np.maximum(values, 1e-6)
-        shares = weights / weights.sum(axis=1, keepdims=True)
-        places[new[part]] = (shares[:, :, None] * places[there[best]]).sum(axis=1)
+    for new, there in _beside(labels, known):
+        for part in tiles(len(new), 8 * len(there)):
+            block = np.asarray(base.block(new[part], there), dtype=np.float64)
+            best, values = nearest(block, min(NEAR, len(there)))
+            weights = np.maximum(values, 1e-6)
+            shares = weights / weights.sum(axis=1, keepdims=True)
+            places[new[part]] = (shares[:, :, None] * places[there[best]]).sum(axis=1)
     return places
+
+
+def _beside(labels: NDArray[np.intp], known: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield new documents and the old ones they may be drawn beside: those of their cluster, or all."""
+    for cluster in range(-1, int(labels.max()) + 1):
+        new, there = np.flatnonzero(~known & (labels == cluster)), np.flatnonzero(known & (labels == cluster))
+        if len(new):
+            yield new, there if cluster >= 0 and len(there) else np.flatnonzero(known)
