@@ -24,7 +24,7 @@ from .follow import followed
 from .guided import run_method
 from .inputs import Inputs, default_terms, distinct
 from .levels import partitions
-from .methods import Found, Job
+from .methods import Found, Job, Method
 from .parameters import restored
 from .partition import Partition
 from .predict import Predictor, restoring, saved_rows, under
@@ -48,57 +48,79 @@ def _has_grown(old: Run, corpus: Corpus) -> bool:
     return 0 < GROWN * _learned_from(old) <= len(corpus)
 
 
-def cluster_again(
-    old: Run,
-    corpus: Corpus,
-    came_from: NDArray[np.intp],
-    progress: Progress,
-    *,
-    light: bool,
-    steady: bool,
-    anew: bool = False,
-) -> Partition:
-    """Place the new documents and cluster all from there by kernel k-means, or anew where that is not enough.
-
-    The method of the run clusters anew if there are twice as many documents as when terms were learned, and where one
-    of the clusters would not survive: k-means from an old answer follows what changes little, and gets stuck where much
-    does.
+def extend(old: Run, corpus: Corpus, came_from: NDArray[np.intp], progress: Progress) -> Partition | None:
+    """Place new documents in terms that are known, and run kernel k-means on from there.
 
     Parameters
     ----------
     old : Run
     corpus : Corpus
-        Old documents that stay, and new ones.
+        Old documents, and new ones.
     came_from : array of shape (n,)
         The old position of each; −1 for a new one.
     progress : callable
-    light : bool
-        Whether the terms stay as they were learned.
-    steady : bool
-        Whether clusters are only to follow the old ones: nothing is clustered anew.
-    anew : bool
-        Whether to cluster anew at once, because a cluster would not survive.
+
+    Returns
+    -------
+    Partition or None
+        None if one of the clusters would not survive: k-means from an old answer follows what changes little, and gets
+        stuck where much does.
     """
-    kernel = parse_kernel(old.provenance.kernel)
     progress("reading terms", 0, 1)
-    with restoring():
-        _, polish, given = restored(old)
-    if light:
-        inputs = _extended(old, corpus, came_from, kernel)
-    else:
-        with restoring():
-            model = _unfitted(old)
-        kernel, inputs = model._collect(corpus, kernel, None, progress)
-        kernel = kernel.for_clusters(1, given["method"].components())
+    kernel = parse_kernel(old.provenance.kernel)
+    inputs = _extended(old, corpus, came_from, kernel)
     gram = kernel.gram(inputs.features, inputs.collection)
     progress("reading terms", 1, 1)
-    start, seed, notes = _Start.of(old, inputs, came_from), old.provenance.seed or 0, inputs.notes()
-    job = Job(start.k, inputs.weights, given["effort"].n_init, polish, seed, progress)
-    anew = anew or _has_grown(old, corpus)
-    found = None if anew and not steady else _continued(gram, start, job)
-    if found is None or not (steady or light or followed(old, found.labels[inputs.group], came_from)[0].all()):
-        found = _anew(gram, start, given["method"], job, notes)
-    labels = found.labels
+    found = _continued(gram, _Start.of(old, inputs, came_from), _job(old, inputs, progress)[1])
+    if not followed(old, found.labels[inputs.group], came_from)[0].all():
+        return None
+    return _partition(old, kernel, inputs, gram, found, inputs.notes())
+
+
+def learn_anew(
+    old: Run, corpus: Corpus, came_from: NDArray[np.intp], progress: Progress, *, steady: bool, lost: bool
+) -> Partition:
+    """Learn terms anew, and cluster by the method of the run; clusters get the numbers of those they resemble.
+
+    The method is not asked where clusters are to be steady. Nor is it where a run without terms of its own has not
+    lost a cluster: kernel k-means from the old answer follows the documents then.
+
+    Parameters
+    ----------
+    old, corpus, came_from, progress : as for ``extend``
+    steady : bool
+        Whether clusters are only to follow the old ones.
+    lost : bool
+        Whether a cluster is known not to survive.
+    """
+    progress("reading terms", 0, 1)
+    with restoring():
+        model = _unfitted(old)
+    kernel, inputs = model._collect(corpus, parse_kernel(old.provenance.kernel), None, progress)
+    method, job = _job(old, inputs, progress)
+    kernel = kernel.for_clusters(1, method.components())
+    gram = kernel.gram(inputs.features, inputs.collection)
+    progress("reading terms", 1, 1)
+    start, notes = _Start.of(old, inputs, came_from), inputs.notes()
+    found = None
+    if steady or not (lost or _has_grown(old, corpus)):
+        found = _continued(gram, start, job)
+        lost = not followed(old, found.labels[inputs.group], came_from)[0].all()
+    if found is None or (lost and not steady):
+        found = _anew(gram, start, method, job, notes)
+    return _partition(old, kernel, inputs, gram, found, notes)
+
+
+def _job(old: Run, inputs: Inputs, progress: Progress) -> tuple[Method, Job]:
+    """Return the method of a run, and its task for documents with these weights; the number of clusters is not set."""
+    with restoring():
+        _, polish, given = restored(old)
+    return given["method"], Job(0, inputs.weights, given["effort"].n_init, polish, old.provenance.seed or 0, progress)
+
+
+def _partition(old: Run, kernel: Kernel, inputs: Inputs, gram: Gram, found: Found, notes: list[str]) -> Partition:
+    """Return the partition with its levels."""
+    labels, seed = found.labels, old.provenance.seed or 0
     answer = next((name for name in old.levels if np.array_equal(old.level_labels(name), old.evidence.labels)), "")
     ks = {level.name: len(level.branches) for level in old.evidence.levels} if answer in ("middle", "") else {}
     levels = partitions(gram, labels, {**ks, "middle": int(labels.max()) + 1}, seed)
@@ -195,12 +217,12 @@ def _continued(gram: Gram, start: _Start, job: Job) -> Found:
     return Found(_packed(labels), outcome, job.polish)
 
 
-def _anew(gram: Gram, start: _Start, method: Any, job: Job, notes: list[str]) -> Found:
+def _anew(gram: Gram, start: _Start, method: Method, job: Job, notes: list[str]) -> Found:
     """Return clusters that the method finds, with the numbers of the old ones that they share most documents with."""
     weights = np.where(start.out, 0.0, job.weights)
     if start.k < 2 or np.count_nonzero(weights > 0) < start.k:
         return _continued(gram, start, job)
-    found, _ = run_method(gram, method, replace(job, weights=weights), None, notes)
+    found, _ = run_method(gram, method, replace(job, k=start.k, weights=weights), None, notes)
     labels = np.where(start.out, -1, found.labels)
     both = (start.labels >= 0) & (labels >= 0)
     shared = np.zeros((int(labels.max()) + 1, start.k))

@@ -29,7 +29,7 @@ from .inputs import as_corpus
 from .layout import coordinates
 from .naming import PLACE, renamed
 from .partition import Partition
-from .recluster import cluster_again, keeps_terms
+from .recluster import extend, keeps_terms, learn_anew
 from .tree_labels import filled_names
 
 NEAR = 5  # documents beside which a new one is drawn
@@ -38,10 +38,11 @@ NEAR = 5  # documents beside which a new one is drawn
 def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), progress: Progress | None = None) -> Run:
     """Add documents to a run, delete others, and cluster again with the old answer as start.
 
-    Terms and weights are learned anew, unless there are at most twice as many documents as when they were learned
-    and all clusters survive; then the words of clusters and branches stay, too. The number of clusters
-    stays, unless one loses all its documents. Edits are applied again; a warning says which no longer fit. Stability is
-    not measured.
+    If there are less than twice as many documents as when terms were learned, and all clusters survive, terms and
+    weights stay, and so do the words of clusters and branches. Otherwise terms are learned anew, and the method of the
+    run finds the clusters anew; they get the numbers of those they share most documents with. Where documents are
+    deleted, or the run was guided, clusters only follow the old ones. The number of clusters stays, unless one loses
+    all its documents. Edits are applied again; a warning says which no longer fit. Stability is not measured.
 
     Parameters
     ----------
@@ -75,12 +76,12 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     progress, gone = progress or (lambda *_: None), set(delete)
     old = run if run.original is None else run.original
     corpus, came_from = _joined(old, documents, gone)
-    light = not gone and keeps_terms(old, corpus)
-    steady = bool(gone) or "guide" in old.provenance.parameters
-    partition = cluster_again(old, corpus, came_from, progress, light=light, steady=steady)
-    if light and not followed(old, partition.labels[partition.inputs.group], came_from)[0].all():
-        light = False  # where a cluster does not survive, terms and clusters are learned anew
-        partition = cluster_again(old, corpus, came_from, progress, light=light, steady=steady, anew=True)
+    tried = not gone and keeps_terms(old, corpus)
+    partition = extend(old, corpus, came_from, progress) if tried else None
+    light = partition is not None
+    if partition is None:
+        steady = bool(gone) or "guide" in old.provenance.parameters
+        partition = learn_anew(old, corpus, came_from, progress, steady=steady, lost=tried)
     places = _places(old, partition, came_from)
     parameters = {name: value for name, value in old.provenance.parameters.items() if name not in ("terms", PLACE)}
     named_below = light or (not gone and partition.inputs.described is not None)
@@ -139,7 +140,7 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         if held is None and given is None:
             return None
         kept = Texts([""] * len(stay)) if held is None else held.take(stay)
-        return kept + Texts([""] * count if given is None else given)
+        return kept + (given if isinstance(given, Texts) else Texts([""] * count if given is None else given))
 
     texts, ids = column("texts", None if new is None else new.texts), column("ids", None if new is None else new.ids)
     assert texts is not None
