@@ -67,7 +67,7 @@ def _names(
 
 
 def filled_names(
-    nodes: Sequence[Node] | Sequence[Branch], clusters: tuple[Cluster, ...], whole: dict[int, int], names: list[str]
+    nodes: Sequence[Node | Branch], clusters: tuple[Cluster, ...], whole: dict[int, int], names: list[str]
 ) -> list[str]:
     """Name the nodes that have no name after the clusters inside them, or the node that they are a part of."""
     names = list(names)
