@@ -100,8 +100,7 @@ coverage-native: $(STAMP)  ## lines and branches of the C++ sources that its tes
 	PATH="$(abspath $(BIN)):$$PATH" cmake --build build/coverage > /dev/null
 	mkdir -p build/coverage/src && cp -r src/grampus build/coverage/src/ && rm -f build/coverage/src/grampus/_native/*.so
 	cp build/coverage/_core*.so build/coverage/src/grampus/_native/
-	PYTHONPATH=build/coverage/src $(PY) -m pytest -q -p no:cacheprovider $(PYTEST_ARGS) $(NATIVE_TESTS)
-	$(PY) -m tools.coverage native
+	$(PY) -m tools.coverage native $(NATIVE_TESTS)
 
 sdist: $(STAMP)  ## the source archive, into dist/
 	$(PY) -m build --no-isolation --sdist --outdir dist . > /dev/null

@@ -1,8 +1,8 @@
 """Compare the coverage of the tests with its limits: Python by coverage.py, C++ by gcov.
 
 `python -m tools.coverage python` reads .coverage/data*, as `make coverage` leaves them; `python -m tools.coverage
-native` reads what a build with GRAMPUS_COVERAGE has counted in build/coverage. Both print the least covered files and
-fail below the limits.
+native TESTS` runs tests with a build that counts (GRAMPUS_COVERAGE), in build/coverage. Both print the least covered
+files and fail below the limits.
 """
 
 from __future__ import annotations
@@ -132,12 +132,30 @@ def _native(name: str, lines: dict[int, int], branches: dict[tuple[int, int], in
     return Counted(name, len(lines), len(lines) - len(unrun), len(branches), sum(map(bool, branches.values())), missing)
 
 
+RUN = """
+import sys, pytest
+sys.meta_path[:] = [one for one in sys.meta_path if not type(one).__module__.startswith("_editable")]
+sys.path.insert(0, sys.argv[1])
+import grampus._native._core as core
+assert core.__file__.startswith(sys.argv[1]), core.__file__
+raise SystemExit(pytest.main(sys.argv[2:]))
+"""
+
+
+def run_counting(tests: list[str]) -> None:
+    """Run tests with the package in build/coverage: an editable installation would find its own first."""
+    command = [sys.executable, "-c", RUN, str(BUILD / "src"), "-q", "-p", "no:cacheprovider", "-n", "0", *tests]
+    subprocess.run(command, cwd=ROOT, check=True)
+
+
 def main(arguments: list[str]) -> int:
     """Run the command."""
-    if len(arguments) != 1 or arguments[0] not in LIMITS:
-        sys.stderr.write("usage: python -m tools.coverage python | native\n")
+    kind, tests = (arguments or [""])[0], arguments[1:]
+    if kind not in LIMITS or (tests != []) != (kind == "native"):
+        sys.stderr.write("usage: python -m tools.coverage python | native TESTS\n")
         return 2
-    kind = arguments[0]
+    if kind == "native":
+        run_counting(tests)
     text, holds = verdict(python_files() if kind == "python" else native_files(), LIMITS[kind])
     sys.stdout.write(f"{text}\n")
     return 0 if holds else 1

@@ -182,6 +182,29 @@ def test_neighbours_equal_the_full_matrix(seed, n, p, kind):
         assert _native.largest(K[i : i + 1], p, TIE)[0].tolist() == np.sort([*above, *level[: p - len(above)]]).tolist()
 
 
+@pytest.mark.parametrize("scale", [1e-3, 1e15, 1e100])
+def test_neighbours_of_rows_too_long_for_single_precision(scale):
+    x = KINDS["texts"](np.random.default_rng(5), 60, 12)
+    found = []
+    for factor in (1.0, scale):
+        rows = sp.csr_array(x * factor)
+        documents = _native.sparse_documents(rows, np.ones(60), (x**2).sum(axis=1) * factor**2, np.ones(60))
+        found.append(_native.nearest(_native.Postings(documents), 4, 0, 60)[0].tolist())
+    assert found[0] == found[1]
+
+
+def test_what_is_not_a_number_or_not_stored_is_refused():
+    ones = np.ones(2)
+    places = np.zeros(2, dtype=np.int32), np.arange(3, dtype=np.int64)
+    with pytest.raises(TypeError, match="data must be float32 or float64"):
+        _core.Sparse(np.ones(2, dtype=np.int16), *places, ones, 1, ones, ones)
+    dense = _native.start_run(
+        _native.dense_documents(np.eye(2), ones, ones), [0, 1], 2, (False, 1e-12, 0.0, False, 1.0), 5, 3
+    )
+    with pytest.raises(TypeError, match="only stored sums can be added to"):
+        _ = dense.sums
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 80), st.sampled_from([0.3, 0.7, 0.9, 1.0]))
 def test_near_pairs_equal_the_full_matrix(seed, n, threshold):

@@ -73,8 +73,10 @@ def test_k_means_plus_plus_is_that_of_the_textbook(seed, n, k, copies):
     rows = rows[rng.integers(0, max(1, n // 3), n)] if copies else rows
     similar, mass = rows @ rows.T, rng.integers(1, 4, n).astype(float)
     k = min(k, n)
-    found = plus_plus(lambda centres: similar[centres], np.diag(similar), k, np.random.default_rng(seed), mass)
-    assert found.tolist() == textbook_plus_plus(similar, k, np.random.default_rng(seed), mass).tolist()
+    wanted = textbook_plus_plus(similar, k, np.random.default_rng(seed), mass).tolist()
+    for read in (lambda centres: similar[centres], rows):
+        found = plus_plus(read, np.diag(similar), k, np.random.default_rng(seed), mass)
+        assert found.tolist() == wanted
 
 
 @given(st.integers(0, 2**32), st.integers(1, 14), st.integers(0, 2))
@@ -94,6 +96,13 @@ def test_equal_costs_are_joined_in_order():
 
 
 def test_wrong_shapes_are_refused():
+    seeds = _native.Seeds(np.ones(3), np.ones(3))
+    with pytest.raises(InputError, match="rows must hold the features of 3 documents"):
+        seeds.spread(np.ones((2, 4)), 1, [0.5])
+    with pytest.raises(InputError, match="uniform must hold draws for k centres"):
+        seeds.spread(np.ones((3, 4)), 3, [0.5, 0.5])
+    with pytest.raises(InputError, match="every centre needs a draw"):
+        seeds.spread(np.ones((3, 4)), 2, [0.5])
     with pytest.raises(InputError, match="sizes must be above 0"):
         _native.ward(np.eye(2), [1.0, 0.0], np.empty((0, 2)))
     with pytest.raises(InputError, match="total must have shape"):

@@ -10,7 +10,7 @@ import pytest
 
 import grampus
 from grampus import DocumentClusterer, consensus, parse_kernel
-from grampus.cluster import coassociation, confidence
+from grampus.cluster import coassociation, confidence, partitions
 from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
 from grampus.documents.graphs import LESS, cuts_of, dominant_cut
 from grampus.documents.methods import check_method, restore_method
@@ -335,3 +335,13 @@ def test_one_cluster_and_options() -> None:
     for bad in ({"ranks": ()}, {"ranks": (0,)}, {"graphs": ((3, 0),)}, {"n_init": 0}):
         with pytest.raises(InputError):
             ConsensusMethod(**bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("views", "k"), [(1, 3), (4, 5), (40, 30)])  # the last fills more than one number
+def test_distinct_rows_are_those_of_numpy(views, k):
+    codes = np.random.default_rng(views).integers(-1, k, size=(300, views))
+    codes[100:200] = codes[:100]
+    rows, group = partitions._distinct(codes)
+    wanted, inverse = np.unique(codes, axis=0, return_inverse=True)
+    np.testing.assert_array_equal(rows, wanted)
+    np.testing.assert_array_equal(group, inverse.reshape(-1))

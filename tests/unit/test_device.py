@@ -12,11 +12,11 @@ import scipy.sparse as sp
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import RULES, batch
-from grampus.cluster.kmeans.gpu import DeviceRows
+from grampus.cluster.kmeans import RULES, Batch, batch
+from grampus.cluster.kmeans.gpu import DeviceRows, DeviceStored
 from grampus.cluster.kmeans.gpu.course import fill
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gram import DenseGram, LinearGram, eigen, eigenpairs, normalise, shift
+from grampus.gram import DenseGram, LinearGram, Plan, eigen, eigenpairs, empirical_map, normalise, shift
 from grampus.gram.device import DeviceBlocks, device_products
 from tests.reference import standin
 
@@ -182,6 +182,17 @@ def test_an_allocation_that_fails_is_one_line(device, monkeypatch):
 def test_lengths_too_far_apart_run_on_the_processor(device):
     x = points() * np.geomspace(1, 1e9, 60)[:, None]
     same(LinearGram(x), 3, n_init=2)
+
+
+def test_rows_that_only_the_processor_computes_stay_there(device):
+    gram = empirical_map(LinearGram(counts(200)))
+    chosen = Batch(gram, RULES["plain"], [3], 2)
+    chosen._plan = Plan.MULTIPLY
+    assert not isinstance(chosen._backend, DeviceStored | DeviceRows)
+    start = np.tile(np.arange(3, dtype=np.int32), 67)[None, :200]
+    (found,) = chosen.run(3, start)
+    (wanted,) = Batch(DenseGram(gram.dense()), RULES["plain"], [3], 2).run(3, start)
+    np.testing.assert_array_equal(found.labels, wanted.labels)
 
 
 def test_estimators_use_it(device):

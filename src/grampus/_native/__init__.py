@@ -9,6 +9,8 @@ instruction set and for any number of threads. Single precision only rules out w
 
 from __future__ import annotations
 
+import ctypes
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -198,6 +200,20 @@ def lay_out(
     return places
 
 
+@lru_cache(maxsize=1)
+def _product() -> int:
+    """Return the address of BLAS's dgemm, which SciPy offers to compiled code: it needs no lock of Python's."""
+    from scipy.linalg import cython_blas  # not needed to import Grampus
+
+    capsule = cython_blas.__pyx_capi__["dgemm"]
+    ctypes.pythonapi.PyCapsule_GetName.restype = ctypes.c_char_p
+    ctypes.pythonapi.PyCapsule_GetName.argtypes = [ctypes.py_object]
+    ctypes.pythonapi.PyCapsule_GetPointer.restype = ctypes.c_void_p
+    ctypes.pythonapi.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    name = ctypes.pythonapi.PyCapsule_GetName(capsule)
+    return int(ctypes.pythonapi.PyCapsule_GetPointer(capsule, name))
+
+
 class Seeds:
     """Documents, and the nearest of the centres that were drawn from them (greedy k-means++).
 
@@ -225,6 +241,15 @@ class Seeds:
         self._core.take(
             _numbers(similar, (len(centres), self._n), "similar"), _numbers(centres, centres.shape, "centres", np.int64)
         )
+
+    def spread(self, rows: Any, k: int, uniform: Any) -> None:
+        """Draw k centres of documents with features (n, m), each the best of several: 1 + (k − 1) · trials numbers."""
+        rows, trials = np.require(rows, np.float64, ["C_CONTIGUOUS", "ALIGNED"]), (len(uniform) - 1) // max(k - 1, 1)
+        wanted = rows.ndim == 2 and len(rows) == self._n and 0 < rows.shape[1] <= _MOST // 8
+        _require(wanted, f"rows must hold the features of {self._n} documents; got shape {rows.shape}")
+        _require(k >= 1 and len(uniform) == 1 + (k - 1) * trials, "uniform must hold draws for k centres")
+        _require(k == 1 or trials >= 1, "every centre needs a draw")
+        self._core.spread(rows, _numbers(uniform, (len(uniform),), "uniform"), k, trials, _product())
 
     def labels(self) -> Array:
         """Return the nearest centre of every document."""

@@ -170,6 +170,9 @@ NB_MODULE(_core, m) {
         .def("take", [](Seeds& self, Matrix<double> similar, Vector<int64_t> centres) {
             self.take(similar.data(), centres.data(), static_cast<int64_t>(centres.shape(0)));
         }, Free())
+        .def("spread", [](Seeds& self, Matrix<double> rows, Vector<double> uniform, int64_t k, int trials, uintptr_t multiply) {
+            self.spread(rows.data(), static_cast<int>(rows.shape(1)), uniform.data(), k, trials, reinterpret_cast<Gemm>(multiply));
+        }, Free())
         .def("labels", [](const Seeds& self) { return array(self.labels()); });
     m.def("ward", [](Out2<double> total, Out1<double> sizes, Matrix<int64_t> groups, Out2<int64_t> joins) {
         ward(total.data(), sizes.data(), static_cast<int64_t>(sizes.shape(0)), groups.data(), static_cast<int64_t>(groups.shape(0)), joins.data());

@@ -139,6 +139,20 @@ void Seeds::take(const double* similar, const int64_t* centres, int64_t count) {
     ++taken_;
 }
 
+void Seeds::spread(const double* rows, int m, const double* uniform, int64_t k, int trials, Gemm multiply) {
+    const int n = static_cast<int>(nearest_.size()), most = std::max(trials, 1);
+    const double one = 1.0, none = 0.0;
+    std::vector<double> similar(static_cast<size_t>(most) * n), drawn(static_cast<size_t>(most) * m);
+    std::vector<int64_t> centres(most);
+    int count = 1;
+    for (int64_t step = 0; step < k; ++step, uniform += count, count = trials) {
+        if (!draw(uniform, count, centres.data())) break;  // every document equals a centre
+        for (int c = 0; c < count; ++c) std::copy_n(rows + centres[c] * m, m, drawn.begin() + static_cast<int64_t>(c) * m);
+        multiply("T", "N", &n, &count, &m, &one, rows, &m, drawn.data(), &m, &none, similar.data(), &n);
+        take(similar.data(), centres.data(), count);
+    }
+}
+
 void ward(double* total, double* sizes, int64_t k, const int64_t* groups, int64_t count, int64_t* joins) {
     Costs costs(total, sizes, k);
     std::vector<int64_t> number(k);

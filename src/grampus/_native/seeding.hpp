@@ -5,6 +5,10 @@
 
 namespace grampus {
 
+// BLAS's dgemm, as SciPy passes it on.
+using Gemm = void (*)(const char*, const char*, const int*, const int*, const int*, const double*, const double*, const int*, const double*,
+                      const int*, const double*, double*, const int*);
+
 // Documents, their squared distances from the nearest centre drawn so far, and which centre that is.
 class Seeds {
 public:
@@ -17,6 +21,10 @@ public:
 
     // IN similar (count, n): similarities of the centres drawn. Keep the one that leaves the smallest sum of distances.
     void take(const double* similar, const int64_t* centres, int64_t count);
+
+    // Draw k centres, the best of `trials` each, of documents with features rows (n, m); fewer where no others are left.
+    // IN uniform (1 + (k − 1) · trials).
+    void spread(const double* rows, int m, const double* uniform, int64_t k, int trials, Gemm multiply);
 
     const std::vector<int32_t>& labels() const { return labels_; }
 

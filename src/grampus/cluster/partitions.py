@@ -21,6 +21,7 @@ from .kmeans.kernel_kmeans import check_weights, kernel_kmeans
 from .results import Clustering
 
 Partitions = ArrayLike | Sequence[ArrayLike]
+_LARGEST = 2**62  # of a key in int64
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,7 @@ def consensus(
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     scale, weights = _view_weights(view_weight, views), check_weights(sample_weight, n)
     seen = (codes >= 0).any(axis=1)
-    rows, group = np.unique(codes, axis=0, return_inverse=True)
-    group = group.reshape(-1)
+    rows, group = _distinct(codes)
     mass = np.bincount(group, weights=np.where(seen, weights, 0.0), minlength=len(rows))
     if not mass.sum() > 0:
         raise InputError("partitions must cluster at least one document of positive weight; all labels are −1.")
@@ -189,6 +189,22 @@ def _codes(partitions: Partitions) -> NDArray[np.intp]:
         none = values.dtype.kind in "if" and bool(values[0] == -1)
         columns.append(codes - 1 if none else codes)
     return np.stack(columns, axis=1)
+
+
+def _distinct(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the distinct rows of codes from −1 on, in lexicographic order, and for each row which of them it is.
+
+    As `numpy.unique` with axis=0, which compares rows as strings: columns are folded into one whole number instead.
+    """
+    key, most = np.zeros(len(codes), dtype=np.int64), 1  # keys are below `most`
+    for column in codes.T:
+        base = int(column.max(initial=-1)) + 2
+        if most * base > _LARGEST:
+            found, key = np.unique(key, return_inverse=True)
+            most = len(found)
+        key, most = key * base + (column + 1), most * base
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return codes[first], group
 
 
 def _view_weights(view_weight: Any, views: int) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .._array import Index
-from .._device import call, free_memory, function, on_device
+from .._device import call, free_memory, function, on_device, on_host
 from .answers import Features
 from .base import Gram
 
@@ -37,7 +37,7 @@ class DeviceBlocks:
         everything = slice(0, len(self.gram))
         if self.there is not None:
             return self.there._block(index, everything)
-        return self.xp.asarray(self.gram._block(index, everything))
+        return self.xp.asarray(self.gram._block(index if isinstance(index, slice) else on_host(index), everything))
 
     def matrix(self) -> Any:
         """Return the whole matrix on the device."""

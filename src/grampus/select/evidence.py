@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from .._parallel import thread_count
+from .._parallel import blas_threads, results_in_threads, thread_count
 from .._progress import Progress
 from ..cluster.kmeans import Rule
 from ..gram import Gram
@@ -133,11 +133,12 @@ def measure(
     report("looking for groups", 0, steps)
     scores = split_scores(gram, ks, entropy, range(splits), report, 0, steps)
     null = np.empty((draws, len(ks)))
-    for draw in range(draws):
-        drawn = without(null_generator(entropy, draw))
-        numbers = range(NULL_SPLITS * draw, NULL_SPLITS * (draw + 1))
-        done = len(ks) * (draw + 1)
-        null[draw] = split_scores(drawn, ks, entropy, numbers, report, done, steps).mean(axis=0)
+    with blas_threads():  # for all threads: a limit that one of them sets and lifts would be lifted under the others
+        made = results_in_threads(lambda draw: without(null_generator(entropy, draw)), draws)
+        for draw, drawn in enumerate(made):
+            numbers = range(NULL_SPLITS * draw, NULL_SPLITS * (draw + 1))
+            done = len(ks) * (draw + 1)
+            null[draw] = split_scores(drawn, ks, entropy, numbers, report, done, steps).mean(axis=0)
     return Evidence(np.array(ks, dtype=np.intp), scores, null, len(gram))
 
 

@@ -108,7 +108,9 @@ class Batch:
         explicit, xp = self.gram.features(), self._library()
         if xp is not None:
             with within_memory(xp, f"A Gram of {len(self.gram):,} documents"):
-                return on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
+                there = on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
+            if there is not None:
+                return there
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
         if self._plan is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:

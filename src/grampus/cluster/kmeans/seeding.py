@@ -17,7 +17,8 @@ from ...gram import Gram
 from ..trees.grow import start_partition
 from .state import Labels
 
-Reader: TypeAlias = Callable[[Array], Array]  # positions of documents → their similarities to all
+# Features (n, m), or what turns positions of documents into their similarities to all.
+Reader: TypeAlias = Array | Callable[[Array], Array]
 
 STARTS = ("random", "k-means++", "pddp")
 
@@ -97,20 +98,15 @@ def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
 def row_reader(gram: Gram) -> Callable[[NDArray[np.intp]], Reader]:
     """Return what reads similarities among any of the documents: of some of these to all of these.
 
-    Sparse features are read through an inverted index, which is built once.
+    Dense features are read as they are, sparse ones through an inverted index, which is built once.
     """
     explicit, n = gram.features(), len(gram)
-    if explicit is None:
+    if explicit is None or explicit.rows.shape[1] == 0:
         return lambda among: lambda centres: gram._block(among[centres], among).astype(np.float64, copy=False)
     if is_sparse(explicit.rows):
         postings = _native.Postings(_native.sparse_documents(explicit.rows, explicit.scale, np.ones(n), np.ones(n)))
         return lambda among: lambda centres: _native.gram_rows(postings, among[centres])[:, among]
-
-    def dense(among: NDArray[np.intp]) -> Reader:
-        rows = explicit.rows[among] * explicit.scale[among, None]
-        return lambda centres: rows[centres] @ rows.T
-
-    return dense
+    return lambda among: explicit.rows[among] * explicit.scale[among, None]
 
 
 def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
@@ -121,20 +117,19 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
 
     Parameters
     ----------
-    read : callable
+    read : array or callable
         `row_reader` of the documents, given their positions.
     diagonal, mass : array
         Self-similarity of each document, and the weight that it stands for.
     """
-    with blas_threads():
-        return _plus_plus(read, diagonal, k, rng, mass)
-
-
-def _plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, mass: Array) -> Labels:
     seeds, trials = _native.Seeds(diagonal, mass), 2 + int(np.log(k))
-    for drawn in [1] + [trials] * (k - 1):
-        centres = seeds.draw(rng.random(drawn))
-        if len(centres) == 0:
-            break  # every document equals a centre
-        seeds.take(read(centres), centres)
+    with blas_threads():
+        if isinstance(read, np.ndarray):
+            seeds.spread(read, k, rng.random(1 + (k - 1) * trials))
+            return seeds.labels()
+        for drawn in [1] + [trials] * (k - 1):
+            centres = seeds.draw(rng.random(drawn))
+            if len(centres) == 0:
+                break  # every document equals a centre
+            seeds.take(read(centres), centres)
     return seeds.labels()

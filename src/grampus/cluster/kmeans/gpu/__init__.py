@@ -19,12 +19,18 @@ _RANGE = 1e6  # lengths that differ by more are not for whole numbers
 __all__ = ["DeviceRows", "DeviceStored", "on_gpu", "suits_device"]
 
 
-def on_gpu(xp: Any, gram: Gram, how: Plan, diagonal: Array, weights: Array) -> DeviceStored | DeviceRows:
-    """Return the backend on the device for a plan: the matrix stored, features, or rows computed each time."""
+def on_gpu(xp: Any, gram: Gram, how: Plan, diagonal: Array, weights: Array) -> DeviceStored | DeviceRows | None:
+    """Return the backend on the device for a plan: the matrix stored, features, or rows computed each time.
+
+    None where rows would be computed each time, by the processor: it then had better do the rest, too.
+    """
     explicit = gram.features()
     if how is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:
         return DeviceRows(xp, explicit.rows, explicit.scale, diagonal, weights)
-    return DeviceStored(xp, DeviceBlocks(gram, xp), how is Plan.STORE, diagonal, weights)
+    blocks = DeviceBlocks(gram, xp)
+    if how is not Plan.STORE and blocks.there is None:
+        return None
+    return DeviceStored(xp, blocks, how is Plan.STORE, diagonal, weights)
 
 
 def suits_device(diagonal: Array) -> bool:
