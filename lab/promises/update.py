@@ -32,7 +32,7 @@ PARTS, K = 10, 20
     "20ng in ten equal random parts, k = 20: the first is clustered, the others are added by updates. ARI between the "
     "updated answer and one made anew, over the ARI between two seeds; processor time of an update over that of "
     "clustering all documents; share of the surviving clusters that keep their name.",
-    rests_on=("documents.update",),
+    rests_on=("documents.update", "documents.recluster", "documents.follow"),
     conditions=("update-agrees", "update-cost", "update-names"),
     data=True,
 )
@@ -83,7 +83,7 @@ _WORD = re.compile(r"\w+")
     "100 of 2,000 posts of 20ng are deleted from a run with edits, history, page and cached embeddings: how often a "
     "sequence of five words, an id, a title, a vector, a digest or a cache key that only they had is found in any file "
     "afterwards.",
-    rests_on=("documents.update", "persist", "report"),
+    rests_on=("documents.update", "documents.recluster", "documents.forget", "persist", "report"),
     conditions=("forgotten",),
     data=True,
 )

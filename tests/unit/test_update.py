@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer
-from grampus.documents import update_run
+from grampus.documents import Effort, Guide, recluster, update_run
 from grampus.errors import InputError, RunError
+from grampus.metrics import ari
 from grampus.persist import Edit, Run, trends
 from grampus.report import report_html
 from grampus.text import Corpus, Embedder
 from grampus.text.embed.store import Store, forget_texts, text_key
 from tests.pages import TOPICS
+
+QUICK = Effort(stability=False)
 
 
 def made_up(n, first=0, seed=0):
@@ -57,6 +60,88 @@ def test_a_much_larger_run_learns_its_terms_anew(run):
     assert int(later.model["words.n_documents"]) == 250
     assert int(update_run(run, made_up(10, 120, 1)).model["words.n_documents"]) == 120
     assert [c.label for c in later.evidence.clusters] == [c.label for c in run.evidence.clusters]
+
+
+def some_topics(n, topics, seed):
+    rng = np.random.default_rng(seed)
+    names = [list(TOPICS)[i] for i in topics]
+    labels = [names[i % len(names)] for i in range(n)]
+    texts = [" ".join(rng.choice(TOPICS[label].split(), 9)) for label in labels]
+    return Corpus(texts, [f"{seed}-{i}" for i in range(n)], labels=labels)
+
+
+def test_a_much_larger_run_finds_what_the_old_answer_could_not_lead_to():
+    halves = DocumentClusterer(4, effort=QUICK, random_state=0).fit(some_topics(100, (0, 1), 1)).run_
+    more = some_topics(300, (0, 1, 2, 3), 2)
+    later = update_run(halves, more)
+    assert ari(list(later.documents.classes), later.evidence.labels) == 1.0
+    kinds = [one.kind for one in later.history[-1].changes]
+    assert kinds.count("dead") == 2
+    anew = DocumentClusterer(4, random_state=0).fit(Corpus(later.documents.texts))
+    assert ari(anew.labels_, later.evidence.labels) == 1.0
+
+
+@pytest.mark.parametrize(("added", "times"), [(10, 0), (119, 0), (120, 1)])
+def test_the_method_clusters_anew_where_a_run_has_doubled(run, monkeypatch, added, times):
+    asked, method = [], recluster._anew
+    monkeypatch.setattr(recluster, "_anew", lambda *given: asked.append(1) or method(*given))
+    later = update_run(run, made_up(added, 120, 1))
+    assert len(asked) == times
+    same = later.evidence.labels[:120] == run.evidence.labels
+    assert same.mean() > 0.97
+
+
+def test_clusters_only_follow_where_documents_are_deleted_or_a_run_was_guided(run, monkeypatch):
+    monkeypatch.setattr(recluster, "_anew", None)
+    assert len(update_run(run, made_up(150, 120, 1), delete=["id3"])) == 269
+    guide = Guide(labels={"id0": "a", "id1": "b"})
+    guided = DocumentClusterer(4, effort=QUICK, random_state=0).fit(made_up(120), guide=guide).run_
+    assert len(update_run(guided, made_up(150, 120, 1))) == 270
+
+
+@pytest.mark.parametrize("method", ["kernel-kmeans", "pddp"])
+def test_any_method_clusters_anew(method):
+    run = DocumentClusterer(3, method=method, effort=QUICK, random_state=0).fit(some_topics(60, (0, 1, 2), 1)).run_
+    later = update_run(run, some_topics(90, (0, 1, 2), 2))
+    assert np.array_equal(later.evidence.labels[:60], run.evidence.labels)
+
+
+def test_documents_in_no_cluster_stay_out_where_clusters_are_found_anew():
+    corpus = some_topics(99, (0, 1, 2), 1)
+    strange = [f"quartz {a} {b}" for a, b in (("xenon", "yttrium"), ("yttrium", "zircon"), ("zircon", "xenon"))]
+    given = Corpus([*corpus.texts, *strange], [*corpus.ids, "x", "y", "z"])
+    run = DocumentClusterer(3, kernel="cosine", outliers=0.03, effort=QUICK, random_state=0).fit(given).run_
+    assert np.flatnonzero(run.evidence.labels < 0).tolist() == [99, 100, 101]
+    later = update_run(run, some_topics(150, (0, 1, 2), 2))
+    assert np.flatnonzero(later.evidence.labels < 0).tolist() == [99, 100, 101]
+    assert later.n_clusters == 3
+
+
+@pytest.mark.parametrize("added", [40, 130])
+def test_branches_of_an_updated_tree_are_named_after_its_clusters(run, added):
+    later = update_run(run, made_up(added, 120, 1))
+    names = [branch.label for branch in later.evidence.tree]
+    assert all(names)
+    assert not [name for name in names if re.search(r"cluster \d", name)]
+
+
+def test_a_new_document_is_drawn_beside_old_ones_of_its_cluster(run):
+    later = update_run(run, made_up(40, 120, 1))
+    for at in range(120, 160):
+        old = later.layout.coordinates[:120][later.evidence.labels[:120] == later.evidence.labels[at]]
+        place = later.layout.coordinates[at]
+        assert (old.min(axis=0) - 1e-4 <= place).all()
+        assert (place <= old.max(axis=0) + 1e-4).all()
+
+
+def test_texts_of_an_update_are_those_given(run):
+    new = made_up(20, 120, 1)
+    later = update_run(run, Corpus(["Ünïcødé whale krill", *list(new.texts)[1:]], ["id4", *list(new.ids)[1:]]))
+    assert list(later.documents.ids) == [f"id{i}" for i in range(120) if i != 4] + ["id4", *list(new.ids)[1:]]
+    assert later.documents.texts[119] == "Ünïcødé whale krill"
+    assert later.documents.titles[118] == "Number 119 of all"
+    assert later.documents.titles[119] == ""
+    assert [text[:9] for text in later.documents.excerpts] == [text[:9] for text in later.documents.texts]
 
 
 def test_the_order_of_new_documents_does_not_matter(run):

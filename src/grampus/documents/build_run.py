@@ -48,8 +48,9 @@ def build_run(
     command: str,
     progress: Progress,
     places: Array | None = None,
+    excerpts: Texts | None = None,
 ) -> Run:
-    """Describe a partition completely and return it as a Run; `places` are coordinates, if they are known already."""
+    """Describe a partition completely and return it as a Run; coordinates and excerpts may be known already."""
     inputs, labels, group = found.inputs, found.labels, found.inputs.group
     progress("describing", 0, 4)
     seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
@@ -72,7 +73,7 @@ def build_run(
     progress("drawing the map", 1, 1)
     return Run(
         provenance=_provenance(found, {**parameters, "terms": words}, command),
-        documents=_kept(inputs),
+        documents=_kept(inputs, excerpts),
         evidence=RunEvidence(
             labels=labels[group].astype(np.int32),
             clusters=clusters,
@@ -118,7 +119,7 @@ def _provenance(found: Partition, parameters: dict[str, Any], command: str) -> P
     )
 
 
-def _kept(inputs: Inputs) -> Documents:
+def _kept(inputs: Inputs, excerpts: Texts | None) -> Documents:
     """Return what a run keeps of the documents themselves."""
     corpus = inputs.corpus
     return Documents(
@@ -127,7 +128,7 @@ def _kept(inputs: Inputs) -> Documents:
         classes=None if corpus.labels is None else Texts(corpus.labels),
         dates=corpus.dates,
         texts=corpus.texts if inputs.has_texts else None,
-        excerpts=_excerpts(inputs),
+        excerpts=_excerpts(inputs) if excerpts is None else excerpts,
     )
 
 
@@ -255,10 +256,11 @@ def _excerpts(inputs: Inputs) -> Texts | None:
     """Return the first characters of every document, with white space collapsed."""
     if not inputs.has_texts:
         return None
-    return Texts(map(_excerpt, inputs.corpus.texts))
+    return Texts(map(excerpt, inputs.corpus.texts))
 
 
-def _excerpt(text: str) -> str:
+def excerpt(text: str) -> str:
+    """Return the first characters of a text, with white space collapsed."""
     short = " ".join(text[: 2 * EXCERPT].split())  # mostly enough
     return (short if len(short) >= EXCERPT else " ".join(text[: 8 * EXCERPT].split()))[:EXCERPT]
 

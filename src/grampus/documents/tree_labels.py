@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,11 +63,19 @@ def _names(
     names = [known.get(node.index, "") for node in tree.nodes]
     if wording is not None:
         names = name_tree(wording, leaf_of, [node.parent for node in tree.nodes], known)
+    return filled_names(tree.nodes, clusters, whole, names)
+
+
+def filled_names(
+    nodes: Sequence[Node | Branch], clusters: tuple[Cluster, ...], whole: dict[int, int], names: list[str]
+) -> list[str]:
+    """Name the nodes that have no name after the clusters inside them, or the node that they are a part of."""
+    names = list(names)
     below = {index: [cluster] for index, cluster in whole.items()}
-    for node in reversed(tree.nodes):
+    for node in reversed(nodes):
         if inside := sorted(cluster for child in node.children for cluster in below.get(child, ())):
             below.setdefault(node.index, inside)
-    for node in tree.nodes:
+    for node in nodes:
         if not names[node.index]:
             inside = below.get(node.index, [])
             names[node.index] = _heads(inside, clusters) if inside else f"part of {names[node.parent]}"

@@ -95,6 +95,34 @@ class Texts(Sequence[str]):
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (bytes(self._buffer), self._ends)
 
+    def __add__(self, other: Texts) -> Texts:
+        """Return the texts of both, one after the other."""
+        if not isinstance(other, Texts):
+            return NotImplemented
+        size = len(self._buffer)
+        return _restore(
+            bytes(self._buffer + other._buffer), self._ends + array("q", (size + end for end in other._ends[1:]))
+        )
+
+    def take(self, places: Any) -> Texts:
+        """Return the texts at some places, in that order.
+
+        Parameters
+        ----------
+        places : array of int
+            From 0 on.
+
+        Examples
+        --------
+        >>> from grampus.text import Texts
+        >>> list(Texts(["one", "two", "three"]).take([2, 0]) + Texts(["four"]))
+        ['three', 'one', 'four']
+        """
+        at, ends, view = np.asarray(places, dtype=np.intp), np.array(self._ends, np.int64), memoryview(self._buffer)
+        first, last = ends[:-1][at], ends[1:][at]
+        buffer = b"".join(view[a:b] for a, b in zip(first.tolist(), last.tolist(), strict=True))
+        return _restore(buffer, array("q", [0, *np.cumsum(last - first).tolist()]))
+
     def part(self, start: int, end: int) -> tuple[memoryview, NDArray[np.int64]]:
         """Return the bytes of the texts from `start` to `end`, and where in them each begins and the last ends."""
         ends = np.frombuffer(self._ends, np.int64)[start : end + 1]

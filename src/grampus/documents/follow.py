@@ -1,0 +1,103 @@
+"""What became of the clusters of a run in an update: which survive, how they changed, and how far they drifted."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import sum_rows
+from ..persist import Change, Run, Update
+from .partition import Partition
+
+SAME = 0.5  # of the documents of two clusters, to be one and the same
+LARGER = 1.1  # ratio of shares from which a cluster has grown, or shrunken
+
+
+def _table(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Return how many of the documents that stay are in each old and each new cluster."""
+    was = np.flatnonzero(came_from >= 0)
+    a, b = old.evidence.labels[came_from[was]], labels[was]
+    both = (a >= 0) & (b >= 0)
+    counts = np.zeros((old.n_clusters, int(labels.max()) + 1), dtype=np.int64)
+    np.add.at(counts, (a[both], b[both]), 1)
+    return counts
+
+
+def followed(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[int, int]]:
+    """Return which old clusters survive, and the new number of each of them."""
+    counts = _table(old, labels, came_from)
+    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+    fits = np.zeros(old.n_clusters, dtype=bool)
+    became: dict[int, int] = {}
+    for before in range(old.n_clusters):
+        after = int(counts[before].argmax())
+        either = rows[before] + columns[after] - counts[before, after]
+        if either and counts[before, after] >= SAME * either and after not in became.values():
+            fits[before], became[before] = True, after
+    return fits, became
+
+
+def entry(
+    old: Run,
+    new: Run,
+    partition: Partition,
+    came_from: NDArray[np.intp],
+    deleted: int,
+    fits: NDArray[np.bool_],
+    became: dict[int, int],
+) -> Update:
+    """Return the entry of the history: what became of every cluster."""
+    counts = _table(old, new.evidence.labels, came_from)
+    drift = _drift(partition, came_from)
+    rows = counts.sum(axis=1)
+    old_of = {after: before for before, after in became.items()}
+    changes = []
+    for cluster in new.evidence.clusters:
+        taken = [b for b in range(old.n_clusters) if rows[b] and counts[b, cluster.number] > SAME * rows[b]]
+        before = old_of.get(cluster.number)
+        size = 0 if before is None else old.evidence.clusters[before].size
+        if len(taken) > 1:
+            kind = "merged"
+        elif before is None:
+            most = int(counts[:, cluster.number].max(initial=0))
+            kind = "split" if most > SAME * max(1, counts[:, cluster.number].sum()) else "new"
+        else:
+            ratio = cluster.size / len(new) * len(old) / size
+            kind = "grown" if ratio > LARGER else "shrunken" if ratio < 1 / LARGER else "kept"
+        changes.append(Change(cluster.number, cluster.label, kind, size, cluster.size, drift[cluster.number]))
+    for before in np.flatnonzero(~fits).tolist():
+        lost = old.evidence.clusters[before]
+        changes.append(Change(before, lost.label, "dead", lost.size, 0))
+    was = np.flatnonzero(came_from >= 0)
+    a, b = old.evidence.labels[came_from[was]], new.evidence.labels[was]
+    follows = np.array([*(became.get(c, -2) for c in range(old.n_clusters)), -1])
+    return Update(
+        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        len(new),
+        int((came_from < 0).sum()),
+        deleted,
+        int((follows[a] != b).sum()),
+        tuple(changes),
+    )
+
+
+def _drift(partition: Partition, came_from: NDArray[np.intp]) -> list[float | None]:
+    """Return 1 − cosine of the centroids of the added documents and of those before, for every cluster."""
+    inputs, labels = partition.inputs, partition.labels
+    k, base = int(labels.max()) + 1, partition.gram.split_shift()[0]
+    added = np.zeros(len(labels), dtype=bool)
+    added[inputs.group[came_from < 0]] = True
+    added[inputs.group[came_from >= 0]] = False
+    parts = np.where(labels < 0, -1, labels + k * added)
+    weights = np.maximum(inputs.weights, 0.0)
+    sums = base.sum_by(parts, 2 * k, weights)
+    total = sum_rows(sums, parts, 2 * k, weights)
+    found: list[float | None] = []
+    for cluster in range(k):
+        norms = total[cluster, cluster] * total[k + cluster, k + cluster]
+        known = norms > 0
+        found.append(round(float(1 - total[cluster, k + cluster] / norms**0.5), 6) if known else None)
+    return found

@@ -1,0 +1,85 @@
+"""Forget documents: what edits and the history of a run may still hold of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from ..persist import Edit, Graft, Run, Update
+from ..text import Corpus, Texts
+
+WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
+
+
+def texts_of(run: Run, ids: set[str]) -> list[str]:
+    """Return the texts and titles of documents."""
+    documents, found = run.documents, []
+    for place, one in enumerate(documents.ids):
+        if one in ids:
+            found += [column[place] for column in (documents.texts, documents.titles) if column is not None]
+    return found
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a text in lower case."""
+    return re.findall(r"\w+", text.casefold())
+
+
+def words_of(corpus: Corpus) -> set[str]:
+    """Return the words of texts and titles."""
+    columns = [corpus.texts] if corpus.titles is None else [corpus.texts, corpus.titles]
+    return {word for column in columns for text in column for word in split_words(text)}
+
+
+def _traces(texts: Iterable[str], corpus: Corpus) -> set[tuple[str, ...]]:
+    """Return the sequences of words that these texts have and no document of the corpus."""
+    own = {sequence for text in texts for sequence in _sequences(text)}
+    columns: list[Texts] = [corpus.texts] if corpus.titles is None else [corpus.texts, corpus.titles]
+    for column in columns:
+        for text in column:
+            if not own:
+                return own
+            own.difference_update(_sequences(text))
+    return own
+
+
+def _sequences(text: str) -> Iterable[tuple[str, ...]]:
+    words = split_words(text)
+    return (tuple(words[i : i + WORDS]) for i in range(max(1, len(words) - WORDS + 1)) if words)
+
+
+def without(edits: Sequence[Edit], gone: set[str], lost: Sequence[str], corpus: Corpus) -> list[Edit]:
+    """Return edits that mention none of the deleted documents, by id or by words that only they have."""
+    if not gone:
+        return list(edits)
+    traces = _traces(lost, corpus)
+    titles = {text.strip().casefold() for text in lost}
+
+    def clean(name: str) -> str:
+        told = name.strip().casefold() in titles or any(sequence in traces for sequence in _sequences(name))
+        return "" if told else name
+
+    kept = []
+    for edit in edits:
+        documents = tuple(one for one in edit.documents if one not in gone)
+        if (edit.documents and not documents) or (edit.name and not clean(edit.name)):
+            continue
+        grafts = tuple(
+            Graft(
+                g.parent, clean(g.name) or "part", g.order, g.height, g.gain,
+                tuple(one for one in g.documents if one not in gone),
+            )
+            for g in edit.grafts
+        )  # fmt: skip
+        kept.append(replace(edit, documents=documents, grafts=grafts))
+    return kept
+
+
+def forgotten(entry: Update, gone: set[str], kept: dict[int, str]) -> Update:
+    """Return an entry of the history without names that are not in use any more."""
+    used = set(kept.values())
+    return replace(
+        entry,
+        changes=tuple(one if one.name in used else replace(one, name="") for one in entry.changes),
+    )
