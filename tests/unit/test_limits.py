@@ -6,6 +6,7 @@ import gzip
 import json
 import subprocess
 import sys
+import threading
 import time
 import zlib
 
@@ -129,6 +130,13 @@ def test_memory_is_watched():
     assert status == limits.OUT_OF_MEMORY
     assert words.startswith("Stopped at ")
     assert limits.passed() is None
+
+
+def test_a_released_watch_leaves_no_thread():
+    for _ in range(5):
+        limits.enforce(1000.0, None)
+        limits.release()
+        assert not [thread for thread in threading.enumerate() if thread.name == "grampus-limits"]
 
 
 def test_a_released_watch_stops_nothing():

@@ -26,7 +26,7 @@ LONG = 1800.0  # seconds from which on a prediction comes with advice
 GRACE = 20.0  # seconds after which a command that cannot be interrupted is ended
 
 _passed: list[tuple[str, int]] = []
-_stop: Event | None = None
+_watched: tuple[Event, Thread] | None = None
 
 
 def enforce(seconds: float | None, memory: int | None) -> None:
@@ -35,18 +35,22 @@ def enforce(seconds: float | None, memory: int | None) -> None:
     The main thread is interrupted as by Ctrl-C: whatever writes a file removes what is incomplete. Compiled loops
     notice that when they return to Python. One that has not after some seconds writes no file: the process is ended.
     """
-    global _stop  # noqa: PLW0603  (one command at a time)
+    global _watched  # noqa: PLW0603  (one command at a time)
     release()
     if seconds is None and memory is None:
         return
-    _stop = Event()
-    Thread(target=_watch, args=(_stop, seconds, memory), name="grampus-limits", daemon=True).start()
+    stop = Event()
+    watch = Thread(target=_watch, args=(stop, seconds, memory), name="grampus-limits", daemon=True)
+    watch.start()
+    _watched = stop, watch
 
 
 def release() -> None:
     """Stop watching: the command is done."""
-    if _stop is not None:
-        _stop.set()
+    if _watched is not None:
+        stop, watch = _watched
+        stop.set()
+        watch.join()
 
 
 def passed() -> tuple[str, int] | None:
