@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -134,12 +134,22 @@ def measure(
     scores = split_scores(gram, ks, entropy, range(splits), report, 0, steps)
     null = np.empty((draws, len(ks)))
     with blas_threads():  # for all threads: a limit that one of them sets and lifts would be lifted under the others
-        made = results_in_threads(lambda draw: without(null_generator(entropy, draw)), draws)
-        for draw, drawn in enumerate(made):
+        for draw, drawn in enumerate(_drawn(without, entropy, draws)):
             numbers = range(NULL_SPLITS * draw, NULL_SPLITS * (draw + 1))
             done = len(ks) * (draw + 1)
             null[draw] = split_scores(drawn, ks, entropy, numbers, report, done, steps).mean(axis=0)
     return Evidence(np.array(ks, dtype=np.intp), scores, null, len(gram))
+
+
+def _drawn(without: Callable[[np.random.Generator], Gram], entropy: Entropy, draws: int) -> Iterator[Gram]:
+    """Yield collections without groups, made in threads; no more are held than there are threads."""
+    threads = thread_count()
+    for first in range(0, draws, threads):
+
+        def draw(place: int, first: int = first) -> Gram:
+            return without(null_generator(entropy, first + place))
+
+        yield from results_in_threads(draw, min(threads, draws - first))
 
 
 def split_scores(
