@@ -15,6 +15,7 @@ from .._parallel import thread_count
 from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist.run import EXCERPT
+from ..select.evidence import DOCUMENTS, DRAWS
 from ..select.levels import CHECKED_DOCUMENTS
 from .effort import Effort
 from .graphs import MOST as GRAPHED
@@ -241,9 +242,20 @@ def _look(work: Work, speed: Speed) -> Step:
     """Look for groups in a sample, compared with data without groups."""
     if work.given and not work.effort.stability:
         return Step("looking for groups", 0.0, 0.0, 0.0)
-    some = min(work.n, CHECKED_DOCUMENTS)
-    rows = 30e6 + 8.0 * some * some * (work.shape.width == 0)
-    return Step("looking for groups", 0.0, rows, (1.0 if work.given else 8.0) * (0.3 + some / 2000) * speed.slower)
+    shape, sizes = work.shape, work.sizes
+    some = min(work.n, CHECKED_DOCUMENTS if work.given else DOCUMENTS)
+    rows = 30e6 + 8.0 * some * some * (shape.width == 0)
+    # Collections without groups, one for each thread: columns, weights and their orders, or rows in double precision.
+    sparse, entries = (
+        (shape.sparse, shape.entries) if shape.strings or not sizes.entries else (sizes.sparse, sizes.entries)
+    )
+    rows += min(thread_count(), DRAWS) * (60.0 if sparse else 24.0) * entries * some / max(work.n, 1)
+    return Step(
+        "looking for groups",
+        0.0,
+        rows,
+        (1.0 if work.given else 8.0) * (0.3 + min(some, CHECKED_DOCUMENTS) / 2000) * speed.slower,
+    )
 
 
 def _cluster(work: Work, speed: Speed) -> Step:
