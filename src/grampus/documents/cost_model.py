@@ -16,7 +16,7 @@ from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist.run import EXCERPT
 from ..select.evidence import DOCUMENTS, DRAWS
-from ..select.levels import CHECKED_DOCUMENTS
+from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
 from .effort import Effort
 from .graphs import MOST as GRAPHED
 from .layout import LARGEST, REPRESENTATIVES
@@ -250,6 +250,9 @@ def _look(work: Work, speed: Speed) -> Step:
         (shape.sparse, shape.entries) if shape.strings or not sizes.entries else (sizes.sparse, sizes.entries)
     )
     rows += min(thread_count(), DRAWS) * (60.0 if sparse else 24.0) * entries * some / max(work.n, 1)
+    if shape.sparse and shape.width:  # sums of twice as many small clusters, also transposed; and those of k-means
+        most = max(*CHECKED_AT, min(work.k, MOST_CHECKED)) if work.given else 2.0 * some**0.5
+        rows += thread_count() * (2 * 16.0 + 12.0) * most * shape.width
     return Step(
         "looking for groups",
         0.0,
