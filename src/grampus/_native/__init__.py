@@ -4,7 +4,8 @@ Arrays are checked here, before C++ sees them; types and layout are fixed by cop
 function releases the interpreter's lock, so threads can share the work: on different runs, or on ranges of one.
 
 Double precision decides. Its sums have one fixed order and no fused operations, so results have the same bits on every
-instruction set and for any number of threads. Single precision only rules out what a certified bound allows.
+instruction set and for any number of threads; only `Seeds.spread` leaves its products to BLAS. Single precision only
+rules out what a certified bound allows.
 """
 
 from __future__ import annotations

@@ -26,17 +26,34 @@ def _table(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> NDArr
     return counts
 
 
+def alike(counts: NDArray[Any]) -> NDArray[np.float64]:
+    """Return for every two clusters the documents that they share, over those that one of them has.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.documents.follow import alike
+    >>> alike(np.array([[2, 0], [1, 1]])).round(2).tolist()
+    [[0.67, 0.0], [0.25, 0.5]]
+    """
+    either = counts.sum(axis=1, keepdims=True) + counts.sum(axis=0, keepdims=True) - counts
+    return np.asarray(np.divide(counts, either, out=np.zeros(counts.shape), where=either > 0))
+
+
+def same_clusters(shares: NDArray[np.float64]) -> dict[int, int]:
+    """Return which clusters are the same, one of them in each row and column; the first where two are half of it."""
+    found: dict[int, int] = {}
+    for before, after in enumerate(shares.argmax(axis=1).tolist() if shares.shape[1] else ()):
+        if shares[before, after] >= SAME and after not in found.values():
+            found[before] = after
+    return found
+
+
 def followed(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[int, int]]:
     """Return which old clusters survive, and the new number of each of them."""
-    counts = _table(old, labels, came_from)
-    rows, columns = counts.sum(axis=1), counts.sum(axis=0)
+    became = same_clusters(alike(_table(old, labels, came_from)))
     fits = np.zeros(old.n_clusters, dtype=bool)
-    became: dict[int, int] = {}
-    for before in range(old.n_clusters):
-        after = int(counts[before].argmax())
-        either = rows[before] + columns[after] - counts[before, after]
-        if either and counts[before, after] >= SAME * either and after not in became.values():
-            fits[before], became[before] = True, after
+    fits[list(became)] = True
     return fits, became
 
 

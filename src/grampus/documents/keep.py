@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from .._progress import Progress
 from ..errors import InputError, RunError
@@ -15,9 +14,8 @@ from ..persist import Edit, Graft, Run
 from ..persist.edited import renumbered
 from ..persist.edits import refit
 from ..text import Corpus, Texts
+from .follow import alike, same_clusters
 from .naming import renamed
-
-SAME = 0.5  # of the documents of two clusters, to be one and the same
 
 
 def keep_answer(run: Run, old: Run) -> Run:
@@ -63,10 +61,7 @@ def matched(old: Run, new: Run) -> dict[int, int]:
     for one, label in zip(old.documents.ids, old.evidence.labels.tolist(), strict=True):
         if one in where:
             counts[label, where[one]] += 1
-    either = counts.sum(axis=1)[:, None] + counts.sum(axis=0)[None, :] - counts
-    rows, columns = linear_sum_assignment(counts[:-1, :-1], maximize=True)
-    pairs = zip(rows.tolist(), columns.tolist(), strict=True)
-    return {a: b for a, b in pairs if counts[a, b] and counts[a, b] >= SAME * either[a, b]}
+    return same_clusters(alike(counts)[:-1, :-1])
 
 
 def _numbers(k: int, became: Mapping[int, int]) -> list[int]:

@@ -20,7 +20,7 @@ from ..kernels import Kernel, parse_kernel
 from ..persist import Run
 from ..text import Corpus
 from ..text.terms.persist import plain_parameters, unpack_vectorizer
-from .follow import followed
+from .follow import alike, followed
 from .guided import run_method
 from .inputs import Inputs, default_terms, distinct
 from .levels import partitions
@@ -227,8 +227,7 @@ def _anew(gram: Gram, start: _Start, method: Method, job: Job, notes: list[str])
     both = (start.labels >= 0) & (labels >= 0)
     shared = np.zeros((int(labels.max()) + 1, start.k))
     np.add.at(shared, (labels[both], start.labels[both]), job.weights[both])
-    either = shared.sum(axis=1, keepdims=True) + shared.sum(axis=0) - shared
-    rows, columns = linear_sum_assignment(-shared / np.maximum(either, 1e-9))
+    rows, columns = linear_sum_assignment(alike(shared), maximize=True)
     number = np.arange(start.k, start.k + len(shared) + 1)
     number[rows], number[-1] = columns, -1
     return replace(found, labels=_packed(number[labels]))

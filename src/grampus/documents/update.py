@@ -219,7 +219,7 @@ def _branch_names(old: Run, seen: RunEvidence, came_from: NDArray[np.intp]) -> d
         counts[branch.parent] += counts[branch.index]
     for branch in reversed(seen.tree[1:]):
         counts[:, branch.parent] += counts[:, branch.index]
-    either = counts[:, :1] + counts[:1, :] - counts
+    either = counts[:, :1] + counts[:1, :] - counts  # the first branches hold all documents
     shared = counts / np.maximum(either, 1)
     best = shared.argmax(axis=0)
     return {
