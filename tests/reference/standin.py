@@ -195,9 +195,7 @@ def choose(sums, figures, current, diagonal, w, rule):
     return int((values <= limit).argmax())
 
 
-def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, wide, lines, heads, changed):
-    tall = {128: 508, 256: 254}[wide]
-    assert room == _room(tall, many, count)
+def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, tall, lines, heads, changed):
     for tile in range(len(lines)):
         for slot in range(slots):
             found = [[] for _ in range(2 * many)]
@@ -213,28 +211,23 @@ def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, str
                 heads[tile, slot, key] = end
                 changed[slot, key // 2] |= bool(some)
                 whole = [*some, *[tall] * (-len(some) % 4)]
-                lines[tile, slot, end : end + len(whole)] = np.array(whole, dtype=int) * wide
+                lines[tile, slot, end : end + len(whole)] = np.array(whole, dtype=int) * 256
                 end += len(whole)
+            assert end + 4 <= room
             heads[tile, slot, 2 * many] = end
 
 
-def _room(tall, many, count):
-    most = min(tall, count)
-    return -(-min(2 * most + 6 * many, 8 * most) // 8) * 8 + 8
-
-
 def follow(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, room, stride, *rest):
-    lines, heads, changed, weights, sums = rest
-    tall, wide = (508, 128) if matrix.dtype == np.float32 else (254, 256)
-    assert room == _room(tall, many, count)
+    tall, lines, heads, changed, weights, sums = rest
     assert units * parts * 17 >= many
+    assert len(lines) == -(-count // tall)
     for slot in range(slots):
         for c in range(many):
             total = np.zeros(n)
             for tile in range(len(lines)):
                 first, middle, end = heads[tile, slot, 2 * c : 2 * c + 3]
                 for place in range(first, end):
-                    t = lines[tile, slot, place] // wide
+                    t = lines[tile, slot, place] // 256
                     if t < tall:
                         at = tile * tall + t
                         w = (1.0 if weights is None else weights[rows[at]]) * (1.0 if place < middle else -1.0)
@@ -437,7 +430,8 @@ def times(indptr, indices, data, rows, lanes, v, out):
 TWINS = {
     "times": times,
     "list_moves": list_moves,
-    **{f"follow{bits}{weighted}": follow for bits in (32, 64) for weighted in ("", "_weighted")},
+    "follow32": follow,
+    "follow64": follow,
     "collect": collect,
     "measure": measure,
     "assign": assign,

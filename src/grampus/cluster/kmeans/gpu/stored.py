@@ -6,6 +6,7 @@ Each iteration reads the rows of documents that moved in any run once.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ from ....gram.device import DeviceBlocks
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
 from .course import FIGURES, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 
-_ROWS = {4: 508, 8: 254}  # of a tile, by the bytes of an entry, as in loops.cu
+_ROWS = 512  # of a tile, at most, as in loops.cu
+_WIDE = 256  # bytes of a row of a tile, as in loops.cu
 _OWN = 17  # clusters of a warp, as in loops.cu
 _WARPS = 32  # of a block, at most
-_SHARED = 220 * 1024  # bytes of shared memory of a block
+_SHARED = 226 * 1024  # bytes of shared memory of a block
 _MANY = 4096  # clusters up to which a block counts for itself, as in loops.cu; and of a list of moves
 
 
@@ -85,6 +87,26 @@ class DeviceStored(OnDevice):
         lone.measure(runs)
         lone.assign(runs, outside=True)
         return np.where(starts == JOINS, on_host(lone.next), starts).astype(np.int32)
+
+
+@lru_cache(maxsize=256)
+def _tile(count: int, many: int, each: int, itemsize: int, lists: int) -> tuple[int, int, int]:
+    """Return the rows of a tile that fit into shared memory, and the lengths of a run's lists and of their heads.
+
+    A document is on one list, or on two if it leaves a cluster, too; lists are filled up to multiples of four.
+    """
+    stride = -(-(2 * many + 1) // 8) * 8
+    tall = count
+    while True:
+        room = -(-min(lists * (tall + 3 * many), 4 * lists * tall) // 4) * 4 + 4  # four to read ahead
+        if _bytes(tall, each, itemsize, room, stride) <= _SHARED:
+            return tall, room, stride
+        tall -= 1
+
+
+def _bytes(tall: int, each: int, itemsize: int, room: int, stride: int) -> int:
+    """Return the shared memory of a block that adds up."""
+    return (tall + 1) * _WIDE + 32 * tall * itemsize + 2 * each * (4 * room + 2 * stride)
 
 
 class _Lockstep:
@@ -163,30 +185,27 @@ class _Lockstep:
         low: int,
     ) -> None:
         """Add and take the rows of what moved, to and from the clusters from `low` on."""
-        wide, slots, many = self.on.dtype.itemsize, len(runs), min(_MANY, self.k - low)
-        tall = _ROWS[wide]
-        tiles, most = -(-len(rows) // tall), min(len(rows), tall)
-        room = -(-min(2 * most + 6 * many, 8 * most) // 8) * 8 + 8  # eight to read ahead
-        stride = -(-(2 * many + 1) // 8) * 8
-        lines, heads = (self.xp.empty((tiles, slots, size), dtype=np.uint16) for size in (room, stride))
-        changed = self.xp.zeros((slots, many), dtype=np.int32)
-        part, new, empty = (self._numbers(values) for values in (runs, anew, clear))
-        size, some = np.int32(slots), (np.int32(low), np.int32(many), np.int32(room), np.int32(stride))
-        fixed, lists = (rows, len(rows), self.n, part), (lines, heads, changed)
-        moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(32 * wide), *lists)
-        self.on.call("list_moves", (tiles, slots), tall, *moves, shared=8 * many)
+        slots, many = len(runs), min(_MANY, self.k - low)
         # A warp adds up some clusters of a run; a block holds the warps of several runs, or a part of those of one.
         warps = -(-many // _OWN)
         parts = -(-warps // _WARPS)
         units = -(-warps // parts)
-        tile = 2 * (tall + 1) * 32 * wide + (0 if self.weights is None else 16 * (tall + 2))
-        fits = (_SHARED - tile) // (4 * (room + stride))
-        each = max(1, min(slots, fits, _WARPS // units)) if parts == 1 else 1
+        each = max(1, min(slots, _WARPS // units)) if parts == 1 else 1
+        tall, room, stride = _tile(min(len(rows), _ROWS), many, each, self.on.dtype.itemsize, 1 if anew.all() else 2)
+        tiles = -(-len(rows) // tall)
+        lines, heads = (self.xp.empty((tiles, slots, size), dtype=kind)
+                        for size, kind in ((room, np.uint32), (stride, np.uint16)))  # fmt: skip
+        changed = self.xp.zeros((slots, many), dtype=np.int32)
+        part, new, empty = (self._numbers(values) for values in (runs, anew, clear))
+        size, some = np.int32(slots), tuple(np.int32(value) for value in (low, many, room, stride))
+        fixed, lists = (rows, len(rows), self.n, part), (lines, heads, changed)
+        moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(tall), *lists)
+        self.on.call("list_moves", (tiles, slots), tall, *moves, shared=8 * many)
         grid = -(-self.n // 32), -(-slots // each) * parts
-        sizes = (size, *(np.int32(value) for value in (each, units, parts, self.k)), *some)
-        name = f"follow{8 * wide}" + ("" if self.weights is None else "_weighted")
-        shared = tile + 4 * each * (room + stride)
+        sizes = (size, *(np.int32(value) for value in (each, units, parts, self.k)), *some, np.int32(tall))
+        shared = _bytes(tall, each, self.on.dtype.itemsize, room, stride)
         last = empty, *sizes, *lists, self.weights, self.sums
+        name = f"follow{8 * self.on.dtype.itemsize}"
         self.on.call(name, grid, 32 * each * units, matrix, places, *fixed, *last, shared=shared)
 
     def _numbers(self, values: NDArray[Any]) -> Any:
