@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import grampus
 from grampus import KernelKMeans, parse_kernel
 from grampus.gram import Collection, DenseGram, LinearGram
 from grampus.gram.collection import content_names
@@ -39,6 +42,40 @@ def test_names_are_equal_exactly_for_equal_content():
     )
     moved = sp.csr_array((stored.data, (stored.indices + 1) % 4, stored.indptr), shape=stored.shape)
     assert not set(content_names(moved).tolist()) & set(names[:3].tolist())
+
+
+def digests(x):
+    """Name rows by the library's own digest: columns that do not hold 0, then what they hold."""
+    names = []
+    for row in x:
+        (columns,) = np.nonzero(row)
+        said = columns.astype("<i8").tobytes() + row[columns].astype("<f8").tobytes()
+        names.append(hashlib.blake2b(said, digest_size=16).hexdigest().encode())
+    return names
+
+
+@pytest.mark.parametrize("columns", [0, 1, 7, 8, 9, 16, 17, 40])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_names_are_those_of_hashlib(columns, dtype):
+    """Rows of up to 40 entries: messages that end inside a block of 128 bytes, at its end, and after several."""
+    rng = np.random.default_rng(columns)
+    x = (rng.normal(size=(50, columns)) * 9 * (rng.random((50, columns)) < 0.9)).astype(dtype)
+    wanted = digests(x)
+    assert content_names(x).tolist() == wanted
+    stored = sp.csr_array(x)
+    assert content_names(stored).tolist() == wanted
+    stored.indices, stored.indptr = stored.indices.astype(np.int64), stored.indptr.astype(np.int64)
+    assert content_names(stored).tolist() == wanted
+    assert content_names(stored[:0]).shape == (0,)
+
+
+def test_names_in_threads_are_the_same():
+    x = np.random.default_rng(0).normal(size=(20_000, 3))
+    with grampus.config(threads=1):
+        alone = content_names(x)
+    with grampus.config(threads=4):
+        np.testing.assert_array_equal(content_names(x), alone)
+    assert alone[-5:].tolist() == digests(x[-5:])
 
 
 @pytest.mark.parametrize("documents", [["a", "b", "a", "", "é"], [b"a", b"b", b"a", b"", b"\xff"]])

@@ -52,6 +52,16 @@ def test_a_part_keeps_the_components_of_the_whole():
         part.extend(np.zeros((1, 40)))
 
 
+def test_another_order_serves_new_documents_too():
+    gram = principal(LinearGram(X), 6)
+    order = np.random.default_rng(0).permutation(80)
+    other = gram.take(order)
+    np.testing.assert_array_equal(other.rows, gram.rows[order])
+    np.testing.assert_array_equal(other.documents().names, gram.documents().names[order])
+    cross = (X[:5] @ X.T).toarray()
+    np.testing.assert_allclose(other.extend(cross[:, order])[0], gram.extend(cross)[0][:, order], atol=1e-12)
+
+
 @pytest.mark.parametrize("rank", [0, -1, 1.5, "many", True])
 def test_bad_ranks(rank):
     with pytest.raises(InputError, match="rank"):

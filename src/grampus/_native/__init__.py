@@ -11,6 +11,7 @@ rules out what a certified bound allows.
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -35,6 +36,7 @@ __all__ = [
     "gram_rows",
     "largest",
     "lay_out",
+    "name_rows",
     "near_pairs",
     "nearest",
     "run_all",
@@ -269,6 +271,24 @@ def ward(total: Any, sizes: Any, groups: Any) -> Array:
     joins = np.zeros((max(k - 1, 0), 2), dtype=np.int64)
     _core.ward(total, sizes, _numbers(groups, (len(groups), k), "groups", np.int64), joins)
     return joins
+
+
+def name_rows(rows: Any) -> tuple[Array, Callable[[int, int], None]]:
+    """Return room for the names of rows, (n, 32), dense or CSR, and what writes those of a range of rows.
+
+    A name is hashlib's BLAKE2b of 16 bytes, in hexadecimal, of the columns that do not hold 0 and of what they hold.
+    """
+    n = rows.shape[0]
+    names = np.empty((n, 32), dtype=np.uint8)
+    if not hasattr(rows, "indptr"):
+        dense = _either(rows, 2, "rows")
+        return names, lambda first, last: _core.name_dense(dense, first, last, names)
+    values, indptr = _either(rows.data, 1, "data"), _numbers(rows.indptr, (n + 1,), "indptr", np.int64)
+    kind = rows.indices.dtype if rows.indices.dtype in (np.int32, np.int64) else np.int64
+    columns = np.require(rows.indices, kind, ["C_CONTIGUOUS", "ALIGNED"])
+    _require(bool(indptr[0] == 0 and (np.diff(indptr) >= 0).all()), "indptr must begin with 0 and not fall")
+    _require(len(values) == len(columns) >= indptr[-1], "data and indices must be as long as indptr says")
+    return names, lambda first, last: _core.name_sparse(indptr, columns, values, first, last, names)
 
 
 def subsequence(xs: Any, ys: Any, length: int, decay: float) -> Array:

@@ -116,6 +116,15 @@ def lay_out(
     seed: int,
     places: NDArray[np.float32],
 ) -> None: ...
+def name_sparse(
+    indptr: NDArray[np.int64],
+    columns: NDArray[Any],
+    values: NDArray[Any],
+    first: int,
+    last: int,
+    names: NDArray[np.uint8],
+) -> None: ...
+def name_dense(rows: NDArray[Any], first: int, last: int, names: NDArray[np.uint8]) -> None: ...
 def subsequence(xs: NDArray[np.int32], ys: NDArray[np.int32], length: int, decay: float, out: _Floats) -> None: ...
 
 class Vocabulary:

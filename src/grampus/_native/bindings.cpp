@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "arrays.hpp"
+#include "digests.hpp"
 #include "layout.hpp"
 #include "neighbours.hpp"
 #include "seeding.hpp"
@@ -51,6 +52,22 @@ nb::ndarray<nb::numpy, T> array(const std::vector<T>& values) {
     auto* copy = new std::vector<T>(values);
     nb::capsule owner(copy, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return nb::ndarray<nb::numpy, T>(copy->data(), {copy->size()}, owner);
+}
+
+template <class T, class I>
+void bind_sparse_names(nb::module_& m) {
+    m.def("name_sparse", [](Vector<int64_t> indptr, Vector<I> columns, Vector<T> values, int64_t first, int64_t last, Out2<uint8_t> names) {
+        name_sparse(indptr.data(), columns.data(), values.data(), first, last, reinterpret_cast<char*>(names.data()));
+    }, nb::arg("indptr"), nb::arg("columns").noconvert(), nb::arg("values").noconvert(), nb::arg("first"), nb::arg("last"), nb::arg("names"), Free());
+}
+
+template <class T>
+void bind_names(nb::module_& m) {
+    bind_sparse_names<T, int32_t>(m);
+    bind_sparse_names<T, int64_t>(m);
+    m.def("name_dense", [](Matrix<T> rows, int64_t first, int64_t last, Out2<uint8_t> names) {
+        name_dense(rows.data(), static_cast<int64_t>(rows.shape(1)), first, last, reinterpret_cast<char*>(names.data()));
+    }, nb::arg("rows").noconvert(), nb::arg("first"), nb::arg("last"), nb::arg("names"), Free());
 }
 
 }  // namespace
@@ -177,6 +194,8 @@ NB_MODULE(_core, m) {
     m.def("ward", [](Out2<double> total, Out1<double> sizes, Matrix<int64_t> groups, Out2<int64_t> joins) {
         ward(total.data(), sizes.data(), static_cast<int64_t>(sizes.shape(0)), groups.data(), static_cast<int64_t>(groups.shape(0)), joins.data());
     }, Free());
+    bind_names<float>(m);
+    bind_names<double>(m);
     m.def("subsequence", [](Matrix<int32_t> xs, Matrix<int32_t> ys, int length, double decay, Out1<double> out) {
         std::vector<double> scratch((length + 3) * (ys.shape(0) + 1) * 8);
         loops().subsequence(xs.data(), static_cast<int64_t>(xs.shape(0)), ys.data(), static_cast<int64_t>(ys.shape(0)), length, decay,

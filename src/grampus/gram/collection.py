@@ -7,19 +7,21 @@ landmarks) is computed in the canonical order defined here, and the result is pu
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, mean_row_size, tiles
+from .._array import Array, is_sparse
+from .._native import name_rows
+from .._parallel import in_threads
 
 Documents = NDArray[np.intp]
 _NAME = "S32"  # a digest in hexadecimal, one byte a character
+_ROWS = 2**12  # named by a thread at a time, at least
 
 
 @dataclass(frozen=True)
@@ -113,43 +115,11 @@ class Collection:
 
 def content_names(documents: Any) -> Array:
     """Return a digest of every row or string, independent of position, layout and float type."""
-    if is_sparse(documents):
-        parts = tiles(documents.shape[0], 16 * mean_row_size(documents))
-        return np.fromiter((name for part in parts for name in _sparse(documents, part)), _NAME, documents.shape[0])
-    if isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS":
-        parts = tiles(len(documents), 16 * documents.shape[1])
-        return np.fromiter((name for part in parts for name in _dense(documents[part])), _NAME, len(documents))
-    return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents], dtype=_NAME)
-
-
-def _dense(rows: Array) -> list[str]:
-    """Digest dense rows as if they were sparse; rows with the same zeros share the digest of their column numbers."""
-    values = np.ascontiguousarray(rows, dtype=np.float64)
-    filled = values != 0
-    begun: dict[bytes, Any] = {}
-    names = []
-    for row, stored in zip(values, filled, strict=True):
-        key = stored.tobytes()
-        if key not in begun:
-            begun[key] = hashlib.blake2b(np.flatnonzero(stored).astype(np.int64).tobytes(), digest_size=16)
-        found = begun[key].copy()
-        found.update(row[stored].tobytes())
-        names.append(found.hexdigest())
-    return names
-
-
-def _sparse(documents: Any, rows: slice) -> Iterator[str]:
-    """Digest sparse rows: the numbers of their columns, and what they hold there."""
-    bounds = documents.indptr[rows.start : rows.stop + 1]
-    index, values = (part[bounds[0] : bounds[-1]] for part in (documents.indices, documents.data))
-    stored = values != 0
-    bounds = np.concatenate([[0], np.cumsum(stored)])[bounds - bounds[0]]
-    columns = memoryview(index[stored].astype(np.int64)).cast("B")
-    numbers = memoryview(values[stored].astype(np.float64)).cast("B")
-    for first, last in pairwise((8 * bounds).tolist()):
-        found = hashlib.blake2b(columns[first:last], digest_size=16)
-        found.update(numbers[first:last])
-        yield found.hexdigest()
+    if not (is_sparse(documents) or (isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS")):
+        return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents], dtype=_NAME)
+    names, name = name_rows(documents)
+    in_threads(name, len(names), least=_ROWS)
+    return names.view(_NAME)[:, 0] if len(names) else np.empty(0, dtype=_NAME)
 
 
 def _bytes(text: Any) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -110,9 +111,33 @@ class PrincipalGram(LinearGram):
 
     def _take(self, index: NDArray[np.intp]) -> Gram:
         if self.part is None and len(index) == len(self):
-            return PrincipalGram(self.rows[index], self.base._take(index), self.project[index])
+            return _Reordered(self, index)
         part = index if self.part is None else self.part[index]
         return PrincipalGram(self.rows[index], self.base, self.project, part)
+
+
+class _Reordered(PrincipalGram):
+    """The same documents in another order; what serves new documents only follows when it is needed."""
+
+    def __init__(self, first: PrincipalGram, index: NDArray[np.intp]) -> None:
+        LinearGram.__init__(self, first.rows[index])
+        self.first, self.index, self.size = first, index, first.size
+        self.part, self.wider, self._directions = None, None, None
+
+    @cached_property
+    def base(self) -> Gram:  # type: ignore[override]
+        return self.first.base._take(self.index)
+
+    @cached_property
+    def project(self) -> Array:  # type: ignore[override]
+        return np.asarray(self.first.project[self.index])
+
+    @cached_property
+    def _names(self) -> Collection:
+        return self.first.documents().take(self.index)
+
+    def documents(self) -> Collection:
+        return self._names
 
 
 def principal(gram: Gram, rank: int = 100, *, spare: int = 0) -> PrincipalGram:

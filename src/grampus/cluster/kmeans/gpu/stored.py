@@ -191,6 +191,7 @@ class _Lockstep:
         parts = -(-warps // _WARPS)
         units = -(-warps // parts)
         each = max(1, min(slots, _WARPS // units)) if parts == 1 else 1
+        units = min(max(units, _WARPS // each), many) if parts == 1 else units  # few clusters: more warps, fewer each
         tall, room, stride = _tile(min(len(rows), _ROWS), many, each, self.on.dtype.itemsize, 1 if anew.all() else 2)
         tiles = -(-len(rows) // tall)
         lines, heads = (self.xp.empty((tiles, slots, size), dtype=kind)
