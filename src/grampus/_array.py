@@ -108,11 +108,17 @@ def matches(rows: Index, cols: Index) -> tuple[NDArray[np.intp], NDArray[np.intp
     return i, order[np.repeat(first, counts) + offset]
 
 
+def as_double(x: Any) -> Any:
+    """Return an array in double precision; CuPy's sparse arrays know no ``astype`` without a copy."""
+    return x if x.dtype == np.float64 else x.astype(np.float64)
+
+
 def row_squares(x: Any) -> Array:
     """Return the squared Euclidean length of every row in float64, tile by tile."""
     if not is_sparse(x) and not isinstance(x, np.ndarray):  # on a device
-        double = x.astype(np.float64)
-        return (double * double).sum(axis=1)
+        double = as_double(x)
+        squares = double.multiply(double) if hasattr(double, "indptr") else double * double
+        return squares.sum(axis=1).reshape(-1)
     out = np.empty(x.shape[0])
     for rows in tiles(x.shape[0], 16 * mean_row_size(x)):
         if is_sparse(x):

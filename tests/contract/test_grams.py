@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from grampus.gram import Collection, Cost, DenseGram, Features, FunctionGram, LinearGram, SparseGram, store
+import grampus
+from grampus import _device
+from grampus.gram import Collection, Cost, DenseGram, Features, FunctionGram, LinearGram, SparseGram, eigen, store
 from grampus.gram.graph import GraphOperator
 from grampus.kernels import parse_kernel
 from grampus.testing import check_gram
-from tests.reference import naive
+from tests.reference import naive, standin
 
 N, NEW, COLUMNS = 14, 4, 6
 
@@ -304,7 +304,38 @@ def test_the_suite_sees_faults(fault):
         check_gram(gram, x @ x.T, extension=(expected, expected), new=new)
 
 
-def test_the_suite_sees_another_array_library():
+@pytest.fixture
+def device(monkeypatch):
+    """A stand-in for a GPU, used for everything that can."""
+    xp = standin.library()
+    monkeypatch.setattr(_device, "_library", lambda: xp)
+    monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
+    with grampus.config(device="cuda"):
+        yield xp
+
+
+@pytest.mark.parametrize(("spelling", "layout", "dtype"), CASES)
+def test_chain_conforms_on_a_device(device, spelling, layout, dtype):
+    fitted, new = (collection(n, seed).astype(dtype) for n, seed in ((N, 0), (NEW, 1)))
+    plain, twin = twin_of(spelling, fitted.astype(float), new.astype(float))
+    x, shown = (sp.csr_array(rows) if layout == "sparse" else rows for rows in (fitted, new))
+    gram = parse_kernel(spelling).gram(x)
+    check_gram(gram, twin.K, extension=((plain.C, plain.d), (twin.C, twin.d)), new=shown, namespace=device)
+
+
+def test_most_chains_can_be_moved(device):
+    moved = [spelling for spelling in CHAINS if parse_kernel(spelling).gram(collection(N, 0))._on(device) is not None]
+    assert len(moved) >= 10
+    assert {"linear", "gaussian(1.5)", "linear|normalise", "polynomial(2)"} <= set(moved)
+
+
+def test_the_suite_sees_a_fault_on_a_device(device):
     x = collection(N, 8)
-    with pytest.raises(AssertionError, match="namespace is numpy, must be math"):
-        check_gram(LinearGram(x), x @ x.T, namespace=math)
+    gram = LinearGram(x)
+    check_gram(gram, x @ x.T, namespace=device)
+    gram._on = lambda _: LinearGram(2 * x)
+    with pytest.raises(AssertionError, match="must be the device's"):
+        check_gram(gram, x @ x.T, namespace=device)
+    gram._on = lambda xp: LinearGram._on(LinearGram(2 * x), xp)
+    with pytest.raises(AssertionError, match="block of a device by slice: differs"):
+        check_gram(gram, x @ x.T, namespace=device)

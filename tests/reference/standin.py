@@ -84,6 +84,15 @@ class Rows:
     def toarray(self):
         return Array(self.matrix.toarray())
 
+    def astype(self, dtype):
+        return Rows(self.matrix.astype(dtype))
+
+    def multiply(self, other):
+        return Rows(sp.csr_array(self.matrix.multiply(other.matrix)))
+
+    def sum(self, axis):
+        return Array(np.asarray(self.matrix.sum(axis=axis)).reshape(-1, 1))
+
     def get(self):
         return self.matrix
 

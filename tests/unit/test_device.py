@@ -106,13 +106,15 @@ def test_more_clusters_than_fit_into_shared_memory(device):
     same(DenseGram(x @ x.T), 80, n_init=2, max_iter=4)
 
 
+@pytest.mark.parametrize("rows", [points(), counts(), counts().astype(np.float32)], ids=["dense", "sparse", "sparse32"])
 @pytest.mark.parametrize("kernel", ["linear", "cosine", "polynomial(2)", "gaussian(2)"])
-def test_blocks_are_computed_on_the_device(device, kernel):
-    gram = parse_kernel(kernel).gram(points())
+def test_blocks_are_computed_on_the_device(device, kernel, rows):
+    gram = parse_kernel(kernel).gram(rows)
     blocks = DeviceBlocks(gram, device)
     assert blocks.there is not None
     assert isinstance(blocks.rows(slice(3, 9)), device.ndarray)
-    np.testing.assert_allclose(_device.on_host(blocks.matrix()), gram.dense(), rtol=1e-12, atol=1e-14)
+    tolerance = {"rtol": 1e-12, "atol": 1e-14} if gram.dtype == np.float64 else {"rtol": 1e-5, "atol": 1e-6}
+    np.testing.assert_allclose(_device.on_host(blocks.matrix()), gram.dense(), **tolerance)
 
 
 def test_sums_of_kernels_are_computed_on_the_device(device):

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._array import Array, dot, is_sparse, row_squares, tiles
+from .._array import Array, as_double, dot, is_sparse, row_squares, tiles
 from .._check import check_integer, check_matrix, check_number
 from ..errors import InputError
 from ..gram import DenseGram, Gram, LinearGram, self_tune
@@ -107,8 +107,7 @@ _ROUNDING = 1e-14
 
 def squared_distances(new: Any, fitted: Any) -> Array:
     """Return ‖x − y‖² = ‖x‖² − 2 x·y + ‖y‖² for every pair of rows, in float64; rounding noise becomes 0."""
-    double = np.float64
-    distances = dot(new.astype(double, copy=False), fitted.astype(double, copy=False).T)
+    distances = dot(as_double(new), as_double(fitted).T)
     distances *= -2.0
     left, right = row_squares(new), row_squares(fitted)
     here = isinstance(new, np.ndarray) or is_sparse(new)

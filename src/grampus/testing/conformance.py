@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._config import config
+from .._device import on_host
 from ..gram import Collection, Gram
 
 # One row at a time, a few rows, the default.
@@ -46,7 +47,8 @@ def check_gram(
     new : collection, optional
         The documents of `extension` as the kernel takes them, for ``gram.compare``.
     namespace : module
-        The array library in which the Gram must answer.
+        The array library of a device: the Gram must answer as before, and its blocks must be the same if its arrays are
+        moved there.
     tolerance : float, optional
         Allowed difference relative to the largest entry; 1e-9 for float64 and 1e-4 for float32 by default.
     random_state : int
@@ -70,8 +72,7 @@ def check_gram(
     assert gram.dtype in (np.float32, np.float64), f"dtype must be float32 or float64; it is {gram.dtype}"
     if tolerance is None:
         tolerance = 1e-9 if gram.dtype == np.float64 else 1e-4
-    assert gram.namespace is namespace, f"namespace is {gram.namespace.__name__}, must be {namespace.__name__}"
-    suite = _Suite(dense, tolerance, random_state, namespace)
+    suite = _Suite(dense, tolerance, random_state)
     for tile in _TILES:
         with config(tile=tile):
             suite.entries(gram, dense)
@@ -81,6 +82,8 @@ def check_gram(
     suite.answers(gram, dense)
     suite.parts(gram)
     suite.operator(gram)
+    if namespace is not np:
+        suite.elsewhere(gram, namespace)
     if extension is not None:
         suite.extension(gram, *extension)
         if new is not None:
@@ -90,16 +93,14 @@ def check_gram(
 class _Suite:
     """The checks, with what they compare against."""
 
-    def __init__(self, dense: Array, tolerance: float, seed: int, namespace: ModuleType) -> None:
-        self.dense, self.tolerance, self.namespace = dense, tolerance, namespace
+    def __init__(self, dense: Array, tolerance: float, seed: int) -> None:
+        self.dense, self.tolerance = dense, tolerance
         self.peak = max(float(np.abs(dense).max()), 1e-300)
         self.rng = np.random.default_rng(seed)
 
     def same(self, got: Any, wanted: Array, what: str, *, scale: float = 1.0, single: bool = False) -> None:
         """Compare relative to the largest entry times `scale`; `single` allows for float32 arithmetic."""
-        wanted_type = self.namespace.ndarray
-        assert isinstance(got, wanted_type), f"{what}: must be {wanted_type.__name__}; got {type(got).__name__}"
-        got = got if self.namespace is np else got.get()
+        assert isinstance(got, np.ndarray), f"{what}: must be an array of NumPy; got {type(got).__name__}"
         assert got.shape == wanted.shape, f"{what}: shape is {got.shape}, must be {wanted.shape}"
         assert np.isfinite(got).all(), f"{what}: not finite"
         allowed = (max(self.tolerance, 1e-5) if single else self.tolerance) * self.peak * scale
@@ -266,6 +267,25 @@ class _Suite:
         self.same(operator.matvec(v[:, 0]), self.dense @ v[:, 0], "to_linear_operator: matvec", scale=scale)
         self.same(operator.matmat(v), self.dense @ v, "to_linear_operator: matmat", scale=scale)
         self.same(operator.rmatvec(v[:, 0]), self.dense @ v[:, 0], "to_linear_operator: rmatvec", scale=scale)
+
+    def elsewhere(self, gram: Gram, namespace: ModuleType) -> None:
+        """Move the arrays to a device, and compute blocks there: by slices and by numbers, also of a part."""
+        n = len(gram)
+        index = self.rng.permutation(n)[: max(1, n // 2)]
+        for some, dense in ((gram, self.dense), (gram.take(index), self.dense[np.ix_(index, index)])):
+            moved = some._on(namespace)
+            if moved is None:
+                continue  # the processor computes its rows
+            everything, half = slice(0, len(dense)), np.arange(len(dense))[::-2]
+            assert moved.namespace is namespace, f"namespace is {moved.namespace.__name__}, must be the device's"
+            for form, rows, numbers in (
+                ("slice", slice(1, len(dense)), np.arange(len(dense))[1:]),
+                ("numbers", namespace.asarray(half, dtype=np.int32), half),
+            ):
+                block = moved._block(rows, everything)
+                kind = namespace.ndarray
+                assert isinstance(block, kind), f"block of a device must be {kind.__name__}; got {type(block).__name__}"
+                self.same(on_host(block), dense[numbers], f"block of a device by {form}")
 
     def extension(self, gram: Gram, given: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
         cross, diagonal = (None if part is None else np.asarray(part) for part in given)
