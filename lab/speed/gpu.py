@@ -26,7 +26,7 @@ import scipy.sparse as sp
 
 import grampus
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import RULES, Batch, batch
+from grampus.cluster.kmeans import RULES, Batch, gpu
 from grampus.documents import ConsensusMethod, Job
 from grampus.gram import DenseGram, Gram, LinearGram, eigen
 from grampus.select.levels import find_levels, nest
@@ -269,7 +269,7 @@ def twelve(xp: Any, out: dict[str, Any]) -> None:
     from lab.promises import labels
 
     warnings.simplefilter("ignore")
-    batch._FOR_DEVICE = eigen._FOR_DEVICE = 0
+    gpu.FOR_DEVICE = eigen._FOR_DEVICE = 0
     same: list[str] = []
     differ: list[str] = []
     from_record: list[str] = []
@@ -297,7 +297,7 @@ def twelve(xp: Any, out: dict[str, Any]) -> None:
 @row
 def equal_labels(xp: Any, out: dict[str, Any]) -> None:
     """Compare labels and objectives with the processor's, for stored, sparse and dense documents and every rule."""
-    batch._FOR_DEVICE = 0
+    gpu.FOR_DEVICE = 0
     rng = np.random.default_rng(3)
     x = points(3000, 20, 8).astype(np.float64)
     counts = sp.random_array((3000, 2000), density=0.01, rng=rng, format="csr")

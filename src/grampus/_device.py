@@ -68,6 +68,13 @@ def gpu_name() -> str | None:
     return str(library.cuda.runtime.getDeviceProperties(0)["name"].decode())
 
 
+def use_card(number: int) -> None:
+    """Use one of several GPUs in this thread, if one is used at all; numbers beyond the last begin again."""
+    xp = device()
+    if xp is not None:
+        xp.cuda.Device(number % xp.cuda.runtime.getDeviceCount()).use()
+
+
 def free_memory(xp: Any) -> int:
     """Return how many bytes may be allocated on the device."""
     pool = xp.get_default_memory_pool()

@@ -469,6 +469,9 @@ def library(memory=2**34):
     made.ndarray, made.RawModule, made.sparse_rows = Array, RawModule, Rows
     made.flatnonzero, made.half_product = np.flatnonzero, half_product
     runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1)
-    made.cuda = SimpleNamespace(runtime=runtime)
+    made.used = []  # numbers of cards
+    made.cuda = SimpleNamespace(
+        runtime=runtime, Device=lambda number: SimpleNamespace(use=lambda: made.used.append(number))
+    )
     made.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 0)
     return made

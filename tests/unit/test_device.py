@@ -11,13 +11,17 @@ import scipy.sparse as sp
 
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
+from grampus._config import settings
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import RULES, Batch, batch
+from grampus.cluster.kmeans import RULES, Batch, batch, gpu, in_parts
 from grampus.cluster.kmeans.gpu import DeviceRows, DeviceStored
 from grampus.cluster.kmeans.gpu.course import fill
+from grampus.cluster.kmeans.in_parts import assign
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import DenseGram, LinearGram, Plan, eigen, eigenpairs, empirical_map, normalise, shift
 from grampus.gram.device import DeviceBlocks, device_products
+from grampus.scale.dask import OnDask, connect
+from grampus.scale.parts import Scratch
 from tests.reference import standin
 
 
@@ -31,7 +35,7 @@ def device(request, monkeypatch):
     """Use a device for everything that can."""
     xp = standin.library() if request.param == "stand-in" else real()
     monkeypatch.setattr(_device, "_library", lambda: xp)
-    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
     monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
     with grampus.config(device="cuda"):
         yield xp
@@ -134,7 +138,7 @@ def test_what_cannot_be_moved_is_computed_here(device, kernel):
 def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
     small = standin.library(memory=100_000)
     monkeypatch.setattr(_device, "_library", lambda: small)
-    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
     gram = parse_kernel("gaussian(3)").gram(points(100))
     with grampus.config(device="cuda"):
         same(gram, 4, n_init=2)
@@ -156,7 +160,7 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
 def test_too_little_memory_says_what_would_fit(monkeypatch, memory, gram, k, words):
     small = standin.library(memory=memory)
     monkeypatch.setattr(_device, "_library", lambda: small)
-    monkeypatch.setattr(batch, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
     with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=words) as error:
         kernel_kmeans(gram, k)
     assert "\n" not in str(error.value)
@@ -197,6 +201,48 @@ def test_rows_that_only_the_processor_computes_stay_there(device):
     np.testing.assert_array_equal(found.labels, wanted.labels)
 
 
+def test_pieces_are_assigned_on_it(device, monkeypatch):
+    rows, means = points(200, 6), points(9, 6, seed=1)
+    with grampus.config(device="cpu"):
+        wanted = assign(rows, means)
+    made = []
+    monkeypatch.setattr(in_parts, "DeviceRows", lambda *given: made.append(1) or DeviceRows(*given))
+    np.testing.assert_array_equal(assign(rows, means), wanted)
+    assert made
+    copies = np.concatenate([means, means])  # ties go to the lower number
+    np.testing.assert_array_equal(assign(copies, copies), np.tile(np.arange(9), 2))
+
+
+@pytest.mark.slow
+def test_a_worker_has_a_card_of_its_own(monkeypatch):
+    pytest.importorskip("distributed")
+    xp = standin.library()
+    xp.cuda.runtime.getDeviceCount = lambda: 2
+    monkeypatch.setattr(_device, "_library", lambda: xp)
+    client = connect("threads", 3)
+    cluster = client.cluster
+    try:
+        pieces = OnDask(client, Scratch(None, {}))
+        with grampus.config(device="cuda"):
+            pieces.begin("rows", _piece, [(at,) for at in range(6)])
+            assert sorted(pieces.each(_device_of, ["rows"])) == [(at, "cuda") for at in range(6)]
+        assert set(xp.used) == {0, 1}
+        assert len(xp.used) == 12
+        assert sorted(pieces.each(_device_of, ["rows"])) == [(at, "cpu") for at in range(6)]
+        pieces.close()
+    finally:
+        client.close()
+        cluster.close()
+
+
+def _piece(number):
+    return {"number": np.array(number)}
+
+
+def _device_of(record):
+    return int(record["number"]), settings().device
+
+
 def test_estimators_use_it(device):
     x = points()
     with grampus.config(device="cpu"):
@@ -221,7 +267,7 @@ def test_eigenpairs_of_features(device, rows, monkeypatch):
 
 
 def test_small_work_stays_on_the_processor(device, monkeypatch):
-    monkeypatch.setattr(batch, "_FOR_DEVICE", 1e9)
+    monkeypatch.setattr(gpu, "FOR_DEVICE", 1e9)
     monkeypatch.setattr(batch, "on_gpu", None)  # would fail
     kernel_kmeans(LinearGram(points()), 2, random_state=0)
 

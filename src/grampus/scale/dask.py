@@ -9,11 +9,14 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
+from zlib import crc32
 
+from .._config import config, settings
+from .._device import use_card
 from ..errors import InputError, MissingExtraError, PartsError
 from .parts import Function, Parts, Scratch, add, nbytes
 
@@ -102,6 +105,9 @@ class OnDask(Parts):
         self.traffic.add(name, len(given), sent=size * max(workers, 1))
         if size > _SMALL:  # one task, which a lost worker's share is made from again; scattered data would be lost
             shared = tuple(self.keep(value) for value in shared)
+        wanted = settings().device
+        if wanted != "cpu":
+            function = partial(_with_device, function, wanted)
         return [self.client.submit(function, *own, *shared, pure=False) for own in given]
 
     def _settle(self, step: str) -> None:
@@ -177,6 +183,14 @@ class OnDask(Parts):
 
     def _again(self) -> str:
         return f" Run it again to resume from {self.scratch.folder}." if self.scratch.kept else ""
+
+
+def _with_device(function: Function, wanted: str, *given: Any) -> Any:
+    """Call a function on a worker as the client would: with a GPU if it asks for one, of several the worker's own."""
+    name = import_module("distributed").get_worker().name
+    with config(device=wanted):
+        use_card(name if isinstance(name, int) else crc32(str(name).encode()))
+        return function(*given)
 
 
 def _same(value: Any) -> Any:

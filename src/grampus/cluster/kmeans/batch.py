@@ -23,7 +23,6 @@ from .state import TIE, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about
 _DENSE = 8.0  # how many times less a multiplication with dense features costs
-_FOR_DEVICE = 2**24  # multiplications of an iteration from which a device is faster than threads
 
 
 class Batch:
@@ -88,7 +87,7 @@ class Batch:
         # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
         work = float(n) * n * total if explicit is None else float(explicit.entries) * k
-        self._on_device = work >= _FOR_DEVICE and (explicit is None or suits_device(self.diagonal))
+        self._on_device = suits_device(work, None if explicit is None else self.diagonal)
         xp = self._library()
         room = None if xp is None else free_memory(xp) / 2
         self._plan = plan(

@@ -14,6 +14,7 @@ from ....gram.device import DeviceBlocks
 from .rows import DeviceRows
 from .stored import DeviceStored
 
+FOR_DEVICE = 2**24  # multiplications of an iteration from which a device is faster than threads
 _RANGE = 1e6  # lengths that differ by more are not for whole numbers
 
 __all__ = ["DeviceRows", "DeviceStored", "on_gpu", "suits_device"]
@@ -33,7 +34,12 @@ def on_gpu(xp: Any, gram: Gram, how: Plan, diagonal: Array, weights: Array) -> D
     return DeviceStored(xp, blocks, how is Plan.STORE, diagonal, weights)
 
 
-def suits_device(diagonal: Array) -> bool:
-    """Return whether the documents' lengths are near enough to each other for sums in whole numbers."""
+def suits_device(work: float, diagonal: Array | None) -> bool:
+    """Return whether iterations of so many multiplications are for a device.
+
+    The lengths of documents with features must be near enough to each other for sums in whole numbers.
+    """
+    if work < FOR_DEVICE or diagonal is None:
+        return work >= FOR_DEVICE
     sizes = diagonal[diagonal > 0]
     return len(sizes) == 0 or float(sizes.max()) <= _RANGE**2 * float(sizes.min())
