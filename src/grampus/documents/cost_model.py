@@ -20,6 +20,7 @@ from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
 from .effort import Effort
 from .graphs import MOST as GRAPHED
 from .layout import LARGEST, REPRESENTATIVES
+from .methods import CUTS
 from .speed import Speed, machine_speed
 from .validation import FEWEST_SPLITS, READ_IN_SPLITS, STABILITY_SPLITS
 
@@ -282,7 +283,8 @@ def _cluster(work: Work, speed: Speed) -> Step:
         if not shape.rank or shape.landmarks:  # components of a kernel that has none of its own
             seconds += _eigen(n, rank, work.seconds(1, speed), speed)
             seconds += shape.whole / speed.function if work.matrix else 0.0
-        return Step(name, kept, views + graph + work.bounds + fitted + work.matrix, seconds)
+        beside = max(views + graph + work.bounds + fitted + work.matrix, _agreements(work))
+        return Step(name, kept, beside, seconds)
     if work.method == "kernel-kmeans":
         graph = 1200.0 * n if n <= GRAPHED else 0.0
         seconds += n * min(n, GRAPHED) * 30.0 / speed.product if graph else 0.0
@@ -290,6 +292,14 @@ def _cluster(work: Work, speed: Speed) -> Step:
     vectors = 8.0 * n * (65 if work.method in ("pddp", "bisecting") else 2 * k + 1 + 3 * k)
     seconds = _eigen(n, k, work.seconds(1, speed), speed)
     return Step(name, 40.0 * n, vectors + fitted + work.matrix, seconds)
+
+
+def _agreements(work: Work) -> float:
+    """Return the bytes of how often every two documents are together, stored if `gram.plan` would: for many clusters."""
+    n, k, starts = work.n, work.k, work.effort.n_init
+    partitions = VIEW_STARTS * (1.5 if n <= GRAPHED and k <= CUTS else 1.0)
+    stored, passed = (2.0 * partitions + 6.0 * starts) * n, 15.0 * k * starts * partitions  # for each document
+    return 8.0 * n * n + work.bounds if stored < passed and 8.0 * n * n <= settings().memory // 4 else 0.0
 
 
 def _engine(work: Work) -> float:
