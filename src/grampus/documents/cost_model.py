@@ -295,7 +295,7 @@ def _cluster(work: Work, speed: Speed) -> Step:
 
 
 def _agreements(work: Work) -> float:
-    """Return the bytes of how often every two documents are together, stored if `gram.plan` would: for many clusters."""
+    """Return the bytes of how often every two documents are together; `gram.plan` stores that for many clusters."""
     n, k, starts = work.n, work.k, work.effort.n_init
     partitions = VIEW_STARTS * (1.5 if n <= GRAPHED and k <= CUTS else 1.0)
     stored, passed = (2.0 * partitions + 6.0 * starts) * n, 15.0 * k * starts * partitions  # for each document
