@@ -204,7 +204,8 @@ def choose(sums, figures, current, diagonal, w, rule):
     return int((values <= limit).argmax())
 
 
-def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, tall, lines, heads, changed):
+def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, stride, tall, wide, *out):
+    lines, heads, changed = out
     for tile in range(len(lines)):
         for slot in range(slots):
             found = [[] for _ in range(2 * many)]
@@ -217,26 +218,26 @@ def list_moves(old, now, rows, count, n, runs, anew, slots, low, many, room, str
                         found[2 * (a - low) + 1].append(t)
             end = 0
             for key, some in enumerate(found):
-                heads[tile, slot, key] = end
-                changed[slot, key // 2] |= bool(some)
                 whole = [*some, *[tall] * (-len(some) % 4)]
-                lines[tile, slot, end : end + len(whole)] = np.array(whole, dtype=int) * 256
+                lines[tile, slot, end : end + len(whole)] = np.array(whole, dtype=int) * wide
                 end += len(whole)
+                heads[tile, slot, key] = end // 4
+                changed[slot, key // 2] |= bool(some)
             assert end + 4 <= room
-            heads[tile, slot, 2 * many] = end
 
 
 def follow(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, room, stride, *rest):
     tall, lines, heads, changed, weights, sums = rest
     assert units * parts * 17 >= many
     assert len(lines) == -(-count // tall)
+    wide = 32 * matrix.dtype.itemsize
     for slot in range(slots):
         for c in range(many):
             total = np.zeros(n)
             for tile in range(len(lines)):
-                first, middle, end = heads[tile, slot, 2 * c : 2 * c + 3]
-                for place in range(first, end):
-                    t = lines[tile, slot, place] // 256
+                middle, end = 4 * heads[tile, slot, 2 * c : 2 * c + 2].astype(int)
+                for place in range(4 * heads[tile, slot, 2 * c - 1] if c else 0, end):
+                    t = lines[tile, slot, place] // wide
                     if t < tall:
                         at = tile * tall + t
                         w = (1.0 if weights is None else weights[rows[at]]) * (1.0 if place < middle else -1.0)
@@ -439,8 +440,7 @@ def times(indptr, indices, data, rows, lanes, v, out):
 TWINS = {
     "times": times,
     "list_moves": list_moves,
-    "follow32": follow,
-    "follow64": follow,
+    **{f"follow{bits}{weighted}": follow for bits in (32, 64) for weighted in ("", "_weighted")},
     "collect": collect,
     "measure": measure,
     "assign": assign,

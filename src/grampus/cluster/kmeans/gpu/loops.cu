@@ -5,8 +5,7 @@
 
 typedef long long int64;
 
-#define MOST_ROWS 512      // of a stored matrix that lie in shared memory together
-#define WIDE 256           // bytes of a row there: 32 numbers in double precision
+#define MOST_ROWS 768      // of a stored matrix that lie in shared memory together
 #define OWN 17             // clusters of a warp, at most
 #define MANY 4096          // clusters up to which a block counts for itself
 #define NOTHING 0x7fffffff
@@ -51,11 +50,11 @@ __device__ double own_value(const double* figures, int64 at, int64 stride, doubl
 }
 
 // One block for a tile of rows and a run: what joins and leaves each cluster from `low` on, rows in rising order. OUT lines:
-// where rows lie in the tile, in bytes; the row after the last fills a list up to a multiple of four; heads (2 · many + 1):
-// where what joins a cluster begins, then what leaves it; changed (slots, many): clusters with any.
+// where rows lie in the tile, in bytes; the row after the last fills a list up to a multiple of four; heads (2 · many): where
+// what joins a cluster ends, in fours, then what leaves it; changed (slots, many): clusters with any.
 extern "C" __global__ void list_moves(const int* old, const int* now, const int* rows, int64 count, int64 n,
                                       const int* runs, const int* anew, int slots, int low, int many, int room,
-                                      int stride, int tall, unsigned* lines, unsigned short* heads, int* changed) {
+                                      int stride, int tall, int wide, unsigned* lines, unsigned short* heads, int* changed) {
     extern __shared__ int counts[];  // (2 · many)
     __shared__ int keys[2 * MOST_ROWS], totals[MOST_ROWS];
     const int slot = blockIdx.y, t = threadIdx.x, both = 2 * many;
@@ -95,15 +94,14 @@ extern "C" __global__ void list_moves(const int* old, const int* now, const int*
     int start = totals[t] - sum;
     for (int c = first; c < last; ++c) {
         const int found = counts[c], end = start + ((found + 3) & ~3);
-        head[c] = (unsigned short)start, counts[c] = start;
+        head[c] = (unsigned short)(end / 4), counts[c] = start;
         if (found) changed[slot * many + c / 2] = 1;
-        for (int e = start + found; e < end; ++e) line[e] = tall * WIDE;
+        for (int e = start + found; e < end; ++e) line[e] = tall * wide;
         start = end;
     }
-    if (last == both && first < last) head[both] = (unsigned short)start;
     __syncthreads();
-    if (joins >= 0) line[counts[joins] + before] = t * WIDE;
-    if (leaves >= 0) line[counts[leaves] + prior] = t * WIDE;
+    if (joins >= 0) line[counts[joins] + before] = t * wide;
+    if (leaves >= 0) line[counts[leaves] + prior] = t * wide;
 }
 
 __device__ inline void fetch16(void* to, const void* from) {
@@ -116,86 +114,118 @@ __device__ inline void fetch(double* to, const double* from) {
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"((unsigned)__cvta_generic_to_shared(to)), "l"(from));
 }
 
-// One block for 32 columns of K and some runs: each tile of rows is read once, made double precision once, and every warp
-// adds up some clusters of a run, their sums in registers. A row of zeros fills lists up to multiples of four. While a tile
-// is added up, the next one arrives.
+__device__ inline unsigned address(const void* shared) { return (unsigned)__cvta_generic_to_shared(shared); }
+__device__ inline uint4 read_four(unsigned at) {
+    uint4 found;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];" : "=r"(found.x), "=r"(found.y), "=r"(found.z), "=r"(found.w) : "r"(at));
+    return found;
+}
 template <class T>
+__device__ inline T read(unsigned at) {
+    T found;
+    if constexpr (sizeof(T) == 4) asm volatile("ld.shared.f32 %0, [%1];" : "=f"(found) : "r"(at));
+    else asm volatile("ld.shared.f64 %0, [%1];" : "=d"(found) : "r"(at));
+    return found;
+}
+
+// What four rows add to a sum. Two floats are added exactly, as their sum and its error (Knuth's two-sum), so that half as
+// many must be converted: conversions take longest here. `rest` collects the errors, which are 2^-24 of the sums.
+__device__ inline void two_sum(float& a, float& b) {
+    const float sum = __fadd_rn(a, b), other = __fsub_rn(sum, a);
+    b = __fadd_rn(__fsub_rn(a, __fsub_rn(sum, other)), __fsub_rn(b, other));
+    a = sum;
+}
+__device__ inline double add_four(float p, float q, float r, float s, float& rest) {
+    two_sum(p, q), two_sum(r, s);
+    rest += q + s;
+    return (double)p + (double)r;
+}
+__device__ inline double add_four(double p, double q, double r, double s, float& rest) { return (p + q) + (r + s); }
+
+// One block for 32 columns of K and some runs: each tile of rows is read once into shared memory, and every warp adds up
+// some clusters of a run, their sums in registers. A row of zeros fills lists up to multiples of four. While a tile is
+// added up, the next one arrives.
+template <class T, bool WEIGHTED>
 __device__ void follow(const T* matrix, const int* places, const int* rows, int64 count, int64 n, const int* runs,
                        const int* clear, int slots, int each, int units, int parts, int k, int low, int many, int room,
                        int stride, int tall, const unsigned* lines, const unsigned short* heads, const int* changed,
                        const double* weights, double* sums) {
-    extern __shared__ double tile[];                                                 // (tall + 1, 32)
-    T* coming = reinterpret_cast<T*>(tile + (tall + 1) * 32);                        // (tall, 32)
-    unsigned* lists = reinterpret_cast<unsigned*>(coming + tall * 32);               // (2, each, room)
-    unsigned short* starts = reinterpret_cast<unsigned short*>(lists + 2 * each * room);  // (2, each, stride)
+    extern __shared__ double raw[];
+    T* tiles = reinterpret_cast<T*>(raw);                                                                // (2, tall + 1, 32)
+    unsigned* lists = reinterpret_cast<unsigned*>(tiles + 2 * (tall + 1) * 32);                          // (2, each, room)
+    unsigned short* starts = reinterpret_cast<unsigned short*>(lists + 2 * each * room);                 // (2, each, stride)
+    double* heavy = reinterpret_cast<double*>(starts + 2 * each * stride);                               // (2, tall + 1)
     const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
     const int group = blockIdx.y / parts, part = blockIdx.y % parts;
     const int there = min(each, slots - group * each), mine = warp / units, slot = group * each + mine;
     const int share = (many + units * parts - 1) / (units * parts), first = (part * units + warp % units) * share;
     const int own = mine < there ? min(share, many - first) : 0;  // clusters of this warp
     const int64 column = (int64)blockIdx.x * 32 + lane;
-    if (warp == 0) tile[tall * 32 + lane] = 0.0;
+    constexpr int BYTES = 32 * sizeof(T), CHUNK = 16 / sizeof(T), CHUNKS = 32 / CHUNK;
+    for (int q = threadIdx.x; q < 64; q += blockDim.x) tiles[((q >> 5) * (tall + 1) + tall) * 32 + (q & 31)] = 0;
+    if (WEIGHTED && threadIdx.x < 2) heavy[threadIdx.x * (tall + 1) + tall] = 0.0;
     const int steps = (int)((count + tall - 1) / tall);
-    constexpr int CHUNK = 16 / sizeof(T), CHUNKS = 32 / CHUNK;
     const bool aligned = n % CHUNK == 0;
     auto load = [&](int step) {
         const int64 base = (int64)step * tall;
+        T* to = tiles + (step & 1) * (tall + 1) * 32;
         const int left = count - base < tall ? (int)(count - base) : tall;
         if (aligned)
             for (int q = threadIdx.x; q < left * CHUNKS; q += blockDim.x) {
                 const int t = q / CHUNKS, c = q % CHUNKS * CHUNK;
                 const int64 from = (int64)blockIdx.x * 32 + c;
-                if (from < n) fetch16(coming + t * 32 + c, matrix + places[base + t] * n + from);
+                if (from < n) fetch16(to + t * 32 + c, matrix + places[base + t] * n + from);
             }
         else
             for (int t = warp; t < left; t += blockDim.x >> 5)
-                if (column < n) fetch(coming + t * 32 + lane, matrix + places[base + t] * n + column);
+                if (column < n) fetch(to + t * 32 + lane, matrix + places[base + t] * n + column);
+        if (WEIGHTED)
+            for (int t = threadIdx.x; t < left; t += blockDim.x)
+                fetch(heavy + (step & 1) * (tall + 1) + t, weights + rows[base + t]);
         const int64 list = (int64)step * slots + group * each;
         for (int q = threadIdx.x; q < there * room / 4; q += blockDim.x)
             fetch16(lists + (step & 1) * each * room + q * 4, lines + list * room + q * 4);
         for (int q = threadIdx.x; q < there * stride / 8; q += blockDim.x)
             fetch16(starts + (step & 1) * each * stride + q * 8, heads + list * stride + q * 8);
-        asm volatile("cp.async.commit_group;");
     };
     double kept[OWN];
 #pragma unroll
     for (int u = 0; u < OWN; ++u) kept[u] = 0.0;
     if (steps > 0) load(0);
+    asm volatile("cp.async.commit_group;");
     for (int step = 0; step < steps; ++step) {
-        asm volatile("cp.async.wait_group 0;");
-        __syncthreads();
-        const int64 base = (int64)step * tall;
-        const int left = count - base < tall ? (int)(count - base) : tall;
-        for (int q = threadIdx.x; q < left * 16; q += blockDim.x) {  // two numbers each
-            const double w = weights ? weights[rows[base + q / 16]] : 1.0;
-            const T a = coming[2 * q], b = coming[2 * q + 1];
-            reinterpret_cast<double2*>(tile)[q] = make_double2(w * a, w * b);
-        }
-        __syncthreads();
         if (step + 1 < steps) load(step + 1);
+        asm volatile("cp.async.commit_group;");
+        asm volatile("cp.async.wait_group 1;");
+        __syncthreads();
         if (own > 0) {
-            const char* here = reinterpret_cast<const char*>(tile + lane);
-            const unsigned short* head = starts + ((step & 1) * each + mine) * stride + 2 * first;
-            int e = head[0];
-            const uint4* line = reinterpret_cast<const uint4*>(lists + ((step & 1) * each + mine) * room + e);
-            uint4 at = *line;  // four offsets, read ahead
-            auto four = [&]() {
-                const double p = *reinterpret_cast<const double*>(here + at.x), q = *reinterpret_cast<const double*>(here + at.y);
-                const double r = *reinterpret_cast<const double*>(here + at.z), s = *reinterpret_cast<const double*>(here + at.w);
-                at = *++line;
-                return (p + q) + (r + s);
+            const unsigned here = address(tiles + (step & 1) * (tall + 1) * 32 + lane);
+            const double* weight = heavy + (step & 1) * (tall + 1);
+            const unsigned list = address(lists + ((step & 1) * each + mine) * room);
+            const unsigned* head = reinterpret_cast<const unsigned*>(starts + ((step & 1) * each + mine) * stride) + first;
+            unsigned line = list + 16 * (first ? head[-1] >> 16 : 0);
+            uint4 at = read_four(line);  // offsets, read ahead
+            auto four = [&](float& rest) {
+                const T p = read<T>(here + at.x), q = read<T>(here + at.y), r = read<T>(here + at.z), s = read<T>(here + at.w);
+                double w = 0.0, x = 0.0, y = 0.0, z = 0.0;
+                if (WEIGHTED) w = weight[at.x / BYTES], x = weight[at.y / BYTES], y = weight[at.z / BYTES], z = weight[at.w / BYTES];
+                at = read_four(line += 16);
+                return WEIGHTED ? add_four(w * p, x * q, y * r, z * s, rest) : add_four(p, q, r, s, rest);
             };
 #pragma unroll
             for (int u = 0; u < OWN; ++u) {
                 if (u < own) {
-                    const int middle = head[2 * u + 1], end = head[2 * u + 2];
+                    const unsigned ends = head[u], middle = list + 16 * (ends & 0xffff), end = list + 16 * (ends >> 16);
+                    float rest = 0.0f, lost = 0.0f;
 #pragma unroll 1
-                    for (; e < middle; e += 4) kept[u] += four();
+                    while (line < middle) kept[u] += four(rest);
 #pragma unroll 1
-                    for (; e < end; e += 4) kept[u] -= four();
+                    while (line < end) kept[u] -= four(lost);
+                    kept[u] += (double)(rest - lost);
                 }
             }
         }
+        __syncthreads();
     }
     if (own <= 0) return;
     const bool anew = clear[slot];
@@ -206,17 +236,19 @@ __device__ void follow(const T* matrix, const int* places, const int* rows, int6
         if (some >> u & 1 && column < n) to[u * n] = (anew ? 0.0 : to[u * n]) + kept[u];
 }
 
-#define FOLLOW(name, T)                                                                                              \
+#define FOLLOW(name, T, WEIGHTED)                                                                                    \
     extern "C" __global__ void __launch_bounds__(1024, 1)                                                            \
         name(const T* matrix, const int* places, const int* rows, int64 count, int64 n, const int* runs,             \
              const int* clear, int slots, int each, int units, int parts, int k, int low, int many, int room,        \
              int stride, int tall, const unsigned* lines, const unsigned short* heads, const int* changed,           \
              const double* weights, double* sums) {                                                                  \
-        follow<T>(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many, room, stride, \
-                  tall, lines, heads, changed, weights, sums);                                                       \
+        follow<T, WEIGHTED>(matrix, places, rows, count, n, runs, clear, slots, each, units, parts, k, low, many,    \
+                            room, stride, tall, lines, heads, changed, weights, sums);                               \
     }
-FOLLOW(follow32, float)
-FOLLOW(follow64, double)
+FOLLOW(follow32, float, false)
+FOLLOW(follow64, double, false)
+FOLLOW(follow32_weighted, float, true)
+FOLLOW(follow64_weighted, double, true)
 
 template <int N>
 __device__ void add_up(double (&values)[N], double* scratch) {  // over a block of 256, in one fixed order

@@ -18,8 +18,7 @@ from ....gram.device import DeviceBlocks
 from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
 from .course import FIGURES, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 
-_ROWS = 512  # of a tile, at most, as in loops.cu
-_WIDE = 256  # bytes of a row of a tile, as in loops.cu
+_ROWS = 768  # of a tile, at most, as in loops.cu
 _OWN = 17  # clusters of a warp, as in loops.cu
 _WARPS = 32  # of a block, at most
 _SHARED = 226 * 1024  # bytes of shared memory of a block
@@ -90,23 +89,23 @@ class DeviceStored(OnDevice):
 
 
 @lru_cache(maxsize=256)
-def _tile(count: int, many: int, each: int, itemsize: int, lists: int) -> tuple[int, int, int]:
+def _tile(count: int, many: int, each: int, wide: int, lists: int, weighted: bool) -> tuple[int, int, int]:
     """Return the rows of a tile that fit into shared memory, and the lengths of a run's lists and of their heads.
 
     A document is on one list, or on two if it leaves a cluster, too; lists are filled up to multiples of four.
     """
-    stride = -(-(2 * many + 1) // 8) * 8
+    stride = -(-2 * many // 8) * 8
     tall = count
     while True:
         room = -(-min(lists * (tall + 3 * many), 4 * lists * tall) // 4) * 4 + 4  # four to read ahead
-        if _bytes(tall, each, itemsize, room, stride) <= _SHARED:
+        if _bytes(tall, each, wide, room, stride, weighted) <= _SHARED:
             return tall, room, stride
         tall -= 1
 
 
-def _bytes(tall: int, each: int, itemsize: int, room: int, stride: int) -> int:
-    """Return the shared memory of a block that adds up."""
-    return (tall + 1) * _WIDE + 32 * tall * itemsize + 2 * each * (4 * room + 2 * stride)
+def _bytes(tall: int, each: int, wide: int, room: int, stride: int, weighted: bool) -> int:
+    """Return the shared memory of a block that adds up: two tiles, their lists, and weights."""
+    return 2 * (tall + 1) * 32 * wide + 2 * each * (4 * room + 2 * stride) + 16 * (tall + 1) * weighted
 
 
 class _Lockstep:
@@ -192,7 +191,8 @@ class _Lockstep:
         units = -(-warps // parts)
         each = max(1, min(slots, _WARPS // units)) if parts == 1 else 1
         units = min(max(units, _WARPS // each), many) if parts == 1 else units  # few clusters: more warps, fewer each
-        tall, room, stride = _tile(min(len(rows), _ROWS), many, each, self.on.dtype.itemsize, 1 if anew.all() else 2)
+        wide, weighted = self.on.dtype.itemsize, self.weights is not None
+        tall, room, stride = _tile(min(len(rows), _ROWS), many, each, wide, 1 if anew.all() else 2, weighted)
         tiles = -(-len(rows) // tall)
         lines, heads = (self.xp.empty((tiles, slots, size), dtype=kind)
                         for size, kind in ((room, np.uint32), (stride, np.uint16)))  # fmt: skip
@@ -200,13 +200,13 @@ class _Lockstep:
         part, new, empty = (self._numbers(values) for values in (runs, anew, clear))
         size, some = np.int32(slots), tuple(np.int32(value) for value in (low, many, room, stride))
         fixed, lists = (rows, len(rows), self.n, part), (lines, heads, changed)
-        moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(tall), *lists)
+        moves = (self.before, self.labels, *fixed, new, size, *some, np.int32(tall), np.int32(32 * wide), *lists)
         self.on.call("list_moves", (tiles, slots), tall, *moves, shared=8 * many)
         grid = -(-self.n // 32), -(-slots // each) * parts
         sizes = (size, *(np.int32(value) for value in (each, units, parts, self.k)), *some, np.int32(tall))
-        shared = _bytes(tall, each, self.on.dtype.itemsize, room, stride)
+        shared = _bytes(tall, each, wide, room, stride, weighted)
         last = empty, *sizes, *lists, self.weights, self.sums
-        name = f"follow{8 * self.on.dtype.itemsize}"
+        name = f"follow{8 * wide}" + ("_weighted" if weighted else "")
         self.on.call(name, grid, 32 * each * units, matrix, places, *fixed, *last, shared=shared)
 
     def _numbers(self, values: NDArray[Any]) -> Any:
