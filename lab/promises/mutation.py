@@ -1,6 +1,7 @@
-"""Do the tests notice a wrong program? Seeded mutants of the algorithms, each against the tests of its module.
+"""Do the tests notice a wrong program? Seeded mutants of the algorithms, each against the tests that reach it.
 
-Of those tests only the ones that reach the changed statement are run.
+The tests of its own module come first, those that reach the changed statement; if none fails, some quick ones of all
+other files follow.
 """
 
 from __future__ import annotations
@@ -30,6 +31,8 @@ from lab.promises import promise
 PACKAGES = ("cluster", "gram", "kernels", "metrics", "select")
 NUMBER = 200
 LIMIT = 600.0  # processor seconds; the tests of a module take less than a fifth of it
+OTHERS = ("unit", "property", "contract", "reference")  # folders of the tests of all modules
+MOST, LONGEST = 60, 40.0  # tests of other modules, and their seconds together
 MEMORY = 12 * 2**30
 LOADED = (
     "numpy", "scipy.sparse", "scipy.linalg", "scipy.optimize", "sklearn.base", "sklearn.metrics",
@@ -84,7 +87,7 @@ class _Lines:
     def __init__(self, folder: Path) -> None:
         import coverage
 
-        self.source, self.seconds = folder / "src" / "grampus", dict[str, float]()
+        self.source, self.seconds, self.failed = folder / "src" / "grampus", dict[str, float](), set[str]()
         self.counted = coverage.Coverage(data_file=None, config_file=False, source=[str(self.source)])
         self.counted.start()
 
@@ -96,11 +99,13 @@ class _Lines:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self.seconds[report.nodeid] = self.seconds.get(report.nodeid, 0.0) + report.duration
+        if report.failed:  # without a mutant: it needs what is not there
+            self.failed.add(report.nodeid)
 
     def found(self) -> dict[str, Any]:
         """Return the tests, their seconds, and for each module the numbers of the tests that reach a line."""
         self.counted.stop()
-        tests, data = list(self.seconds), self.counted.get_data()
+        tests, data = [test for test in self.seconds if test not in self.failed], self.counted.get_data()
         number = {test: at for at, test in enumerate(tests)}
         lines: dict[str, dict[int, list[int]]] = {}
         for file in sorted(data.measured_files()):
@@ -108,7 +113,7 @@ class _Lines:
             if module.startswith(PACKAGES):
                 reached = data.contexts_by_lineno(file).items()
                 lines[module] = {line: [number[one] for one in some if one in number] for line, some in reached}
-        return {"tests": tests, "seconds": list(self.seconds.values()), "lines": lines}
+        return {"tests": tests, "seconds": [self.seconds[test] for test in tests], "lines": lines}
 
 
 def in_fork(function: Callable[[], Any]) -> tuple[Any, str, float]:
@@ -143,7 +148,7 @@ def tried(folder: Path, tests: Sequence[str], chosen: dict[str, float] | None = 
 
     def run() -> str:
         first = _First(chosen)
-        code = _run_tests(folder, tests, limit, first)
+        code = _run_tests(folder, ["-x", *tests], limit, first)
         return first.failed or ("" if code == 0 or (code == 5 and chosen is not None) else f"status {code}")
 
     found, how, seconds = in_fork(run)
@@ -173,7 +178,7 @@ def _run_tests(folder: Path, tests: Sequence[str], limit: float, plugin: object)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     os.chdir(folder)
     sys.path[:0] = [str(folder / "src"), str(folder)]
-    words = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=--import-mode=importlib"]
+    words = ["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-o", "addopts=--import-mode=importlib"]
     return int(pytest.main([*words, "-m", "not slow", *tests], plugins=[plugin]))
 
 
@@ -210,6 +215,27 @@ def covering(source: str, module: str, line: int, files: dict[str, dict[str, Any
         for at in {at for number in lines for at in known.get(str(number), ())}:
             chosen[found["tests"][at]] = found["seconds"][at]
     return chosen
+
+
+def quick(chosen: dict[str, float]) -> dict[str, float]:
+    """Return some tests, the quickest of every file in turn, within `MOST` and `LONGEST`.
+
+    Examples
+    --------
+    >>> from lab.promises.mutation import quick
+    >>> list(quick({"a::1": 9.0, "a::2": 1.0, "b::1": 50.0, "c::1": 3.0}))
+    ['a::2', 'c::1', 'a::1']
+    """
+    files, order = defaultdict[str, int](int), []
+    for test, seconds in sorted(chosen.items(), key=lambda pair: (pair[1], pair[0])):
+        file = test.partition("::")[0]
+        order.append((files[file], seconds, test))
+        files[file] += 1
+    found, spent = dict[str, float](), 0.0
+    for _, seconds, test in sorted(order):
+        if len(found) < MOST and spent + seconds <= LONGEST:
+            found[test], spent = seconds, spent + seconds
+    return found
 
 
 def shadow(folder: Path) -> Path:
@@ -277,7 +303,7 @@ def outcome(
 
 @promise(
     "mutation",
-    f"{NUMBER} seeded mutants of gram, kernels, cluster, select and metrics: the share the module's own tests notice.",
+    f"{NUMBER} seeded mutants of gram, kernels, cluster, select and metrics: the share that tests notice.",
     rests_on=PACKAGES,
     conditions=("mutants-killed", "mutants-tried"),
     timeout=6 * 3600.0,
@@ -289,6 +315,7 @@ def mutation(task: Task) -> Found:
     table = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
     source = ROOT / "src" / "grampus"
     record = Outcomes(SCRATCH / "mutants")
+    every = sorted(f"tests/{kind}/{path.name}" for kind in OTHERS for path in (ROOT / "tests" / kind).glob("test_*.py"))
     passing: set[str] = set()
     killed, survivors = 0, []
     sample = drawn(source, task.seed, task.trials(NUMBER, 12))
@@ -297,16 +324,21 @@ def mutation(task: Task) -> Found:
         for done, (module, one) in enumerate(sample):
             tests = met_by(module, table)
             text = source.joinpath(*module.split(".")).with_suffix(".py").read_text("utf-8")
-            by = record.load(text, one.number, tests)
+            by = record.load(text, one.number, every)
             if by is None:
                 files = {name: task.step(f"lines {name} {_hash([ROOT / name])}", partial(reached, place, name))
                          for name in tests}  # fmt: skip
                 by, seconds = outcome(place, module, one, tests, covering(text, module, one.line, files))
+                if not by:
+                    rest = {name: task.step(f"lines {name} {_hash([ROOT / name])}", partial(reached, place, name))
+                            for name in every if name not in tests}  # fmt: skip
+                    wider = covering(text, module, one.line, rest)
+                    by, seconds = outcome(place, module, one, every, {} if wider is None else quick(wider))
                 if "::" in by and by not in passing:
                     if (failed := tried(place, [by])[0]) != "":
                         raise AssertionError(f"{failed} fails on the program as it is")
                     passing.add(by)
-                record.save(text, one.number, tests, by)
+                record.save(text, one.number, every, by)
                 said = f"{module}:{one.line} {one.kind}: {by or 'SURVIVED'} ({seconds:.0f} s)"
                 print(f"  {done + 1} {said}", file=sys.stderr, flush=True)
             killed += bool(by)
