@@ -226,6 +226,19 @@ def _grown(counts: list[int], times: float) -> float:
     return whole * 2.0**sum_of_g
 
 
+def _substrings(kernel: Kernel, sample: Any, times: float) -> float:
+    """Return how many substrings several documents share in so many times the sample.
+
+    Their number grows as some power of the texts': the last doubling of the sample says which, 0.7 at most, to which it
+    falls in prose; a small alphabet is soon exhausted.
+    """
+    half, whole = (kernel.source.gram(sample[::step]).features() for step in (2, 1))
+    if half is None or whole is None or not half.entries:
+        return 0.0
+    power = math.log2(max(whole.rows.shape[1] / half.rows.shape[1], 1.0))
+    return float(whole.rows.shape[1] * times ** min(power, 0.7))
+
+
 def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[Sizes, Any]:
     """Return the sizes of a corpus from a sample of it, and the sample in the form that the kernel takes."""
     n, total = len(corpus), corpus.texts.nbytes
@@ -287,7 +300,7 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
         return Shape(0.0, 0.0, False, each * n * n, each * n * n, gram.dtype.itemsize, strings=strings)
     if is_sparse(explicit.rows):
         entries = explicit.entries * grow
-        width = explicit.rows.shape[1] * grow**0.5 if strings else sizes.terms or explicit.rows.shape[1]
+        width = _substrings(kernel, sample, grow) if strings else sizes.terms or explicit.rows.shape[1]
         return Shape(width, entries, True, 2 * entries, 2 * entries * n, gram.dtype.itemsize, strings=strings)
     width, dense = float(rank or explicit.rows.shape[1]), plain.features() is None
     each = plain.cost().whole / some**2
