@@ -2,6 +2,8 @@
 
 A mutant differs from its module in one comparison, operation, constant, condition or return. Annotations, decorators,
 docstrings, messages of errors, assertions and names for type checkers are left alone: changing them changes no result.
+So are arguments that decide only how much is computed at a time, whether memory suffices or is copied, and whether
+lengths are compared once more.
 """
 
 from __future__ import annotations
@@ -21,6 +23,10 @@ OPERATIONS: dict[type[ast.operator], type[ast.operator]] = {
     ast.Pow: ast.Mult, ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd,
 }  # fmt: skip
 JUNCTIONS: dict[type[ast.boolop], type[ast.boolop]] = {ast.And: ast.Or, ast.Or: ast.And}
+
+
+RESOURCES = ("tiles", "tile_rows", "blas_threads", "require_memory", "require_device_memory", "lru_cache")
+KEYWORDS = ("copy", "strict", "maxsize")
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,10 @@ def _fields(node: ast.AST) -> Iterator[ast.AST]:
 
 def _left_alone(node: ast.AST) -> bool:
     if isinstance(node, ast.Raise | ast.Assert | ast.Import | ast.ImportFrom):
+        return True
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RESOURCES:
+        return True
+    if isinstance(node, ast.keyword) and node.arg in KEYWORDS:
         return True
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True  # a docstring
