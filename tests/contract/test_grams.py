@@ -8,8 +8,9 @@ import scipy.sparse as sp
 
 import grampus
 from grampus import _device
+from grampus.errors import InputError
 from grampus.gram import Collection, Cost, DenseGram, Features, FunctionGram, LinearGram, SparseGram, eigen, store
-from grampus.gram.graph import GraphOperator
+from grampus.gram.graph import GraphOperator, nearest_neighbors
 from grampus.kernels import parse_kernel
 from grampus.testing import check_gram
 from tests.reference import naive, standin
@@ -302,6 +303,27 @@ def test_the_suite_sees_faults(fault):
     gram.fault = fault
     with pytest.raises(AssertionError):
         check_gram(gram, x @ x.T, extension=(expected, expected), new=new)
+
+
+def test_selftuning_needs_more_documents_than_neighbours():
+    x = collection(N, 0)
+    with pytest.raises(InputError, match=rf"selftuning\({N}\) needs more than {N} documents"):
+        parse_kernel(f"selftuning({N})").gram(x)
+    assert len(parse_kernel(f"selftuning({N - 1})").gram(x)) == N
+
+
+def test_fewer_neighbours_are_those_of_more():
+    gram, again = (parse_kernel("gaussian(2)").gram(collection(N, 5)) for _ in range(2))
+    nearest_neighbors(gram, 6)
+    for found, wanted in zip(nearest_neighbors(gram, 3), nearest_neighbors(again, 3), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_documents_of_an_unknown_part_are_unknown():
+    known, unknown = Collection.of(["a", "b", "a"]), Collection.unknown(3)
+    assert Collection.join([known, unknown]).names is None
+    assert Collection.join([unknown, unknown]).n == 3
+    assert Collection.join([known, known]).names is not None
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import grampus
 from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
+from grampus.cluster.trees.formats import Outline, newick
 from grampus.cluster.trees.pddp import VARIANTS
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, eigenpairs, empirical_map, normalise
@@ -499,6 +500,12 @@ def test_linkage_is_what_scipy_reads():
     assert pddp(LinearGram(X), 1).linkage().shape == (0, 4)
     with pytest.raises(InputError, match="of must be"):
         tree.linkage(of="words")
+
+
+def test_branches_in_newick_are_differences_of_heights():
+    nodes = [Outline("", 5, 3.0, (1, 2)), Outline("", 3, 1.0, (3, 4)), Outline("c", 2, 0.0, ()),
+             Outline("a", 1, 0.0, ()), Outline("b", 2, 1.5, ())]  # fmt: skip
+    assert newick(nodes) == "((a:1,b:0):2,c:3);"
 
 
 def test_newick_json_graphviz_and_text():

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from grampus import KernelKMeans
 from grampus.cluster import kernel_kmeans
 from grampus.errors import InputError
-from grampus.gram import DenseGram, LinearGram, principal, shift
+from grampus.gram import DenseGram, LinearGram, at_rank, principal, shift
 from grampus.kernels import parse_kernel
 
 RNG = np.random.default_rng(0)
@@ -50,6 +50,17 @@ def test_a_part_keeps_the_components_of_the_whole():
     np.testing.assert_allclose(part.dense(), gram.dense()[::2, ::2], atol=1e-12)
     with pytest.raises(InputError, match="part of a principal Gram"):
         part.extend(np.zeros((1, 40)))
+
+
+def test_components_at_other_ranks():
+    """Fewer are taken from those at hand, more from what was computed with them, or anew."""
+    whole, wide = LinearGram(X), principal(LinearGram(X), 3, spare=6)
+    for gram in (principal(whole, 3), wide):
+        for rank in (2, 3, 5, 6):
+            found = at_rank(gram, rank)
+            np.testing.assert_allclose(found.dense(), principal(whole, rank).dense(), atol=1e-9)
+        assert at_rank(gram, 3) is gram
+    assert at_rank(wide, 6) is wide.wider
 
 
 def test_another_order_serves_new_documents_too():

@@ -25,6 +25,7 @@ from grampus.select import (
     Contest,
     Selection,
     Splits,
+    chance_strength,
     growing_rate,
     nearest_centroid,
     other_indices,
@@ -32,6 +33,8 @@ from grampus.select import (
     silhouette,
     stability,
 )
+from grampus.select.nested import _shares
+from grampus.select.null import Cloud
 from grampus.select.schemes import MOST_DOCUMENTS, SCHEMES, check_scheme, scheme_for
 
 QUICK = {"kernel": "linear", "ks": range(2, 6), "splits": Splits(8), "random_state": 0}
@@ -313,6 +316,82 @@ def test_stability_equals_counting_pairs():
     for i in (0, 7, 29):
         companions = [j for j in range(30) if labels[j] == labels[i] and j != i]
         assert found.documents[i] == pytest.approx((everyone[:, companions] == everyone[:, [i]]).mean())
+
+
+def test_what_stability_expects_is_the_share_of_pairs_together():
+    from grampus._random import seed_words
+    from grampus.select.halves import Splitter
+
+    rng = np.random.default_rng(5)
+    x, labels = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
+    gram = DenseGram(x @ x.T)
+    found = stability(gram, labels, splits=Splits(3), random_state=4)
+    halves = Splitter.of(gram, Rule(), [3], Splits(3), tuple(seed_words(4))).halves(3, range(3), 1)
+    everyone = np.where(halves.labels >= 0, halves.labels, halves.predicted)
+    together = [np.mean([run[i] == run[j] for i, j in itertools.combinations(range(30), 2)]) for run in everyone]
+    np.testing.assert_allclose(found.expected, np.mean(together))
+
+
+def test_halves_of_k_documents_are_enough_for_stability():
+    found = stability(
+        LinearGram(np.array([[0.0], [0.1], [9.0], [9.1]])), [0, 0, 1, 1], splits=Splits(4), random_state=0
+    )
+    assert found.clusters.shape == (2,)
+
+
+def test_one_cluster_is_predicted_perfectly_by_chance():
+    assert chance_strength(7, 1) == (1.0, 0.0)
+    with pytest.raises(InputError, match="at least 1"):
+        chance_strength(7, 0)
+    with pytest.raises(InputError, match="pairs at least 2"):
+        chance_strength(7, 2, 1)
+
+
+def test_the_threshold_rule_of_one_split_adds_no_error():
+    one = choose_k(clouds(), scheme="KKM-S", **{**QUICK, "splits": Splits(1)}, null=False)
+    assert one.threshold_rule(0.999) == max(k for k, mean in zip(one.ks, one.strength[0], strict=True) if mean >= 0.999)
+    assert one.threshold_rule(0.999) < 5
+
+
+def test_a_shift_is_part_of_the_distance_to_a_centroid():
+    """A training document is nearer to its own class by what the shift adds; at last it always stays there."""
+    x = np.random.default_rng(3).normal(size=(12, 2))
+    labels = np.array(["a", "b", "a", "b", "a", "b", "a", "b"])
+    changed = set()
+    for sigma in (0.0, 0.5, 2.0, 50.0):
+        found = nearest_centroid(shift(LinearGram(x), sigma), labels)
+        matrix = x @ x.T + sigma * np.eye(12)
+        distances = []
+        for name in "ab":
+            own = np.flatnonzero(labels == name)
+            inner = matrix[np.ix_(own, own)].mean()
+            distances.append(inner - 2.0 * matrix[:, own].mean(axis=1))
+        np.testing.assert_array_equal(found, np.array(["a", "b"])[np.argmin(distances, axis=0)])
+        changed.add(tuple(found))
+    assert len(changed) > 1
+    np.testing.assert_array_equal(found[:8], labels)
+
+
+def test_a_cloud_has_the_mean_and_the_spread_of_the_documents():
+    x = np.random.default_rng(0).normal(size=(40, 3)) * [3.0, 1.0, 0.2] + [5.0, -1.0, 2.0]
+    cloud = Cloud.of(LinearGram(x))
+    np.testing.assert_allclose(np.sort(cloud.spread**2), np.sort(np.linalg.eigvalsh(np.cov(x.T, bias=True))))
+    np.testing.assert_allclose(cloud.centre @ cloud.centre, x.mean(axis=0) @ x.mean(axis=0))
+    drawn = cloud.draw(4000, np.random.default_rng(1)).dense()
+    assert drawn.mean() == pytest.approx(x.mean(axis=0) @ x.mean(axis=0), rel=0.05)
+    assert np.trace(drawn) / 4000 == pytest.approx((x**2).sum(axis=1).mean(), rel=0.05)
+
+
+def test_the_contest_of_one_split_is_no_test():
+    one = Contest.of(3, 4, np.array([0.9]), np.array([0.5]))
+    assert (one.p_value, one.wins, one.standard_error) == (0.5, 1.0, np.inf)
+    assert not one.separated
+
+
+def test_small_clusters_are_not_divided_further():
+    assert _shares(np.array([9.0, 1.0]), np.array([4, 100]), 5).tolist() == [1, 4]
+    assert _shares(np.array([9.0, 1.0]), np.array([40, 100]), 3).tolist() == [2, 1]
+    assert _shares(np.array([9.0, 1.0]), np.array([9, 12]), 9).tolist() == [1, 2]
 
 
 def test_stability_needs_enough_documents():
