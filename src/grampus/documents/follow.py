@@ -82,8 +82,7 @@ def entry(
             most = int(counts[:, cluster.number].max(initial=0))
             kind = "split" if most > SAME * max(1, counts[:, cluster.number].sum()) else "new"
         else:
-            ratio = cluster.size / len(new) * len(old) / size
-            kind = "grown" if ratio > LARGER else "shrunken" if ratio < 1 / LARGER else "kept"
+            kind = _grown(size, cluster.size, cluster.size / len(new) * len(old) / size)
         changes.append(Change(cluster.number, cluster.label, kind, size, cluster.size, drift[cluster.number]))
     for before in np.flatnonzero(~fits).tolist():
         lost = old.evidence.clusters[before]
@@ -99,6 +98,20 @@ def entry(
         int((follows[a] != b).sum()),
         tuple(changes),
     )
+
+
+def _grown(before: int, after: int, ratio: float) -> str:
+    """Return what became of a cluster: a smaller share of more documents is no loss, a larger one of fewer no gain.
+
+    Examples
+    --------
+    >>> from grampus.documents.follow import _grown
+    >>> _grown(50, 80, 1.3), _grown(67, 74, 0.8), _grown(50, 30, 0.7), _grown(50, 45, 1.3)
+    ('grown', 'kept', 'shrunken', 'kept')
+    """
+    if ratio > LARGER and after > before:
+        return "grown"
+    return "shrunken" if ratio < 1 / LARGER and after < before else "kept"
 
 
 def _drift(partition: Partition, came_from: NDArray[np.intp]) -> list[float | None]:
