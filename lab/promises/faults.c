@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -76,20 +77,28 @@ CALL(int, unlinkat, UNLINK, (int folder, const char *path, int flags), folder, p
 CALL(int, rmdir, UNLINK, (const char *path), path)
 CALL(int, flock, LOCK, (int file, int how), file, how)
 
-/* Memory: blocks of at least `smallest` bytes. */
+/* Memory: blocks of at least `smallest` bytes. NumPy's iterators crash without their buffers (2.4: `a == a.T`), so its blocks of
+   a buffer's size at most, 8,192 numbers of eight bytes, are left alone: its smaller arrays with them. */
+#define BUFFER (8192 * 8)
+static int counts(size_t size, const void *caller) {
+    Dl_info found;
+    if (kind != ALLOC || size < smallest) return 0;
+    return size > BUFFER || !dladdr(caller, &found) || !found.dli_fname || !strstr(found.dli_fname, "_multiarray_umath");
+}
+#define WANTING(size) (counts(size, __builtin_return_address(0)) && fails(ALLOC))
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 extern void *__libc_memalign(size_t, size_t);
-void *malloc(size_t size) { return size >= smallest && fails(ALLOC) ? 0 : __libc_malloc(size); }
+void *malloc(size_t size) { return WANTING(size) ? 0 : __libc_malloc(size); }
 void *calloc(size_t count, size_t size) {
-    return count * size >= smallest && fails(ALLOC) ? 0 : __libc_calloc(count, size);
+    return WANTING(count * size) ? 0 : __libc_calloc(count, size);
 }
-void *realloc(void *old, size_t size) { return size >= smallest && fails(ALLOC) ? 0 : __libc_realloc(old, size); }
+void *realloc(void *old, size_t size) { return WANTING(size) ? 0 : __libc_realloc(old, size); }
 int posix_memalign(void **to, size_t align, size_t size) {
-    if (size >= smallest && fails(ALLOC)) return ENOMEM;
+    if (WANTING(size)) return ENOMEM;
     return (*to = __libc_memalign(align, size)) ? 0 : ENOMEM;
 }
 void *aligned_alloc(size_t align, size_t size) {
-    return size >= smallest && fails(ALLOC) ? 0 : __libc_memalign(align, size);
+    return WANTING(size) ? 0 : __libc_memalign(align, size);
 }
 static void *maps(void *at, size_t size, int protect, int flags, int file, off64_t from) {
     static void *(*real)(void *, size_t, int, int, int, off64_t);

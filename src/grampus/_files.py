@@ -186,8 +186,12 @@ def new_folder(path: Path, *, over: bool = False) -> Iterator[Path]:
                 aside.replace(path)
             shutil.rmtree(beside, ignore_errors=True)
             raise
-        sync_folder(path.parent)
-    shutil.rmtree(aside, ignore_errors=True)
+        try:
+            sync_folder(path.parent)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        finally:  # the new folder is there in any case
+            shutil.rmtree(aside, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -303,7 +303,7 @@ def test_output_that_is_closed_or_full():
     closed = shell("grampus describe-kernel cosine >&- 2>&-")
     assert (closed.returncode, closed.stdout, closed.stderr) == (0, b"", b"")
     full = shell("grampus --version > /dev/full")
-    assert (full.returncode, full.stderr) == (1, b"Error: No space left on device\n")
+    assert (full.returncode, full.stderr) == (1, b"Error: No space left on device: standard output\n")
 
 
 @pytest.mark.parametrize("words", [["tree", "a.csv", "-k", "3"], ["tree", "RUN", "--as", "json"], ["--help"]])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -153,10 +154,17 @@ def _message(error: Exception) -> str:
     if isinstance(error, GrampusError):
         return plain_options(str(error))
     if isinstance(error, OSError):
-        return (error.strerror or type(error).__name__) + (f": {error.filename}" if error.filename else "")
+        place = error.filename or ("standard output" if _printing(error) else "")
+        return (error.strerror or type(error).__name__) + (f": {place}" if place else "")
     if isinstance(error, MemoryError):
         return "Out of memory. Cluster fewer documents; grampus cluster --dry-run predicts what is needed."
     return f"{type(error).__name__}: {error} (this is a bug in Grampus; GRAMPUS_DEBUG=1 shows the stack trace)"
+
+
+def _printing(error: OSError) -> bool:
+    """Return whether what prints has raised an error: whatever else writes names its file."""
+    names = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return bool(names) and (names[-1].startswith("grampus.cli.") or names[-1].partition(".")[0] in ("click", "rich"))
 
 
 def _warning(message: Warning | str, *_: Any, **__: Any) -> str:
