@@ -9,7 +9,18 @@ import scipy.sparse as sp
 import grampus
 from grampus import _device
 from grampus.errors import InputError
-from grampus.gram import Collection, Cost, DenseGram, Features, FunctionGram, LinearGram, SparseGram, eigen, store
+from grampus.gram import (
+    Collection,
+    Cost,
+    DenseGram,
+    Features,
+    FunctionGram,
+    LinearGram,
+    SparseGram,
+    eigen,
+    relative_error,
+    store,
+)
 from grampus.gram.graph import GraphOperator, nearest_neighbors
 from grampus.kernels import parse_kernel
 from grampus.testing import check_gram
@@ -310,6 +321,28 @@ def test_selftuning_needs_more_documents_than_neighbours():
     with pytest.raises(InputError, match=rf"selftuning\({N}\) needs more than {N} documents"):
         parse_kernel(f"selftuning({N})").gram(x)
     assert len(parse_kernel(f"selftuning({N - 1})").gram(x)) == N
+
+
+@pytest.mark.parametrize(("dtype", "near", "far"), [(np.float64, 1e-9, 1e-7), (np.float32, 5e-5, 5e-4)])
+def test_a_sparse_matrix_must_be_symmetric_up_to_rounding(dtype, near, far):
+    x = collection(N, 3)
+    for apart, good in ((near, True), (far, False)):
+        matrix = x @ x.T
+        matrix[0, 4] += apart * matrix.max()
+        if good:
+            assert len(SparseGram(sp.csr_array(matrix.astype(dtype)))) == N
+        else:
+            with pytest.raises(InputError, match="must be symmetric"):
+                SparseGram(sp.csr_array(matrix.astype(dtype)))
+
+
+def test_an_error_is_estimated_from_two_blocks_on():
+    x = collection(N, 3)
+    gram = LinearGram(x)
+    assert relative_error(gram, LinearGram(1.1 * x), blocks=2).value == pytest.approx(0.21, rel=1e-6)
+    for options in ({"blocks": 1}, {"size": 1}):
+        with pytest.raises(InputError, match="at least 2"):
+            relative_error(gram, gram, **options)
 
 
 def test_fewer_neighbours_are_those_of_more():

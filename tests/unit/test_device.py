@@ -20,6 +20,7 @@ from grampus.cluster.kmeans.in_parts import assign
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import DenseGram, LinearGram, Plan, eigen, eigenpairs, empirical_map, normalise, shift
 from grampus.gram.device import DeviceBlocks, device_products
+from grampus.gram.lanczos import _length
 from grampus.scale.dask import OnDask, connect
 from grampus.scale.parts import Scratch
 from tests.reference import standin
@@ -264,6 +265,13 @@ def test_eigenpairs_of_features(device, rows, monkeypatch):
     assert found.method == wanted.method == "lanczos"
     np.testing.assert_allclose(found.values, wanted.values, rtol=1e-12)
     np.testing.assert_allclose(found.vectors, wanted.vectors, atol=1e-9)
+
+
+def test_lengths_neither_overflow_nor_underflow(device):
+    for scale in (1.0, 1e200, 1e-200):
+        vector = device.asarray(np.array([3.0, 0.0, -4.0]) * scale)
+        assert _length(device, vector) == pytest.approx(5.0 * scale)
+    assert _length(device, device.zeros(3)) == 0.0
 
 
 def test_small_work_stays_on_the_processor(device, monkeypatch):

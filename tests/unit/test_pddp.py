@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import grampus
 from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
-from grampus.cluster.trees.formats import Outline, newick
+from grampus.cluster.trees.formats import Outline, newick, render
 from grampus.cluster.trees.pddp import VARIANTS
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, eigenpairs, empirical_map, normalise
@@ -506,6 +506,20 @@ def test_branches_in_newick_are_differences_of_heights():
     nodes = [Outline("", 5, 3.0, (1, 2)), Outline("", 3, 1.0, (3, 4)), Outline("c", 2, 0.0, ()),
              Outline("a", 1, 0.0, ()), Outline("b", 2, 1.5, ())]  # fmt: skip
     assert newick(nodes) == "((a:1,b:0):2,c:3);"
+
+
+def test_a_tree_as_text_draws_its_branches():
+    nodes = [Outline("all", 5, 3.0, (1, 2)), Outline("", 3, 1.0, (3, 4)), Outline("c", 2, 0.0, ()),
+             Outline("a", 1, 0.0, ()), Outline("b", 2, 1.5, ())]  # fmt: skip
+    lines = [line.partition("]")[0] for line in render(nodes).splitlines()]
+    assert [line[: line.index("[") if "[" in line else 4] for line in lines] == [
+        "",
+        "├── ",
+        "│   ├── ",
+        "│   └── ",
+        "└── ",
+    ]
+    assert lines[2:] == ["│   ├── [a", "│   └── [b", "└── [c"]
 
 
 def test_newick_json_graphviz_and_text():

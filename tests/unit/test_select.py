@@ -23,6 +23,7 @@ from grampus.gram import DenseGram, LinearGram, shift
 from grampus.gram.collection import content_names
 from grampus.select import (
     Contest,
+    Score,
     Selection,
     Splits,
     chance_strength,
@@ -35,6 +36,7 @@ from grampus.select import (
 )
 from grampus.select.nested import _shares
 from grampus.select.null import Cloud
+from grampus.select.results import _shown
 from grampus.select.schemes import MOST_DOCUMENTS, SCHEMES, check_scheme, scheme_for
 
 QUICK = {"kernel": "linear", "ks": range(2, 6), "splits": Splits(8), "random_state": 0}
@@ -386,6 +388,16 @@ def test_the_contest_of_one_split_is_no_test():
     one = Contest.of(3, 4, np.array([0.9]), np.array([0.5]))
     assert (one.p_value, one.wins, one.standard_error) == (0.5, 1.0, np.inf)
     assert not one.separated
+
+
+@pytest.mark.parametrize("chosen", [0, 7, 19])
+def test_a_long_chart_keeps_the_chosen_value_and_its_neighbours(chosen):
+    rows = [Score(k, 0.5, 0.1, "chosen" if k == chosen + 2 else "", "") for k in range(2, 22)]
+    kept = [row.k for row in _shown(rows)]
+    assert set(range(max(chosen + 1, 2), min(chosen + 4, 22))) <= set(kept)
+    assert (kept[0], kept[-1]) == (2, 21)
+    assert 11 <= len(kept) <= 14
+    assert _shown(rows[:14]) == rows[:14]
 
 
 def test_small_clusters_are_not_divided_further():
