@@ -92,6 +92,8 @@ def test_a_nested_tree_holds_the_partition_and_wards_merges(parts):
     x = np.repeat(RNG.random((5, 6)), 30, axis=0) + 0.1 * RNG.random((150, 6))
     labels = np.repeat([3, 1, 0, 4, 2], 30)
     tree = nested_tree(LinearGram(x), labels, parts)
+    assert tree.root.depth == 0
+    assert all(node.depth == tree.nodes[node.parent].depth + 1 for node in tree.nodes[1:])
     assert ari(tree.cut(5), labels) == 1.0
     assert len(tree.leaves) == (5 if parts == 1 else 15)
     for node in tree.nodes:

@@ -31,6 +31,7 @@ from grampus.select import (
     nearest_centroid,
     other_indices,
     reduce_gram,
+    score_rows,
     silhouette,
     stability,
 )
@@ -398,6 +399,13 @@ def test_a_long_chart_keeps_the_chosen_value_and_its_neighbours(chosen):
     assert (kept[0], kept[-1]) == (2, 21)
     assert 11 <= len(kept) <= 14
     assert _shown(rows[:14]) == rows[:14]
+
+
+def test_degenerate_runs_are_counted_among_both_halves(selection):
+    runs = np.zeros(len(selection.ks), dtype=int)
+    runs[1] = 3
+    notes = [row.note for row in score_rows(replace(selection, degenerate=runs))]
+    assert notes == ["", f"3 of {2 * selection.n_splits} runs degenerate", *[""] * (len(runs) - 2)]
 
 
 def test_small_clusters_are_not_divided_further():
