@@ -184,14 +184,14 @@ def new_folder(path: Path, *, over: bool = False) -> Iterator[Path]:
         except BaseException:
             if aside.exists():
                 aside.replace(path)
-            shutil.rmtree(beside, ignore_errors=True)
+            remove_folder(beside)
             raise
         try:
             sync_folder(path.parent)
         except OSError as error:
             raise OSError(error.errno, error.strerror, str(path)) from error
         finally:  # the new folder is there in any case
-            shutil.rmtree(aside, ignore_errors=True)
+            remove_folder(aside)
 
 
 @contextlib.contextmanager
@@ -232,19 +232,30 @@ def locked(path: Path, wait: float) -> Iterator[bool]:
 
 def _try_lock(path: Path) -> int | None:
     """Return a handle that holds the lock, or None."""
-    handle, held = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666), False
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        held = _holds(path, handle)
+    except BaseException:  # interrupted: the file goes if nobody else holds it
+        taken = True
+        with contextlib.suppress(OSError):
+            taken = not _holds(path, handle)
+        os.close(handle) if taken else _unlock(path, handle)
+        raise
+    if not held:
+        os.close(handle)
+    return handle if held else None
+
+
+def _holds(path: Path, handle: int) -> bool:
+    """Take the lock of an open file; return whether it is held and still the file of that name."""
     try:
         if sys.platform == "win32":
             msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
         else:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        held = os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
+        return os.path.samestat(os.fstat(handle), path.stat())  # not a file that its last holder has just removed
     except OSError as error:
-        held = error.errno not in _TAKEN
-    finally:
-        if not held:
-            os.close(handle)
-    return handle if held else None
+        return error.errno not in _TAKEN
 
 
 def _unlock(path: Path, handle: int) -> None:
@@ -259,6 +270,13 @@ def _unlock(path: Path, handle: int) -> None:
     if sys.platform == "win32":
         with contextlib.suppress(OSError):  # the next holder has opened it, and will remove it
             path.unlink()
+
+
+def remove_folder(path: Path) -> None:
+    """Remove a folder and all below it; what the system refuses is tried once more, and then left."""
+    for _ in range(2):
+        if os.path.lexists(path):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_stale(path: Path) -> None:

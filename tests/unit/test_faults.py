@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import grampus
-from grampus._files import locked, new_folder, sync_folder, write_file
+from grampus._files import locked, new_folder, remove_folder, sync_folder, write_file
 from grampus.cli import main
-from grampus.errors import CorpusError, RunError
+from grampus.documents import scaled
+from grampus.errors import CorpusError, PartsError, RunError
 from grampus.persist import Run, folder
 from grampus.scale import Scratch
 from grampus.select.checkpoint import Checkpoint
@@ -284,6 +285,52 @@ def test_a_piece_that_cannot_be_written_or_read_is_named(tmp_path):
     ):
         scratch.read("rows", 0)
     assert str(failed.value.filename).endswith(".npy")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="flock")
+def test_an_interrupt_while_a_lock_is_taken_leaves_no_file(tmp_path, monkeypatch):
+    import fcntl
+
+    place = tmp_path / "lock"
+    for name, real in (("os.fstat", os.fstat), ("fcntl.flock", fcntl.flock)):
+        monkeypatch.setattr(name, Once(real))
+        with pytest.raises(KeyboardInterrupt), locked(place, 0.0):
+            pass
+        assert not place.exists()
+        with locked(place, 0.0) as held:
+            assert held
+            monkeypatch.setattr("fcntl.flock", Once(fcntl.flock))
+            with pytest.raises(KeyboardInterrupt), locked(place, 0.0):
+                pass
+            assert place.exists()  # this one holds it
+
+
+class Once:
+    """A function whose first call is interrupted."""
+
+    def __init__(self, real, error=None):
+        self.real, self.error = real, error or KeyboardInterrupt()
+
+    def __call__(self, *args, **options):
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+        return self.real(*args, **options)
+
+
+def test_a_folder_that_cannot_be_listed_once_is_removed(tmp_path, monkeypatch):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    monkeypatch.setattr("os.open", Once(os.open, PermissionError(errno.EACCES, "no")))
+    remove_folder(tmp_path / "a")
+    assert not (tmp_path / "a").exists()
+
+
+def test_workers_that_cannot_begin_leave_no_folder(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr(scaled, "_on_workers", Once(None, PartsError("no workers")))
+    with pytest.raises(PartsError, match="no workers"):
+        scaled.open_parts(["whale song", "bird nest"], {}, None, object(), None)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_scratch_folder_that_cannot_be_begun_is_not_left(tmp_path, monkeypatch):

@@ -95,16 +95,16 @@ def open_parts(X: Any, job: dict[str, Any], text: str | None, client: Any, scrat
     """Return the pieces of documents, read: on workers if there is a client, else on disk."""
     X = X if isinstance(X, Pieces) or is_dask(X) else _texts(X, text)
     place = Scratch(scratch, {"parameters": {name: repr(value) for name, value in job.items()}, "state": _state(X)})
-    if is_dask(X) or client is not None:
-        return _on_workers(X, text, client, place)
-    parts = Disk(place)
     try:
+        if is_dask(X) or client is not None:
+            return _on_workers(X, text, client, place)
+        parts = Disk(place)
         if isinstance(X, Pieces):
             parts.begin(TEXTS, X.reader, X.files)
         else:
             parts.begin(TEXTS, cut, [X])
     except BaseException:
-        parts.close(finished=False)
+        place.close(finished=False)
         raise
     return parts
 

@@ -221,7 +221,12 @@ def connect(address: str, workers: int | None = None) -> Any:
         logging.getLogger(name).setLevel(logging.CRITICAL)
     if address in ("local", "threads"):
         # Workers of this machine are known to live: one that is silent for minutes has slept, as the machine has.
-        dask.config.set({"distributed.scheduler.allowed-failures": _PATIENCE, "distributed.scheduler.worker-ttl": None})
+        # Nor are their folders locked: where the file system has no locks, Dask waits for them for ever.
+        dask.config.set({
+            "distributed.scheduler.allowed-failures": _PATIENCE,
+            "distributed.scheduler.worker-ttl": None,
+            "distributed.worker.use-file-locking": False,
+        })  # fmt: skip
         try:
             cluster = distributed.LocalCluster(
                 n_workers=workers,

@@ -11,7 +11,7 @@ import contextlib
 import hashlib
 import io
 import json
-import shutil
+import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._config import format_size
-from .._files import naming, new_folder, write_file
+from .._files import naming, new_folder, remove_folder, write_file
 from .._parallel import results_in_threads, thread_count
 from .._version import __version__
 from ..errors import InputError, MemoryBudgetError
@@ -89,14 +89,15 @@ class Scratch:
             self.folder = Path(place) / f"grampus-{digest}"
             self._alone = not self.folder.parent.exists()
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        manifest = self.folder / _MANIFEST
-        self.resumed = manifest.exists()
-        if not self.resumed:
-            try:
+        try:
+            manifest = self.folder / _MANIFEST
+            self.resumed = manifest.exists()
+            if not self.resumed:
                 write_file(manifest, content.encode())
-            except BaseException:
+        except BaseException:
+            if not self.kept or not os.path.lexists(self.folder / _MANIFEST):
                 self._remove()
-                raise
+            raise
 
     def once(self, name: str, compute: Callable[[], Record]) -> Record:
         """Return arrays that were saved under a name, or compute and save them."""
@@ -142,7 +143,7 @@ class Scratch:
     def drop(self, step: str) -> None:
         """Delete the pieces of a step."""
         size = sum(file.stat().st_size for file in (self.folder / step).rglob("*.npy"))
-        shutil.rmtree(self.folder / step, ignore_errors=True)
+        remove_folder(self.folder / step)
         self.used -= size
 
     def close(self, finished: bool) -> None:
@@ -151,7 +152,7 @@ class Scratch:
             self._remove()
 
     def _remove(self) -> None:
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)
         if self._alone:
             with contextlib.suppress(OSError):  # other jobs may be in it
                 self.folder.parent.rmdir()
