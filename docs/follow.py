@@ -152,8 +152,9 @@ def follow(page: str, here: bool = False) -> Followed:
 
 
 def _read(path: Path) -> str:
+    """Return what a step printed, without what a busy machine predicts."""
     text = path.read_text(encoding="utf-8") if path.exists() else ""
-    return "\n".join(line.rstrip() for line in text.splitlines())
+    return "\n".join(line.rstrip() for line in text.splitlines() if not line.startswith("Predicted: "))
 
 
 def written(page: str, followed: Followed) -> str:
