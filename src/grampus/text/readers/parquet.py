@@ -57,9 +57,12 @@ def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | Non
 
 def open_arrow(source: Source) -> Table:
     """Read the wanted columns of an Arrow file (Feather 2)."""
-    ipc: Any = import_extra("pyarrow.ipc", "parquet")
+    ipc, arrow = (import_extra(name, "parquet") for name in ("pyarrow.ipc", "pyarrow"))
     try:
-        file = source.cleanup.enter_context(ipc.open_file(_file(source)))
+        given = _file(source)  # a file that Arrow opens itself is closed when Python comes by
+        if isinstance(given, str):
+            given = source.cleanup.enter_context(arrow.OSFile(given))
+        file = source.cleanup.enter_context(ipc.open_file(given))
         columns = check_names(file.schema.names, source.name)
         chosen = _chosen(file.schema, columns, source.wanted)
         count = file.num_record_batches
