@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -67,6 +68,17 @@ def test_names_are_those_of_hashlib(columns, dtype):
     stored.indices, stored.indptr = stored.indices.astype(np.int64), stored.indptr.astype(np.int64)
     assert content_names(stored).tolist() == wanted
     assert content_names(stored[:0]).shape == (0,)
+
+
+def test_rows_that_must_be_copied_are_named_some_at_a_time():
+    x = np.asfortranarray(np.random.default_rng(0).integers(0, 9, size=(4000, 250), dtype=np.uint8))
+    with grampus.config(tile=100_000):
+        tracemalloc.start()
+        found = content_names(x)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert peak < 1_000_000 < 8 * x.size
+    assert found[-3:].tolist() == digests(x[-3:])
 
 
 def test_names_in_threads_are_the_same():

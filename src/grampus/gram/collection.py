@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse
+from .._array import Array, is_sparse, tiles
 from .._native import name_rows
 from .._parallel import in_threads
 
@@ -117,9 +117,14 @@ def content_names(documents: Any) -> Array:
     """Return a digest of every row or string, independent of position, layout and float type."""
     if not (is_sparse(documents) or (isinstance(documents, np.ndarray) and documents.dtype.kind not in "OUS")):
         return np.array([hashlib.blake2b(_bytes(text), digest_size=16).hexdigest() for text in documents], dtype=_NAME)
-    names, name = name_rows(documents)
-    in_threads(name, len(names), least=_ROWS)
-    return names.view(_NAME)[:, 0] if len(names) else np.empty(0, dtype=_NAME)
+    n = documents.shape[0]
+    names = np.empty(n, dtype=_NAME)
+    ready = is_sparse(documents) or (documents.dtype.kind == "f" and documents.flags.c_contiguous)
+    for part in [slice(0, n)] if ready else tiles(n, 8 * documents.shape[1]):  # others are copied, some at a time
+        found, name = name_rows(documents if ready else documents[part])
+        in_threads(name, len(found), least=_ROWS)
+        names[part] = found.view(_NAME).reshape(-1)
+    return names
 
 
 def _bytes(text: Any) -> bytes:
