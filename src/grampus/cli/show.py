@@ -28,6 +28,8 @@ LINE = 2000
 QUOTED = 70  # characters of a typical sentence in a table
 # What the library calls by the names of Python's arguments, and the options that stand for them.
 PHRASES = (
+    ("device='cuda'", "--device cuda"),
+    ("device='cpu'", "--device cpu"),
     ("; max_memory allows", "; --max-memory allows"),
     ("; timeout allows", "; --timeout allows"),
     ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
