@@ -2,8 +2,8 @@
 
 A mutant differs from its module in one comparison, operation, constant, condition or return. Annotations, decorators,
 docstrings, messages of errors, assertions and names for type checkers are left alone: changing them changes no result.
-So are arguments that decide only how much is computed at a time, whether memory suffices or is copied, and whether
-lengths are compared once more.
+So are arguments that decide only how much is computed at a time, whether memory suffices, is copied or is used
+again, and whether lengths and numbers are looked at once more.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ JUNCTIONS: dict[type[ast.boolop], type[ast.boolop]] = {ast.And: ast.Or, ast.Or: 
 
 
 RESOURCES = ("tiles", "tile_rows", "blas_threads", "require_memory", "require_device_memory", "lru_cache")
-KEYWORDS = ("copy", "strict", "maxsize")
+KEYWORDS = ("copy", "strict", "maxsize", "check_finite", "overwrite_a", "overwrite_b")
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ import compileall
 import hashlib
 import json
 import os
-import random
 import shutil
 import sys
 import tempfile
@@ -29,6 +28,7 @@ from lab.mutants import Mutant, mutants, mutated
 from lab.promises import promise
 
 PACKAGES = ("cluster", "gram", "kernels", "metrics", "select")
+ON_A_CARD = "cluster.kmeans.gpu"  # its programs run on a GPU only, where `lab.speed.gpu labels` compares them
 NUMBER = 200
 LIMIT = 600.0  # processor seconds; the tests of a module take less than a fifth of it
 OTHERS = ("unit", "property", "contract", "reference")  # folders of the tests of all modules
@@ -52,10 +52,19 @@ def met_by(module: str, table: dict[str, dict[str, list[str]]]) -> list[str]:
 
 
 def drawn(source: Path, seed: int, number: int) -> list[tuple[str, Mutant]]:
-    """Return a seeded sample of all mutants, in the order of the draw: a part of it is a sample, too."""
-    places = sorted(path for package in PACKAGES for path in (source / package).rglob("*.py"))
-    everything = [(module_of(path, source), one) for path in places for one in mutants(path.read_text("utf-8"))]
-    return random.Random(seed).sample(everything, min(number, len(everything)))
+    """Return a seeded sample of all mutants, in the order of the draw: a part of it is a sample, too.
+
+    Each mutant has its number by what it says, so that a changed module changes the draw of its own mutants only.
+    """
+    ranked, seen = list[tuple[str, str, Mutant]](), defaultdict[str, int](int)
+    for path in sorted(path for package in PACKAGES for path in (source / package).rglob("*.py")):
+        if (module := module_of(path, source)).startswith(ON_A_CARD):
+            continue
+        for one in mutants(path.read_text("utf-8")):
+            said = f"{seed} {module} {one.kind} {one.text}"
+            seen[said] += 1
+            ranked.append((hashlib.sha256(f"{said} {seen[said]}".encode()).hexdigest(), module, one))
+    return [(module, one) for _, module, one in sorted(ranked, key=lambda found: found[0])[:number]]
 
 
 class _First:
