@@ -437,8 +437,20 @@ def times(indptr, indices, data, rows, lanes, v, out):
     out[:] = sp.csr_array((data, indices, indptr), shape=(rows, len(v))) @ v
 
 
+def lay_out(indptr, indices, data, some, wide, table):
+    for c in range(wide):
+        columns, values = row(indptr, indices, data, None, some[c])
+        np.add.at(table[:, c], columns, values)
+
+
+def compare(indptr, indices, data, n, table, wide, out):
+    out[:] = (sp.csr_array((data, indices, indptr), shape=(n, len(table))) @ table).T
+
+
 TWINS = {
     "times": times,
+    "lay_out": lay_out,
+    "compare": compare,
     "list_moves": list_moves,
     **{f"follow{bits}{weighted}": follow for bits in (32, 64) for weighted in ("", "_weighted")},
     "collect": collect,

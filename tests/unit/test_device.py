@@ -14,12 +14,15 @@ from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
 from grampus._config import settings
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import RULES, Batch, batch, gpu, in_parts
-from grampus.cluster.kmeans.gpu import DeviceRows, DeviceStored
+from grampus.cluster.kmeans.gpu import DeviceDocuments, DeviceRows, DeviceStored, seeds
 from grampus.cluster.kmeans.gpu.course import fill
 from grampus.cluster.kmeans.in_parts import assign
+from grampus.cluster.kmeans.seeding import plus_plus, row_reader
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gram import DenseGram, LinearGram, Plan, eigen, eigenpairs, empirical_map, normalise, shift
-from grampus.gram.device import DeviceBlocks, device_products
+from grampus.gram import DenseGram, LinearGram, Plan, eigen, eigenpairs, empirical_map, graph, normalise, nystrom, shift
+from grampus.gram import device as gram_device
+from grampus.gram.device import DeviceBlocks, device_blocks, device_products, device_rows
+from grampus.gram.graph import nearest_neighbors
 from grampus.gram.lanczos import _length
 from grampus.scale.dask import OnDask, connect
 from grampus.scale.parts import Scratch
@@ -38,6 +41,9 @@ def device(request, monkeypatch):
     monkeypatch.setattr(_device, "_library", lambda: xp)
     monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
     monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(seeds, "FOR_SEEDS", 0)
+    monkeypatch.setattr(graph, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(gram_device, "FOR_BLOCKS", 0)
     with grampus.config(device="cuda"):
         yield xp
 
@@ -90,6 +96,102 @@ def test_labels_with_a_shift_and_weights(device, gram):
 @pytest.mark.parametrize("init", ["k-means++", "pddp"])
 def test_labels_from_every_start(device, init):
     same(LinearGram(counts()), 4, n_init=2, init=init)
+
+
+KERNELS = {
+    "dense": lambda: LinearGram(np.repeat(points(30), 3, axis=0)[::-1].copy()),
+    "sparse": lambda: normalise(LinearGram(sp.vstack([counts(), counts(9), sp.csr_array((2, 40))]).tocsr())),
+    "computed": lambda: parse_kernel("gaussian(3)").gram(points()),
+    "symmetric": lambda: LinearGram(np.array([[1.0, 0], [-1, 0], [0, 1], [0, -1]] * 5)),
+}
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("k", [1, 4, 15])
+def test_k_means_plus_plus_draws_what_the_processor_draws(device, kind, k):
+    gram, rng = KERNELS[kind](), np.random.default_rng(3)
+    mass, diagonal = rng.uniform(0.5, 2, size=len(gram)), gram.diagonal()
+    for among in (np.arange(len(gram)), np.flatnonzero(rng.uniform(size=len(gram)) < 0.6)):
+        with grampus.config(device="cpu"):
+            here = row_reader(gram)(among)
+        there = row_reader(gram)(among)
+        assert isinstance(there, DeviceDocuments)
+        assert not isinstance(here, DeviceDocuments)
+        for seed in range(5):
+            wanted, found = (
+                plus_plus(read, diagonal[among], k, np.random.default_rng(seed), mass[among]) for read in (here, there)
+            )
+            np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_matrix_in_memory_is_read_by_the_processor(device):
+    gram = DenseGram(points() @ points().T)
+    assert device_rows(device, gram) is None
+    assert not isinstance(row_reader(gram)(np.arange(60)), DeviceDocuments)
+
+
+def test_rows_that_do_not_fit_are_computed_by_the_processor(monkeypatch):
+    for gram in (LinearGram(counts()), LinearGram(points())):
+        assert device_rows(standin.library(memory=1000), gram) is None
+
+    class OutOfMemoryError(Exception):
+        pass
+
+    def full(xp):
+        raise OutOfMemoryError
+
+    gram = parse_kernel("gaussian(3)").gram(points())
+    monkeypatch.setattr(gram, "_on", full)
+    assert device_rows(standin.library(), gram) is None
+    monkeypatch.setattr(gram, "_on", lambda xp: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        device_rows(standin.library(), gram)
+
+
+@pytest.mark.parametrize("kind", KERNELS)
+@pytest.mark.parametrize("by_distance", [False, True], ids=["similarity", "distance"])
+@pytest.mark.parametrize("count", [1, 5, 12])
+def test_neighbours_are_those_of_the_processor(device, monkeypatch, kind, by_distance, count):
+    monkeypatch.setattr(graph, "_DEVICE_TILE", 8 * 17 * 20)  # several tiles
+    monkeypatch.setattr(graph, "_GROUP", 2)
+    with grampus.config(device="cpu"):
+        wanted = nearest_neighbors(KERNELS[kind](), count, by_distance=by_distance)
+    found = nearest_neighbors(KERNELS[kind](), count, by_distance=by_distance)
+    np.testing.assert_array_equal(found[0], wanted[0])
+    np.testing.assert_allclose(found[1], wanted[1], rtol=1e-12, atol=1e-14)
+
+
+def test_documents_with_few_neighbours_have_them_first(device):
+    gram = LinearGram(sp.csr_array(np.array([[1.0, 0, 0], [1, 1, 0], [0, 0, 1], [0, 1, 0], [0, 0, 0]])))
+    index, values = nearest_neighbors(gram, 3)
+    np.testing.assert_array_equal(index, [[1, -1, -1], [0, 3, -1], [-1, -1, -1], [1, -1, -1], [-1, -1, -1]])
+    np.testing.assert_array_equal(values, [[1, 0, 0], [1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+def test_neighbours_among_infinities_are_refused(device):
+    gram = LinearGram(np.array([[1e200, 0.0], [1e200, 1.0], [0.0, 1.0]]))
+    with pytest.raises(InputError, match="must be finite"):
+        nearest_neighbors(gram, 1)
+
+
+@pytest.mark.parametrize("kind", [*KERNELS, "stored"])
+@pytest.mark.parametrize("choose", ["uniform", "kmeans++", "leverage"])
+def test_landmarks_are_those_of_the_processor(device, kind, choose):
+    gram = DenseGram(points() @ points().T) if kind == "stored" else KERNELS[kind]()
+    with grampus.config(device="cpu"):
+        wanted = nystrom(gram, 9, choose=choose, rank=4, random_state=1)
+    found = nystrom(gram, 9, choose=choose, rank=4, random_state=1)
+    np.testing.assert_array_equal(found.landmarks, wanted.landmarks)
+    np.testing.assert_allclose(found.rows, wanted.rows, rtol=1e-8, atol=1e-9)
+    assert isinstance(found.rows, np.ndarray)
+
+
+def test_little_work_is_for_the_processor(device, monkeypatch):
+    gram = parse_kernel("gaussian(3)").gram(points())
+    assert device_blocks(gram, 1.0)[0] is device
+    monkeypatch.setattr(gram_device, "FOR_BLOCKS", 2)
+    assert device_blocks(gram, 1.0)[0] is np
 
 
 def test_empty_clusters_are_filled_as_on_the_processor(device):

@@ -1,4 +1,4 @@
-"""A Gram on a device: its matrix, computed there by tiles where its arrays can be moved, and products of features."""
+"""A Gram on a device: its matrix, computed there by tiles where its arrays can be moved, its rows, and products."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Index
-from .._device import call, free_memory, function, on_device, on_host
+from .._array import Array, Index, as_double
+from .._device import call, device, free_memory, function, on_device, on_host
 from .answers import Features
 from .base import Gram
+from .sources import DenseGram
 
 _TILE = 2**30  # bytes of a tile in double precision
 _SOURCE = Path(__file__).with_name("products.cu")
 _ROW, _COLUMN = 32, 1024  # threads for a document and for a feature
+FOR_BLOCKS = 2**30  # multiplications from which blocks are for a device
 
 
 class DeviceBlocks:
@@ -50,6 +52,51 @@ class DeviceBlocks:
         return out
 
 
+def device_blocks(gram: Gram, work: float) -> tuple[Any, Callable[[Index, Array], Any]]:
+    """Return an array library, and what computes blocks K[rows, cols] as its arrays: a device's for much work.
+
+    Blocks that a device cannot compute are copied there: what is done with them is still faster.
+    """
+    xp = device() if work >= FOR_BLOCKS else None
+    if xp is None:
+        return np, gram._block
+    there = _moved(xp, gram)
+    if there is None:
+        return xp, lambda rows, cols: xp.asarray(gram._block(rows, cols))
+    return xp, lambda rows, cols: there._block(rows, xp.asarray(cols))
+
+
+def device_rows(xp: Any, gram: Gram) -> Callable[[Any], Any] | None:
+    """Return what computes similarities of some documents to all, in double precision, as arrays of the device.
+
+    None where the processor reads them sooner, from a matrix in its memory, and where a Gram cannot be moved.
+    """
+    features = gram.features()
+    if features is None or features.rows.shape[1] == 0:
+        there = _moved(xp, gram)
+        return None if there is None else lambda index: as_double(there._block(index, slice(0, len(gram))))
+    if (40 if hasattr(features.rows, "indptr") else 16) * features.entries > free_memory(xp) // 2:
+        return None
+    scale = xp.asarray(features.scale)
+    if hasattr(features.rows, "indptr"):
+        sparse = _Sparse(xp, on_device(xp, features.rows), scale)
+        return sparse.compared
+    dense = xp.asarray(features.rows, dtype=np.float64) * scale[:, None]
+    return lambda index: dense[index] @ dense.T
+
+
+def _moved(xp: Any, gram: Gram) -> Gram | None:
+    """Return the Gram on the device; None where it does not fit, cannot be moved, or is a matrix stored here."""
+    if isinstance(gram.source, DenseGram):
+        return None
+    try:
+        return gram._on(xp)
+    except Exception as error:
+        if type(error).__name__ != "OutOfMemoryError":
+            raise
+        return None
+
+
 def device_products(xp: Any, features: Features) -> Callable[[Any], Any] | None:
     """Return v ↦ X Xᵀ v for arrays v (n, c) of the device, in double precision; None where X does not fit there.
 
@@ -76,12 +123,21 @@ def device_products(xp: Any, features: Features) -> Callable[[Any], Any] | None:
 
 
 class _Sparse:
-    """A CSR array of the device, for products with one vector."""
+    """A CSR array of the device, for products with one vector and with its own rows.
 
-    def __init__(self, xp: Any, matrix: Any) -> None:
-        self.xp, self.rows = xp, matrix.shape[0]
+    Parameters
+    ----------
+    matrix : array
+    scale : array of shape (n,), optional
+        A factor of each row.
+    """
+
+    def __init__(self, xp: Any, matrix: Any, scale: Any = None) -> None:
+        self.xp, (self.rows, self.columns) = xp, matrix.shape
         self.indptr, self.indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        self.data = matrix.data.astype(np.float64)
+        self.data, self.scale = matrix.data.astype(np.float64), scale
+        if scale is not None:
+            self.data *= np.repeat(scale, np.diff(self.indptr))
 
     def __call__(self, v: Any, lanes: int) -> Any:
         out = self.xp.empty(self.rows, dtype=np.float64)
@@ -89,4 +145,15 @@ class _Sparse:
         blocks = -(-self.rows * lanes // each)
         fields = self.indptr, self.indices, self.data, self.rows, np.int32(lanes), v, out
         call(function(self.xp, _SOURCE, "times"), (blocks,), each, *fields)
+        return out
+
+    def compared(self, index: Any) -> Any:
+        """Return the products of some rows with all, dense (some, rows)."""
+        some = self.xp.arange(index.start, index.stop) if isinstance(index, slice) else index
+        wide, rows = len(some), (self.indptr, self.indices, self.data)
+        table = self.xp.zeros((self.columns, wide), dtype=np.float64)
+        call(function(self.xp, _SOURCE, "lay_out"), (-(-wide // 32),), 32, *rows, some.astype(np.int64), wide, table)
+        out = self.xp.empty((wide, self.rows), dtype=np.float64)
+        grid = -(-self.rows // 32), -(-wide // 32)
+        call(function(self.xp, _SOURCE, "compare"), grid, 256, *rows, self.rows, table, wide, out)
         return out

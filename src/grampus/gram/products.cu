@@ -1,4 +1,4 @@
-// Products of sparse rows with a vector on a GPU, each row summed in one fixed order.
+// Products of sparse rows with a vector, or with other rows, on a GPU; every sum has one fixed order.
 
 typedef long long int64;
 
@@ -22,4 +22,30 @@ extern "C" __global__ void times(const int64* indptr, const int* indices, const 
     sum = 0.0;
     for (int w = 0; w < warps; ++w) sum += parts[w];
     out[r] = sum;
+}
+
+// Some rows as the columns of a dense table (terms, wide), which is 0; a thread for each, as terms may be repeated.
+extern "C" __global__ void lay_out(const int64* indptr, const int* indices, const double* data, const int64* some, int64 wide,
+                                   double* table) {
+    const int64 c = (int64)blockIdx.x * blockDim.x + threadIdx.x;
+    if (c >= wide) return;
+    for (int64 e = indptr[some[c]]; e < indptr[some[c] + 1]; ++e) table[indices[e] * wide + c] += data[e];
+}
+
+// Similarities of all rows (n) to some, which are the columns of a dense table (terms, wide); OUT out (wide, n).
+extern "C" __global__ void compare(const int64* indptr, const int* indices, const double* data, int64 n, const double* table,
+                                   int64 wide, double* out) {
+    __shared__ double tile[32][33];
+    const int warp = threadIdx.x >> 5, lane = threadIdx.x & 31, warps = blockDim.x >> 5;
+    const int64 first = (int64)blockIdx.x * 32, low = (int64)blockIdx.y * 32;
+    for (int d = warp; d < 32; d += warps) {
+        const int64 r = first + d;
+        double sum = 0.0;
+        if (r < n && low + lane < wide)
+            for (int64 e = indptr[r]; e < indptr[r + 1]; ++e) sum += data[e] * table[indices[e] * wide + low + lane];
+        tile[d][lane] = sum;
+    }
+    __syncthreads();
+    for (int c = warp; c < 32; c += warps)
+        if (low + c < wide && first + lane < n) out[(low + c) * n + first + lane] = tile[lane][c];
 }

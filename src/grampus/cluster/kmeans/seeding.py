@@ -11,14 +11,17 @@ from numpy.typing import NDArray
 from ... import _native
 from ..._array import Array, is_sparse
 from ..._check import check_labels
+from ..._device import device
 from ..._parallel import blas_threads, results_in_threads
 from ...errors import InputError
 from ...gram import Gram
+from ...gram.device import device_rows
 from ..trees.grow import start_partition
+from .gpu import DeviceDocuments, seeds
 from .state import Labels
 
-# Features (n, m), or what turns positions of documents into their similarities to all.
-Reader: TypeAlias = Array | Callable[[Array], Array]
+# Features (n, m), what turns positions of documents into their similarities to all, or the documents on a device.
+Reader: TypeAlias = Array | Callable[[Array], Array] | DeviceDocuments
 
 STARTS = ("random", "k-means++", "pddp")
 
@@ -98,9 +101,13 @@ def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
 def row_reader(gram: Gram) -> Callable[[NDArray[np.intp]], Reader]:
     """Return what reads similarities among any of the documents: of some of these to all of these.
 
-    Dense features are read as they are, sparse ones through an inverted index, which is built once.
+    Dense features are read as they are, sparse ones through an inverted index, which is built once; on a device, where
+    one is used, all that is computed.
     """
-    explicit, n = gram.features(), len(gram)
+    explicit, n, xp = gram.features(), len(gram), device()
+    there = device_rows(xp, gram) if xp is not None and gram.cost().row >= seeds.FOR_SEEDS else None
+    if there is not None:
+        return lambda among: DeviceDocuments(xp, there, among)
     if explicit is None or explicit.rows.shape[1] == 0:
         return lambda among: lambda centres: gram._block(among[centres], among).astype(np.float64, copy=False)
     if is_sparse(explicit.rows):
@@ -122,14 +129,17 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
     diagonal, mass : array
         Self-similarity of each document, and the weight that it stands for.
     """
-    seeds, trials = _native.Seeds(diagonal, mass), 2 + int(np.log(k))
+    trials = 2 + int(np.log(k))
+    if isinstance(read, DeviceDocuments):
+        return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
+    chosen = _native.Seeds(diagonal, mass)
     with blas_threads():
         if isinstance(read, np.ndarray):
-            seeds.spread(read, k, rng.random(1 + (k - 1) * trials))
-            return seeds.labels()
+            chosen.spread(read, k, rng.random(1 + (k - 1) * trials))
+            return chosen.labels()
         for drawn in [1] + [trials] * (k - 1):
-            centres = seeds.draw(rng.random(drawn))
+            centres = chosen.draw(rng.random(drawn))
             if len(centres) == 0:
                 break  # every document equals a centre
-            seeds.take(read(centres), centres)
-    return seeds.labels()
+            chosen.take(read(centres), centres)
+    return chosen.labels()

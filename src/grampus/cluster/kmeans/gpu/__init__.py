@@ -12,12 +12,13 @@ from ...._array import Array
 from ....gram import Gram, Plan
 from ....gram.device import DeviceBlocks
 from .rows import DeviceRows
+from .seeds import DeviceDocuments
 from .stored import DeviceStored
 
 FOR_DEVICE = 2**24  # multiplications of an iteration from which a device is faster than threads
 _RANGE = 1e6  # lengths that differ by more are not for whole numbers
 
-__all__ = ["DeviceRows", "DeviceStored", "on_gpu", "suits_device"]
+__all__ = ["DeviceDocuments", "DeviceRows", "DeviceStored", "on_gpu", "suits_device"]
 
 
 def on_gpu(xp: Any, gram: Gram, how: Plan, diagonal: Array, weights: Array) -> DeviceStored | DeviceRows | None:
