@@ -28,7 +28,7 @@ from lab.mutants import Mutant, mutants, mutated
 from lab.promises import promise
 
 PACKAGES = ("cluster", "gram", "kernels", "metrics", "select")
-ON_A_CARD = "cluster.kmeans.gpu"  # its programs run on a GPU only, where `lab.speed.gpu labels` compares them
+ON_A_CARD = "cluster.kmeans.gpu"  # its programs run on a GPU only, where `lab.speed.gpu equal-labels` compares them
 NUMBER = 200
 LIMIT = 600.0  # processor seconds; the tests of a module take less than a fifth of it
 OTHERS = ("unit", "property", "contract", "reference")  # folders of the tests of all modules

@@ -18,6 +18,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,12 @@ import scipy.sparse as sp
 import grampus
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import RULES, Batch, gpu
+from grampus.cluster.kmeans.gpu import seeds as gpu_seeds
+from grampus.cluster.kmeans.seeding import plus_plus, row_reader
 from grampus.documents import ConsensusMethod, Job
-from grampus.gram import DenseGram, Gram, LinearGram, eigen
+from grampus.gram import DenseGram, Gram, LinearGram, eigen, graph, nystrom
+from grampus.gram import device as gram_device
+from grampus.gram.graph import nearest_neighbors
 from grampus.select.levels import find_levels, nest
 from grampus.select.ungrouped import ungrouped
 
@@ -222,6 +227,67 @@ def dense_million(xp: Any, out: dict[str, Any]) -> None:
         out["iterations"] = len(run.history.moves)
 
 
+def beside(xp: Any, out: dict[str, Any], name: str, work: Callable[[], Any]) -> list[Any]:
+    """Do the same on the card, twice, and on the processor; note the second time, and return both answers."""
+    found = []
+    for device, times in (("cuda", 2), ("cpu", 1)):
+        for _ in range(times):
+            with grampus.config(device=device):
+                start = time.perf_counter()
+                answer = work()
+                xp.cuda.Device().synchronize()
+        out[f"{name}, {device}, s"] = time.perf_counter() - start
+        found.append(answer)
+    return found
+
+
+@row
+def neighbours(xp: Any, out: dict[str, Any]) -> None:
+    """Find 15 neighbours of documents by components and by terms."""
+    components = points(100_000, 30, 50).astype(np.float64)
+    words = terms(50_000, 40).astype(np.float64)
+    for name, rows in (("100,000 of 30 components", components), ("50,000 of 60 terms", words)):
+        there, here = beside(xp, out, name, partial(_neighbours, rows))
+        out[f"{name}, rows with other neighbours"] = int((there[0] != here[0]).any(axis=1).sum())
+
+
+def _neighbours(rows: Any) -> Any:
+    return nearest_neighbors(LinearGram.trusted(rows), 15)
+
+
+def _landmarks(rows: Any, choose: str) -> Any:
+    return nystrom(grampus.parse_kernel("gaussian(1)").gram(rows), 500, choose=choose)
+
+
+def _seeds(gram: Gram, k: int) -> Any:
+    n = len(gram)
+    diagonal, rng = gram.diagonal().astype(np.float64), np.random.default_rng(0)
+    return plus_plus(row_reader(gram)(np.arange(n)), diagonal, k, rng, np.ones(n))
+
+
+@row
+def landmarks(xp: Any, out: dict[str, Any]) -> None:
+    """Approximate the Gaussian Gram of 200,000 documents by 500 of them."""
+    rows = points(200_000, 64, 20).astype(np.float64)
+    for choose in ("uniform", "leverage"):
+        there, here = beside(xp, out, choose, partial(_landmarks, rows, choose))
+        out[f"{choose}, the same landmarks"] = bool((there.landmarks == here.landmarks).all())
+        part = slice(0, 2000)
+        apart = np.abs(there.rows[part] @ there.rows[part].T - here.rows[part] @ here.rows[part].T).max()
+        out[f"{choose}, similarities apart by"] = float(apart)
+
+
+@row
+def seeds(xp: Any, out: dict[str, Any]) -> None:
+    """Draw seeds by greedy k-means++ among a million documents of 60 terms, and among 200,000 embeddings."""
+    for name, rows, k in (
+        ("a million of 60 terms, k = 100", terms(1_000_000, 100), 100),
+        ("200,000 embeddings, k = 300", points(200_000, 384, 300), 300),
+    ):
+        there, here = beside(xp, out, name, partial(_seeds, LinearGram.trusted(rows), k))
+        out[f"{name}, other labels"] = int((there != here).sum())
+
+
 @row
 def whole_million(xp: Any, out: dict[str, Any]) -> None:
     """Take a million documents from terms to levels and consensus; a small collection first compiles everything."""
@@ -269,7 +335,7 @@ def twelve(xp: Any, out: dict[str, Any]) -> None:
     from lab.promises import labels
 
     warnings.simplefilter("ignore")
-    gpu.FOR_DEVICE = eigen._FOR_DEVICE = 0
+    gpu.FOR_DEVICE = eigen._FOR_DEVICE = gpu_seeds.FOR_SEEDS = graph._FOR_DEVICE = gram_device.FOR_BLOCKS = 0
     same: list[str] = []
     differ: list[str] = []
     from_record: list[str] = []
@@ -297,7 +363,7 @@ def twelve(xp: Any, out: dict[str, Any]) -> None:
 @row
 def equal_labels(xp: Any, out: dict[str, Any]) -> None:
     """Compare labels and objectives with the processor's, for stored, sparse and dense documents and every rule."""
-    gpu.FOR_DEVICE = 0
+    gpu.FOR_DEVICE = gpu_seeds.FOR_SEEDS = 0
     rng = np.random.default_rng(3)
     x = points(3000, 20, 8).astype(np.float64)
     counts = sp.random_array((3000, 2000), density=0.01, rng=rng, format="csr")
@@ -305,14 +371,14 @@ def equal_labels(xp: Any, out: dict[str, Any]) -> None:
     grams |= {"dense": LinearGram(x), "sparse": LinearGram(counts)}  # type: ignore[dict-item]
     different, apart = 0, 0.0
     for gram in grams.values():
-        for rule in RULES:
+        for rule, init in product(RULES, ("random", "k-means++")):
             found = []
             for device in ("cpu", "cuda"):
                 with grampus.config(device=device):
-                    found.append(kernel_kmeans(gram, 12, rule=rule, n_init=10, random_state=0))
+                    found.append(kernel_kmeans(gram, 12, rule=rule, n_init=10, init=init, random_state=0))
             different += int((found[0].runs.labels != found[1].runs.labels).any(axis=1).sum())
             apart = max(apart, float(np.abs(found[1].runs.objective / found[0].runs.objective - 1).max()))
-    out["starts with other labels, of 120"] = different
+    out["starts with other labels, of 240"] = different
     out["objectives apart by, at most"] = apart
 
 
