@@ -314,6 +314,23 @@ def _without(kernel: Any, rows: Any, index: Any, rng: np.random.Generator) -> Gr
 
 
 @row
+def dask(xp: Any, out: dict[str, Any]) -> None:
+    """Cluster 300,000 documents in parts on two Dask workers, which use a card each, in turn where there are fewer."""
+    from lab.speed.scale import documents, fit
+
+    answers = []
+    with documents(300_000) as source:
+        for device in ("cuda", "cpu"):
+            os.environ["GRAMPUS_DEVICE"] = device
+            found = fit(source, "200", dask="local", workers=2)
+            out[f"{device}, s"] = found["seconds"]
+            answers.append((found["labels"], found["names"]))
+    del os.environ["GRAMPUS_DEVICE"]
+    out["cards"] = xp.cuda.runtime.getDeviceCount()
+    out["the same labels and names"] = answers[0] == answers[1]
+
+
+@row
 def command(xp: Any, out: dict[str, Any]) -> None:
     """Run ``grampus cluster`` on 20ng, text to page, on the card and on the processor."""
     source = Path(os.environ["GRAMPUS_DATA"], "20ng.jsonl.gz")
