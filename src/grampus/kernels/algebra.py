@@ -115,10 +115,6 @@ class CombinedKernel(Kernel):
     def _of(self, parts: Sequence[Kernel]) -> Kernel:
         """Return the same combination of other kernels."""
 
-    @abstractmethod
-    def _joined(self, grams: Sequence[Gram]) -> Gram:
-        """Combine the Grams of the parts."""
-
     @property
     def takes(self) -> str:  # type: ignore[override]
         """What all parts take; ``"mixed"`` where they differ or read inputs that only a name tells apart."""
@@ -139,9 +135,6 @@ class CombinedKernel(Kernel):
 
     def _collect(self, documents: Any) -> Any:
         return documents
-
-    def _gram(self, fitted: Any) -> Any:
-        return self._joined([part.gram(fitted) for part in self.parts])
 
     def _cross(self, new: Any, fitted: Any) -> Array:
         return self.cross(new, fitted)
@@ -195,8 +188,8 @@ class Scaled(CombinedKernel):
     def _of(self, parts: Sequence[Kernel]) -> Kernel:
         return Scaled(self.weight, parts[0])
 
-    def _joined(self, grams: Sequence[Gram]) -> Gram:
-        return weighted_sum(grams, [self.weight])
+    def _gram(self, fitted: Any) -> Any:
+        return weighted_sum([self.kernel.gram(fitted)], [self.weight])
 
 
 @dataclass(frozen=True)
@@ -236,9 +229,6 @@ class Sum(CombinedKernel):
         weighted = [(part.weight, part.kernel) if isinstance(part, Scaled) else (1.0, part) for part in self.terms]
         return weighted_sum([kernel.gram(fitted) for _, kernel in weighted], [weight for weight, _ in weighted])
 
-    def _joined(self, grams: Sequence[Gram]) -> Gram:
-        return weighted_sum(grams)
-
 
 @dataclass(frozen=True)
 class Product(CombinedKernel):
@@ -272,8 +262,8 @@ class Product(CombinedKernel):
     def _of(self, parts: Sequence[Kernel]) -> Kernel:
         return reduce(lambda left, right: left * right, parts)
 
-    def _joined(self, grams: Sequence[Gram]) -> Gram:
-        return product(grams)
+    def _gram(self, fitted: Any) -> Any:
+        return product([part.gram(fitted) for part in self.factors])
 
     def nothing(self, empty: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Return which documents have nothing to compare for any part: their products are 0."""
