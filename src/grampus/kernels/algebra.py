@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from ..errors import InputError
-from ..gram import Gram, product, weighted_sum
+from ..gram import product, weighted_sum
 from ..gram.algebra import check_weight
 from ..gram.sources import Source
 from .base import DEFAULT_INPUTS, Kernel, Piped, Transform, _spell, spell_inside
