@@ -163,3 +163,8 @@ def test_a_named_gram_is_that_of_the_documents():
     units = LinearGram(x / np.linalg.norm(x, axis=1, keepdims=True))
     assert units.documents().names.tolist() != content_names(x).tolist()
     assert units.named(Collection.of(x)).documents().names.tolist() == content_names(x).tolist()
+
+
+def test_names_of_texts_are_digests_of_16_bytes():
+    wanted = [hashlib.blake2b(text.encode(), digest_size=16).hexdigest() for text in ("abc", "é")]
+    assert [name.decode() for name in content_names(["abc", "é"])] == wanted

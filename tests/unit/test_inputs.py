@@ -423,3 +423,9 @@ def test_inputs_may_be_made_from_texts_and_are_stored_by_name(tmp_path):
         )
     with pytest.raises(RunError, match="does not fit together"):
         Predictor.restore(kernel, {**saved, "input.lengths.rows": np.ones((3, 2))}, None, True)
+
+
+def test_the_source_of_a_kernel_at_an_input():
+    plain = parse_kernel("linear@embedding")
+    assert plain.source is plain
+    assert parse_kernel("cosine@embedding").source == plain

@@ -479,3 +479,12 @@ def test_new_documents_are_assigned_by_the_rule_that_clustered():
     similar = rows @ rows.T
     own = KernelKMeans(2, kernel="precomputed", rule="cosine", random_state=0).fit(similar)
     assert np.array_equal(own.predict(similar), own.labels_)
+
+
+def test_a_centroid_of_0_has_no_direction():
+    model = KernelKMeans(2, kernel="linear", random_state=0).fit(np.array([[1.0, 0.0], [-1.0, 0.0], [5.0, 9.0]]))
+    apart = np.array([model.labels_[0] == model.labels_[1] != model.labels_[2]])
+    assert apart.all()
+    (cosines,) = model.centroids_.cosines(model._new(np.array([[1.0, 2.0]])))
+    assert cosines[0, model.labels_[0]] == -np.inf
+    assert np.isfinite(cosines[0, model.labels_[2]])

@@ -472,3 +472,10 @@ def test_small_collections_are_compared_whole():
     assert relative_error(DenseGram(np.zeros((3, 3))), DenseGram(np.eye(3))).value == np.inf
     with pytest.raises(InputError, match="the 200 documents of gram; got 3"):
         relative_error(gram, DenseGram(np.eye(3)))
+
+
+def test_an_estimate_is_the_same_each_time():
+    gram = LinearGram(np.random.default_rng(0).normal(size=(80, 9)))
+    found = [relative_error(gram, nystrom(gram, 4), blocks=3, size=20, **seed) for seed in ({}, {"random_state": 0})]
+    assert found[0] == found[1]
+    assert found[0] != relative_error(gram, nystrom(gram, 4), blocks=3, size=20, random_state=1)

@@ -17,6 +17,7 @@ from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
 from grampus.cluster.trees.formats import Outline, newick, render
 from grampus.cluster.trees.pddp import VARIANTS
+from grampus.cluster.trees.tree import Split
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, eigenpairs, empirical_map, normalise
 from grampus.kernels import parse_kernel
@@ -635,3 +636,12 @@ def test_estimators_clone_and_report():
         model.predict(X[:, :50])
     with pytest.raises(InputError, match="between 1 and 4"):
         PDDP(4).fit(X).predict(X, n_clusters=9)
+
+
+def test_a_pattern_without_documents_goes_where_it_misses_least():
+    split = Split(
+        coefficients=np.eye(2), offset=np.zeros(2), thresholds=np.array([5.0, -5.0]), patterns=np.array([0, 3]),
+        ties=np.zeros(2), eigenvalues=np.ones(2), eigengap=0.5, gain=1.0,
+    )  # fmt: skip
+    # right of the first threshold and left of the second: by 1 and 3, then by 3 and 1
+    assert split.choose(np.array([[6.0, -8.0], [8.0, -6.0]])).tolist() == [0, 1]

@@ -39,6 +39,7 @@ from grampus.select.nested import _shares
 from grampus.select.null import Cloud
 from grampus.select.results import _shown
 from grampus.select.schemes import MOST_DOCUMENTS, SCHEMES, check_scheme, scheme_for
+from grampus.select.strength import partition_similarity, strength
 
 QUICK = {"kernel": "linear", "ks": range(2, 6), "splits": Splits(8), "random_state": 0}
 
@@ -713,3 +714,9 @@ def test_a_killed_selection_goes_on(tmp_path):
         *(f"k_{k:05d}.npz" for k in range(2, 8)),
         "selection.json",
     ]
+
+
+def test_a_cluster_of_two_is_not_degenerate():
+    counts = np.array([[[2, 0], [0, 3]], [[1, 0], [0, 3]]])
+    for score in (strength, partition_similarity):
+        assert score(counts).degenerate.tolist() == [False, True]

@@ -604,3 +604,20 @@ def expected_failures(estimator):
 @pytest.mark.filterwarnings("ignore:The graph has . components")  # a few points and few neighbours
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+def test_a_stored_0_is_not_negative():
+    matrix = sp.csr_array((np.array([0.0, 2.0]), (np.array([0, 1]), np.array([0, 1]))), shape=(2, 2))
+    assert SparseGram(matrix).non_negative()
+    assert not SparseGram(-matrix).non_negative()
+
+
+def test_results_are_shown_without_their_arrays():
+    shown = repr(spectral_kmeans(LinearGram(np.arange(6.0)[:, None] + 1.0), 2, random_state=0))
+    for name in ("centres", "embedding", "kmeans"):
+        assert f"{name}=" not in shown
+
+
+@pytest.mark.parametrize("estimator", [SpectralKMeans, KernelPCAKMeans, grampus.KernelKMeans])
+def test_eight_clusters_as_in_scikit_learn(estimator):
+    assert estimator().n_clusters == SpectralClustering().n_clusters

@@ -28,7 +28,7 @@ from .transforms import Transformed, fits
 
 _NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: smaller ones count as 0
 _TIE = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal
-_FOR_DEVICE = 2**26  # similarities from which a device finds the nearest sooner
+_FOR_DEVICE = 2**30  # similarities from which a device finds the nearest sooner
 _DEVICE_TILE = 2**28  # bytes of similarities on a device at a time
 _GROUP = 32  # similarities of which only the largest is looked at first
 _PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about

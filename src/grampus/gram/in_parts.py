@@ -49,7 +49,7 @@ def leading_directions(
     wide = min(max(WIDE * rank, FEWEST * BLOCK), width)
     passes = math.ceil(wide / BLOCK)
     longest = float(parts.total(_column_sums, ["rows"], width, name="principal").max(initial=1.0))
-    digits = _DIGITS - math.ceil(math.log2(max(longest, 1.0)))
+    digits = _DIGITS - math.ceil(math.log2(longest))
     steps = 2.0 ** -(digits - digits // 2), 2.0 ** -(digits // 2)  # of the rows and of their products
     basis = np.empty((width, wide))
     projected = np.zeros((wide, wide))

@@ -12,7 +12,7 @@ from ...._array import Array
 from ...._device import on_host
 from ..state import Labels
 
-FOR_SEEDS = 2**20  # multiplications for a row of similarities from which a device is faster
+FOR_SEEDS = 2**22  # multiplications for a row of similarities from which a device is faster
 _NOISE = 1e-12  # of their size: distances that differ by less are equal, as on the processor
 
 
