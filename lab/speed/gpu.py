@@ -315,14 +315,14 @@ def _without(kernel: Any, rows: Any, index: Any, rng: np.random.Generator) -> Gr
 
 @row
 def dask(xp: Any, out: dict[str, Any]) -> None:
-    """Cluster 300,000 documents in parts on two Dask workers, which use a card each, in turn where there are fewer."""
+    """Cluster 60,000 documents in parts on two Dask workers, which use a card each, in turn where there are fewer."""
     from lab.speed.scale import documents, fit
 
     answers = []
-    with documents(300_000) as source:
+    with documents(60_000) as source:
         for device in ("cuda", "cpu"):
             os.environ["GRAMPUS_DEVICE"] = device
-            found = fit(source, "200", dask="local", workers=2)
+            found = fit(source, "60", dask="local", workers=2)
             out[f"{device}, s"] = found["seconds"]
             answers.append((found["labels"], found["names"]))
     del os.environ["GRAMPUS_DEVICE"]
