@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from grampus.errors import InputError
 from tests.reference import textbook_kmeans
 
 TIE = 1e-12
+BITS = st.sampled_from([np.random.PCG64, np.random.MT19937])
 KINDS = {
     "clouds": lambda rng, n, m: rng.normal(size=(n, m)) + 3.0 * rng.normal(size=(5, m))[rng.integers(0, 5, n)],
     "grid": lambda rng, n, m: rng.integers(0, 3, size=(n, m)).astype(float),  # copies and exact ties
@@ -304,3 +306,47 @@ def test_phases_out_of_order_do_no_harm():
     fresh = [_native.start_run(each, [0, 1, 0, 1], 2, rule, 10, 5) for each in (documents, other)]
     with pytest.raises(ValueError, match="share"):
         _native.run_all(fresh)
+
+
+def traded(held, pairs, rng):
+    """Trade as the paper says, with NumPy's sets."""
+    for one, other in pairs:
+        both = np.intersect1d(held[one], held[other])
+        apart = rng.permutation(np.setxor1d(held[one], held[other]))
+        kept = len(held[one]) - len(both)
+        held[one], held[other] = np.union1d(both, apart[:kept]), np.union1d(both, apart[kept:])
+    return held
+
+
+@given(
+    st.integers(0, 10**6), st.integers(2, 12), st.integers(1, 40), st.sampled_from([np.random.PCG64, np.random.MT19937])
+)
+def test_terms_are_traded_as_the_textbook_trades_them(seed, n, terms, bits):
+    rng = np.random.default_rng(seed)
+    rows = sp.csr_array((rng.random((n, terms)) < 0.4).astype(float))
+    held = [np.array(part) for part in np.split(rows.indices, rows.indptr[1:-1])]
+    pairs = np.concatenate([rng.permutation(n)[: n // 2 * 2].reshape(-1, 2) for _ in range(3)])
+    ours, theirs = (np.random.Generator(bits(seed)) for _ in range(2))
+    _native.trade(rows, pairs, ours)
+    for part, wanted in zip(np.split(rows.indices, rows.indptr[1:-1]), traded(held, pairs, theirs), strict=True):
+        np.testing.assert_array_equal(part, wanted)
+    assert ours.random() == theirs.random()
+
+
+@pytest.mark.parametrize(
+    ("change", "pairs", "words"),
+    [
+        ({"indices": np.array([0, 1], dtype=np.int64)}, [[0, 1]], "int32"),
+        ({"indptr": np.array([1, 1, 2])}, [[0, 1]], "begin with 0"),
+        ({"indptr": np.array([0, 2, 1])}, [[0, 1]], "not fall"),
+        ({"indptr": np.array([0, 1, 3])}, [[0, 1]], "as long as"),
+        ({}, [[0, 2]], "from 0 to 1"),
+        ({}, [[-1, 0]], "from 0 to 1"),
+        ({}, [[1, 1]], "two rows"),
+        ({}, [[0, 1, 0]], "shape"),
+    ],
+)
+def test_rows_that_cannot_trade_are_refused(change, pairs, words):
+    fields = {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1], dtype=np.int32), "shape": (2, 2)} | change
+    with pytest.raises(InputError, match=words):
+        _native.trade(SimpleNamespace(**fields), np.array(pairs), np.random.default_rng(0))

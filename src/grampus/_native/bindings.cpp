@@ -11,6 +11,7 @@
 #include "layout.hpp"
 #include "neighbours.hpp"
 #include "seeding.hpp"
+#include "trades.hpp"
 
 namespace nb = nanobind;
 using namespace grampus;
@@ -81,6 +82,11 @@ NB_MODULE(_core, m) {
 
     bind_words(m);
 
+    m.def("trade", [](Vector<int64_t> indptr, Out1<int32_t> terms, Matrix<int64_t> pairs, nb::capsule bits) {
+        Bits* drawn = static_cast<Bits*>(bits.data("BitGenerator"));
+        nb::gil_scoped_release free;
+        trade(indptr.data(), terms.data(), pairs.data(), static_cast<int64_t>(pairs.shape(0)), drawn);
+    }, nb::arg("indptr"), nb::arg("terms"), nb::arg("pairs"), nb::arg("bits"));
     nb::class_<Documents>(m, "Documents").def_ro("n", &Documents::n);
     nb::class_<Stored, Documents>(m, "Stored")
         .def("__init__", [](Stored* self, nb::object matrix, Vector<double> diagonal, Vector<double> weights) {

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .. import _native
 from .._array import Array, is_sparse
 from .._parallel import blas_threads
 from ..gram import Gram, LinearGram, normalise
@@ -84,29 +85,18 @@ def _gaussian(rows: Array, rng: np.random.Generator) -> Array:
 def _traded(rows: Any, rng: np.random.Generator) -> Any:
     """Trade terms between pairs of documents, then deal out the weights of each term among its documents."""
     rows.sort_indices()
-    counts = np.diff(rows.indptr)
-    held = [np.array(part) for part in np.split(rows.indices, rows.indptr[1:-1])]
+    n, counts = rows.shape[0], np.diff(rows.indptr)
+    mixed = sp.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr), shape=rows.shape)
     for _ in range(ROUNDS):
-        pairs = rng.permutation(len(held))[: len(held) // 2 * 2].reshape(-1, 2)
-        for one, other in pairs.tolist():
-            held[one], held[other] = _trade(held[one], held[other], rng)
-    columns = np.concatenate(held)
+        _native.trade(mixed, rng.permutation(n)[: n // 2 * 2].reshape(-1, 2), rng)
+    columns = mixed.indices
     scale = np.repeat(np.sqrt(counts), counts)  # rows of unit length: weights of long documents are small
     before = np.argsort(rows.indices, kind="stable")
     weights = (rows.data * scale)[before]
     after = np.argsort(columns, kind="stable")
-    mixed = np.lexsort((rng.random(len(weights)), columns[after]))  # a random order inside every term
     dealt = np.empty_like(weights)
-    dealt[after] = weights[mixed]
-    return sp.csr_array((dealt / scale, columns, rows.indptr.copy()), shape=rows.shape).sorted_indices()
-
-
-def _trade(one: Any, other: Any, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Deal the terms that only one of two documents has; each keeps its number of terms."""
-    both = np.intersect1d(one, other, assume_unique=True)
-    apart = rng.permutation(np.setxor1d(one, other, assume_unique=True))
-    kept = len(one) - len(both)
-    return np.concatenate([both, apart[:kept]]), np.concatenate([both, apart[kept:]])
+    dealt[after] = weights[np.lexsort((rng.random(len(weights)), columns[after]))]  # a random order inside every term
+    return sp.csr_array((dealt / scale, columns, rows.indptr.copy()), shape=rows.shape)
 
 
 def _dealt(texts: Any, rng: np.random.Generator) -> list[str]:
