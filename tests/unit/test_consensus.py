@@ -352,3 +352,8 @@ def test_many_clusters_cut_no_graph(monkeypatch):
     monkeypatch.setattr("grampus.documents.methods.cuts_of", None)  # would fail
     found = ConsensusMethod(ranks=(4,), n_init=1).cluster(LinearGram(rows), Job(CUTS + 1, np.ones(600), n_init=1))
     assert len(set(found.labels.tolist())) == CUTS + 1
+
+
+def test_two_documents_that_are_always_together_are_sure():
+    labels = [0, 0, 1, 1, 1]
+    np.testing.assert_array_equal(confidence([labels, labels], labels), np.ones(5))

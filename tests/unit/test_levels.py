@@ -23,7 +23,7 @@ from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from grampus.report.verdict import lead, verdict
-from grampus.select.evidence import FEWEST, Evidence, grid
+from grampus.select.evidence import FEWEST, Evidence, grid, measure
 from grampus.select.levels import Chosen, decide, explain_given, explain_levels
 from grampus.select.nested import coarser, finer
 from grampus.select.ungrouped import ungrouped, ungrouped_gram
@@ -425,3 +425,24 @@ def test_a_cluster_that_stays_empty_leaves_no_hole():
         warnings.simplefilter("error")
         found = partitions(LinearGram(x), labels, {"coarse": 2, "middle": 5}, 0)
     assert len(np.unique(found["coarse"])) == 2
+
+
+def test_the_search_counts_its_steps():
+    x, seen = np.random.default_rng(0).normal(size=(60, 3)), []
+    measure(
+        LinearGram(x),
+        lambda rng: LinearGram(rng.normal(size=x.shape)),
+        (2, 3, 4),
+        (0,),
+        lambda *step: seen.append(step),
+        splits=2,
+        draws=2,
+    )
+    assert seen == [("looking for groups", done, 9) for done in range(10)]
+
+
+def test_lengths_are_kept_where_documents_differ_in_length():
+    x = np.random.default_rng(0).normal(size=(40, 3))
+    assert np.ptp(ungrouped_gram(LinearGram(x), np.random.default_rng(1)).diagonal()) > 0.1
+    unit = x / np.linalg.norm(x, axis=1, keepdims=True)
+    np.testing.assert_allclose(ungrouped_gram(LinearGram(unit), np.random.default_rng(1)).diagonal(), 1.0)

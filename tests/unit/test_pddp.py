@@ -17,7 +17,7 @@ from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
 from grampus.cluster.trees.formats import Outline, newick, render
 from grampus.cluster.trees.pddp import VARIANTS
-from grampus.cluster.trees.tree import Split
+from grampus.cluster.trees.tree import Split, _number
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, eigenpairs, empirical_map, normalise
 from grampus.kernels import parse_kernel
@@ -645,3 +645,7 @@ def test_a_pattern_without_documents_goes_where_it_misses_least():
     )  # fmt: skip
     # right of the first threshold and left of the second: by 1 and 3, then by 3 and 1
     assert split.choose(np.array([[6.0, -8.0], [8.0, -6.0]])).tolist() == [0, 1]
+
+
+def test_rounding_is_shown_as_0():
+    assert [_number(value) for value in (1e-15, -1e-15, 2.5, 1e-3)] == ["0", "0", "2.5", "0.001"]

@@ -621,3 +621,11 @@ def test_results_are_shown_without_their_arrays():
 @pytest.mark.parametrize("estimator", [SpectralKMeans, KernelPCAKMeans, grampus.KernelKMeans])
 def test_eight_clusters_as_in_scikit_learn(estimator):
     assert estimator().n_clusters == SpectralClustering().n_clusters
+
+
+def test_documents_without_links_are_no_component():
+    K = np.zeros((6, 6))
+    K[:2, :2] = K[2:5, 2:5] = 1.0
+    found = spectral_embedding(DenseGram(K), 2)
+    assert found.n_components == 2
+    assert found.isolated.tolist() == [5]
