@@ -5,7 +5,6 @@ from __future__ import annotations
 import pickle
 
 import numpy as np
-import pandas
 import pytest
 from sklearn.exceptions import NotFittedError
 
@@ -56,6 +55,7 @@ def test_the_run_has_the_labels_of_the_fit(options, given):
 
 
 def test_rows_without_a_text_are_in_no_cluster_before_and_after():
+    pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"text": [*SEA, None, *AIR, ""]})
     model = DocumentClusterer(2).fit(frame)
     labels = model.labels_.copy()

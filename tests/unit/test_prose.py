@@ -118,6 +118,7 @@ def test_the_spelling_check_can_fail():
 
 @pytest.fixture(scope="module")
 def make():
+    pytest.importorskip("matplotlib")
     spec = importlib.util.spec_from_file_location("docs_pictures_make", DOCS / "pictures" / "make.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
