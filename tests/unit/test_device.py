@@ -154,11 +154,27 @@ def test_rows_that_do_not_fit_are_computed_by_the_processor(monkeypatch):
 def test_neighbours_are_those_of_the_processor(device, monkeypatch, kind, by_distance, count):
     monkeypatch.setattr(graph, "_DEVICE_TILE", 8 * 17 * 20)  # several tiles
     monkeypatch.setattr(graph, "_GROUP", 2)
+    monkeypatch.setattr(gram_device, "_TABLE", 8 * 40 * 3)  # three rows of terms at a time
     with grampus.config(device="cpu"):
         wanted = nearest_neighbors(KERNELS[kind](), count, by_distance=by_distance)
     found = nearest_neighbors(KERNELS[kind](), count, by_distance=by_distance)
     np.testing.assert_array_equal(found[0], wanted[0])
     np.testing.assert_allclose(found[1], wanted[1], rtol=1e-12, atol=1e-14)
+
+
+def test_a_full_device_is_one_line(device, monkeypatch):
+    class OutOfMemoryError(Exception):
+        pass
+
+    def full(*given):
+        raise OutOfMemoryError
+
+    gram = LinearGram(counts())
+    monkeypatch.setattr(gram_device._Sparse, "compared", full)
+    with pytest.raises(MemoryBudgetError, match="neighbours of 60 documents"):
+        nearest_neighbors(gram, 3)
+    with pytest.raises(MemoryBudgetError, match="seeds of 4 clusters of 60 documents"):
+        kernel_kmeans(gram, 4, init="k-means++", random_state=0)
 
 
 def test_documents_with_few_neighbours_have_them_first(device):

@@ -15,6 +15,7 @@ from .base import Gram
 from .sources import DenseGram
 
 _TILE = 2**30  # bytes of a tile in double precision
+_TABLE = 2**29  # bytes of rows of terms laid out at a time
 _SOURCE = Path(__file__).with_name("products.cu")
 _ROW, _COLUMN = 32, 1024  # threads for a document and for a feature
 FOR_BLOCKS = 2**30  # multiplications from which blocks are for a device
@@ -75,7 +76,7 @@ def device_rows(xp: Any, gram: Gram) -> Callable[[Any], Any] | None:
     if features is None or features.rows.shape[1] == 0:
         there = _moved(xp, gram)
         return None if there is None else lambda index: as_double(there._block(index, slice(0, len(gram))))
-    if (40 if hasattr(features.rows, "indptr") else 16) * features.entries > free_memory(xp) // 2:
+    if not _fits(xp, features):
         return None
     scale = xp.asarray(features.scale)
     if hasattr(features.rows, "indptr"):
@@ -83,6 +84,11 @@ def device_rows(xp: Any, gram: Gram) -> Callable[[Any], Any] | None:
         return sparse.compared
     dense = xp.asarray(features.rows, dtype=np.float64) * scale[:, None]
     return lambda index: dense[index] @ dense.T
+
+
+def _fits(xp: Any, features: Features) -> bool:
+    """Return whether features, and what is made of them, take at most half of the free memory of the device."""
+    return (40 if hasattr(features.rows, "indptr") else 16) * features.entries <= free_memory(xp) // 2
 
 
 def _moved(xp: Any, gram: Gram) -> Gram | None:
@@ -103,7 +109,7 @@ def device_products(xp: Any, features: Features) -> Callable[[Any], Any] | None:
     Every sum has one fixed order, so a product is the same each time.
     """
     rows, sparse = features.rows, hasattr(features.rows, "indptr")
-    if (40 if sparse else 16) * features.entries > free_memory(xp) // 2:
+    if not _fits(xp, features):
         return None
     scale = xp.asarray(features.scale)
     if not sparse:
@@ -135,7 +141,7 @@ class _Sparse:
     def __init__(self, xp: Any, matrix: Any, scale: Any = None) -> None:
         self.xp, (self.rows, self.columns) = xp, matrix.shape
         self.indptr, self.indices = matrix.indptr.astype(np.int64), matrix.indices.astype(np.int32)
-        self.data, self.scale = matrix.data.astype(np.float64), scale
+        self.data = matrix.data.astype(np.float64)
         if scale is not None:
             self.data *= np.repeat(scale, np.diff(self.indptr))
 
@@ -149,11 +155,14 @@ class _Sparse:
 
     def compared(self, index: Any) -> Any:
         """Return the products of some rows with all, dense (some, rows)."""
-        some = self.xp.arange(index.start, index.stop) if isinstance(index, slice) else index
-        wide, rows = len(some), (self.indptr, self.indices, self.data)
-        table = self.xp.zeros((self.columns, wide), dtype=np.float64)
-        call(function(self.xp, _SOURCE, "lay_out"), (-(-wide // 32),), 32, *rows, some.astype(np.int64), wide, table)
-        out = self.xp.empty((wide, self.rows), dtype=np.float64)
-        grid = -(-self.rows // 32), -(-wide // 32)
-        call(function(self.xp, _SOURCE, "compare"), grid, 256, *rows, self.rows, table, wide, out)
+        everything = self.xp.arange(index.start, index.stop) if isinstance(index, slice) else index
+        rows, step = (self.indptr, self.indices, self.data), max(1, _TABLE // (8 * self.columns))
+        out = self.xp.empty((len(everything), self.rows), dtype=np.float64)
+        for first in range(0, len(everything), step):
+            some = everything[first : first + step].astype(np.int64)
+            wide = len(some)
+            table = self.xp.zeros((self.columns, wide), dtype=np.float64)
+            call(function(self.xp, _SOURCE, "lay_out"), (-(-wide // 32),), 32, *rows, some, wide, table)
+            grid, part = (-(-self.rows // 32), -(-wide // 32)), out[first : first + wide]
+            call(function(self.xp, _SOURCE, "compare"), grid, 256, *rows, self.rows, table, wide, part)
         return out

@@ -15,7 +15,7 @@ from .. import _native
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
 from .._check import check_integer
 from .._config import require_memory
-from .._device import device, on_host
+from .._device import device, on_host, within_memory
 from .._native.dense import DenseNeighbours
 from .._parallel import blas_threads, in_threads
 from ..errors import InputError
@@ -163,7 +163,8 @@ def _nearest(gram: Gram, n_neighbors: int, by_distance: bool, n_jobs: int | None
     if xp is not None and gram.dtype == np.float64 and len(gram) ** 2 >= _FOR_DEVICE:
         read = device_rows(xp, gram)
         if read is not None:
-            return _on_device(xp, read, gram, n_neighbors, by_distance)
+            with within_memory(xp, f"The search for neighbours of {len(gram):,} documents"):
+                return _on_device(xp, read, gram, n_neighbors, by_distance)
     if not by_distance and explicit is not None and is_sparse(explicit.rows):
         return _through_postings(explicit, n_neighbors, n_jobs)
     n = len(gram)

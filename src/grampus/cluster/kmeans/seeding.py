@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ... import _native
 from ..._array import Array, is_sparse
 from ..._check import check_labels
-from ..._device import device
+from ..._device import device, within_memory
 from ..._parallel import blas_threads, results_in_threads
 from ...errors import InputError
 from ...gram import Gram
@@ -131,7 +131,8 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
     """
     trials = 2 + int(np.log(k))
     if isinstance(read, DeviceDocuments):
-        return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
+        with within_memory(read.xp, f"The search for seeds of {k:,} clusters of {len(diagonal):,} documents"):
+            return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
     chosen = _native.Seeds(diagonal, mass)
     with blas_threads():
         if isinstance(read, np.ndarray):
