@@ -1,5 +1,5 @@
 """The architecture as a test: imports point down, no circles, small files, functions and signatures, and questions
-about a Gram asked of the Gram."""
+about a Gram or a kernel asked of it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import ast
 import importlib
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 import grampus
 from grampus.gram import Gram
+from grampus.kernels import Kernel, Transform
 
 PACKAGE = Path(__file__).parents[2] / "src" / "grampus"
 
@@ -67,9 +69,15 @@ def modules() -> dict[str, Path]:
     return found
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of a module; each is parsed once."""
+    return ast.parse(source)
+
+
 def imports(name: str, path: Path, known: dict[str, Path]) -> set[str]:
     """Return the package's own modules that `path` imports: at its top, inside functions, and for type checking."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = parsed(path.read_text(encoding="utf-8"))
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
     for node in ast.walk(tree):
@@ -158,7 +166,7 @@ def functions(source: str) -> dict[str, int]:
     lines = source.splitlines()
     return {
         node.name: code_lines(node, lines)
-        for node in ast.walk(ast.parse(source))
+        for node in ast.walk(parsed(source))
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 
@@ -202,37 +210,115 @@ def test_public_signatures_have_at_most_ten_parameters():
     assert wide == set()
 
 
-def kinds_of_gram() -> set[str]:
-    """Return the names of all classes of Grams."""
+def kinds_of(*bases: type) -> set[str]:
+    """Return the names of all classes below some."""
     for name in modules():
         if name.startswith(("gram", "kernels")):
             importlib.import_module(f"grampus.{name}")
-    found, waiting = set(), [Gram]
+    kinds, waiting = set(), list(bases)
     while waiting:
         below = waiting.pop().__subclasses__()
-        found |= {kind.__name__ for kind in below if kind.__module__.startswith("grampus.")}
+        kinds |= {kind.__name__ for kind in below if kind.__module__.startswith("grampus.")}
         waiting.extend(below)
-    return found
+    return kinds
 
 
 def asked_kinds(source: str, kinds: set[str]) -> list[str]:
-    """Return the calls of isinstance that ask which kind of Gram something is."""
+    """Return the questions which of some kinds a value is: isinstance, issubclass and class patterns."""
     return [
         ast.unparse(node)
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Call)
-        and ast.unparse(node.func) in ("isinstance", "issubclass")
-        and kinds & {part.id for part in ast.walk(node.args[1]) if isinstance(part, ast.Name)}
+        for node in ast.walk(parsed(source))
+        if (
+            isinstance(node, ast.Call)
+            and called(node) in ("isinstance", "issubclass")
+            and kinds & last_names(node.args[1])
+        )
+        or (isinstance(node, ast.MatchClass) and kinds & last_names(node.cls))
     ]
 
 
+def last_names(node: ast.AST) -> set[str]:
+    """Return the names in an expression, those of attributes included."""
+    names = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    return names | {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+
+
+def asked_spellings(source: str) -> list[str]:
+    """Return the questions about what a kernel takes, which attributes it has, and how it is spelled.
+
+    A spelling is ``str(kernel)`` or a variable that holds it. It may be stored and shown, but not compared, searched,
+    cut or matched.
+    """
+    if "kernel" not in source.lower():
+        return []
+    nodes = list(ast.walk(parsed(source)))
+    assigned = [pair for node in nodes if isinstance(node, ast.Assign) for pair in pairs(node)]
+    spelled = {target.id for targets, value in assigned if is_spelling(value, set()) for target in targets}
+    return [ast.unparse(node) for node in nodes if is_question(node, spelled)]
+
+
+def is_question(node: ast.AST, spelled: set[str]) -> bool:
+    """Return whether an expression asks for the kind or the spelling of a kernel."""
+    if isinstance(node, ast.Attribute):
+        return node.attr == "takes" or is_spelling(node.value, spelled)
+    if isinstance(node, ast.Compare):
+        return any(is_spelling(part, spelled) for part in (node.left, *node.comparators))
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name) and node.func.value.id == "re":
+        return any(is_spelling(argument, spelled) for argument in node.args)
+    return called(node) in ("getattr", "hasattr", "type") and about_kernel(node.args[0])
+
+
+def called(node: ast.Call) -> str:
+    """Return the name of a function that is called by its bare name; "" otherwise."""
+    return node.func.id if isinstance(node.func, ast.Name) else ""
+
+
+def about_kernel(node: ast.expr) -> bool:
+    """Return whether an expression names a kernel."""
+    return any("kernel" in name.lower() for name in last_names(node))
+
+
+def pairs(node: ast.Assign) -> list[tuple[list[ast.Name], ast.expr]]:
+    """Return the names of an assignment with the value that each gets, part by part for tuples."""
+    if len(node.targets) == 1 and isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
+        both = zip(node.targets[0].elts, node.value.elts, strict=False)
+        return [([target], value) for target, value in both if isinstance(target, ast.Name)]
+    return [([target for target in node.targets if isinstance(target, ast.Name)], node.value)]
+
+
+def is_spelling(node: ast.expr, spelled: set[str]) -> bool:
+    """Return whether an expression is the spelling of a kernel."""
+    if isinstance(node, ast.Name):
+        return node.id in spelled
+    return (
+        isinstance(node, ast.Call)
+        and called(node) in ("str", "repr")
+        and len(node.args) == 1
+        and about_kernel(node.args[0])
+    )
+
+
 def test_nothing_above_gram_asks_what_kind_of_gram_it_has():
-    kinds = kinds_of_gram()
+    kinds = kinds_of(Gram)
     assert {"DenseGram", "LinearGram", "Shifted", "NystromGram", "Taken"} <= kinds
     asked = {
         name: calls
         for name, path in modules().items()
         if layer(name) != "gram" and (calls := asked_kinds(path.read_text(encoding="utf-8"), kinds))
+    }
+    assert asked == {}
+
+
+def test_nothing_outside_kernels_asks_what_kind_of_kernel_it_has():
+    kinds = kinds_of(Kernel, Transform)
+    assert {"Linear", "CombinedKernel", "Piped", "StringKernel", "Normalise", "Principal"} <= kinds
+    asked = {
+        name: questions
+        for name, path in modules().items()
+        if layer(name) != "kernels"
+        and (questions := asked_kinds(source := path.read_text(encoding="utf-8"), kinds) + asked_spellings(source))
     }
     assert asked == {}
 
@@ -253,6 +339,27 @@ def test_the_check_can_fail():
     assert functions(source) == {"f": 2}
     assert asked_kinds(source, {"DenseGram"}) == ["isinstance(a, (int, DenseGram))"]
     assert asked_kinds("isinstance(a, Gram)", {"DenseGram"}) == []
+    assert asked_kinds("isinstance(a, kernels.Map)", {"Map"}) == ["isinstance(a, kernels.Map)"]
+    assert asked_kinds("match a:\n    case Map():\n        pass", {"Map"}) == ["Map()"]
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "kernel.source.takes",
+        "str(kernel) == 'cosine'",
+        "re.fullmatch('cosine.*', str(self.kernel))",
+        "str(kernel).startswith",
+        "hasattr(kernel, 'weight')",
+    ],
+)
+def test_questions_about_a_kernel_are_seen(question):
+    assert asked_spellings(question) == [question]
+
+
+def test_a_spelling_may_be_stored_and_shown():
+    assert asked_spellings("spelled, ways = str(kernel), []\n'nystrom' in spelled") == ["'nystrom' in spelled"]
+    assert asked_spellings("spelled = str(kernel)\nprint(f'{kernel}', spelled)") == []
 
 
 def test_imports_for_type_checking_count(tmp_path):

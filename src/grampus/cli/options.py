@@ -185,7 +185,7 @@ class TermOptions:
 
             find_language(str(self.language))
         kernel = parse_kernel(self.kernel)
-        if kernel.source.takes == "strings":
+        if kernel.reads_only_texts:
             names = [entry.name for entry in fields(self) if entry.name != "kernel"]
             refuse(names, f"with kernel '{kernel}', which compares texts as strings")
 

@@ -141,12 +141,11 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
         raise InputError("There must be at least one document; got none.")
     progress("dividing", 0, 1)
     kernel = parse_kernel(options.terms.kernel)
-    takes = kernel.source.takes
     if "gram" in kernel.inputs:
         raise InputError("kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'.")
     vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
-    rows = list(corpus.texts) if takes == "strings" else vectorizer.fit_transform(corpus)
-    documents = {"terms": rows, "text": list(corpus.texts)} if takes == "mixed" else rows
+    rows = list(corpus.texts) if kernel.reads_only_texts else vectorizer.fit_transform(corpus)
+    documents = {"terms": rows, "text": list(corpus.texts)} if kernel.reads_names else rows
     model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -156,7 +155,7 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
     if shape == "json":
         return json.dumps({**grown.to_dict(members=False), "warnings": remarks}, indent=1, allow_nan=False), remarks
     names = None
-    if takes != "strings":
+    if not kernel.reads_only_texts:
         words = keywords(rows, grown.labels, vectorizer.get_feature_names_out().tolist(), 3)
         names = [f"{number}: {clean(', '.join(some))}" for number, some in enumerate(words)]
     return _written(grown.outline(names), shape), remarks

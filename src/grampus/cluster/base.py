@@ -27,7 +27,7 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
         k = getattr(self, "n_clusters", None)
         if isinstance(k, int | np.integer):
             self.kernel_ = self.kernel_.for_clusters(int(k))
-        if self.kernel_.source.takes != "strings":
+        if not self.kernel_.reads_only_texts:
             X = self._validated(X, reset=True)
         self.gram_ = self.kernel_.gram(X)
         return self.gram_
@@ -35,22 +35,20 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
     def _validated(self, X: Any, *, reset: bool) -> Any:
         if isinstance(X, Mapping) and not is_sparse(X):
             return X  # inputs by name, which the kernel checks
-        if isinstance(X, tuple) and self.kernel_.source.takes == "gram":
+        if isinstance(X, tuple) and self.kernel_.is_precomputed:
             return X  # similarities and self-similarities of new documents
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(FLOATS))
 
     def _new(self, X: Any) -> Any:
-        return X if self.kernel_.source.takes == "strings" else self._validated(X, reset=False)
+        return X if self.kernel_.reads_only_texts else self._validated(X, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         try:
-            takes = parse_kernel(self.kernel).source.takes
+            kernel = parse_kernel(self.kernel)
         except InputError:
-            takes = "vectors"  # a misspelt kernel is reported by fit, not here
-        tags.input_tags.sparse = takes != "strings"
-        tags.input_tags.pairwise = takes == "gram"
-        tags.input_tags.string = takes == "strings"
-        tags.input_tags.two_d_array = takes != "strings"
-        tags.input_tags.one_d_array = takes == "strings"
+            kernel = parse_kernel("linear")  # a misspelt kernel is reported by fit, not here
+        tags.input_tags.pairwise = kernel.is_precomputed
+        tags.input_tags.string = tags.input_tags.one_d_array = kernel.reads_only_texts
+        tags.input_tags.two_d_array = tags.input_tags.sparse = not kernel.reads_only_texts
         return tags

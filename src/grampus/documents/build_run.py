@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, take_rows
+from .._array import Array
 from .._progress import Progress
 from .._version import __version__
 from ..cluster import nested_tree
@@ -209,9 +209,7 @@ def _self_prediction_rate(found: Partition) -> float:
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
     if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new: Any = take_rows(features, shown)
-    if found.predictor.kernel.source.takes == "gram":
-        new = (new, features.diagonal()[shown])
+    new = found.predictor.kernel.as_new(features, shown)
     same = found.predictor.predict_features(new).labels == labels[shown]
     counts = np.bincount(inputs.group, minlength=len(labels))[shown]
     return round(float(counts @ same / counts.sum()), 6)

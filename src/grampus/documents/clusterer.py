@@ -203,7 +203,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         if told is not None and self.n_clusters == "auto":
             ks["middle"] = max(ks["middle"], len(told.names))
         grown = asked.for_clusters(max(self._most(inputs, effort), ks["middle"]), method.components())
-        if str(grown) != str(kernel):  # more clusters than components were found
+        if grown != kernel:  # more clusters than components were found
             kernel, gram = grown, inputs.gram(grown)
         job = Job(ks["middle"], counted.weights, effort.n_init, effort.polish, seed, progress)
         found, named = run_method(gram, method, job, told, notes)

@@ -19,7 +19,7 @@ from .._array import is_sparse, take_rows
 from .._config import format_size, machine_memory, settings
 from .._memory import resident
 from ..errors import InputError, MemoryBudgetError
-from ..kernels import Kernel, Nystrom, Principal
+from ..kernels import Kernel, parse_kernel
 from ..text import Corpus
 from .cost_model import Shape, Sizes, Step, Work, predict_steps
 from .effort import Effort
@@ -156,7 +156,7 @@ def check_cost(inputs: Inputs, kernel: Kernel, method: str, effort: Effort, n_cl
     entries, terms = (0, 0) if isinstance(main, list) else (main.nnz if is_sparse(main) else main.size, main.shape[1])
     sizes = Sizes(n, inputs.corpus.texts.nbytes if inputs.has_texts else 0, entries, terms, collected=True)
     every = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
-    sample = None if kernel.source.takes == "gram" else take_rows(inputs.features, every)
+    sample = None if kernel.is_precomputed else take_rows(inputs.features, every)
     found = predict(sizes, kernel, method, effort, k, sample, given=n_clusters != "auto")
     logger.info("predicted: %s", found)
     refuse(found, kernel)
@@ -190,7 +190,7 @@ def refuse(found: PredictedCost, kernel: Kernel | str) -> None:
 def advice(found: PredictedCost, kernel: Kernel | str, share: float) -> str:
     """Return what would fit where only a share of the cost may be spent."""
     spelled, ways = str(kernel), []
-    if found.pairs and "nystrom" not in spelled and "principal" not in spelled:
+    if found.pairs and not parse_kernel(kernel).rank():
         ways.append(f"the kernel '{spelled}|nystrom(500)'")
     fewer = int(found.documents * (share**0.5 if found.pairs else share) * 0.9)
     if fewer >= 100:
@@ -258,7 +258,7 @@ def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[S
         counted, terms, entries = None, 0.0, 0.0
     sizes = Sizes(n, total, entries, min(terms, entries), held=held, cleaned=_cleaned_share(words, texts))
     some = slice(0, None, max(1, len(every) // SAMPLE))
-    if kernel.source.takes == "strings":
+    if kernel.reads_only_texts:
         return sizes, texts[some]
     alone = kernel.inputs == ("terms",)
     return sizes, None if counted is None or not alone else counted[some]
@@ -283,8 +283,8 @@ def _of_rows(X: Any) -> tuple[Sizes, Any]:
 
 def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
     """Return what the Gram of all documents would be, from the costs of a Gram of some of them."""
-    n, rank = sizes.documents, min(_learned_rank(kernel), sizes.documents)
-    if sample is None and kernel.source.takes == "gram":
+    n, rank = sizes.documents, min(kernel.rank(spare=True), sizes.documents)
+    if sample is None and kernel.is_precomputed:
         return Shape(0.0, 0.0, False, float(n * n), float(n * n), 8, rank)
     if sample is None:  # inputs that are still to be made, such as embeddings
         width = rank or 400.0
@@ -293,7 +293,7 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
         warnings.simplefilter("ignore")  # about so few documents
         gram = kernel.gram(sample).split_shift()[0]
         plain = kernel.source.gram(sample)
-    explicit, strings = gram.features(), kernel.source.takes == "strings"
+    explicit, strings = gram.features(), kernel.reads_only_texts
     some, cost, grow = len(gram), gram.cost(), n / len(gram)
     if explicit is None:
         each = cost.whole / some**2
@@ -306,21 +306,9 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
     each = plain.cost().whole / some**2
     stored = dense and n * n * plain.dtype.itemsize <= settings().memory // 4
     below = float(n * n) * (1.0 if stored else each) if dense else plain.cost().product * grow
-    landmarks = any(isinstance(one, Nystrom) for one in kernel.transforms)
+    landmarks = kernel.has_landmarks
     entries = n * width
     return Shape(
         width, entries, False, 2 * entries, 2 * entries * n, gram.dtype.itemsize, rank, landmarks, strings,
         each, below, dense, stored,
     )  # fmt: skip
-
-
-def _learned_rank(kernel: Kernel) -> int:
-    """Return the most components or landmarks that a kernel learns."""
-    parts: Any = getattr(kernel.source, "parts", ())
-    found = [_learned_rank(part) for part in parts]
-    for one in kernel.transforms:
-        if isinstance(one, Principal):
-            found.append(max(one.rank if isinstance(one.rank, int) else 30, one.spare))
-        elif isinstance(one, Nystrom):
-            found.append(one.rank or one.landmarks)
-    return max(found, default=0)

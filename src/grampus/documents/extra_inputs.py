@@ -64,7 +64,7 @@ def combined_kernel(kernel: Kernel, asked: set[str], held: set[str]) -> Kernel:
     >>> str(combined_kernel(parse_kernel(TERMS), {"vectors"}, set()))
     '0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors'
     """
-    if str(kernel) == TERMS:
+    if kernel == parse_kernel(TERMS):
         names = tuple(sorted((asked | held) & {"vectors", "embedding"}))
         return parse_kernel(COMBINED[names]) if names else kernel
     unread = sorted(asked - {*kernel.inputs})
@@ -79,7 +79,7 @@ def combined_kernel(kernel: Kernel, asked: set[str], held: set[str]) -> Kernel:
 
 def advice(kernel: Kernel) -> list[str]:
     """Return a note if a set of word vectors is at hand and the default kernel does not use it."""
-    names = known_sets() if str(kernel) == TERMS else []
+    names = known_sets() if kernel == parse_kernel(TERMS) else []
     if not names:
         return []
     first = f"vectors={names[0]!r}, or --vectors {names[0]}"

@@ -8,7 +8,6 @@ many of each cluster, is described, drawn and shown: the run counts all document
 from __future__ import annotations
 
 import hashlib
-import re
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,7 +23,7 @@ from ..errors import InputError
 from ..gram import Collection, Gram, LinearGram, normalise
 from ..gram.in_parts import leading_directions, unit_features
 from ..gram.principal import PrincipalGram
-from ..kernels import Kernel, parse_kernel
+from ..kernels import Cosine, Kernel, Normalise, Principal, parse_kernel
 from ..persist import Choice, Run
 from ..scale import Parts, Record
 from ..text import Corpus, TermVectorizer, Texts
@@ -82,9 +81,9 @@ class Answer:
 
 def check_kernel(kernel: Kernel) -> int:
     """Return the number of components of a kernel that works in parts; refuse the others and name those that do."""
-    known = re.fullmatch(r"cosine\|principal\((\d+)\)\|normalise", str(kernel))
-    if known:
-        return int(known[1])
+    rank = kernel.rank()
+    if rank and kernel == Cosine() | Principal(rank) | Normalise():
+        return rank
     raise InputError(
         f"In parts the kernel must be 'cosine|principal(r)|normalise', with any r; got '{kernel}'. Other kernels need "
         "all documents in memory: leave out scratch and client (--scratch, --dask), or cluster a sample."

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._array import Array, is_sparse, row_squares, take_rows
+from .._array import Array, is_sparse, take_rows
 from .._check import check_matrix
 from ..errors import InputError
 from ..gram import Collection, Gram
-from ..kernels import Kernel, Map, Normalise, Nystrom, Power, Principal
-from ..kernels.algebra import CombinedKernel
+from ..kernels import Kernel
 from ..kernels.base import DEFAULT_INPUTS
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.inputs import InputMaker
@@ -40,7 +39,7 @@ class Inputs:
     first : array of shape (m,)
         The first document with each distinct content.
     weights : array of shape (m,)
-        Number of copies; 0 where there is nothing to compare, see ``is_empty``.
+        Number of copies; 0 where there is nothing to compare, see ``Kernel.empty``.
     vectorizer : TermVectorizer or None
         Makes the features from texts.
     words : TermVectorizer or None
@@ -74,7 +73,7 @@ class Inputs:
     def gram(self, kernel: Kernel) -> Gram:
         """Return the Gram of the distinct documents; raise where every similarity is 0."""
         gram = kernel.gram(self.features, self.collection)
-        if kernel.source.takes == "strings" and not gram.split_shift()[0].diagonal().any():
+        if kernel.reads_only_texts and not gram.split_shift()[0].diagonal().any():
             raise InputError(
                 f"kernel '{kernel}' must find something in at least one document; every similarity is 0. Use shorter "
                 "substrings."
@@ -146,7 +145,7 @@ def collect(
     texts = as_corpus(X)
     corpus, has_texts, X = _documents(X, texts, kernel, corpus)
     words, described, prepared = None, None, None
-    if has_texts and (kernel.source.takes != "strings" or isinstance(kernel.source, CombinedKernel)):
+    if has_texts and (kernel.parts or not kernel.reads_only_texts):  # else substrings describe the clusters
         words = default_terms(len(corpus)) if terms is None else clone(terms)
         prepared = words.prepare(corpus)
         described = _weighted(words, prepared, free=terms is None)
@@ -173,7 +172,6 @@ def _weighted(words: TermVectorizer, prepared: Prepared, free: bool) -> Any:
 
 def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | None) -> tuple[Corpus, bool, Any]:
     """Check what was given against what the kernel reads; return the corpus, whether it has texts, and the matrix."""
-    takes = kernel.source.takes
     if texts is not None:
         if corpus is not None:
             raise InputError("corpus describes the rows of a matrix; X contains texts already.")
@@ -182,10 +180,10 @@ def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | No
                 "kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'."
             )
         corpus, has_texts = texts, True
-    elif takes == "strings" or ("text" in kernel.inputs and corpus is None):
+    elif kernel.reads_only_texts or ("text" in kernel.inputs and corpus is None):
         raise InputError(f"kernel '{kernel}' takes texts; got {type(X).__name__}.")
     else:
-        if "gram" in kernel.inputs and takes != "gram":
+        if "gram" in kernel.inputs and not kernel.is_precomputed:
             raise InputError(f"kernel '{kernel}' combines a Gram matrix with other inputs; make its Gram by hand.")
         X = check_matrix(X)
         has_texts = corpus is not None
@@ -199,17 +197,16 @@ def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | No
 
 def _read(given: Mapping[str, Any], kernel: Kernel) -> Any:
     """Return the inputs that a kernel reads: one collection, or a dict where it names them."""
-    names, takes = kernel.inputs, kernel.source.takes
-    for name in names:
+    for name in kernel.inputs:
         if name not in given:
             held = [repr(other) for other in given if other not in DEFAULT_INPUTS.values()]
             raise InputError(
                 f"kernel '{kernel}' reads the input {name!r}; the corpus has {' and '.join(held) or 'no such inputs'}. "
                 f"Add it with corpus.with_input({name!r}, rows)."
             )
-    if names == (DEFAULT_INPUTS.get(takes),):
-        return _checked(given[names[0]])
-    exact = {name: _checked(given[name]) for name in names}
+    if not kernel.reads_names:
+        return _checked(given[kernel.inputs[0]])
+    exact = {name: _checked(given[name]) for name in kernel.inputs}
     return {
         name: rows if isinstance(rows, list) else rows.astype(np.float64, copy=False) for name, rows in exact.items()
     }
@@ -262,14 +259,13 @@ def distinct(
     makers: Mapping[str, InputMaker],
 ) -> Inputs:
     """Return the distinct documents in canonical order, with their copies as weights."""
-    n, takes = len(corpus), kernel.source.takes
-    whole = Collection.unknown(n) if takes == "gram" else name_documents(features)
+    whole = Collection.unknown(len(corpus)) if kernel.is_precomputed else name_documents(features)
     group, first = whole.group, whole.first
     one = is_sparse(features) and is_sparse(described) and np.may_share_memory(features.data, described.data)
-    if takes != "gram":  # rows of a Gram matrix have no content of their own
+    if not kernel.is_precomputed:  # rows of a Gram matrix have no content of their own
         features = take_rows(features, first)
     weights = np.bincount(group, minlength=len(first)).astype(np.float64)
-    empty = is_empty(features, kernel, from_texts=own is not None)
+    empty = kernel.empty(features, from_texts=own is not None)
     if not empty.all():  # if all are empty, they are all equal
         weights[empty] = 0.0
     collection = whole.take(first)
@@ -277,7 +273,7 @@ def distinct(
     if described is not None:
         described = features if one else check_matrix(described)[first]
         return replace(found, described=described, names=words.get_feature_names_out().tolist())
-    if takes != "gram" and is_sparse(found.main):
+    if not kernel.is_precomputed and is_sparse(found.main):
         return replace(found, described=found.main, names=[f"#{column}" for column in range(found.main.shape[1])])
     return found
 
@@ -287,39 +283,6 @@ def name_documents(features: Any) -> Collection:
     if isinstance(features, dict):
         return Collection.join([Collection.of(rows) for rows in features.values()])
     return Collection.of(features)
-
-
-def is_empty(features: Any, kernel: Kernel, *, from_texts: bool) -> NDArray[np.bool_]:
-    """Return which documents have nothing to compare: rows of zeros, if zeros mean that.
-
-    They do for terms of texts, and under a kernel that compares directions (``cosine``). Elsewhere, as for embeddings
-    under ``gaussian`` or ``linear``, the origin is a point like any other. In a sum, all parts must have nothing to
-    compare; in a product, one.
-    """
-    source = kernel.source
-    if isinstance(source, CombinedKernel):
-        return source.nothing([is_empty(features, part, from_texts=from_texts) for part in source.parts])
-    rows = source._pick(features)
-    count = rows.shape[0] if hasattr(rows, "shape") else len(rows)
-    none = np.zeros(count, dtype=bool)
-    if source.takes != "vectors" or count == 0:
-        return none
-    zero = row_squares(rows) == 0
-    known = (from_texts and source.inputs == ("terms",)) or source.inputs == ("components",)
-    return zero if zero.any() and (known or _divides_by_zero(kernel, rows[np.flatnonzero(zero)[:1]])) else none
-
-
-def _divides_by_zero(kernel: Kernel, row: Any) -> bool:
-    """Return whether the kernel normalises rows at a point where this row of zeros has K(x, x) = 0."""
-    source = kernel.source
-    if source._diagonal(source._collect(row))[0] != 0:
-        return False
-    for transform in kernel.transforms:
-        if isinstance(transform, Normalise | Map):
-            return True
-        if not isinstance(transform, Power | Principal | Nystrom):  # which leave 0 unchanged
-            return False
-    return False
 
 
 def as_corpus(X: Any) -> Corpus | None:

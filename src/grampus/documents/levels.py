@@ -67,7 +67,7 @@ def check_groups(
         entropy = tuple(seed_words(seed))
         part, rows = sample(base, CHECKED_DOCUMENTS, entropy)
         drawn = take_rows(inputs.features, heavy[rows])
-        costly = kernel.source.takes == "gram" or "text" in kernel.inputs
+        costly = kernel.is_precomputed or "text" in kernel.inputs
 
         def without(rng: np.random.Generator) -> Gram:
             return ungrouped_gram(part, rng) if costly else kernel.gram(ungrouped(drawn, rng)).split_shift()[0]
@@ -86,7 +86,7 @@ def _distinct(gram: Gram, inputs: Inputs) -> tuple[Gram, NDArray[np.intp]]:
 
 def _without(base: Gram, inputs: Inputs, kernel: Kernel, heavy: NDArray[np.intp]) -> Without:
     def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
-        if kernel.source.takes == "gram":
+        if kernel.is_precomputed:
             return ungrouped_gram(base.take(rows), rng)
         return kernel.gram(ungrouped(take_rows(inputs.features, heavy[rows]), rng)).split_shift()[0]
 

@@ -20,7 +20,6 @@ from .._array import Array, take_rows
 from ..errors import InputError
 from ..gram import Gram
 from ..kernels import Kernel, Normalise
-from ..kernels.algebra import CombinedKernel
 from .inputs import Inputs
 
 REFERENCES = 2500  # documents at most that others are compared with
@@ -49,22 +48,6 @@ def check_outliers(value: Any) -> float:
     if not number or not 0 < float(value) < 1:
         raise InputError(f"outliers must be 'auto', 'off' or a share between 0 and 1, such as 0.05; got {value!r}.")
     return float(value)
-
-
-def unreduced(kernel: Kernel) -> Kernel:
-    """Return the plain kernel, normalised: without components, shifts and whatever else follows it.
-
-    Examples
-    --------
-    >>> from grampus import parse_kernel
-    >>> from grampus.documents.outliers import unreduced
-    >>> str(unreduced(parse_kernel("0.5 * cosine|principal(30)|normalise + 0.5 * gaussian(1)@vectors")))
-    '0.5 * linear|normalise + 0.5 * gaussian(1)@vectors|normalise'
-    """
-    source = kernel.source
-    if isinstance(source, CombinedKernel):
-        return source._of([unreduced(part) for part in source.parts])
-    return source | Normalise()
 
 
 @dataclass(frozen=True)
@@ -98,7 +81,7 @@ class Familiarity:
         """
         at = references(kernel, weights)
         gram = _reference_gram(kernel, features, at)
-        values = _compared(gram, weights[at], _rows(kernel, features, at), np.arange(len(at)))
+        values = _compared(gram, weights[at], kernel.as_new(features, at), np.arange(len(at)))
         return cls(gram, weights[at], np.sort(values if known is None else values * np.sqrt(known)))
 
     def rank(self, new: Any, known: Array | None = None) -> Array:
@@ -146,7 +129,7 @@ def familiarity(kernel: Kernel, features: Any, weights: Array) -> Array:
     place[at] = np.arange(len(at))
     heavy = np.flatnonzero(weights > 0)
     out = np.zeros(len(weights))
-    out[heavy] = _compared(gram, weights[at], _rows(kernel, features, heavy), place[heavy])
+    out[heavy] = _compared(gram, weights[at], kernel.as_new(features, heavy), place[heavy])
     return out
 
 
@@ -247,19 +230,14 @@ def known_words(terms: Any, texts: Sequence[str]) -> Array:
 
 def references(kernel: Kernel, weights: Array) -> NDArray[np.intp]:
     """Return the documents that others are compared with: all, if similarities to all are given anyway."""
-    if kernel.source.takes == "gram":
+    if kernel.is_precomputed:
         return np.arange(len(weights))
     heavy = np.flatnonzero(weights > 0)
     return heavy if len(heavy) <= REFERENCES else heavy[np.linspace(0, len(heavy) - 1, REFERENCES).astype(np.intp)]
 
 
 def _reference_gram(kernel: Kernel, features: Any, at: NDArray[np.intp]) -> Gram:
-    return unreduced(kernel).gram(features if kernel.source.takes == "gram" else take_rows(features, at))
-
-
-def _rows(kernel: Kernel, features: Any, index: NDArray[np.intp]) -> Any:
-    rows = take_rows(features, index)
-    return (rows, features.diagonal()[index]) if kernel.source.takes == "gram" else rows
+    return kernel.unreduced(Normalise()).gram(features if kernel.is_precomputed else take_rows(features, at))
 
 
 def _compared(gram: Gram, weights: Array, documents: Any, place: NDArray[np.intp] | None = None) -> Array:

@@ -23,7 +23,7 @@ from ..kernels import Kernel
 from ..text import Corpus, TermVectorizer, Texts
 from ..text.inputs import InputMaker, unpack_maker
 from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
-from .inputs import Inputs, as_corpus, is_empty, name_documents
+from .inputs import Inputs, as_corpus, name_documents
 from .outliers import NEW, Familiarity, known_words, references
 
 
@@ -153,7 +153,7 @@ class Predictor:
 
     def _likeness(self, X: Any, new: Any, count: int) -> Array:
         """Return how far new documents resemble the fitted ones; compared with at most 2,500 of these."""
-        if not count or (self.kernel.source.takes == "gram" and not isinstance(new, tuple)):
+        if not count or not self.kernel.knows_diagonal(new):
             return np.full(count, np.nan)
         corpus = None if self._known() is None else as_corpus(X)
         shares = None
@@ -172,17 +172,16 @@ class Predictor:
         labels, second, margin = margins(squared)
         known = np.ones(len(labels), dtype=bool)
         if len(labels):
-            known = ~is_empty(new, self.kernel, from_texts=self.vectorizer is not None)
-        if k > 1 and self.kernel.source.takes == "gram" and not isinstance(new, tuple):
+            known = ~self.kernel.empty(new, from_texts=self.vectorizer is not None)
+        if k > 1 and not self.kernel.knows_diagonal(new):
             margin = np.full(len(labels), np.nan)
         return Prediction(labels, second, margin, known)
 
     def _features(self, X: Any) -> Any:
-        takes = self.kernel.source.takes
-        corpus = None if takes == "gram" else as_corpus(X)
+        corpus = None if self.kernel.is_precomputed else as_corpus(X)
         if isinstance(self.features, dict):
             return self._named(X, corpus)
-        if takes == "strings":
+        if self.kernel.reads_only_texts:
             if corpus is None and len(X):
                 raise InputError(f"kernel '{self.kernel}' takes texts; got {type(X).__name__}.")
             return list(corpus.texts) if corpus else []
@@ -235,7 +234,7 @@ class Predictor:
 
     def arrays(self) -> dict[str, Any]:
         """Return the model as arrays and Texts; nothing for a precomputed kernel."""
-        if self.kernel.source.takes == "gram":
+        if self.kernel.is_precomputed:
             return {}
         kept: dict[str, Any] = {"labels": self.labels.astype(np.int32), "weights": self.weights}
         kept |= _pack(self.features)

@@ -19,7 +19,8 @@ from ..errors import InputError
 from ..gram import product, weighted_sum
 from ..gram.algebra import check_weight
 from ..gram.sources import Source
-from .base import DEFAULT_INPUTS, Kernel, Piped, Transform, _spell, spell_inside
+from .base import DEFAULT_INPUTS, Kernel, Piped, Transform, spell_inside
+from .spelled import spell
 
 INPUT_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
@@ -149,7 +150,13 @@ class CombinedKernel(Kernel):
         """Return the kernel with the parameters that follow k filled in, in every part."""
         return self._of([part.for_clusters(k, spare) for part in self.parts])
 
-    def nothing(self, empty: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _unreduced(self, transforms: tuple[Transform, ...]) -> Kernel:
+        return self._of([part.unreduced(*transforms) for part in self.parts])
+
+    def _empty(self, documents: Any, transforms: tuple[Transform, ...], from_texts: bool) -> NDArray[np.bool_]:
+        return self._nothing([part.empty(documents, from_texts=from_texts) for part in self.parts])
+
+    def _nothing(self, empty: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Return which documents have nothing to compare, given which of them have nothing for each part."""
         return np.logical_and.reduce(empty)
 
@@ -178,7 +185,7 @@ class Scaled(CombinedKernel):
         self._set(weight=weight, kernel=kernel)
 
     def __str__(self) -> str:
-        return f"{_spell(self.weight)} * {spell_inside(self.kernel, self._binds)}"
+        return f"{spell(self.weight)} * {spell_inside(self.kernel, self._binds)}"
 
     @property
     def parts(self) -> tuple[Kernel, ...]:
@@ -265,7 +272,7 @@ class Product(CombinedKernel):
     def _gram(self, fitted: Any) -> Any:
         return product([part.gram(fitted) for part in self.factors])
 
-    def nothing(self, empty: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
+    def _nothing(self, empty: Sequence[NDArray[np.bool_]]) -> NDArray[np.bool_]:
         """Return which documents have nothing to compare for any part: their products are 0."""
         return np.logical_or.reduce(empty)
 

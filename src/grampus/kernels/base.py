@@ -2,55 +2,25 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, take_rows
+from .._array import Array, Index, is_sparse, row_squares, take_rows
 from .._check import check_matrix
 from ..errors import InputError
 from ..gram import Collection, FunctionGram, Gram
 from ..gram.sources import Source
+from .spelled import Spelled
 
 DEFAULT_INPUTS = {"vectors": "terms", "strings": "text", "gram": "gram"}
 """The input that a kernel reads unless it names one, by what it takes."""
-
-
-class Spelled:
-    """Base of everything spelled ``name(parameters)``; subclasses are frozen dataclasses."""
-
-    name: ClassVar[str]
-    words: ClassVar[str] = ""
-    """One-line description for ``grampus describe-kernel``; if empty, the docstring's first line is used."""
-    formula: ClassVar[str] = ""
-    """The formula for ``grampus describe-kernel``."""
-
-    def __str__(self) -> str:
-        written = []
-        positional = True  # until a parameter is omitted, the next one needs no name
-        for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
-            if field.default is not MISSING and value == field.default:
-                positional = False
-                continue
-            positional = positional and not field.kw_only
-            written.append(_spell(value) if positional else f"{field.name}={_spell(value)}")
-        return f"{self.name}({', '.join(written)})" if written else self.name
-
-    def _set(self, **values: Any) -> None:
-        """Store checked parameters on a frozen dataclass; for use in ``__post_init__``."""
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, float) and math.isfinite(value) and value.is_integer() and abs(value) < 1e16:
-        return str(int(value))
-    return repr(value) if isinstance(value, float) else str(value)
 
 
 class Transform(Spelled, ABC):
@@ -60,6 +30,12 @@ class Transform(Spelled, ABC):
     ----------
     learns : bool
         Whether it learns from the collection, so that a document's self-similarity depends on the others.
+    divides : bool
+        Whether it divides by self-similarities: a document whose self-similarity is 0 has nothing to compare.
+    keeps_zero : bool
+        Whether a self-similarity of 0 stays 0.
+    has_landmarks : bool
+        Whether it compares all documents with a few of them.
 
     Examples
     --------
@@ -72,10 +48,17 @@ class Transform(Spelled, ABC):
     """
 
     learns: ClassVar[bool] = True
+    divides: ClassVar[bool] = False
+    keeps_zero: ClassVar[bool] = False
+    has_landmarks: ClassVar[bool] = False
 
     @abstractmethod
     def __call__(self, gram: Gram) -> Gram:
         """Fit to a Gram and return the transformed one."""
+
+    def _components(self, spare: bool) -> int:
+        """Return how many components it keeps, or computes if `spare`; 0 for all."""
+        return 0
 
     def for_clusters(self, k: int, spare: int = 0) -> Transform:
         """Return the transform with the parameters that follow k filled in; see ``Kernel.for_clusters``."""
@@ -159,10 +142,70 @@ class Kernel(Spelled, ABC):
         for start in range(0, count, rows):
             yield take_rows(new, slice(start, min(start + rows, count)))
 
+    def _unreduced(self, transforms: tuple[Transform, ...]) -> Kernel:
+        """Return the plain kernel with transforms; see ``unreduced``."""
+        return reduce(operator.or_, transforms, self)
+
+    def _empty(self, documents: Any, transforms: tuple[Transform, ...], from_texts: bool) -> NDArray[np.bool_]:
+        """Return which documents have nothing to compare for this kernel, followed by transforms; see ``empty``."""
+        rows = self._pick(documents)
+        none = np.zeros(rows.shape[0] if hasattr(rows, "shape") else len(rows), dtype=bool)
+        if self.takes != "vectors" or not len(none):
+            return none
+        zero = row_squares(rows) == 0
+        if not zero.any():
+            return none
+        counted = (from_texts and self.inputs == ("terms",)) or self.inputs == ("components",)
+        return zero if counted or self._divides_by_zero(rows[np.flatnonzero(zero)[:1]], transforms) else none
+
+    def _divides_by_zero(self, row: Any, transforms: tuple[Transform, ...]) -> bool:
+        """Return whether transforms normalise this row of zeros at a point where its self-similarity is 0."""
+        if self._diagonal(self._collect(row))[0] != 0:
+            return False
+        for transform in transforms:
+            if transform.divides or not transform.keeps_zero:
+                return transform.divides
+        return False
+
     @property
     def inputs(self) -> tuple[str, ...]:
         """The inputs of a corpus that the kernel reads, without repetition."""
         return (DEFAULT_INPUTS[self.source.takes],)
+
+    @property
+    def reads_names(self) -> bool:
+        """Whether documents must be a dict of inputs by name, since a name tells which is read where."""
+        return self.inputs != (DEFAULT_INPUTS.get(self.source.takes),)
+
+    @property
+    def reads_only_texts(self) -> bool:
+        """Whether it compares texts as strings and reads nothing else."""
+        return self.source.takes == "strings"
+
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether similarities are given: the documents are a Gram matrix."""
+        return self.source.takes == "gram"
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that are added or multiplied; none for a plain kernel."""
+        return ()
+
+    @property
+    def has_landmarks(self) -> bool:
+        """Whether a transform at the end of the chain compares documents with landmarks only."""
+        return any(transform.has_landmarks for transform in self.transforms)
+
+    @property
+    def ignores_origin(self) -> bool:
+        """Whether moving all rows by the same vector leaves the centred Gram as it is."""
+        return False
+
+    @property
+    def of_products(self) -> Callable[[Array], Array] | None:
+        """The function of the inner product of two rows that the kernel is; None if it is none."""
+        return None
 
     @property
     def source(self) -> Kernel:
@@ -224,6 +267,88 @@ class Kernel(Spelled, ABC):
         'cosine|principal(50)'
         """
         return self
+
+    def rank(self, *, spare: bool = False) -> int:
+        """Return the most components or landmarks that any part of the kernel keeps; 0 if none is reduced.
+
+        Parameters
+        ----------
+        spare : bool
+            Count components that are computed on the side, too; see ``for_clusters``.
+
+        Examples
+        --------
+        >>> from grampus import parse_kernel
+        >>> [parse_kernel(spelling).rank() for spelling in ("cosine|principal(50)|normalise", "cosine|shift")]
+        [50, 0]
+        """
+        below = [part.rank(spare=spare) for part in self.source.parts]
+        return max([*below, *(transform._components(spare) for transform in self.transforms)], default=0)
+
+    def unreduced(self, *transforms: Transform) -> Kernel:
+        """Return the kernel without the transforms of its parts, and others in their place.
+
+        Parameters
+        ----------
+        *transforms : Transform
+            Follow every plain kernel instead of what follows it now, such as components and shifts.
+
+        Examples
+        --------
+        >>> from grampus import parse_kernel
+        >>> from grampus.kernels import Normalise
+        >>> kernel = parse_kernel("0.5 * cosine|principal(30)|normalise + 0.5 * gaussian(1)@vectors")
+        >>> str(kernel.unreduced(Normalise()))
+        '0.5 * linear|normalise + 0.5 * gaussian(1)@vectors|normalise'
+        """
+        return self.source._unreduced(transforms)
+
+    def empty(self, documents: Any, *, from_texts: bool = False) -> NDArray[np.bool_]:
+        """Return which documents have nothing to compare: rows of zeros, if zeros mean that.
+
+        They do for terms of texts, and under a kernel that compares directions (``cosine``). Elsewhere, as for
+        embeddings under ``gaussian`` or ``linear``, the origin is a point like any other. In a sum, all parts must have
+        nothing to compare; in a product, one.
+
+        Parameters
+        ----------
+        documents : collection
+            As for ``gram``.
+        from_texts : bool
+            Whether rows of terms were counted in texts.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from grampus.kernels import Cosine, Gaussian
+        >>> rows = np.array([[1.0], [0.0]])
+        >>> Cosine().empty(rows).tolist(), Gaussian(1).empty(rows).tolist()
+        ([False, True], [False, False])
+        """
+        return self.source._empty(documents, self.transforms, from_texts)
+
+    def as_new(self, documents: Any, index: Index) -> Any:
+        """Return some of the fitted documents in the form of new ones.
+
+        Parameters
+        ----------
+        documents : collection
+            As for ``gram``.
+        index : array of int or slice
+            Which of them.
+        """
+        rows = take_rows(documents, index)
+        return (rows, documents.diagonal()[index]) if self.is_precomputed else rows
+
+    def knows_diagonal(self, new: Any) -> bool:
+        """Return whether the self-similarities of new documents are known: for given similarities, if they come along.
+
+        Parameters
+        ----------
+        new : collection
+            New documents; with given similarities, these or the pair (similarities, self-similarities).
+        """
+        return not self.is_precomputed or isinstance(new, tuple)
 
     def gram(self, documents: Any, collection: Collection | None = None) -> Gram:
         """Fit to a collection (a matrix, or strings for a string kernel) and return its Gram.
@@ -329,6 +454,11 @@ class Piped(Kernel):
     def inputs(self) -> tuple[str, ...]:
         """The inputs of the head."""
         return self.head.inputs
+
+    @property
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that the head adds or multiplies."""
+        return self.head.parts
 
     def for_clusters(self, k: int, spare: int = 0) -> Kernel:
         """Return the chain with the parameters that follow k filled in."""

@@ -22,7 +22,8 @@ from functools import partial
 from typing import Any, TypeVar
 
 from ..errors import InputError, KernelSpellingError
-from .base import Kernel, Spelled, Transform
+from .base import Kernel, Transform
+from .spelled import Spelled
 
 _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.])"
@@ -31,6 +32,7 @@ _ARGUMENT = re.compile(rf"(?P<number>[+-]?{_NUMBER})|(?P<name>{_NAME}(?:\+\+)?)|
 _SPACE = re.compile(r"\s*")
 _LONGEST, _DEEPEST = 2000, 50
 _registry: dict[str, type[Spelled]] = {}
+_AMERICAN = {"normalize": "normalise", "center": "centre"}  # read as well, never written
 _Class = TypeVar("_Class", bound=type[Spelled])
 
 
@@ -87,6 +89,7 @@ def parse_kernel(spelling: str | Kernel) -> Kernel:
 
     Kernels add (``+``), multiply (``*``), take a weight (``0.5 *``), transforms (``|``) and the name of an input
     (``@``), which binds tightest; then ``|``, then ``*``, then ``+``. Parentheses group.
+    ``normalize`` and ``center`` are read as ``normalise`` and ``centre``.
 
     ``str(kernel)`` is the inverse: ``parse_kernel(str(kernel)) == kernel``.
 
@@ -252,9 +255,10 @@ class _Parser:
             raise self.error(
                 f"Expected {what}; got {token.text!r}." if token.text else f"Expected {what}.", token.position
             )
-        cls = _registry.get(token.text)
+        name = token.text if token.text in _registry else _AMERICAN.get(token.text, token.text)
+        cls = _registry.get(name)
         if cls is None or not issubclass(cls, wanted):
-            raise self.error(_unknown(token.text, wanted), token.position)
+            raise self.error(_unknown(name, wanted), token.position)
         arguments = self.arguments() if self.accept("(") else []
         return self.build(cls, token, arguments)
 

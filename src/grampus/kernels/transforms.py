@@ -56,6 +56,7 @@ class Normalise(Transform):
     words: ClassVar[str] = "divide by a mean of the two self-similarities; order 0 gives the cosine, inf the larger one"
     formula: ClassVar[str] = "K(x, y) / M_t(K(x, x), K(y, y)), M_t the power mean of order t"
     learns: ClassVar[bool] = False
+    divides: ClassVar[bool] = True
     order: float = 0.0
 
     def __post_init__(self) -> None:
@@ -81,6 +82,7 @@ class Power(Transform):
     words: ClassVar[str] = "raise every similarity to a power; below 1, small similarities gain on large ones"
     formula: ClassVar[str] = "K(x, y)^exponent"
     learns: ClassVar[bool] = False
+    keeps_zero: ClassVar[bool] = True
     exponent: float
 
     def __post_init__(self) -> None:
@@ -125,6 +127,7 @@ class Map(Transform):
     name: ClassVar[str] = "map"
     words: ClassVar[str] = "describe every document by its similarities to all others, and compare those"
     formula: ClassVar[str] = "R Rᵀ, R the rows of K scaled to unit length"
+    divides: ClassVar[bool] = True
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the norms and return the mapped Gram."""
@@ -156,6 +159,8 @@ class Nystrom(Transform):
     name: ClassVar[str] = "nystrom"
     words: ClassVar[str] = "low-rank approximation from the similarities to a few documents, the landmarks"
     formula: ClassVar[str] = "C W⁺ Cᵀ, C the similarities to the landmarks and W those among them"
+    keeps_zero: ClassVar[bool] = True
+    has_landmarks: ClassVar[bool] = True
     landmarks: int = 500
     rank: int | None = field(default=None, kw_only=True)
     choose: str = field(default="uniform", kw_only=True)
@@ -172,6 +177,9 @@ class Nystrom(Transform):
     def __call__(self, gram: Gram) -> Gram:
         """Choose the landmarks and return the Gram of low rank."""
         return grams.nystrom(gram, self.landmarks, rank=self.rank, choose=self.choose, random_state=self.seed)
+
+    def _components(self, spare: bool) -> int:
+        return self.rank or self.landmarks
 
 
 @register
@@ -193,6 +201,7 @@ class Principal(Transform):
     name: ClassVar[str] = "principal"
     words: ClassVar[str] = "keep the leading `rank` components, which many documents share; auto is k, from 30 to 200"
     formula: ClassVar[str] = "V_r Λ_r V_rᵀ, the best approximation of rank r"
+    keeps_zero: ClassVar[bool] = True
     rank: int | str = 100
     spare: ClassVar[int] = 0
 
@@ -212,4 +221,8 @@ class Principal(Transform):
 
     def __call__(self, gram: Gram) -> Gram:
         """Learn the components and return the Gram of low rank."""
-        return grams.principal(gram, COMPONENTS[0] if isinstance(self.rank, str) else self.rank, spare=self.spare)
+        return grams.principal(gram, self._components(spare=False), spare=self.spare)
+
+    def _components(self, spare: bool) -> int:
+        rank = COMPONENTS[0] if isinstance(self.rank, str) else self.rank
+        return max(rank, self.spare) if spare else rank

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -43,6 +43,11 @@ class Linear(Kernel):
 
     def _gram(self, fitted: Any) -> LinearGram:
         return LinearGram.trusted(fitted)
+
+    @property
+    def ignores_origin(self) -> bool:
+        """True unless rows are normalised."""
+        return not self.transforms
 
 
 @register
@@ -100,6 +105,19 @@ class Polynomial(Kernel):
 
     def _diagonal(self, new: Any) -> Array:
         return np.asarray((row_squares(new) + self.coef0) ** self.degree, dtype=new.dtype)
+
+    @property
+    def ignores_origin(self) -> bool:
+        """True for the first degree."""
+        return self.degree == 1
+
+    @property
+    def of_products(self) -> Callable[[Array], Array]:
+        """(p + coef0)^degree."""
+        return self._of_products
+
+    def _of_products(self, products: Array) -> Array:
+        return (products + self.coef0) ** self.degree
 
 
 _ROUNDING = 1e-14
@@ -169,6 +187,11 @@ class Gaussian(Kernel):
 
     def _diagonal(self, new: Any) -> Array:
         return ones(new)
+
+    @property
+    def ignores_origin(self) -> bool:
+        """True: only distances matter."""
+        return True
 
 
 @dataclass(frozen=True)

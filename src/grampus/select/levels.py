@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -206,9 +206,9 @@ def _from_gram(gram: Gram) -> Without:
 
 
 def _from_documents(documents: Any, kernel: Kernel) -> Without:
-    if kernel.source.takes == "gram":
+    if kernel.is_precomputed:
         return _from_gram(kernel.gram(documents))
-    if not is_sparse(documents) and kernel.source.takes == "vectors":
+    if not (kernel.reads_only_texts or is_sparse(documents) or isinstance(documents, Mapping)):
         documents = np.asarray(documents)
 
     def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:

@@ -369,5 +369,5 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
             Present for scikit-learn.
         """
         nearest = self._squared(X, "left out").min(axis=1)
-        known = self.kernel_.source.takes != "gram" or isinstance(X, tuple)
+        known = self.kernel_.knows_diagonal(X)
         return -float((np.maximum(nearest, 0.0) if known else nearest).sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array, Index, column_sums, dot, is_sparse, row_squares, scale_rows, tiles
 from ...gram import Collection, Cost, DenseGram, Features, Gram, LinearGram, centre, quick_products
-from ...kernels import Gaussian, Kernel, Linear, Polynomial
+from ...kernels import Kernel
 
 Members = NDArray[np.intp]
 _ROUNDING = {"float64": 1e-13, "float32": 1e-6}  # of the trace: a smaller scatter is 0
@@ -179,16 +180,17 @@ class InputCentred:
     Attributes
     ----------
     features : array or sparse array of shape (n, m)
-    kernel : Polynomial
+    similarities : callable
+        The kernel as a function of inner products.
     """
 
     features: Any
-    kernel: Polynomial
+    similarities: Callable[[Array], Array]
 
     def part(self, node: Part) -> Part:
         """Return the documents of a node, centred in the input space."""
         below = centre(LinearGram(self.features[node.members])).dense().astype(np.float64, copy=False)
-        matrix = (below + self.kernel.coef0) ** self.kernel.degree
+        matrix = self.similarities(below)
         return Part(DenseGram.trusted((matrix + matrix.T) / 2.0), node.members, node.documents, node.rounding)
 
     def cross(self, new: Any, members: Members) -> Array:
@@ -197,7 +199,7 @@ class InputCentred:
         mean = column_sums(rows) / len(members)
         inner = dot(new, rows.T).astype(np.float64, copy=False)
         inner = inner - np.asarray(new @ mean)[:, None] - np.asarray(rows @ mean) + mean @ mean
-        return (inner + self.kernel.coef0) ** self.kernel.degree
+        return self.similarities(inner)
 
 
 def input_centred(kernel: Kernel, gram: Gram) -> InputCentred | None:
@@ -206,13 +208,6 @@ def input_centred(kernel: Kernel, gram: Gram) -> InputCentred | None:
     For linear and Gaussian kernels, centring the vectors changes nothing. For a precomputed or a transformed kernel the
     vectors are unknown or not sufficient.
     """
-    if isinstance(kernel, Polynomial) and not kernel.transforms and kernel.degree > 1:
-        return InputCentred(gram.source.collection, kernel)  # type: ignore[attr-defined]
-    return None
-
-
-def unaffected_by_input_centring(kernel: Kernel) -> bool:
-    """Return whether centring the vectors leaves a kernel's centred Gram as it is."""
-    if kernel.transforms:
-        return False
-    return isinstance(kernel, (Linear, Gaussian)) or (isinstance(kernel, Polynomial) and kernel.degree == 1)
+    if kernel.of_products is None or kernel.ignores_origin:
+        return None
+    return InputCentred(gram.source.collection, kernel.of_products)  # type: ignore[attr-defined]

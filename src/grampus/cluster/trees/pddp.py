@@ -15,7 +15,7 @@ from ..kmeans.kernel_kmeans import kernel_kmeans
 from .base import TreeEstimator, warn_if_incomplete
 from .cuts import CUTS
 from .grow import Cutting, Proposal, by_centroids, check_clusters, grow
-from .node import InputCentred, Part, input_centred, unaffected_by_input_centring
+from .node import InputCentred, Part, input_centred
 from .tree import Tree
 
 CENTRINGS = ("auto", "input", "feature")
@@ -210,7 +210,7 @@ class PDDP(TreeEstimator):
         if self.centring not in CENTRINGS:
             raise InputError(f"centring must be one of {', '.join(map(repr, CENTRINGS))}; got {self.centring!r}.")
         found = None if self.centring == "feature" else input_centred(self.kernel_, gram)
-        if self.centring == "input" and found is None and not unaffected_by_input_centring(self.kernel_):
+        if self.centring == "input" and found is None and not self.kernel_.ignores_origin:
             raise InputError(
                 f"centring='input' needs vectors under a linear, Gaussian or polynomial kernel; got '{self.kernel_}'. "
                 "Use centring='feature'."
