@@ -28,7 +28,6 @@ from lab.mutants import Mutant, mutants, mutated
 from lab.promises import promise
 
 PACKAGES = ("cluster", "gram", "kernels", "metrics", "select")
-ON_A_CARD = "cluster.kmeans.gpu"  # its programs run on a GPU only, where `lab.speed.gpu equal-labels` compares them
 NUMBER = 200
 LIMIT = 600.0  # processor seconds; the tests of a module take less than a fifth of it
 OTHERS = ("unit", "property", "contract", "reference")  # folders of the tests of all modules
@@ -58,8 +57,7 @@ def drawn(source: Path, seed: int, number: int) -> list[tuple[str, Mutant]]:
     """
     ranked, seen = list[tuple[str, str, Mutant]](), defaultdict[str, int](int)
     for path in sorted(path for package in PACKAGES for path in (source / package).rglob("*.py")):
-        if (module := module_of(path, source)).startswith(ON_A_CARD):
-            continue
+        module = module_of(path, source)
         for one in mutants(path.read_text("utf-8")):
             said = f"{seed} {module} {one.kind} {one.text}"
             seen[said] += 1

@@ -26,13 +26,12 @@ import numpy as np
 import scipy.sparse as sp
 
 import grampus
+from grampus import gpu
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import RULES, Batch, gpu
-from grampus.cluster.kmeans.gpu import seeds as gpu_seeds
+from grampus.cluster.kmeans import RULES, Batch
 from grampus.cluster.kmeans.seeding import plus_plus, row_reader
 from grampus.documents import ConsensusMethod, Job
-from grampus.gram import DenseGram, Gram, LinearGram, eigen, graph, nystrom
-from grampus.gram import device as gram_device
+from grampus.gram import DenseGram, Gram, LinearGram, nystrom
 from grampus.gram.graph import nearest_neighbors
 from grampus.select.levels import find_levels, nest
 from grampus.select.ungrouped import ungrouped
@@ -121,8 +120,8 @@ def stored(xp: Any, out: dict[str, Any], n: int, k: int, compare: bool = True) -
     rng = np.random.default_rng(1)
     starts = rng.integers(k, size=(10, n)).astype(np.int32)
     whole = Batch(gram, RULES["plain"], [k], 10)
-    from grampus.cluster.kmeans.gpu import DeviceStored
-    from grampus.gram.device import DeviceBlocks
+    from grampus.gpu.blocks import DeviceBlocks
+    from grampus.gpu.stored import DeviceStored
 
     out["matrix built, ms"] = 1e3 * seconds(xp, lambda: DeviceBlocks(gram, xp).matrix(), 1)
     backend = DeviceStored(xp, DeviceBlocks(gram, xp), True, whole.diagonal, whole.weights)
@@ -193,7 +192,7 @@ def sparse_million(xp: Any, out: dict[str, Any]) -> None:
     gram = LinearGram.trusted(rows)
     with grampus.config(device="cuda"):
         start = time.perf_counter()
-        backend: Any = Batch(gram, RULES["plain"], [k], 10)._backend
+        backend: Any = Batch(gram, RULES["plain"], [k], 10)._runner
         xp.cuda.Device().synchronize()
         out["moved to the device, s"] = time.perf_counter() - start
         starts = rng.integers(k, size=(10, n)).astype(np.int32)
@@ -218,7 +217,7 @@ def dense_million(xp: Any, out: dict[str, Any]) -> None:
     n, k = 1_000_000, 1000
     gram = LinearGram.trusted(points(n, 384, k))
     with grampus.config(device="cuda"):
-        backend: Any = Batch(gram, RULES["plain"], [k], 1)._backend
+        backend: Any = Batch(gram, RULES["plain"], [k], 1)._runner
         start = np.random.default_rng(0).integers(k, size=(1, n)).astype(np.int32)
         next(iter(backend.run(start, k, RULES["plain"], 1, None)))
         begin = time.perf_counter()
@@ -352,7 +351,7 @@ def twelve(xp: Any, out: dict[str, Any]) -> None:
     from lab.promises import labels
 
     warnings.simplefilter("ignore")
-    gpu.FOR_DEVICE = eigen._FOR_DEVICE = gpu_seeds.FOR_SEEDS = graph._FOR_DEVICE = gram_device.FOR_BLOCKS = 0
+    gpu.LEAST = gpu.Least(0, 0, 0, 0, 0)
     same: list[str] = []
     differ: list[str] = []
     from_record: list[str] = []
@@ -380,7 +379,7 @@ def twelve(xp: Any, out: dict[str, Any]) -> None:
 @row
 def equal_labels(xp: Any, out: dict[str, Any]) -> None:
     """Compare labels and objectives with the processor's, for stored, sparse and dense documents and every rule."""
-    gpu.FOR_DEVICE = gpu_seeds.FOR_SEEDS = 0
+    gpu.LEAST = gpu.Least(run=0, seeds=0)
     rng = np.random.default_rng(3)
     x = points(3000, 20, 8).astype(np.float64)
     counts = sp.random_array((3000, 2000), density=0.01, rng=rng, format="csr")

@@ -43,7 +43,7 @@ def take_rows(x: Any, index: Index) -> Any:
         return {name: take_rows(rows, index) for name, rows in x.items()}
     if isinstance(x, (list, tuple)):
         return x[index] if isinstance(index, slice) else [x[i] for i in index]
-    if is_sparse(x) or isinstance(x, np.ndarray) or hasattr(x, "get"):  # the last on a device
+    if is_sparse(x) or isinstance(x, np.ndarray) or hasattr(x, "get"):  # the last of another library
         return x[index]
     return x.take(index_array(index))
 
@@ -108,14 +108,19 @@ def matches(rows: Index, cols: Index) -> tuple[NDArray[np.intp], NDArray[np.intp
     return i, order[np.repeat(first, counts) + offset]
 
 
+def as_numpy(x: Any) -> Any:
+    """Return an array of any library, dense or sparse, as one of NumPy or SciPy."""
+    return x.get() if hasattr(x, "get") and not isinstance(x, dict) else x
+
+
 def as_double(x: Any) -> Any:
-    """Return an array in double precision; CuPy's sparse arrays know no ``astype`` without a copy."""
+    """Return an array in double precision; the sparse arrays of some libraries know no ``astype`` without a copy."""
     return x if x.dtype == np.float64 else x.astype(np.float64)
 
 
 def row_squares(x: Any) -> Array:
     """Return the squared Euclidean length of every row in float64, tile by tile."""
-    if not is_sparse(x) and not isinstance(x, np.ndarray):  # on a device
+    if not is_sparse(x) and not isinstance(x, np.ndarray):  # of another array library
         double = as_double(x)
         squares = double.multiply(double) if hasattr(double, "indptr") else double * double
         return squares.sum(axis=1).reshape(-1)

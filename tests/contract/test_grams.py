@@ -7,8 +7,9 @@ import pytest
 import scipy.sparse as sp
 
 import grampus
-from grampus import _device
+from grampus import gpu
 from grampus.errors import InputError
+from grampus.gpu import card
 from grampus.gram import (
     Collection,
     Cost,
@@ -17,7 +18,6 @@ from grampus.gram import (
     FunctionGram,
     LinearGram,
     SparseGram,
-    eigen,
     relative_error,
     store,
 )
@@ -363,8 +363,8 @@ def test_documents_of_an_unknown_part_are_unknown():
 def device(monkeypatch):
     """A stand-in for a GPU, used for everything that can."""
     xp = standin.library()
-    monkeypatch.setattr(_device, "_library", lambda: xp)
-    monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
+    monkeypatch.setattr(card, "_library", lambda: xp)
+    monkeypatch.setattr(gpu, "LEAST", gpu.Least(0, 0, 0, 0, 0))
     with grampus.config(device="cuda"):
         yield xp
 
@@ -379,7 +379,8 @@ def test_chain_conforms_on_a_device(device, spelling, layout, dtype):
 
 
 def test_most_chains_can_be_moved(device):
-    moved = [spelling for spelling in CHAINS if parse_kernel(spelling).gram(collection(N, 0))._on(device) is not None]
+    rows = collection(N, 0)
+    moved = [spelling for spelling in CHAINS if parse_kernel(spelling).gram(rows)._moved(device) is not None]
     assert len(moved) >= 10
     assert {"linear", "gaussian(1.5)", "linear|normalise", "polynomial(2)"} <= set(moved)
 
@@ -388,9 +389,9 @@ def test_the_suite_sees_a_fault_on_a_device(device):
     x = collection(N, 8)
     gram = LinearGram(x)
     check_gram(gram, x @ x.T, namespace=device)
-    gram._on = lambda _: LinearGram(2 * x)
-    with pytest.raises(AssertionError, match="must be the device's"):
+    gram._moved = lambda _: LinearGram(2 * x)
+    with pytest.raises(AssertionError, match="must be the one asked for"):
         check_gram(gram, x @ x.T, namespace=device)
-    gram._on = lambda xp: LinearGram._on(LinearGram(2 * x), xp)
-    with pytest.raises(AssertionError, match="block of a device by slice: differs"):
+    gram._moved = lambda xp: LinearGram._moved(LinearGram(2 * x), xp)
+    with pytest.raises(AssertionError, match="block elsewhere by slice: differs"):
         check_gram(gram, x @ x.T, namespace=device)

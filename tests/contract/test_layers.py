@@ -29,14 +29,15 @@ LAYERS: list[set[str]] = [
     {"persist"},
     {"describe"},
     {"select"},
+    {"gpu"},
     {"cluster"},
     {"testing"},
     {"kernels", "text"},
     {"gram"},
     {"metrics", "scale"},
     {"_random"},
-    {"_check", "_parallel"},
-    {"_array", "_device", "_files"},
+    {"_backend", "_check", "_parallel"},
+    {"_array", "_files"},
     {"_config", "_progress", "_native", "_frame"},
     {"errors", "_version", "_draw", "_secrets", "_memory"},
 ]
@@ -51,10 +52,19 @@ SHARES = {
     "gram.transforms.stored": "keeps matrices",
     "gram.transforms.map": "columns of a mapped block at a time, each a product with the base",
     "gram.base": "new documents compared at a time, each a row of similarities",
-    "cluster.kmeans.backends": "bounds that rule documents out",
+    "cluster.kmeans.loops": "bounds that rule documents out",
     "cluster.kmeans.batch": "starts that run together",
     "documents.cost": "predicts what is stored",
     "documents.cost_model": "predicts what is stored",
+}
+
+# Where a GPU is named outside its package and the seam to it.
+NAMES_THE_GPU = {
+    "_config": "the user's setting",
+    "cli.options": "the user's option",
+    "cli.show": "errors in the words of the command",
+    "cli.doctor": "says what is installed",
+    "scale.dask": "hands the user's setting to workers",
 }
 
 
@@ -328,6 +338,18 @@ def test_shares_of_the_memory_budget_are_taken_in_few_places():
     assert found <= set(SHARES)
 
 
+def names_the_gpu(name: str, source: str) -> bool:
+    """Return whether a module knows of GPUs; files can be devices, too."""
+    words = "cupy|cuda|gpu|\\bxp\\b" + ("" if layer(name) in ("text", "_files") else "|device")
+    return re.search(words, source, re.IGNORECASE) is not None
+
+
+def test_the_gpu_is_known_to_its_package_and_the_seam_alone(graph):
+    named = {name for name, path in modules().items() if names_the_gpu(name, path.read_text(encoding="utf-8"))}
+    assert {name for name in named if layer(name) not in ("gpu", "_backend")} == set(NAMES_THE_GPU)
+    assert [name for name, targets in graph.items() if layer(name) != "gpu" and "gpu" in map(layer, targets)] == []
+
+
 def test_the_check_can_fail():
     """An upward arrow and a circle are found where there are some."""
     assert upward_arrows({"gram.base": {"cluster.results"}, "cluster.results": {"gram.base"}}) == [
@@ -341,6 +363,9 @@ def test_the_check_can_fail():
     assert asked_kinds("isinstance(a, Gram)", {"DenseGram"}) == []
     assert asked_kinds("isinstance(a, kernels.Map)", {"Map"}) == ["isinstance(a, kernels.Map)"]
     assert asked_kinds("match a:\n    case Map():\n        pass", {"Map"}) == ["Map()"]
+    assert names_the_gpu("gram.base", "import numpy as xp")
+    assert not names_the_gpu("gram.base", "expand(example)")
+    assert not names_the_gpu("text.files", "a device, FIFO or socket")
 
 
 @pytest.mark.parametrize(

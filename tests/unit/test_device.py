@@ -10,27 +10,33 @@ import pytest
 import scipy.sparse as sp
 
 import grampus
-from grampus import DocumentClusterer, KernelKMeans, _device, parse_kernel
+from grampus import DocumentClusterer, KernelKMeans, gpu, parse_kernel
+from grampus._array import as_numpy
+from grampus._backend import current
 from grampus._config import settings
 from grampus.cluster import kernel_kmeans
-from grampus.cluster.kmeans import RULES, Batch, batch, gpu, in_parts
-from grampus.cluster.kmeans.gpu import DeviceDocuments, DeviceRows, DeviceStored, seeds
-from grampus.cluster.kmeans.gpu.course import fill
+from grampus.cluster.kmeans import RULES, Batch
 from grampus.cluster.kmeans.in_parts import assign
 from grampus.cluster.kmeans.seeding import plus_plus, row_reader
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gram import DenseGram, LinearGram, Plan, eigen, eigenpairs, empirical_map, graph, normalise, nystrom, shift
-from grampus.gram import device as gram_device
-from grampus.gram.device import DeviceBlocks, device_blocks, device_products, device_rows
+from grampus.gpu import blocks, card, neighbours
+from grampus.gpu.blocks import DeviceBlocks, device_products, device_rows
+from grampus.gpu.course import fill
+from grampus.gpu.rows import DeviceRows
+from grampus.gpu.seeds import DeviceDocuments
+from grampus.gpu.stored import DeviceStored
+from grampus.gram import DenseGram, LinearGram, Plan, eigenpairs, empirical_map, normalise, nystrom, shift
 from grampus.gram.graph import nearest_neighbors
 from grampus.gram.lanczos import _length
 from grampus.scale.dask import OnDask, connect
 from grampus.scale.parts import Scratch
 from tests.reference import standin
 
+ALWAYS = gpu.Least(0, 0, 0, 0, 0)
+
 
 def real():
-    found = _device._library()
+    found = card._library()
     return None if isinstance(found, str) else found
 
 
@@ -38,12 +44,8 @@ def real():
 def device(request, monkeypatch):
     """Use a device for everything that can."""
     xp = standin.library() if request.param == "stand-in" else real()
-    monkeypatch.setattr(_device, "_library", lambda: xp)
-    monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
-    monkeypatch.setattr(eigen, "_FOR_DEVICE", 0)
-    monkeypatch.setattr(seeds, "FOR_SEEDS", 0)
-    monkeypatch.setattr(graph, "_FOR_DEVICE", 0)
-    monkeypatch.setattr(gram_device, "FOR_BLOCKS", 0)
+    monkeypatch.setattr(card, "_library", lambda: xp)
+    monkeypatch.setattr(gpu, "LEAST", ALWAYS)
     with grampus.config(device="cuda"):
         yield xp
 
@@ -141,9 +143,9 @@ def test_rows_that_do_not_fit_are_computed_by_the_processor(monkeypatch):
         raise OutOfMemoryError
 
     gram = parse_kernel("gaussian(3)").gram(points())
-    monkeypatch.setattr(gram, "_on", full)
+    monkeypatch.setattr(gram, "_moved", full)
     assert device_rows(standin.library(), gram) is None
-    monkeypatch.setattr(gram, "_on", lambda xp: 1 / 0)
+    monkeypatch.setattr(gram, "_moved", lambda xp: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         device_rows(standin.library(), gram)
 
@@ -152,9 +154,9 @@ def test_rows_that_do_not_fit_are_computed_by_the_processor(monkeypatch):
 @pytest.mark.parametrize("by_distance", [False, True], ids=["similarity", "distance"])
 @pytest.mark.parametrize("count", [1, 5, 12])
 def test_neighbours_are_those_of_the_processor(device, monkeypatch, kind, by_distance, count):
-    monkeypatch.setattr(graph, "_DEVICE_TILE", 8 * 17 * 20)  # several tiles
-    monkeypatch.setattr(graph, "_GROUP", 2)
-    monkeypatch.setattr(gram_device, "_TABLE", 8 * 40 * 3)  # three rows of terms at a time
+    monkeypatch.setattr(neighbours, "_TILE", 8 * 17 * 20)  # several tiles
+    monkeypatch.setattr(neighbours, "_GROUP", 2)
+    monkeypatch.setattr(blocks, "_TABLE", 8 * 40 * 3)  # three rows of terms at a time
     with grampus.config(device="cpu"):
         wanted = nearest_neighbors(KERNELS[kind](), count, by_distance=by_distance)
     found = nearest_neighbors(KERNELS[kind](), count, by_distance=by_distance)
@@ -170,7 +172,7 @@ def test_a_full_device_is_one_line(device, monkeypatch):
         raise OutOfMemoryError
 
     gram = LinearGram(counts())
-    monkeypatch.setattr(gram_device._Sparse, "compared", full)
+    monkeypatch.setattr(blocks._Sparse, "compared", full)
     with pytest.raises(MemoryBudgetError, match="neighbours of 60 documents"):
         nearest_neighbors(gram, 3)
     with pytest.raises(MemoryBudgetError, match="seeds of 4 clusters of 60 documents"):
@@ -205,9 +207,9 @@ def test_landmarks_are_those_of_the_processor(device, kind, choose):
 
 def test_little_work_is_for_the_processor(device, monkeypatch):
     gram = parse_kernel("gaussian(3)").gram(points())
-    assert device_blocks(gram, 1.0)[0] is device
-    monkeypatch.setattr(gram_device, "FOR_BLOCKS", 2)
-    assert device_blocks(gram, 1.0)[0] is np
+    assert current().blocks(gram, 1.0)[0] is device
+    monkeypatch.setattr(gpu, "LEAST", gpu.Least(blocks=2))
+    assert current().blocks(gram, 1.0)[0] is np
 
 
 def test_empty_clusters_are_filled_as_on_the_processor(device):
@@ -233,31 +235,31 @@ def test_more_clusters_than_fit_into_shared_memory(device):
 @pytest.mark.parametrize("kernel", ["linear", "cosine", "polynomial(2)", "gaussian(2)"])
 def test_blocks_are_computed_on_the_device(device, kernel, rows):
     gram = parse_kernel(kernel).gram(rows)
-    blocks = DeviceBlocks(gram, device)
-    assert blocks.there is not None
-    assert isinstance(blocks.rows(slice(3, 9)), device.ndarray)
+    moved = DeviceBlocks(gram, device)
+    assert moved.there is not None
+    assert isinstance(moved.rows(slice(3, 9)), device.ndarray)
     tolerance = {"rtol": 1e-12, "atol": 1e-14} if gram.dtype == np.float64 else {"rtol": 1e-5, "atol": 1e-6}
-    np.testing.assert_allclose(_device.on_host(blocks.matrix()), gram.dense(), **tolerance)
+    np.testing.assert_allclose(as_numpy(moved.matrix()), gram.dense(), **tolerance)
 
 
 def test_sums_of_kernels_are_computed_on_the_device(device):
     gram = parse_kernel("0.5 * cosine + gaussian(2)").gram(points())
-    np.testing.assert_allclose(_device.on_host(DeviceBlocks(gram, device).matrix()), gram.dense(), rtol=1e-12)
+    np.testing.assert_allclose(as_numpy(DeviceBlocks(gram, device).matrix()), gram.dense(), rtol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", ["subsequence(2)", "spectrum(2)"])
 def test_what_cannot_be_moved_is_computed_here(device, kernel):
     gram = parse_kernel(kernel).gram(["abab", "abba", "bbbb"])
-    blocks = DeviceBlocks(gram, device)
-    assert blocks.there is None
-    np.testing.assert_array_equal(_device.on_host(blocks.matrix()), gram.dense())
+    moved = DeviceBlocks(gram, device)
+    assert moved.there is None
+    np.testing.assert_array_equal(as_numpy(moved.matrix()), gram.dense())
     same(gram, 2, n_init=2)
 
 
 def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
     small = standin.library(memory=100_000)
-    monkeypatch.setattr(_device, "_library", lambda: small)
-    monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
+    monkeypatch.setattr(card, "_library", lambda: small)
+    monkeypatch.setattr(gpu, "LEAST", ALWAYS)
     gram = parse_kernel("gaussian(3)").gram(points(100))
     with grampus.config(device="cuda"):
         same(gram, 4, n_init=2)
@@ -278,8 +280,8 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
 )
 def test_too_little_memory_says_what_would_fit(monkeypatch, memory, gram, k, words):
     small = standin.library(memory=memory)
-    monkeypatch.setattr(_device, "_library", lambda: small)
-    monkeypatch.setattr(gpu, "FOR_DEVICE", 0)
+    monkeypatch.setattr(card, "_library", lambda: small)
+    monkeypatch.setattr(gpu, "LEAST", ALWAYS)
     with grampus.config(device="cuda"), pytest.raises(MemoryBudgetError, match=words) as error:
         kernel_kmeans(gram, k)
     assert "\n" not in str(error.value)
@@ -299,7 +301,7 @@ def test_an_allocation_that_fails_is_one_line(device, monkeypatch):
     def full(*args):
         raise OutOfMemoryError("17 bytes\nmore")
 
-    monkeypatch.setattr(batch, "on_gpu", full)
+    monkeypatch.setattr(gpu, "DeviceRows", full)
     with pytest.raises(MemoryBudgetError, match=r"A Gram of 60 documents does not fit on the GPU.*device='cpu'"):
         kernel_kmeans(LinearGram(points()), 2)
 
@@ -313,7 +315,7 @@ def test_rows_that_only_the_processor_computes_stay_there(device):
     gram = empirical_map(LinearGram(counts(200)))
     chosen = Batch(gram, RULES["plain"], [3], 2)
     chosen._plan = Plan.MULTIPLY
-    assert not isinstance(chosen._backend, DeviceStored | DeviceRows)
+    assert not isinstance(chosen._runner, DeviceStored | DeviceRows)
     start = np.tile(np.arange(3, dtype=np.int32), 67)[None, :200]
     (found,) = chosen.run(3, start)
     (wanted,) = Batch(DenseGram(gram.dense()), RULES["plain"], [3], 2).run(3, start)
@@ -325,7 +327,7 @@ def test_pieces_are_assigned_on_it(device, monkeypatch):
     with grampus.config(device="cpu"):
         wanted = assign(rows, means)
     made = []
-    monkeypatch.setattr(in_parts, "DeviceRows", lambda *given: made.append(1) or DeviceRows(*given))
+    monkeypatch.setattr(gpu, "DeviceRows", lambda *given: made.append(1) or DeviceRows(*given))
     np.testing.assert_array_equal(assign(rows, means), wanted)
     assert made
     copies = np.concatenate([means, means])  # ties go to the lower number
@@ -337,7 +339,7 @@ def test_a_worker_has_a_card_of_its_own(monkeypatch):
     pytest.importorskip("distributed")
     xp = standin.library()
     xp.cuda.runtime.getDeviceCount = lambda: 2
-    monkeypatch.setattr(_device, "_library", lambda: xp)
+    monkeypatch.setattr(card, "_library", lambda: xp)
     client = connect("threads", 3)
     cluster = client.cluster
     try:
@@ -377,7 +379,7 @@ def test_eigenpairs_of_features(device, rows, monkeypatch):
     with grampus.config(device="cpu"):
         wanted = eigenpairs(gram, 5)
     asked = []
-    monkeypatch.setattr(eigen, "device_products", lambda *args: asked.append(1) or device_products(*args))
+    monkeypatch.setattr(gpu, "device_products", lambda *args: asked.append(1) or device_products(*args))
     found = eigenpairs(gram, 5)
     assert asked
     assert found.method == wanted.method == "lanczos"
@@ -393,13 +395,13 @@ def test_lengths_neither_overflow_nor_underflow(device):
 
 
 def test_small_work_stays_on_the_processor(device, monkeypatch):
-    monkeypatch.setattr(gpu, "FOR_DEVICE", 1e9)
-    monkeypatch.setattr(batch, "on_gpu", None)  # would fail
+    monkeypatch.setattr(gpu, "LEAST", gpu.Least(run=1e9))
+    monkeypatch.setattr(gpu, "DeviceRows", None)  # would fail
     kernel_kmeans(LinearGram(points()), 2, random_state=0)
 
 
 def test_without_a_gpu_one_line_says_so(monkeypatch):
-    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy: pip install.")
+    monkeypatch.setattr(card, "_library", lambda: "needs CuPy: pip install.")
     with grampus.config(device="cuda"), pytest.raises(InputError, match=r"device='cuda' needs CuPy.*device='cpu'"):
         kernel_kmeans(LinearGram(points()), 2)
     with grampus.config(device="auto"):
@@ -417,14 +419,14 @@ def test_what_is_missing_is_named(monkeypatch, library, words):
     def find(name):
         raise ImportError(name) if library is None else library
 
-    monkeypatch.setattr(_device.importlib, "import_module", find)
-    _device._library.cache_clear()
+    monkeypatch.setattr(card.importlib, "import_module", find)
+    card._library.cache_clear()
     try:
-        found = _device._library()
+        found = card._library()
         assert words in found
         assert "\n" not in found
     finally:
-        _device._library.cache_clear()
+        card._library.cache_clear()
 
 
 @pytest.mark.parametrize("name", ["gpu", 0, "CUDA"])
@@ -463,7 +465,7 @@ def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
 
     source = tmp_path / "texts.txt"
     source.write_text("one two three\n" * 3 + "four five six\n" * 3)
-    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy: pip install.")
+    monkeypatch.setattr(card, "_library", lambda: "needs CuPy: pip install.")
     with grampus.config(), pytest.raises(SystemExit) as ended:  # the command sets the device of the process
         main(["cluster", str(source), "-k", "2", "--device", "cuda"])
     assert ended.value.code == 1
@@ -473,5 +475,5 @@ def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
 def test_doctor_names_the_card(monkeypatch):
     from grampus.cli.doctor import checks
 
-    monkeypatch.setattr(_device, "_library", lambda: "needs CuPy.")
+    monkeypatch.setattr(card, "_library", lambda: "needs CuPy.")
     assert checks()["GPU"] == "none that can be used"

@@ -46,8 +46,8 @@ def doctor(options: Options) -> None:
 def checks() -> dict[str, Any]:
     """Return versions, extras, threads and memory, and any problems."""
     from .. import __version__
+    from .._backend import gpu_name
     from .._config import config, format_size
-    from .._device import gpu_name
     from .._parallel import core_count, thread_count
 
     problems = []

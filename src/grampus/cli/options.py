@@ -283,8 +283,8 @@ class MachineOptions:
     def apply(self) -> None:
         """Set the limits, the number of threads and the device; fail early where there is none."""
         from .. import config
+        from .._backend import current
         from .._config import format_size, parse_size
-        from .._device import device
         from .._memory import resident
 
         if self.timeout is not None and not self.timeout > 0:
@@ -300,7 +300,7 @@ class MachineOptions:
         budget = None if most is None else min(most - now, config().memory)
         config(memory=budget, threads=self.threads, device=self.device, max_memory=most, timeout=self.timeout)
         enforce(self.timeout, most)
-        device()
+        current()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -144,8 +144,8 @@ class Combined(Source):
     def _diagonal(self) -> Array:
         return self._join([part._diagonal() for part in self.parts])
 
-    def _on(self, xp: Any) -> Gram | None:
-        parts = [part._on(xp) for part in self.parts]
+    def _moved(self, namespace: ModuleType) -> Gram | None:
+        parts = [part._moved(namespace) for part in self.parts]
         return self._with([part for part in parts if part is not None]) if None not in parts else None
 
     def _take(self, index: NDArray[np.intp]) -> Gram:

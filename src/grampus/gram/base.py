@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, Index, dot, index_array, index_length, is_sparse, sum_groups, tiles
+from .._backend import moved
 from .._check import check_extension, check_index, check_operand
 from .._config import require_memory, settings, tile_rows
-from .._device import movable, on_device
 from .._parallel import blas_threads
 from ..errors import InputError
 from .answers import Comparison, Cost, Features
@@ -54,7 +54,9 @@ class Gram(ABC):
     __array_ufunc__ = None  # numbers of NumPy leave +, * and @ to the Gram
     _combine: ClassVar[Callable[[Gram, str, Any], Any]]  # set by algebra.py, whose classes derive from this one
     namespace: ModuleType = np  # the array library of the entries
-    arrays: ClassVar[tuple[str, ...] | None] = None  # attributes that `_on` moves to a device; None: it cannot
+    arrays: ClassVar[tuple[str, ...] | None] = (
+        None  # attributes that `_moved` copies to another library; None: it cannot
+    )
     vocabulary: Any = None  # names of the feature columns, where the kernel knows them
 
     def __init__(self, n: int, dtype: Any) -> None:
@@ -143,15 +145,16 @@ class Gram(ABC):
             out[rows] = np.square(self._block(rows, slice(0, len(self))), dtype=np.float64) @ weights
         return out
 
-    def _on(self, xp: Any) -> Gram | None:
-        """Return the same Gram with its arrays on a device; None where that is not possible."""
-        if self.arrays is None or any(not movable(getattr(self, name)) for name in self.arrays):
+    def _moved(self, namespace: ModuleType) -> Gram | None:
+        """Return the same Gram with its arrays in another array library; None where that is not possible."""
+        values = None if self.arrays is None else {name: getattr(self, name) for name in self.arrays}
+        if values is None or any(not (isinstance(x, np.ndarray) or is_sparse(x)) for x in values.values()):
             return None
-        moved = copy.copy(self)
-        moved.namespace = xp
-        for name in self.arrays:
-            setattr(moved, name, on_device(xp, getattr(self, name)))
-        return moved
+        gram = copy.copy(self)
+        gram.namespace = namespace
+        for name, array in values.items():
+            setattr(gram, name, moved(namespace, array))
+        return gram
 
     def features(self) -> Features | None:
         """Return explicit rows X with K = X Xᵀ, or None where there are none."""

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg import norm
 
-from .._array import Array, Index, is_sparse, scale_rows
+from .._array import Array, Index, as_numpy, is_sparse
+from .._backend import current
 from .._check import check_gram_matrix, check_integer
 from .._config import may_keep, require_memory, settings
-from .._device import device, on_host
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
 from .answers import Cost
 from .base import Gram, check_gram
-from .device import device_products
 from .lanczos import TOLERANCE, lanczos
 from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
 from .sources import DenseGram, SparseGram
@@ -33,7 +32,6 @@ _SIGN_TIE = 1e-6
 _EXTRA = 8  # columns of the randomised block beyond those requested
 _DEPTH = 4  # blocks of its basis before a restart
 _MAX_PASSES = 300
-_FOR_DEVICE = 2**18  # entries of features from which a device multiplies faster
 
 
 @dataclass(frozen=True)
@@ -186,23 +184,23 @@ class _Search:
         Largest modulus of an eigenvalue found so far.
     single : bool
         Whether the similarities are float32, so that Kᵀ may differ from K by their rounding.
-    xp : module
-        The library of the arrays that are multiplied: NumPy, or that of a device.
+    namespace : module
+        The library of the arrays that are multiplied.
     """
 
     def __init__(self, gram: Gram, sign: float) -> None:
         self.gram, self.sign, self.products, self.size = gram, sign, 0, 0.0
         self.single = gram.dtype == np.float32
-        self.xp: Any = np
+        self.namespace: Any = np
         self._multiply: Callable[[Any], Any] = gram._matmul
 
     def product(self, v: Any) -> Any:
-        """Return ±Kv for v of shape (n, c), on the device where v is there."""
+        """Return ±Kv for v of shape (n, c), in the library of v."""
         self.products += v.shape[1]
-        visits = self.xp is not np and isinstance(v, np.ndarray)
-        out = self._multiply(self.xp.asarray(v) if visits else v)
-        out = on_host(out) if visits else out
-        if not bool(on_host(np.isfinite(out).all())):
+        visits = self.namespace is not np and isinstance(v, np.ndarray)
+        out = self._multiply(self.namespace.asarray(v) if visits else v)
+        out = as_numpy(out) if visits else out
+        if not bool(as_numpy(np.isfinite(out).all())):
             raise InputError("A product with the Gram is not finite: the similarities must be finite numbers.")
         out = np.asarray(out, dtype=np.float64) if isinstance(out, np.ndarray) else out
         return out if self.sign > 0 else -out
@@ -210,16 +208,9 @@ class _Search:
     def prepare(self) -> None:
         """Make repeated products fast: use features in float64, or the matrix where it fits."""
         cheap = _cheap(self.gram)
-        explicit, xp = self.gram.features() if cheap else None, device()
+        explicit = self.gram.features() if cheap else None
         if explicit is not None:
-            there = None if xp is None or explicit.entries < _FOR_DEVICE else device_products(xp, explicit)
-            if there is not None:
-                self.xp, self._multiply = xp, there
-            elif may_keep(12 * explicit.entries):
-                features = explicit.rows.astype(np.float64, copy=False)
-                if not (explicit.scale == 1.0).all():
-                    features = scale_rows(explicit.scale, features)
-                self._multiply = lambda v: features @ (features.T @ v)
+            self.namespace, self._multiply = current().products(explicit) or (np, self._multiply)
         elif not cheap and _fits(self.gram):
             self.matrix()
 
@@ -233,7 +224,7 @@ class _Search:
         if not np.array_equal(matrix, matrix.T):
             matrix = matrix + matrix.T
             matrix *= 0.5
-        self._multiply, self.single, self.xp = lambda v: matrix @ v, False, np
+        self._multiply, self.single, self.namespace = lambda v: matrix @ v, False, np
         return matrix
 
 
@@ -353,7 +344,8 @@ def _lanczos(search: _Search, wanted: _Wanted) -> tuple[Array, Array]:
     try:
         values, vectors, search.size = lanczos(
             lambda v: search.product(v[:, None])[:, 0], wanted.count, start,
-            tolerance=tolerance, floor=wanted.floor, probe=wanted.probe, rng=wanted.rng, xp=search.xp,
+            tolerance=tolerance, floor=wanted.floor, probe=wanted.probe, rng=wanted.rng,
+            namespace=search.namespace,
         )  # fmt: skip
     except ConvergenceError as error:
         raise _not_converged(search, wanted.count, str(error)) from None

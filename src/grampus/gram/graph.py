@@ -13,24 +13,20 @@ from scipy.sparse.csgraph import connected_components
 
 from .. import _native
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
+from .._backend import current
 from .._check import check_integer
 from .._config import require_memory
-from .._device import device, on_host, within_memory
 from .._native.dense import DenseNeighbours
 from .._parallel import blas_threads, in_threads
 from ..errors import InputError
 from .answers import Cost, Features
 from .base import Gram, check_gram
-from .device import device_rows
 from .plan import quick_products
 from .sources import DenseGram, SparseGram
 from .transforms import Transformed, fits
 
 _NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: smaller ones count as 0
-_TIE = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal
-_FOR_DEVICE = 2**30  # similarities from which a device finds the nearest sooner
-_DEVICE_TILE = 2**28  # bytes of similarities on a device at a time
-_GROUP = 32  # similarities of which only the largest is looked at first
+TIES = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal
 _PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about
 _KNOWN: WeakKeyDictionary[Gram, tuple[NDArray[np.intp], Array]] = WeakKeyDictionary()  # by similarity, of living Grams
 
@@ -159,23 +155,20 @@ def nearest_neighbors(
 
 
 def _nearest(gram: Gram, n_neighbors: int, by_distance: bool, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:
-    explicit, xp = gram.features(), device()
-    if xp is not None and gram.dtype == np.float64 and len(gram) ** 2 >= _FOR_DEVICE:
-        read = device_rows(xp, gram)
-        if read is not None:
-            with within_memory(xp, f"The search for neighbours of {len(gram):,} documents"):
-                return _on_device(xp, read, gram, n_neighbors, by_distance)
+    elsewhere, explicit = current().neighbours(gram, n_neighbors, by_distance), gram.features()
+    if elsewhere is not None:
+        return elsewhere
     if not by_distance and explicit is not None and is_sparse(explicit.rows):
         return _through_postings(explicit, n_neighbors, n_jobs)
     n = len(gram)
     index, values = np.empty((n, n_neighbors), dtype=np.intp), np.empty((n, n_neighbors))
     diagonal = gram.diagonal().astype(np.float64)
     far = np.where(diagonal > 0, diagonal, np.inf)
-    tie = _TIE["float64"] * float(np.abs(diagonal).max(initial=0.0)) if by_distance else None
+    tie = TIES["float64"] * float(np.abs(diagonal).max(initial=0.0)) if by_distance else None
     dense = None if explicit is None else _dense_rows(explicit)
     if dense is not None:
         rows = DenseNeighbours(dense, far if by_distance else None)
-        limits = (_TIE["float64"], 0.0) if tie is None else (0.0, tie)
+        limits = (TIES["float64"], 0.0) if tie is None else (0.0, tie)
 
         def some(start: int, stop: int) -> None:
             for part in tiles(stop - start, 5 * n):
@@ -200,57 +193,6 @@ def _nearest(gram: Gram, n_neighbors: int, by_distance: bool, n_jobs: int | None
     with blas_threads():
         in_threads(piece, n, n_jobs, least=256)
     return index, values
-
-
-def _on_device(
-    xp: Any, read: Callable[[Any], Any], gram: Gram, count: int, by_distance: bool
-) -> tuple[NDArray[np.intp], Array]:
-    """Return the nearest documents; a device computes rows and finds candidates, and what is level is decided here."""
-    n, explicit = len(gram), gram.features()
-    index, values = np.empty((n, count), dtype=np.intp), np.empty((n, count))
-    diagonal = gram.diagonal().astype(np.float64)
-    far = xp.asarray(np.where(diagonal > 0, diagonal, np.inf))
-    tie = _TIE["float64"] * float(np.abs(diagonal).max(initial=0.0)) if by_distance else None
-    links = not by_distance and explicit is not None and is_sparse(explicit.rows)  # only what is above 0 counts
-    step = max(1, _DEVICE_TILE // (8 * n))
-    for start in range(0, n, step):
-        rows = slice(start, min(start + step, n))
-        block = read(rows)
-        if not bool(on_host(np.isfinite(block).all())):
-            raise InputError("The similarities must be finite; some are NaN or infinite.")
-        if by_distance:
-            block = 2.0 * block - far
-        block[xp.arange(len(block)), xp.arange(rows.start, rows.stop)] = -np.inf
-        found, near = _candidates(block, count, links, tie)
-        columns, values[rows] = nearest(near, count, tie)
-        index[rows] = np.take_along_axis(found, columns, axis=1)
-    if links:
-        missing = ~(values > 0)
-        index[missing], values[missing] = -1, 0.0
-        order = np.argsort(missing, axis=1, kind="stable")
-        return np.take_along_axis(index, order, axis=1), np.take_along_axis(values, order, axis=1)
-    return index, values
-
-
-def _candidates(block: Any, count: int, links: bool, tie: float | None) -> tuple[NDArray[np.intp], Array]:
-    """Return columns and values of all that may be among the largest of a row, filled up with −1 and −∞.
-
-    The p-th largest of the largest of each group is a lower bound of the p-th largest of all.
-    """
-    n, tops = block.shape[1], block
-    if n >= 2 * _GROUP * count:
-        tops = block[:, : n // _GROUP * _GROUP].reshape(len(block), -1, _GROUP).max(axis=2)
-    limit = np.sort(tops, axis=1)[:, -count]
-    room = 2.0 * (_TIE["float64"] * abs(limit) if tie is None else tie)
-    low = np.where(np.isfinite(limit), limit - room, limit)
-    kept = block >= low[:, None]
-    rows, columns = np.nonzero(kept & (block > 0) if links else kept)
-    near, rows, columns = (on_host(part) for part in (block[rows, columns], rows, columns))
-    sizes = np.bincount(rows, minlength=len(block))
-    wide, place = max(count, int(sizes.max())), np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    found, values = np.full((len(block), wide), -1, dtype=np.intp), np.full((len(block), wide), -np.inf)
-    found[rows, place], values[rows, place] = columns, near
-    return found, values
 
 
 def _dense_rows(explicit: Features) -> Array | None:
@@ -293,7 +235,7 @@ def nearest(block: Array, neighbours: int, tie: float | None = None) -> tuple[ND
 
     Of entries that are equal up to `tie`, by default up to rounding, the first are taken.
     """
-    relative, margin = (_TIE[block.dtype.name], 0.0) if tie is None else (0.0, tie)
+    relative, margin = (TIES[block.dtype.name], 0.0) if tie is None else (0.0, tie)
     columns = _native.largest(block, neighbours, relative, margin)
     return columns, np.take_along_axis(block, columns, axis=1)
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import norm
 
-from .._array import Array
-from .._device import on_host
+from .._array import Array, as_numpy
 from ..errors import ConvergenceError
 from .lapack import symmetric_eigh
 
@@ -34,7 +33,7 @@ def lanczos(
     floor: float = -np.inf,
     probe: bool = True,
     rng: np.random.Generator,
-    xp: Any = np,
+    namespace: Any = np,
 ) -> tuple[Array, Array, float]:
     """Return the `count` largest eigenvalues and an estimate of the next, the vectors of the former, and ‖K‖.
 
@@ -43,7 +42,7 @@ def lanczos(
     Parameters
     ----------
     product : callable
-        v ↦ Kv for one vector of `xp`.
+        v ↦ Kv for one vector of `namespace`.
     count : int
         l, less than n.
     start : array of shape (n,)
@@ -57,29 +56,29 @@ def lanczos(
         multiple eigenvalue. Costs up to half as many products again.
     rng : Generator
         Generator of the random vectors.
-    xp : module
-        The library that holds the basis: NumPy, or that of a device. The projected matrix stays with NumPy.
+    namespace : module
+        The array library that holds the basis. The projected matrix stays with NumPy.
 
     Raises
     ------
     ConvergenceError
         After 3,000 products and 30 more for each pair.
     """
-    search = _Lanczos(product, count, start, tolerance, floor, rng, xp)
+    search = _Lanczos(product, count, start, tolerance, floor, rng, namespace)
     values, vectors = search.run(MOST_PRODUCTS + 30 * count, probe)
-    return values[: count + 1] * search.unit, on_host(vectors), search.scale * search.unit
+    return values[: count + 1] * search.unit, as_numpy(vectors), search.scale * search.unit
 
 
-def _length(xp: Any, vector: Any) -> float:
+def _length(namespace: Any, vector: Any) -> float:
     """Return ‖v‖, without overflow or underflow."""
-    if xp is np:
+    if namespace is np:
         return float(norm(vector, check_finite=False))
-    largest = float(on_host(abs(vector).max()))
+    largest = float(as_numpy(abs(vector).max()))
     return largest * _number(np.square(vector / largest).sum()) ** 0.5 if largest > 0 else 0.0
 
 
 def _number(value: Any) -> float:
-    return float(on_host(value))
+    return float(as_numpy(value))
 
 
 class _Lanczos:
@@ -93,17 +92,17 @@ class _Lanczos:
         tolerance: float,
         floor: float,
         rng: np.random.Generator,
-        xp: Any,
+        namespace: Any,
     ) -> None:
-        n, self.xp = len(start), xp
+        n, self.namespace = len(start), namespace
         self.product, self.count, self.tolerance, self.floor, self.rng = product, count, tolerance, floor, rng
         self.size = min(max(_BASIS, 2 * count), n)
         self.kept = min(count + 16, self.size - 2)
-        self.basis = xp.empty((self.size + 1, n), dtype=np.float64)
+        self.basis = namespace.empty((self.size + 1, n), dtype=np.float64)
         self.small = np.zeros((self.size + 1, self.size + 1))
         self.used, self.fresh, self.scale, self.unit = 0, 0, 0.0, 0.0
         length = float(norm(start, check_finite=False))
-        self.basis[0] = xp.asarray(start / length) if length > 0 else self._fresh()
+        self.basis[0] = namespace.asarray(start / length) if length > 0 else self._fresh()
 
     def run(self, most: int, probe: bool) -> tuple[Array, Array]:
         """Return Ritz values, largest first, and the vectors of the requested ones."""
@@ -135,11 +134,11 @@ class _Lanczos:
         """
         j, basis = self.used, self.basis
         rest = self.product(basis[j])
-        self.unit = self.unit or _length(self.xp, rest) or 1.0  # squares of 1e±200 overflow or vanish
+        self.unit = self.unit or _length(self.namespace, rest) or 1.0  # squares of 1e±200 overflow or vanish
         rest = rest / self.unit
         first = j - len(coupling)
         if j > first:
-            rest -= self.xp.asarray(coupling) @ basis[first:j]
+            rest -= self.namespace.asarray(coupling) @ basis[first:j]
         self.small[j, first:j] = self.small[first:j, j] = coupling
         self.small[j, j] = alpha = _number(rest @ basis[j])
         rest -= alpha * basis[j]
@@ -157,11 +156,11 @@ class _Lanczos:
 
     def _turned(self, vectors: Array) -> Any:
         """Return combinations of the basis, a row for each column of coefficients."""
-        return self.xp.asarray(vectors.T) @ self.basis[: self.used]
+        return self.namespace.asarray(vectors.T) @ self.basis[: self.used]
 
     def _fresh(self) -> Any:
         """Return a random unit vector, orthogonal to the basis."""
-        vector = self.xp.asarray(self.rng.standard_normal(self.basis.shape[1]))
+        vector = self.namespace.asarray(self.rng.standard_normal(self.basis.shape[1]))
         for _ in range(2):
             vector -= (self.basis[: self.used] @ vector) @ self.basis[: self.used]
         return vector / np.sqrt(_number(vector @ vector))

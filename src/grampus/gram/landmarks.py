@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from .._array import Array, as_double, tiles
-from .._device import on_host
+from .._array import Array, as_double, as_numpy, tiles
+from .._backend import current
 from .._random import generator
 from ..errors import InputError
 from .base import Gram
-from .device import device_blocks
 from .lapack import symmetric_eigh, symmetric_eigvalsh
 
 Documents = NDArray[np.intp]
@@ -30,7 +29,7 @@ def check_choice(choose: Any) -> str:
 
 def finite(block: Array) -> Array:
     """Return similarities, or raise if some are not finite."""
-    if not bool(on_host(np.isfinite(block).all())):
+    if not bool(as_numpy(np.isfinite(block).all())):
         raise InputError("The similarities to the landmarks must be finite; some are NaN or infinite.")
     return block
 
@@ -101,12 +100,12 @@ def leverage_scores(gram: Gram, pilot: Documents, ridge: float) -> Array:
     values, vectors = symmetric_eigh(gram._block(pilot, pilot).astype(np.float64))
     values = values + ridge * len(pilot) / len(gram)
     values += max(0.0, -2.0 * float(values[0]))  # make an indefinite block positive definite
-    xp, block = device_blocks(gram, float(len(gram)) * len(pilot) ** 2)
-    solve = xp.asarray(vectors / np.sqrt(values))
+    namespace, block = current().blocks(gram, float(len(gram)) * len(pilot) ** 2)
+    solve = namespace.asarray(vectors / np.sqrt(values))
     scores = gram._diagonal().astype(np.float64)
     for rows in tiles(len(gram), 24 * len(pilot)):
         similar = as_double(block(rows, pilot)) @ solve
-        scores[rows] -= on_host(np.einsum("ij,ij->i", similar, similar))
+        scores[rows] -= as_numpy(np.einsum("ij,ij->i", similar, similar))
     return np.clip(scores / ridge, 0.0, 1.0)
 
 

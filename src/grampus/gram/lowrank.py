@@ -13,16 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, as_double, dot, index_array, row_squares, tiles
+from .._array import Array, as_double, as_numpy, dot, index_array, row_squares, tiles
+from .._backend import current
 from .._check import check_extension, check_index, check_integer
 from .._config import require_memory
-from .._device import on_host
 from .._parallel import blas_threads
 from ..errors import InputError
 from .answers import Features
 from .base import Gram, check_gram
 from .collection import Collection
-from .device import device_blocks
 from .eigen import fixed_signs
 from .landmarks import check_choice, choose_landmarks, finite
 from .lapack import symmetric_eigh
@@ -268,10 +267,10 @@ def _best(gram: Gram, landmarks: NDArray[np.intp], project: Array, rank: int) ->
 def _feature_tiles(gram: Gram, landmarks: NDArray[np.intp], project: Array) -> Iterator[tuple[slice, Array]]:
     """Yield F in float64, a tile of documents at a time."""
     count, rank = project.shape
-    xp, block = device_blocks(gram, float(len(gram)) * count * rank)
-    there = xp.asarray(project)
+    namespace, block = current().blocks(gram, float(len(gram)) * count * rank)
+    there = namespace.asarray(project)
     for rows in tiles(len(gram), 8 * (2 * count + rank)):
-        yield rows, on_host(as_double(finite(block(rows, landmarks))) @ there)
+        yield rows, as_numpy(as_double(finite(block(rows, landmarks))) @ there)
 
 
 def _require(rows: int, columns: int, entry: int, what: str) -> None:

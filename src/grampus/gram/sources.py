@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from .._array import (
     Array,
     Index,
+    as_numpy,
     dot,
     index_length,
     is_sparse,
@@ -23,7 +24,6 @@ from .._array import (
 )
 from .._check import check_gram_matrix, check_matrix
 from .._config import settings
-from .._device import on_device, on_host
 from ..errors import InputError
 from .answers import Cost, Features
 from .base import Gram
@@ -393,10 +393,9 @@ class FunctionGram(Source):
                 f"its first argument and a column for each of its second; got {block.shape}."
             )
         # Entries on the diagonal: rounding inside the function must not make them differ from the self-similarities.
-        i, j = matches(on_host(rows), on_host(cols))
+        i, j = matches(as_numpy(rows), as_numpy(cols))
         own = self._self[rows]
-        if self.namespace is not np:
-            i, j = on_device(self.namespace, i), on_device(self.namespace, j)
+        i, j = self.namespace.asarray(i), self.namespace.asarray(j)
         block[i, j] = own[i]
         return block
 

@@ -15,8 +15,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 from zlib import crc32
 
+from .._backend import current
 from .._config import config, settings
-from .._device import use_card
 from ..errors import InputError, MissingExtraError, PartsError
 from .parts import Function, Parts, Scratch, add, nbytes
 
@@ -189,7 +189,7 @@ def _with_device(function: Function, wanted: str, *given: Any) -> Any:
     """Call a function on a worker as the client would: with a GPU if it asks for one, of several the worker's own."""
     name = import_module("distributed").get_worker().name
     with config(device=wanted):
-        use_card(name if isinstance(name, int) else crc32(str(name).encode()))
+        current().use_card(name if isinstance(name, int) else crc32(str(name).encode()))
         return function(*given)
 
 

@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .._array import Array
+from .._array import Array, as_numpy
 from .._config import config
-from .._device import on_host
 from ..gram import Collection, Gram
 
 # One row at a time, a few rows, the default.
@@ -47,7 +46,7 @@ def check_gram(
     new : collection, optional
         The documents of `extension` as the kernel takes them, for ``gram.compare``.
     namespace : module
-        The array library of a device: the Gram must answer as before, and its blocks must be the same if its arrays are
+        Another array library: the Gram must answer as before, and its blocks must be the same if its arrays are
         moved there.
     tolerance : float, optional
         Allowed difference relative to the largest entry; 1e-9 for float64 and 1e-4 for float32 by default.
@@ -269,23 +268,23 @@ class _Suite:
         self.same(operator.rmatvec(v[:, 0]), self.dense @ v[:, 0], "to_linear_operator: rmatvec", scale=scale)
 
     def elsewhere(self, gram: Gram, namespace: ModuleType) -> None:
-        """Move the arrays to a device, and compute blocks there: by slices and by numbers, also of a part."""
+        """Move the arrays to another library, and compute blocks there: by slices and by numbers, also of a part."""
         n = len(gram)
         index = self.rng.permutation(n)[: max(1, n // 2)]
         for some, dense in ((gram, self.dense), (gram.take(index), self.dense[np.ix_(index, index)])):
-            moved = some._on(namespace)
+            moved = some._moved(namespace)
             if moved is None:
                 continue  # the processor computes its rows
             everything, half = slice(0, len(dense)), np.arange(len(dense))[::-2]
-            assert moved.namespace is namespace, f"namespace is {moved.namespace.__name__}, must be the device's"
+            assert moved.namespace is namespace, f"namespace is {moved.namespace.__name__}, must be the one asked for"
             for form, rows, numbers in (
                 ("slice", slice(1, len(dense)), np.arange(len(dense))[1:]),
                 ("numbers", namespace.asarray(half, dtype=np.int32), half),
             ):
                 block = moved._block(rows, everything)
                 kind = namespace.ndarray
-                assert isinstance(block, kind), f"block of a device must be {kind.__name__}; got {type(block).__name__}"
-                self.same(on_host(block), dense[numbers], f"block of a device by {form}")
+                assert isinstance(block, kind), f"block elsewhere must be {kind.__name__}; got {type(block).__name__}"
+                self.same(as_numpy(block), dense[numbers], f"block elsewhere by {form}")
 
     def extension(self, gram: Gram, given: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
         cross, diagonal = (None if part is None else np.asarray(part) for part in given)

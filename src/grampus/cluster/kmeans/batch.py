@@ -1,6 +1,6 @@
 """Many runs of kernel k-means on one Gram: the interface for other layers.
 
-`Batch` hides everything else in this folder: the backends, and how they are chosen.
+`Batch` hides everything else in this folder: what runs partitions, and how it is chosen.
 """
 
 from __future__ import annotations
@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
+from ..._backend import current
 from ..._config import settings
-from ..._device import device, free_memory, within_memory
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
-from .backends import Backend, Products, featured, stored
-from .gpu import DeviceRows, DeviceStored, on_gpu, suits_device
-from .state import TIE, Finished, Labels, Rule
+from .loops import Products, featured, stored
+from .state import TIE, Finished, Labels, Rule, Runner
 
 _ITERATIONS = 15.0  # of a run, about
 _DENSE = 8.0  # how many times less a multiplication with dense features costs
@@ -87,29 +86,22 @@ class Batch:
         # One pass over the features replaces the two of a product, and only the clustered rows are read.
         speed = 2.0 / share * (1.0 if explicit is None or is_sparse(explicit.rows) else _DENSE)
         work = float(n) * n * total if explicit is None else float(explicit.entries) * k
-        self._on_device = suits_device(work, None if explicit is None else self.diagonal)
-        xp = self._library()
-        room = None if xp is None else free_memory(xp) / 2
+        room = current().sums_room(work, None if explicit is None else self.diagonal)
+        self._elsewhere = room is not None  # not in this machine's memory
         self._plan = plan(
             gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed, room=room
         )
-        self.gram = store(gram) if self._plan is Plan.STORE and xp is None else gram
+        self.gram = store(gram) if self._plan is Plan.STORE and room is None else gram
         self.independent = self._plan is Plan.FEATURES
 
-    def _library(self) -> Any:
-        """Return the array library of the device that runs are computed on; None for the processor."""
-        xp = device()
-        return xp if self._on_device else None
-
     @cached_property
-    def _backend(self) -> Backend | DeviceStored | DeviceRows:
+    def _runner(self) -> Runner:
         """The documents in the form that the loops read; the same for every k."""
-        explicit, xp = self.gram.features(), self._library()
-        if xp is not None:
-            with within_memory(xp, f"A Gram of {len(self.gram):,} documents"):
-                there = on_gpu(xp, self.gram, self._plan, self.diagonal, self.weights)
-            if there is not None:
-                return there
+        if self._elsewhere:
+            runner: Runner | None = current().sums(self.gram, self._plan, self.diagonal, self.weights)
+            if runner is not None:
+                return runner
+        explicit = self.gram.features()
         if self._plan is Plan.STORE:
             return stored(store(self.gram).matrix, self.diagonal, self.weights)
         if self._plan is Plan.FEATURES and explicit is not None and explicit.rows.shape[1] > 0:
@@ -118,11 +110,11 @@ class Batch:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is quickly rebuilt."""
-        return {name: value for name, value in self.__dict__.items() if name != "_backend"}
+        return {name: value for name, value in self.__dict__.items() if name != "_runner"}
 
     def starts_at_once(self, k: int) -> int:
         """Return how many starts fit into a part of the memory budget, at least 1."""
-        return max(1, min(settings().memory // 16, 2**28) // self._backend.bytes_per_start(k))
+        return max(1, min(settings().memory // 16, 2**28) // self._runner.bytes_per_start(k))
 
     def run(self, k: int, starts: Labels, threads: int | None = None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield each when it does.
@@ -130,12 +122,7 @@ class Batch:
         A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
         labelled document of their start.
         """
-        found, xp = self._backend.run(starts, k, self.rule, self.max_iter, threads), self._library()
-        if xp is None:
-            yield from found
-            return
-        with within_memory(xp, f"A run of {k:,} clusters of {len(self.gram):,} documents"):
-            yield from found
+        yield from self._runner.run(starts, k, self.rule, self.max_iter, threads)
 
     def best(self, objective: Array) -> NDArray[np.intp]:
         """Return the position of the smallest objective in each row; the first of those equal up to rounding."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from ... import _native
 from ..._array import Array, row_squares, sum_rows
-from ..._device import device, within_memory
+from ..._backend import current
+from ...gram import LinearGram, Plan
 from ...scale import Parts, Record
 from ..results import Outcome
-from .gpu import DeviceRows, suits_device
 from .state import RULES, TWO_CYCLES, Labels
 
 
@@ -116,10 +116,10 @@ def assign(rows: Array, means: Array) -> Labels:
     n, k = len(rows), len(means)
     both = np.concatenate([rows, means])
     labels = np.concatenate([np.full(n, -1, np.int32), np.arange(k, dtype=np.int32)])
-    rule, xp, squares, ones = RULES["plain"], device(), row_squares(both), np.ones(n + k)
-    if xp is not None and suits_device(float(n) * k * rows.shape[1], squares):
-        with within_memory(xp, f"A piece of {n:,} documents"):
-            (found,) = DeviceRows(xp, both, ones, squares, ones).run(labels[None], k, rule, 0, None)
+    rule, squares, ones = RULES["plain"], row_squares(both), np.ones(n + k)
+    if current().sums_room(float(n) * k * rows.shape[1], squares) is not None:
+        runner = current().sums(LinearGram.trusted(both), Plan.FEATURES, squares, ones)
+        (found,) = runner.run(labels[None], k, rule, 0, None)
         return np.asarray(found.predicted[:n])
     documents = _native.dense_documents(both, squares, ones)
     fields = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)

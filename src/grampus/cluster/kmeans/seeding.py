@@ -10,18 +10,16 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, is_sparse
+from ..._backend import Seeds, current
 from ..._check import check_labels
-from ..._device import device, within_memory
 from ..._parallel import blas_threads, results_in_threads
 from ...errors import InputError
 from ...gram import Gram
-from ...gram.device import device_rows
 from ..trees.grow import start_partition
-from .gpu import DeviceDocuments, seeds
 from .state import Labels
 
-# Features (n, m), what turns positions of documents into their similarities to all, or the documents on a device.
-Reader: TypeAlias = Array | Callable[[Array], Array] | DeviceDocuments
+# Features (n, m), what turns positions of documents into their similarities to all, or what draws seeds itself.
+Reader: TypeAlias = Array | Callable[[Array], Array] | Seeds
 
 STARTS = ("random", "k-means++", "pddp")
 
@@ -101,13 +99,11 @@ def random_partition(n: int, k: int, rng: np.random.Generator) -> Labels:
 def row_reader(gram: Gram) -> Callable[[NDArray[np.intp]], Reader]:
     """Return what reads similarities among any of the documents: of some of these to all of these.
 
-    Dense features are read as they are, sparse ones through an inverted index, which is built once; on a device, where
-    one is used, all that is computed.
+    Dense features are read as they are, sparse ones through an inverted index, which is built once.
     """
-    explicit, n, xp = gram.features(), len(gram), device()
-    there = device_rows(xp, gram) if xp is not None and gram.cost().row >= seeds.FOR_SEEDS else None
-    if there is not None:
-        return lambda among: DeviceDocuments(xp, there, among)
+    explicit, n, elsewhere = gram.features(), len(gram), current().seeds(gram)
+    if elsewhere is not None:
+        return elsewhere
     if explicit is None or explicit.rows.shape[1] == 0:
         return lambda among: lambda centres: gram._block(among[centres], among).astype(np.float64, copy=False)
     if is_sparse(explicit.rows):
@@ -130,9 +126,8 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
         Self-similarity of each document, and the weight that it stands for.
     """
     trials = 2 + int(np.log(k))
-    if isinstance(read, DeviceDocuments):
-        with within_memory(read.xp, f"The search for seeds of {k:,} clusters of {len(diagonal):,} documents"):
-            return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
+    if isinstance(read, Seeds):
+        return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
     chosen = _native.Seeds(diagonal, mass)
     with blas_threads():
         if isinstance(read, np.ndarray):

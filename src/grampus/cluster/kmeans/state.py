@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,6 +74,16 @@ class Finished:
     objective: float
     outcome: Outcome
     history: History
+
+
+class Runner(Protocol):
+    """What runs partitions of the documents it was made for."""
+
+    def bytes_per_start(self, k: int) -> int:
+        """Return the memory of one start."""
+
+    def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
+        """Run every start (starts, n) until it stops; yield each when it does."""
 
 
 def gather(finished: list[Finished]) -> Runs:

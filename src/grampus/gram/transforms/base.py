@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from types import ModuleType
+from typing import ClassVar
 
 from ..._array import Array
 from ..answers import Cost
@@ -45,8 +46,8 @@ class Transformed(Gram):
         """Apply this transform alone to new documents that the base has already transformed."""
         raise NotImplementedError
 
-    def _on(self, xp: Any) -> Gram | None:
-        base, moved = self.base._on(xp), super()._on(xp)
+    def _moved(self, namespace: ModuleType) -> Gram | None:
+        base, moved = self.base._moved(namespace), super()._moved(namespace)
         if base is None or moved is None:
             return None
         assert isinstance(moved, Transformed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -79,8 +80,8 @@ class Normalised(Transformed):
             _divide_by_mean(block[part], left[part], right, self.order)
         return block
 
-    def _on(self, xp: Any) -> Gram | None:
-        return super()._on(xp) if self.order == 0 else None
+    def _moved(self, namespace: ModuleType) -> Gram | None:
+        return super()._moved(namespace) if self.order == 0 else None
 
     def _diagonal(self) -> Array:
         return (self.self_similarity > 0).astype(self.dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import isfinite
@@ -11,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...._array import Array
-from ...._device import call, function
-from ....errors import InputError
-from ...results import History, Outcome
-from ..state import Finished, Labels, Rule
+from .._array import Array
+from ..cluster.kmeans.state import Finished, Labels, Rule
+from ..cluster.results import History, Outcome
+from ..errors import InputError
+from .card import call, function, within_memory
 
 SOURCE = Path(__file__).with_name("loops.cu")
 THREADS = 256  # of a block
@@ -62,7 +64,7 @@ class Course:
         return Finished(index, labels, predicted, self.objectives[-1], self.outcome, history)
 
 
-class OnDevice:
+class OnDevice(ABC):
     """What both kinds of documents share: the diagonal, the weights, and calls of compiled functions."""
 
     def __init__(self, xp: Any, diagonal: Array, weights: Array) -> None:
@@ -71,6 +73,19 @@ class OnDevice:
         self.diagonal = xp.asarray(diagonal, dtype=np.float64)
         self.weights = None if (weights == 1.0).all() else xp.asarray(weights, dtype=np.float64)
         self._functions: dict[str, Any] = {}
+
+    def bytes_per_start(self, k: int) -> int:
+        """Return the memory of one start on the host."""
+        return 16 * self.n
+
+    def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
+        """Run every start (starts, n) until it stops; yield them in order."""
+        with within_memory(self.xp, f"A run of {k:,} clusters of {self.n:,} documents"):
+            yield from self._finished(starts, k, rule, max_iter)
+
+    @abstractmethod
+    def _finished(self, starts: Labels, k: int, rule: Rule, max_iter: int) -> Iterator[Finished]:
+        """Yield the finished runs."""
 
     def call(self, name: str, grid: tuple[int, ...], block: int, *args: Any, shared: int = 0) -> None:
         """Run a compiled function."""

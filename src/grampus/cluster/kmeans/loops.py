@@ -1,4 +1,4 @@
-"""Backends of kernel k-means: compiled loops over stored, sparse or dense rows, or products with a Gram.
+"""Kernel k-means on the processor: compiled loops over stored, sparse or dense rows, or products with a Gram.
 
 Every run is independent of the others, so results are the same to the last bit for any number of threads and any batch.
 Runs on features use one thread each, and only documents that may have changed cluster cost anything. Runs on a stored
@@ -26,7 +26,7 @@ _GROUP = 128  # runs on a stored matrix that share its passes
 _SHARED = 4096  # documents per thread, at least: handing over less takes longer than the work
 
 
-class Backend:
+class Loops:
     """Runs of kernel k-means on documents that C++ reads.
 
     Parameters
@@ -87,7 +87,7 @@ class Backend:
             run.advance()
 
 
-class Products(Backend):
+class Products(Loops):
     """Runs on a Gram through products: all in lockstep, one product per iteration."""
 
     def __init__(self, gram: Gram, diagonal: Array, weights: Array) -> None:
@@ -133,18 +133,18 @@ class Products(Backend):
             runs[place // k].sums[place % k] += row
 
 
-def stored(matrix: Array, diagonal: Array, weights: Array) -> Backend:
+def stored(matrix: Array, diagonal: Array, weights: Array) -> Loops:
     """Return the backend for an n × n matrix, in float32 or float64."""
-    return Backend(_native.stored_documents(matrix, diagonal, weights), len(matrix), _GROUP)
+    return Loops(_native.stored_documents(matrix, diagonal, weights), len(matrix), _GROUP)
 
 
-def featured(features: Features, diagonal: Array, weights: Array) -> Backend:
+def featured(features: Features, diagonal: Array, weights: Array) -> Loops:
     """Return the backend for rows of features, sparse or dense."""
     rows, scale = features.rows, features.scale
     if is_sparse(rows):
-        return Backend(_native.sparse_documents(rows, scale, diagonal, weights), rows.shape[1], 1)
+        return Loops(_native.sparse_documents(rows, scale, diagonal, weights), rows.shape[1], 1)
     scaled = rows if (scale == 1.0).all() else rows * scale[:, None]
-    return Backend(_native.dense_documents(scaled, diagonal, weights), rows.shape[1], 1)
+    return Loops(_native.dense_documents(scaled, diagonal, weights), rows.shape[1], 1)
 
 
 def finished(index: int, run: _native.Run) -> Finished:

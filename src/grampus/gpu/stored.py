@@ -12,12 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...._array import Array
-from ...._device import free_memory, on_host, require_device_memory
-from ....gram.device import DeviceBlocks
-from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
+from .._array import Array, as_numpy
+from ..cluster.kmeans.state import JOINS, TWO_CYCLES, Finished, Labels, Rule
+from .blocks import DeviceBlocks
+from .card import free_memory, require_device_memory
 from .course import FIGURES, THREADS, Course, OnDevice, fill, objectives_less, rule_of
 
+Flags = NDArray[np.bool_]  # one for each run
+_TOGETHER = 64  # runs in lockstep
 _ROWS = 768  # of a tile, at most, as in loops.cu
 _OWN = 17  # clusters of a warp, as in loops.cu
 _WARPS = 32  # of a block, at most
@@ -36,8 +38,6 @@ class DeviceStored(OnDevice):
         Whether the matrix stays on the device; otherwise the rows of documents that moved are computed each time.
     """
 
-    group = 64
-
     def __init__(self, xp: Any, blocks: DeviceBlocks, keep: bool, diagonal: Array, weights: Array) -> None:
         super().__init__(xp, diagonal, weights)
         self.blocks, self.dtype = blocks, blocks.gram.dtype
@@ -54,18 +54,13 @@ class DeviceStored(OnDevice):
             block = self.xp.ascontiguousarray(self.blocks.rows(part))
             yield block, part, self.xp.arange(len(part), dtype=np.int32)
 
-    def bytes_per_start(self, k: int) -> int:
-        """Return the memory of one start on the host."""
-        return 16 * self.n
-
-    def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
-        """Run every start (starts, n) until it stops; yield them in order."""
+    def _finished(self, starts: Labels, k: int, rule: Rule, max_iter: int) -> Iterator[Finished]:
         free, each = free_memory(self.xp), 8 * self.n * (k + 4)
         if each > free:
             fit = free // (8 * self.n) - 4
             instead = f"At most {fit:,} clusters fit" if fit > 0 else f"At most {free // (8 * (k + 4)):,} documents fit"
             require_device_memory(self.xp, each, f"One start with {k:,} clusters", instead)
-        most = max(1, min(self.group, free // each))
+        most = max(1, min(_TOGETHER, free // each))
         for first in range(0, len(starts), most):
             part = starts[first : first + most]
             courses = [Course(rule, max_iter, TWO_CYCLES) for _ in part]
@@ -85,7 +80,7 @@ class DeviceStored(OnDevice):
         lone.follow(runs, np.ones(len(starts), dtype=bool))
         lone.measure(runs)
         lone.assign(runs, outside=True)
-        return np.where(starts == JOINS, on_host(lone.next), starts).astype(np.int32)
+        return np.where(starts == JOINS, as_numpy(lone.next), starts).astype(np.int32)
 
 
 @lru_cache(maxsize=256)
@@ -159,10 +154,10 @@ class _Lockstep:
         if self.outside:
             self.assign(runs, outside=True)
         for p in map(int, runs):
-            labels = np.array(on_host(self.labels[p]))
-            self.answers[p] = labels, np.where(labels >= 0, labels, on_host(self.next[p])) if self.outside else labels
+            labels = np.array(as_numpy(self.labels[p]))
+            self.answers[p] = labels, np.where(labels >= 0, labels, as_numpy(self.next[p])) if self.outside else labels
 
-    def follow(self, runs: NDArray[np.intp], anew: NDArray[np.bool_]) -> None:
+    def follow(self, runs: NDArray[np.intp], anew: Flags) -> None:
         """Bring the sums up to date: rows of documents that moved in any run are read once."""
         rows = self._everything if anew.any() else self.rows[: self.moved]
         if len(rows) == 0:
@@ -174,14 +169,7 @@ class _Lockstep:
             clear = np.zeros(len(runs), dtype=bool)
 
     def _add(
-        self,
-        matrix: Any,
-        rows: Any,
-        places: Any,
-        runs: NDArray[np.intp],
-        anew: NDArray[np.bool_],
-        clear: NDArray[np.bool_],
-        low: int,
+        self, matrix: Any, rows: Any, places: Any, runs: NDArray[np.intp], anew: Flags, clear: Flags, low: int
     ) -> None:
         """Add and take the rows of what moved, to and from the clusters from `low` on."""
         slots, many = len(runs), min(_MANY, self.k - low)
@@ -218,20 +206,9 @@ class _Lockstep:
 
     def measure(self, runs: NDArray[np.intp]) -> None:
         """Compute the clusters' figures."""
-        self.on.call(
-            "measure",
-            (self.k, len(runs)),
-            THREADS,
-            self.sums,
-            self.labels,
-            self.weights,
-            self.n,
-            np.int32(self.k),
-            self._numbers(runs),
-            np.int32(len(self.totals)),
-            *rule_of(self.rule),
-            self.figures,
-        )
+        rows = self.sums, self.labels, self.weights, self.n, np.int32(self.k)
+        slots = self._numbers(runs), np.int32(len(self.totals))
+        self.on.call("measure", (self.k, len(runs)), THREADS, *rows, *slots, *rule_of(self.rule), self.figures)
 
     def assign(self, runs: NDArray[np.intp], outside: bool = False) -> tuple[Array, Array, Array]:
         """Find the next cluster of every member, or of every document outside.
@@ -241,31 +218,14 @@ class _Lockstep:
         """
         total, numbers = len(self.totals), self.numbers
         numbers.fill(0)
-        self.on.call(
-            "assign",
-            (-(-self.n // THREADS), len(runs)),
-            THREADS,
-            self.sums,
-            self.labels,
-            self.before,
-            self.on.diagonal,
-            self.weights,
-            self.n,
-            np.int32(self.k),
-            self._numbers(runs),
-            np.int32(total),
-            self.figures,
-            *rule_of(self.rule),
-            outside,
-            self.next,
-            self.touched,
-            self.tally,
-            self.counts,
-            shared=4 * self.k if self.k <= _MANY else 0,
-        )
+        rows = self.sums, self.labels, self.before, self.on.diagonal, self.weights, self.n, np.int32(self.k)
+        slots = self._numbers(runs), np.int32(total), self.figures, *rule_of(self.rule)
+        last = outside, self.next, self.touched, self.tally, self.counts
+        grid, shared = (-(-self.n // THREADS), len(runs)), 4 * self.k if self.k <= _MANY else 0
+        self.on.call("assign", grid, THREADS, *rows, *slots, *last, shared=shared)
         if not outside:
             self._collect()
-        state = np.asarray(on_host(self.state))
+        state = np.asarray(as_numpy(self.state))
         figures = state[: self.figures.size].reshape(self.figures.shape)
         found = state[self.figures.size :].view(np.int32)
         self.moved = self.moved if outside else int(found[0])
@@ -279,35 +239,22 @@ class _Lockstep:
     def fill(self, run: int, counts: Array, tally: Array) -> tuple[int, int]:
         """Give every empty cluster of a run the document farthest from its own; return the new tally of the moves."""
         far = self.xp.empty((2, self.n), dtype=np.float64)
-        self.on.call(
-            "distances",
-            (-(-self.n // THREADS),),
-            THREADS,
-            self.sums,
-            self.next,
-            self.on.diagonal,
-            self.n,
-            np.int32(self.k),
-            run,
-            np.int32(len(self.totals)),
-            self.figures,
-            float(self.rule.tolerance),
-            far[0],
-            far[1],
-        )
-        found = np.asarray(on_host(self.next[run]))
-        distance, least = np.asarray(on_host(far))
+        rows = self.sums, self.next, self.on.diagonal, self.n, np.int32(self.k)
+        last = run, np.int32(len(self.totals)), self.figures, float(self.rule.tolerance), far[0], far[1]
+        self.on.call("distances", (-(-self.n // THREADS),), THREADS, *rows, *last)
+        found = np.asarray(as_numpy(self.next[run]))
+        distance, least = np.asarray(as_numpy(far))
         filled = fill(found, distance, least, counts)
         moved, strayed = (int(value) for value in tally)
         changed = np.flatnonzero(filled != found)
         if len(changed):
             there = self.xp.asarray(changed)
-            labels, before = (np.asarray(on_host(rows[run][there])) for rows in (self.labels, self.before))
+            labels, before = (np.asarray(as_numpy(rows[run][there])) for rows in (self.labels, self.before))
             moved += int((filled[changed] != labels).sum()) - int((found[changed] != labels).sum())
             strayed += int((filled[changed] != before).sum()) - int((found[changed] != before).sum())
             self.next[run] = self.xp.asarray(filled)
             self.touched[self.rows[: self.moved]] = 1
             self.touched[there] = 1
             self._collect()
-            self.moved = int(on_host(self.numbers)[0])
+            self.moved = int(as_numpy(self.numbers)[0])
         return moved, strayed

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ...._array import Array
-from ...._device import free_memory, on_host, require_device_memory
-from ..state import JOINS, TWO_CYCLES, Finished, Labels, Rule
+from .._array import Array, as_numpy
+from ..cluster.kmeans.state import JOINS, TWO_CYCLES, Finished, Labels, Rule
+from .card import free_memory, require_device_memory
 from .course import (
     EXTENT,
     FIGURES,
@@ -40,8 +40,6 @@ class DeviceRows(OnDevice):
     double precision.
     """
 
-    group = 1
-
     def __init__(self, xp: Any, rows: Any, scale: Array, diagonal: Array, weights: Array) -> None:
         super().__init__(xp, diagonal, weights)
         self.features = rows.shape[1]
@@ -60,7 +58,7 @@ class DeviceRows(OnDevice):
             )
         else:
             self.data = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float64) * xp.asarray(scale)[:, None])
-            columns = on_host(abs(self.data).T @ xp.asarray(weights))
+            columns = as_numpy(abs(self.data).T @ xp.asarray(weights))
         lengths = np.sqrt(np.maximum(diagonal, 0.0))
         self.lengths = xp.asarray(lengths * (1 + 1e-12))
         if sparse:
@@ -71,12 +69,7 @@ class DeviceRows(OnDevice):
         self.factor = _power(float(np.max(columns, initial=0.0)))
         self.weight_factor = _power(float(weights.sum()))
 
-    def bytes_per_start(self, k: int) -> int:
-        """Return the memory of one start on the host."""
-        return 16 * self.n
-
-    def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
-        """Run every start (starts, n) until it stops; yield them in order."""
+    def _finished(self, starts: Labels, k: int, rule: Rule, max_iter: int) -> Iterator[Finished]:
         size = 8 * self.features * k + 4 * self.features * (k + 32) + 16 * self.n
         fit = int((free_memory(self.xp) - 128 * self.features - 16 * self.n) // (12 * self.features))
         instead = f"At most {fit:,} clusters fit" if fit > 0 else "Use fewer terms or documents"
@@ -95,7 +88,7 @@ class DeviceRows(OnDevice):
         )
         lone.follow(True)
         lone.assign(lone.measure(), outside=True)
-        return np.where(start == JOINS, on_host(lone.next), start).astype(np.int32)
+        return np.where(start == JOINS, as_numpy(lone.next), start).astype(np.int32)
 
 
 def _power(total: float) -> float:
@@ -133,26 +126,17 @@ class _Alone:
                 break
             self.assign(figures)
             both = self.xp.zeros(2 + self.k, dtype=np.int32)
-            self.on.call(
-                "count_moves",
-                (-(-self.n // THREADS),),
-                THREADS,
-                self.labels,
-                self.before,
-                self.next,
-                self.n,
-                both,
-                both[2:],
-            )
-            found = np.asarray(on_host(both))
+            rows = self.labels, self.before, self.next, self.n
+            self.on.call("count_moves", (-(-self.n // THREADS),), THREADS, *rows, both, both[2:])
+            found = np.asarray(as_numpy(both))
             tally = self.fill(found[2:], figures) if found[2:].min() == 0 else found
             course.advance(int(tally[0]), int(tally[1]), self.members)
             self.before, self.labels, self.next = self.labels, self.next, self.before
-        labels = np.asarray(on_host(self.labels))
+        labels = np.asarray(as_numpy(self.labels))
         if self.members == self.n:
             return labels, labels
         self.assign(figures, outside=True)
-        return labels, np.where(labels >= 0, labels, np.asarray(on_host(self.next)))
+        return labels, np.where(labels >= 0, labels, np.asarray(as_numpy(self.next)))
 
     def follow(self, anew: bool) -> None:
         """Bring the sums up to date."""
@@ -160,56 +144,18 @@ class _Alone:
             self.sums.fill(0)
             self.tallies.fill(0)
         on = self.on
-        blocks = min(-(-self.n // 8), 8192)
-        on.call(
-            "move_rows",
-            (blocks,),
-            THREADS,
-            on.indptr,
-            on.indices,
-            on.data,
-            on.features,
-            self.n,
-            np.int32(self.k),
-            self.before,
-            self.labels,
-            anew,
-            self.weights,
-            on.factor,
-            on.weight_factor,
-            self.sums,
-            self.tallies,
-        )
+        rows = on.indptr, on.indices, on.data, on.features, self.n, np.int32(self.k)
+        moves = self.before, self.labels, anew, self.weights, on.factor, on.weight_factor
+        on.call("move_rows", (min(-(-self.n // 8), 8192),), THREADS, *rows, *moves, self.sums, self.tallies)
 
     def measure(self) -> Array:
         """Compute the clusters' figures and the table in single precision; return the figures, (figures, k)."""
-        on, each = self.on, -(-self.on.features // self.parts)
-        on.call(
-            "fold",
-            (self.parts,),
-            min(self.stride, 256),
-            self.sums,
-            on.features,
-            np.int32(self.k),
-            np.int32(self.stride),
-            1.0 / on.factor,
-            each,
-            self.partial,
-            self.table,
-        )
-        on.call(
-            "measure_rows",
-            (-(-self.k // THREADS),),
-            THREADS,
-            self.partial,
-            self.parts,
-            np.int32(self.k),
-            self.tallies,
-            1.0 / on.weight_factor,
-            *rule_of(self.rule),
-            self.figures,
-        )
-        return np.asarray(on_host(self.figures))
+        on, each, k = self.on, -(-self.on.features // self.parts), np.int32(self.k)
+        sums = self.sums, on.features, k, np.int32(self.stride), 1.0 / on.factor, each
+        on.call("fold", (self.parts,), min(self.stride, 256), *sums, self.partial, self.table)
+        sizes = self.partial, self.parts, k, self.tallies, 1.0 / on.weight_factor
+        on.call("measure_rows", (-(-self.k // THREADS),), THREADS, *sizes, *rule_of(self.rule), self.figures)
+        return np.asarray(as_numpy(self.figures))
 
     def assign(self, figures: Array, outside: bool = False) -> None:
         """Find the next cluster of every member, or of every document outside."""
@@ -218,38 +164,17 @@ class _Alone:
             self._decide(self.n, None, outside)
             return
         on, doubts = self.on, self.xp.zeros(1, dtype=np.int32)
-        shared = (
-            self.figures,
-            self.labels,
-            on.lengths,
-            on.diagonal,
-            self.weights,
-            *screen,
-            outside,
-            self.next,
-            self.doubtful,
-            doubts,
-        )
-        sizes = np.int32(self.k), np.int32(self.stride)
+        figures_of = self.figures, self.labels, on.lengths, on.diagonal, self.weights
+        shared = *figures_of, *screen, outside, self.next, self.doubtful, doubts
         if on.indptr is not None:
-            on.call(
-                "screen_sparse",
-                (-(-self.n // 8),),
-                THREADS,
-                on.indptr,
-                on.indices,
-                on.single,
-                self.n,
-                *sizes,
-                self.table,
-                *shared,
-            )
+            rows = on.indptr, on.indices, on.single, self.n, np.int32(self.k), np.int32(self.stride), self.table
+            on.call("screen_sparse", (-(-self.n // 8),), THREADS, *rows, *shared)
         else:
             right, table = on.halves.table(self._double(), figures[INNER])
             for first, sums in on.halves.products(table, _PART):
                 fixed = sums, first, len(sums), on.halves.entries, np.int32(self.k), np.int32(len(table))
                 on.call("screen_dense", (-(-len(sums) // 8),), THREADS, *fixed, on.halves.scale, right, *shared)
-        count = int(on_host(doubts)[0])
+        count = int(as_numpy(doubts)[0])
         if count:
             self._decide(count, self.doubtful, outside)
 
@@ -287,39 +212,19 @@ class _Alone:
 
     def _choose(self, products: Any, first: int, count: int, which: Any, outside: bool, similar: Any) -> None:
         on = self.on
-        self.on.call(
-            "decide",
-            (min(count, 65535 * 8),),
-            32,
-            on.indptr,
-            on.indices,
-            on.data,
-            products,
-            first,
-            np.int32(self.k),
-            self.sums,
-            1.0 / on.factor,
-            self.figures,
-            self.labels,
-            on.diagonal,
-            self.weights,
-            *rule_of(self.rule),
-            outside,
-            count,
-            which,
-            self.next,
-            similar,
-            shared=8 * self.k,
-        )
+        rows = on.indptr, on.indices, on.data, products, first, np.int32(self.k), self.sums, 1.0 / on.factor
+        rule = self.figures, self.labels, on.diagonal, self.weights, *rule_of(self.rule)
+        last = outside, count, which, self.next, similar
+        on.call("decide", (min(count, 65535 * 8),), 32, *rows, *rule, *last, shared=8 * self.k)
 
     def fill(self, counts: Array, figures: Array) -> Array:
         """Give every empty cluster the document farthest from its own; return the tally of the moves."""
         similar = self.xp.zeros(self.n, dtype=np.float64)
         self._decide(self.n, None, False, similar)
-        labels, before, found = (np.array(on_host(rows)) for rows in (self.labels, self.before, self.next))
+        labels, before, found = (np.array(as_numpy(rows)) for rows in (self.labels, self.before, self.next))
         own, sizes = np.maximum(found, 0), figures[SIZE]
         norms = np.divide(figures[INNER], sizes**2, out=np.full(self.k, np.inf), where=sizes > 0)[own]
-        far = self.on.host_diagonal + norms - 2.0 * np.asarray(on_host(similar)) / np.where(sizes > 0, sizes, 1.0)[own]
+        far = self.on.host_diagonal + norms - 2.0 * np.asarray(as_numpy(similar)) / np.where(sizes > 0, sizes, 1.0)[own]
         least = self.rule.tolerance * (np.abs(self.on.host_diagonal) + np.abs(norms))
         filled = fill(found, far, least, counts)
         self.next = self.xp.asarray(filled)

@@ -1,6 +1,6 @@
-"""The door to a GPU: whether one is used, arrays there and back, and the compiled functions that run on it.
+"""CuPy: whether it has a GPU, arrays there, and the compiled functions that run on it.
 
-Everything else takes arrays as they come: NumPy's functions and operators work on CuPy's arrays too.
+Arrays are used as they come: NumPy's functions and operators work on CuPy's arrays too.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ._config import format_size, settings
-from .errors import InputError, MemoryBudgetError
+from .._array import is_sparse
+from .._config import format_size
+from ..errors import InputError, MemoryBudgetError
 
 INSTALL = 'pip install "grampus[gpu]"'
 _SHARED = 48 * 1024  # bytes of shared memory that a function may use unasked
@@ -44,19 +45,13 @@ def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n", 1)[0]
 
 
-def device() -> Any:
-    """Return the array library of the GPU in use; None where the processor is used.
-
-    With ``device="cuda"`` and no GPU, an error says what is missing; with ``"auto"`` the processor is used.
-    """
-    wanted = settings().device
-    if wanted == "cpu":
-        return None
-    library = _library()
-    if not isinstance(library, str):
-        return library
-    if wanted == "cuda":
-        raise InputError(f"device='cuda' {library} Without one, use device='cpu'.")
+def library(required: bool) -> Any:
+    """Return the array library of the GPU; where there is none, None, or an error that says what is missing."""
+    found = _library()
+    if not isinstance(found, str):
+        return found
+    if required:
+        raise InputError(f"device='cuda' {found} Without one, use device='cpu'.")
     return None
 
 
@@ -66,13 +61,6 @@ def gpu_name() -> str | None:
     if isinstance(library, str):
         return None
     return str(library.cuda.runtime.getDeviceProperties(0)["name"].decode())
-
-
-def use_card(number: int) -> None:
-    """Use one of several GPUs in this thread, if one is used at all; numbers beyond the last begin again."""
-    xp = device()
-    if xp is not None:
-        xp.cuda.Device(number % xp.cuda.runtime.getDeviceCount()).use()
 
 
 def free_memory(xp: Any) -> int:
@@ -104,28 +92,12 @@ def within_memory(xp: Any, what: str) -> Iterator[None]:
         ) from None
 
 
-def on_host(array: Any) -> Any:
-    """Return an array of the device, dense or sparse, as one of NumPy or SciPy; host arrays as they are."""
-    return array.get() if hasattr(array, "get") and not isinstance(array, dict) else array
-
-
-def movable(array: Any) -> bool:
-    """Return whether `on_device` can copy it: dense numbers, or sparse ones."""
-    import scipy.sparse as sp
-
-    return isinstance(array, np.ndarray) or bool(sp.issparse(array))
-
-
 def on_device(xp: Any, array: Any) -> Any:
     """Copy an array of NumPy or a CSR array of SciPy to the device."""
-    import scipy.sparse as sp
-
-    if sp.issparse(array):
-        return xp.sparse_rows(array) if hasattr(xp, "sparse_rows") else _csr(array)
-    return xp.asarray(array)
-
-
-def _csr(array: Any) -> Any:
+    if not is_sparse(array):
+        return xp.asarray(array)
+    if hasattr(xp, "sparse_rows"):
+        return xp.sparse_rows(array)
     return importlib.import_module("cupyx.scipy.sparse").csr_matrix(array)
 
 

@@ -8,17 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._array import Array, Index, as_double
-from .._device import call, device, free_memory, function, on_device, on_host
-from .answers import Features
-from .base import Gram
-from .sources import DenseGram
+from .._array import Index, as_double, as_numpy
+from ..gram import Features, Gram
+from .card import call, free_memory, function, on_device
 
 _TILE = 2**30  # bytes of a tile in double precision
 _TABLE = 2**29  # bytes of rows of terms laid out at a time
 _SOURCE = Path(__file__).with_name("products.cu")
 _ROW, _COLUMN = 32, 1024  # threads for a document and for a feature
-FOR_BLOCKS = 2**30  # multiplications from which blocks are for a device
 
 
 class DeviceBlocks:
@@ -33,14 +30,14 @@ class DeviceBlocks:
 
     def __init__(self, gram: Gram, xp: Any) -> None:
         self.gram, self.xp = gram, xp
-        self.there = gram._on(xp)
+        self.there = gram._moved(xp)
 
     def rows(self, index: Index) -> Any:
         """Return the entries K[index, :] on the device."""
         everything = slice(0, len(self.gram))
         if self.there is not None:
             return self.there._block(index, everything)
-        return self.xp.asarray(self.gram._block(index if isinstance(index, slice) else on_host(index), everything))
+        return self.xp.asarray(self.gram._block(index if isinstance(index, slice) else as_numpy(index), everything))
 
     def matrix(self) -> Any:
         """Return the whole matrix on the device."""
@@ -53,18 +50,12 @@ class DeviceBlocks:
         return out
 
 
-def device_blocks(gram: Gram, work: float) -> tuple[Any, Callable[[Index, Array], Any]]:
-    """Return an array library, and what computes blocks K[rows, cols] as its arrays: a device's for much work.
-
-    Blocks that a device cannot compute are copied there: what is done with them is still faster.
-    """
-    xp = device() if work >= FOR_BLOCKS else None
-    if xp is None:
-        return np, gram._block
+def device_block(xp: Any, gram: Gram) -> Callable[[Index, Any], Any]:
+    """Return what computes blocks K[rows, cols] as arrays of the device, or copies them there."""
     there = _moved(xp, gram)
     if there is None:
-        return xp, lambda rows, cols: xp.asarray(gram._block(rows, cols))
-    return xp, lambda rows, cols: there._block(rows, xp.asarray(cols))
+        return lambda rows, cols: xp.asarray(gram._block(rows, cols))
+    return lambda rows, cols: there._block(rows, xp.asarray(cols))
 
 
 def device_rows(xp: Any, gram: Gram) -> Callable[[Any], Any] | None:
@@ -93,10 +84,10 @@ def _fits(xp: Any, features: Features) -> bool:
 
 def _moved(xp: Any, gram: Gram) -> Gram | None:
     """Return the Gram on the device; None where it does not fit, cannot be moved, or is a matrix stored here."""
-    if isinstance(gram.source, DenseGram):
+    if gram.source.cost().whole == 0:
         return None
     try:
-        return gram._on(xp)
+        return gram._moved(xp)
     except Exception as error:
         if type(error).__name__ != "OutOfMemoryError":
             raise

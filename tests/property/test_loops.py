@@ -12,7 +12,7 @@ import grampus
 from grampus import choose_k
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import Batch
-from grampus.cluster.kmeans.backends import Products, featured, stored
+from grampus.cluster.kmeans.loops import Products, featured, stored
 from grampus.cluster.kmeans.state import JOINS, TIE, Rule
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, normalise

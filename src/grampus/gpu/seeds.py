@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...._array import Array
-from ...._device import on_host
-from ..state import Labels
+from .._array import Array, as_numpy
+from .._backend import Seeds
+from ..cluster.kmeans.state import Labels
+from .card import within_memory
 
-FOR_SEEDS = 2**22  # multiplications for a row of similarities from which a device is faster
 _NOISE = 1e-12  # of their size: distances that differ by less are equal, as on the processor
 
 
-class DeviceDocuments:
+class DeviceDocuments(Seeds):
     """Some of the documents of a Gram on a device.
 
     Parameters
@@ -24,7 +24,7 @@ class DeviceDocuments:
     xp : module
         The array library of the device.
     read : callable
-        Turns positions in the Gram into similarities to all of its documents (`gram.device.device_rows`).
+        Turns positions in the Gram into similarities to all of its documents (`blocks.device_rows`).
     among : array of int
         The positions of the documents.
     """
@@ -39,13 +39,18 @@ class DeviceDocuments:
 
     def spread(self, diagonal: Array, mass: Array, trials: int, uniform: Array) -> Labels:
         """Draw one document, then the best of `trials` again and again; join each to its nearest."""
+        k = 1 + (len(uniform) - 1) // trials
+        with within_memory(self.xp, f"The search for seeds of {k:,} clusters of {len(diagonal):,} documents"):
+            return self._spread(diagonal, mass, trials, uniform)
+
+    def _spread(self, diagonal: Array, mass: Array, trials: int, uniform: Array) -> Labels:
         xp, n = self.xp, len(diagonal)
         noise = _NOISE * float(mass @ np.abs(diagonal))
         own, weights = xp.asarray(diagonal), xp.asarray(mass)
         nearest, labels = xp.ones(n, dtype=np.float64), xp.zeros(n, dtype=np.int32)
         for step, draws in enumerate(np.split(uniform, np.arange(1, len(uniform), trials))):
             total = np.cumsum(weights * nearest)
-            last = float(on_host(total[-1:])[0])
+            last = float(as_numpy(total[-1:])[0])
             if not last > 0:
                 break  # every document equals a centre
             centres = np.minimum(np.searchsorted(total, xp.asarray(draws * last), side="right"), n - 1)
@@ -56,9 +61,9 @@ class DeviceDocuments:
             if step == 0:
                 nearest = xp.full(n, np.inf)
             else:
-                left = on_host((weights * np.minimum(away, nearest)).sum(axis=1))
+                left = as_numpy((weights * np.minimum(away, nearest)).sum(axis=1))
                 best = int((left <= left.min() + noise).argmax())  # the first of equals
             labels[away[best] < nearest - _NOISE * sizes[best]] = step
             nearest = np.minimum(nearest, away[best])
             labels[centres[best : best + 1]], nearest[centres[best : best + 1]] = step, 0.0
-        return np.asarray(on_host(labels))
+        return np.asarray(as_numpy(labels))

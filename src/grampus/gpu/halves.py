@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...._array import Array
-from ...._device import half_product
+from .._array import Array
+from .card import half_product
 
 _ALIGNED = 16  # sides of matrices for the matrix units
 _ROWS = 2**16  # made at a time
