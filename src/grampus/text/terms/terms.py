@@ -221,6 +221,14 @@ class Terms(TransformerMixin, BaseEstimator):
         tags.input_tags.two_d_array = False
         return tags
 
+    def check_parameters(self) -> None:
+        """Raise an `InputError` if a parameter breaks its rule, without a text."""
+        self._analysis()
+        _check_share("min_df", self.min_df)
+        _check_share("max_df", self.max_df)
+        if self.max_features is not None:
+            _check_count("max_features", self.max_features, 1)
+
     def prepare(self, raw_documents: Iterable[str] | Corpus | Prepared) -> Prepared:
         """Clean texts and find their languages, as `fit_transform` does first; it also takes the result.
 
@@ -264,11 +272,7 @@ class Terms(TransformerMixin, BaseEstimator):
 
     def _learn_counts(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Learn the terms and return their int32 counts."""
-        self._analysis()  # before the expensive work
-        _check_share("min_df", self.min_df)
-        _check_share("max_df", self.max_df)
-        if self.max_features is not None:
-            _check_count("max_features", self.max_features, 1)
+        self.check_parameters()  # before the expensive work
         if hasattr(self, "preparation_"):  # of an earlier fit
             del self.preparation_
         units, written, prepared = Units(), Written(), self.prepare(raw_documents)

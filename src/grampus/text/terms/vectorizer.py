@@ -71,6 +71,11 @@ class TermVectorizer(Terms):
         )  # fmt: skip
         self.weighting = weighting
 
+    def check_parameters(self) -> None:
+        """Raise an `InputError` if a parameter breaks its rule, without a text."""
+        super().check_parameters()
+        Weighting(self.weighting, dtype=self.dtype).check_parameters()
+
     def fit_transform(self, raw_documents: Iterable[str] | Corpus | Prepared, y: object = None) -> sp.csr_matrix:
         """Learn the terms and weights of a collection and return its weighted matrix.
 
@@ -84,7 +89,6 @@ class TermVectorizer(Terms):
         scipy.sparse.csr_matrix of shape (n_documents, n_terms)
         """
         weighting = Weighting(self.weighting, dtype=self.dtype)
-        weighting.check_parameters()  # before the expensive work
         weighted = weighting.fit_transform(self._learn_counts(raw_documents))
         self.weighting_ = weighting
         return weighted
