@@ -17,6 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import IO, Any, cast
 
+from .._check import check_number
 from ..errors import InputError
 
 Namer = Callable[[dict[str, Any]], Any]
@@ -25,6 +26,7 @@ LONGEST_NAME = 80  # characters
 LARGEST_OUTPUT = 1_000_000  # bytes
 TYPICAL, LONGEST_TEXT = 3, 500  # typical texts of a cluster in a request, and their characters
 SECONDS = 300.0
+LONGEST = 1e7  # seconds
 _SIGNS = {"Cc", "Cs", "Zl", "Zp"}  # no character of these categories can be in a name
 _DIRECTIONS = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
 
@@ -114,6 +116,9 @@ class NameCommand:
 
     command: str
     timeout: float = SECONDS
+
+    def __post_init__(self) -> None:
+        check_number(self.timeout, "timeout", above=0, high=LONGEST)
 
     def __call__(self, request: dict[str, Any]) -> Any:
         """Run the program and return what it printed, read as JSON."""
