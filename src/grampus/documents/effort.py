@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .._check import check_flag, check_integer
+from .._names import LEVELS as NAMES
 from ..errors import InputError
-from ..select.levels import NAMES
 from ..select.schemes import check_scheme
 from ..select.splits import check_ks
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, take_rows
 from .._check import check_partition
+from .._names import LEVELS as NAMES
 from .._progress import Progress
 from .._random import seed_words
 from ..gram import Gram
@@ -18,7 +19,6 @@ from ..persist.records import GIVEN
 from ..select.evidence import FEWEST, PER_CLUSTER, Evidence
 from ..select.levels import (
     CHECKED_DOCUMENTS,
-    NAMES,
     Chosen,
     Without,
     check_given,

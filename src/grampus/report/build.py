@@ -13,6 +13,7 @@ from pathlib import Path
 from string import Template
 
 from .._files import write_file
+from .._names import EMBEDS
 from .._version import __version__
 from ..errors import InputError
 from ..persist import Edit, Run
@@ -35,7 +36,6 @@ STYLES = (
     "colours.css", "frame.css", "verdict.css", "map.css", "side.css", "tree.css", "cards.css", "evidence.css",
     "narrow.css",
 )  # fmt: skip
-EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 
 
 def report_html(run: Run, *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .._array import Array, is_sparse, take_rows
 from .._draw import Drawable
 from .._frame import data_frame
+from .._names import LEVELS
 from .._progress import Progress, as_progress
 from .._random import seed_words
 from ..cluster import kernel_kmeans
@@ -22,7 +23,6 @@ from .nested import coarser, finer
 from .splits import Entropy, check_ks, generator
 from .ungrouped import ungrouped, ungrouped_gram
 
-NAMES = ("coarse", "middle", "fine")
 # How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
 CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 25.0}
 STRENGTH = {"coarse": 0.3, "middle": 0.2, "fine": 0.3}
@@ -340,7 +340,7 @@ def decide(seen: Evidence) -> Chosen:
         if (likely & inside).any():
             found[name] = _best(seen.ks, excess, likely & inside, name)
     clear = excess[seen.ks == middle][0] >= CLEAR
-    return Chosen("groups" if clear else "weak groups", {name: found[name] for name in NAMES if name in found}, seen)
+    return Chosen("groups" if clear else "weak groups", {name: found[name] for name in LEVELS if name in found}, seen)
 
 
 def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name: str) -> int:
@@ -363,7 +363,7 @@ def nest(gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence
         found["fine"] = finer(gram, labels, chosen.ks["fine"], entropy[0])
     return tuple(
         Level(name, int(found[name].max()) + 1, found[name], chosen.excess(chosen.ks[name]))
-        for name in NAMES
+        for name in LEVELS
         if name in found and (name != "fine" or found[name].max() > labels.max())
     )
 

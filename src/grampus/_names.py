@@ -1,0 +1,10 @@
+"""Words that parameters take, for the library and for the command, whose help must not load the library."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+LEVELS = ("coarse", "middle", "fine")
+METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
+EMBEDS: tuple[Literal["excerpts", "full", "none"], ...] = ("excerpts", "full", "none")  # of texts, in a page
+CUTS = ("zero", "full", "projection")
