@@ -66,7 +66,7 @@ def _choose_k() -> None:
     sys.exit(0)
 
 
-CLUSTER = ("cluster", "news.csv", "-k", "3", "--no-stability", "--method", "kernel-kmeans", "--starts", "2",
+CLUSTER = ("cluster", "news.csv", "-k", "3", "--no-stability", "--method", "kernel-kmeans", "--settings", "few.toml",
            "--threads", "1", "--seed", "2")  # fmt: skip
 RESUMED = "cluster --scratch, resumed"
 PARTS = (*CLUSTER[:2], "-q", *CLUSTER[2:])
@@ -194,6 +194,7 @@ def prepare(place: Path, library: Any, job: Job) -> Server:
     server = Server(place / "work", place / "before", library)
     server.before.mkdir(parents=True)
     write_sources(server.before)
+    (server.before / "few.toml").write_text("[effort]\nn_init = 2\n", encoding="utf-8")
     shutil.rmtree(server.before / "news")
     (server.before / TEMPORARY).mkdir()
     shutil.copytree(server.before, server.folder)

@@ -53,6 +53,8 @@ def write_sources(folder: Path) -> None:
     (folder / "news.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "new.jsonl").write_text('{"id": "n1", "text": "a whale in the sea"}\n')
     (folder / "ids.txt").write_text("sea0\nlaw3\n")
+    (folder / "few.toml").write_text("[effort]\nn_splits = 5\n")
+    (folder / "long.toml").write_text("[effort]\nscheme = 'auto'\nn_splits = 200000\n")
     (folder / "new.csv").write_text("id,text\nn1,a whale in the sea\nn2,the judge and the jury\nn3,xyzzy\n")
 
 
@@ -150,7 +152,7 @@ def test_every_command_has_an_example_that_runs(name, place, capsys, monkeypatch
         if ">" in words:  # how to install the completion
             continue
         if name in ("cluster", "choose-k"):
-            words += ["--ks", "2-4", "--splits", "5"] if name == "choose-k" else ["--splits", "5"]
+            words += ["--settings", "few.toml", *(["--ks", "2-4"] if name == "choose-k" else [])]
         status, out, error = here(tmp_path / "place", capsys, monkeypatch, *words)
         assert status == 0, error
         assert error == ""
@@ -174,16 +176,18 @@ def test_help_fits_80_columns(name, capsys, monkeypatch, tmp_path):
     assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
-def test_the_help_of_cluster_starts_with_the_five_options_that_matter(capsys, monkeypatch, tmp_path):
+def test_the_help_of_cluster_starts_with_the_options_that_matter(capsys, monkeypatch, tmp_path):
     _, out, _ = here(tmp_path, capsys, monkeypatch, "cluster", "--help")
     headings = re.findall(r"^(\w.*):$", out, re.MULTILINE)
     assert headings == [
-        "Main options", "Reading documents", "Comparing documents", "Choosing k", "Clustering",
-        "What is known", "Names", "Reproducibility and resources", "Many documents", "Output",
+        "Main options", "Reading documents", "Comparing documents", "Clustering", "What is known", "Names",
+        "Output", "Reproducibility and resources", "Many documents",
     ]  # fmt: skip
     first = out.partition("Main options:")[2].partition("Reading documents:")[0]
-    assert re.findall(r"--[a-z]+", first) == ["--clusters", "--text", "--label", "--report", "--out"]
+    flags = ["--clusters", "--text", "--label", "--report", "--out", "--settings", "--help"]
+    assert re.findall(r"--[a-z]+", first) == flags
     listed = re.findall(r"^  (?:-\w, )?(--[a-z-]+)", out, re.MULTILINE)
+    assert len(listed) <= 45
     params = group.commands["cluster"].params
     assert sorted(listed) == sorted(["--help", *(max(p.opts, key=len) for p in params if p.name != "source")])
 
@@ -349,7 +353,7 @@ def test_word_vectors_by_name(place, capsys, monkeypatch, tmp_path):
     assert any("Vectors 'tiny'" in note for note in json.loads(out)["warnings"])
     assert json.loads(out)["inputs"]["vectors"]["name"] == "tiny"
     status, out, error = here(place, capsys, monkeypatch, "choose-k", "news.csv", "--vectors", "tiny", "--ks", "2-3",
-                              "--splits", "3", "--json")  # fmt: skip
+                              "--settings", "few.toml", "--json")  # fmt: skip
     assert status == 0, error
     status, out, _ = here(place, capsys, monkeypatch, "cache", "show", "--json")
     assert json.loads(out)["vectors"] > 0
@@ -366,14 +370,14 @@ ERRORS = [
     (["cluster", "news.csv", "-k", "99"], 1, "-k must be between 1 and 45"),
     (["cluster", "news.csv", "--kernel", "cosin|shift", "-k", "2"], 1, "did you mean 'cosine'?"),
     (["cluster", "news.csv", "--text", "nothing", "-k", "2"], 1, "nothing"),
-    (["cluster", "news.csv", "--ks", "9-2"], 2, "2-10"),
+    (["choose-k", "news.csv", "--ks", "9-2"], 2, "2-10"),
     (["cluster", "news.csv", "--seed", "x"], 2, "--seed"),
     (["cluster", "news.csv", "-k", "2", "--max-memory", "lots"], 1, "--max-memory must be"),
     (["cluster", "news.csv", "-k", "2", "--out", "news"], 1, "holds other files"),
     (["cluster", "news.csv", "-k", "2", "--out", "news.csv/run"], 2, "not a folder"),
     (["cluster", "news.csv", "-k", "2", "--results", "out.xls"], 2, ".csv or .jsonl"),
     (["cluster", "news.csv", "-k", "2", "--embeddings", "new.csv"], 1, "--embeddings must be a file .npy"),
-    (["cluster", "news.csv", "-k", "2", "--embeddings", "a.npy", "--embed", "m"], 2, "--embed cannot be used with"),
+    (["cluster", "news.csv", "-k", "2", "--embeddings", "a.npy", "--embed", "m"], 2, "--embed cannot be combined with"),
     (["cluster", "news.csv", "-k", "2", "--vectors", "nowhere"], 1, "--vectors must be the name of a set or a file"),
     (["cluster", "news.csv", "-k", "2", "--vectors", "news.csv"], 1, "must hold word vectors"),
     (["cluster", "news.csv", "-k", "2", "--embed", "no/such/model"], 1, "--embed must be a model"),
@@ -381,8 +385,9 @@ ERRORS = [
     (["vectors", "add", "a", "nowhere"], 1, "there is no 'nowhere'"),
     (["vectors", "remove", "a"], 1, "there is none"),
     (["vectors", "nope"], 2, "nope"),
-    (["cluster", "news.csv", "-k", "2", "--stemmer", "klingon"], 1, "--stemmer must"),
-    (["cluster", "news.csv", "-k", "2", "--weighting", "zzz"], 1, "--weighting must"),
+    (["cluster", "news.csv", "-k", "2", "--settings", "nothere"], 2, "nothere"),
+    (["cluster", "news.csv", "--stemmer", "english"], 2, "Use [terms] stemmer in --settings FILE."),
+    (["cluster", "news.csv", "--no-text"], 2, "Use --texts none."),
     (["cluster", "news.csv", "-k", "2", "--stop-words", "nothere"], 1, "nothere"),
     (["cluster"], 2, "SOURCE"),
     (["cluster", "news.csv", "--nope"], 2, "--nope"),
@@ -395,10 +400,14 @@ ERRORS = [
     (["evaluate", "run", "new.csv"], 2, "--label"),
     (["evaluate", "run", "new.csv", "--label", "text"], 2, "ids do not match"),
     (["compare", "run", "news"], 1, "must be a run folder"),
-    (["describe-kernel", "cosine|"], 1, "Expected a transform"),
+    (["inspect", "--kernel", "cosine|"], 1, "Expected a transform"),
+    (["inspect"], 2, "a --kernel to explain"),
+    (["inspect", "--kernel", "cosine", "--split", "lines"], 2, "--split cannot be used without SOURCE"),
+    (["describe-kernel", "cosine"], 2, "No such command 'describe-kernel'. Use 'grampus inspect --kernel'."),
     (["demo", "-k", "99999"], 1, "-k must be between"),
     (["demo", "--clusters", "x"], 2, "whole number"),
-    (["completion", "dos"], 2, "dos"),
+    (["doctor", "--completion", "dos"], 2, "dos"),
+    (["completion", "bash"], 2, "No such command 'completion'. Use 'grampus doctor --completion'."),
     (["dmo"], 2, "No such command"),
 ]
 
@@ -492,7 +501,7 @@ import grampus.documents, grampus.report, grampus.text
 from grampus.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print("ready", flush=True)
-main(["cluster", "news.csv", "--scheme", "auto", "--splits", "200000", "--out", "interrupted"])
+main(["cluster", "news.csv", "--settings", "long.toml", "--out", "interrupted"])
 """
 
 
@@ -550,7 +559,7 @@ def test_documents_cannot_steer_the_terminal(tmp_path, capsys, monkeypatch):
 
 
 def test_no_text_leaves_no_text(place, capsys, monkeypatch, tmp_path):
-    words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--no-text", "--out", str(tmp_path / "run")]
+    words = ["cluster", "news.csv", "-k", "3", "--no-stability", "--texts", "none", "--out", str(tmp_path / "run")]
     status, _, error = here(place, capsys, monkeypatch, *words, "--results", str(tmp_path / "out.csv"))
     assert status == 0, error
     text = (place / "news" / "sea" / "3.txt").read_text()
@@ -593,19 +602,19 @@ def test_a_kernel_of_your_own_explains_itself(capsys, monkeypatch, tmp_path):
 
     monkeypatch.setitem(spelling._registry, "overlap", Overlap)
     monkeypatch.setitem(spelling._registry, "silent", Silent)
-    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", "overlap|shift")
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "inspect", "--kernel", "overlap|shift")
     assert "1. overlap: number of shared terms\n   K(x, y) = |x ∩ y|\n2. shift: add a constant" in out
-    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", "silent")
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "inspect", "--kernel", "silent")
     assert "1. silent: Only a docstring." in out
 
 
-def test_describe_kernel_explains_sums_part_by_part(tmp_path, capsys, monkeypatch):
+def test_inspect_explains_sums_of_kernels_part_by_part(tmp_path, capsys, monkeypatch):
     spelling = "(0.5*cosine|shift + gaussian(1)@year * spectrum(3))|normalise"
-    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", spelling)
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "inspect", "--kernel", spelling)
     assert "1. 0.5 * cosine|shift + gaussian(1)@year * spectrum(3): the similarities of its parts, added" in out
     assert "   K(x, y) = 0.5 K1(x, y) + K2(x, y)\n1.1.1. cosine: " in out
     assert "1.2.1. gaussian(1)@year: proximity" in out
-    _, out, _ = here(tmp_path, capsys, monkeypatch, "describe-kernel", spelling, "--json")
+    _, out, _ = here(tmp_path, capsys, monkeypatch, "inspect", "--kernel", spelling, "--json")
     found = json.loads(out)
     assert found["inputs"] == ["terms", "year", "text"]
     assert [part["number"] for part in found["parts"]] == ["1", "1.1.1", "1.1.2", "1.2", "1.2.1", "1.2.2", "2"]
@@ -629,7 +638,7 @@ HOSTILE = "a\x1b]0;PWN\x07\x1b[2J\x9bc\u202eb\u061cd\u200be"
         ["report", f"hostile/{HOSTILE}"],
         ["report", f"forged/{HOSTILE}"],
         ["assign", f"forged/{HOSTILE}", "new.csv"],
-        ["describe-kernel", HOSTILE],
+        ["inspect", "--kernel", HOSTILE],
         [HOSTILE],
     ],
     ids=range(14),
@@ -652,7 +661,7 @@ def test_errors_cannot_steer_the_terminal(words, place, capsys, monkeypatch):
 
 
 def test_an_error_on_one_line_is_cut_where_it_would_fill_the_screen(place, capsys, monkeypatch):
-    status, _, error = here(place, capsys, monkeypatch, "describe-kernel", "x" * 100_000)
+    status, _, error = here(place, capsys, monkeypatch, "inspect", "--kernel", "x" * 100_000)
     assert status == 1
     assert len(error) < 2100
 
@@ -711,7 +720,7 @@ def test_runs_without_a_document_in_common_are_not_compared(place, capsys, monke
 
 def test_shells_complete_commands_and_options(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("_GRAMPUS_COMPLETE", "bash_complete")
-    for words, number, expected in (("grampus cl", "1", ["cluster"]), ("grampus cluster --ste", "2", ["--stemmer"])):
+    for words, number, expected in (("grampus cl", "1", ["cluster"]), ("grampus cluster --sto", "2", ["--stop-words"])):
         monkeypatch.setenv("COMP_WORDS", words)
         monkeypatch.setenv("COMP_CWORD", number)
         status, out, error = here(tmp_path, capsys, monkeypatch)

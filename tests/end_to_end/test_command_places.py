@@ -25,6 +25,12 @@ LINES = [
 FAST = ("-k", "2", "--no-stability")
 
 
+def settings(text):
+    """Write a file of settings; return the words that name it."""
+    Path("rare.toml").write_text(text)
+    return "--settings", "rare.toml"
+
+
 def here(capsys, *arguments):
     """Run the command in this process; return status, output and errors."""
     with pytest.raises(SystemExit) as stop:
@@ -105,7 +111,7 @@ def test_what_was_left_out_is_reported(capsys, saved):
     left = ["2 left out: empty text.", "1 left out: no id."]
     for words in (
         ["cluster", "holes.csv", *FAST],
-        ["choose-k", "holes.csv", "--ks", "2", "--splits", "2"],
+        ["choose-k", "holes.csv", "--ks", "2", *settings("[effort]\nn_splits = 2\n")],
         ["tree", "holes.csv", "-k", "2"],
         ["assign", saved, "holes.csv"],
     ):
@@ -215,18 +221,17 @@ def test_folders_above_an_output_are_made_and_errors_name_it(capsys, monkeypatch
     ("words", "named"),
     [
         (["evaluate", "RUN", "--label", "nonexist"], "--label cannot be used"),
-        (["tree", "RUN", "-k", "5", "--cut", "zero", "--kernel", "x"], "--clusters, --cut, --kernel cannot be used"),
-        (["tree", "a.csv", "--json", "--as", "dot"], "--as cannot be used"),
-        (["cluster", "a.csv", "--kernel", "spectrum(3)", "--weighting", "lec"], "--weighting cannot be used"),
-        (["choose-k", "a.csv", "--kernel", "spectrum(3)", "--min-df", "5"], "--min-df cannot be used"),
-        (["tree", "a.csv", "--kernel", "spectrum(3)", "--ngrams", "2"], "--ngrams cannot be used"),
-        (["cluster", "a.csv", "-k", "2", "--ks", "2-4"], "--ks cannot be used"),
-        (["cluster", "a.csv", "-k", "2", "--no-stability", "--splits", "5"], "--splits cannot be used"),
-        (["cluster", "a.csv", "--full-text"], "--full-text cannot be used"),
+        (["tree", "RUN", "-k", "5", "--cut", "zero", "--kernel", "x"], "--clusters, --cut, --kernel cannot be"),
+        (["tree", "a.csv", "--json", "--as", "dot"], "--as cannot be combined with --json."),
+        (["cluster", "a.csv", "--kernel", "spectrum(3)", "--language", "de"], "--language cannot be combined"),
+        (["choose-k", "a.csv", "--kernel", "spectrum(3)", "--stop-words", "none"], "--stop-words cannot be combined"),
+        (["cluster", "a.csv", "-k", "2", "--level", "fine"], "--level cannot be combined with -k."),
+        (["cluster", "RUN", "--within", "0", "--seed-terms", "x"], "--seed-terms cannot be combined with --within."),
+        (["cluster", "RUN", "--within", "0", "--texts", "none"], "--texts none cannot be combined with --within."),
+        (["cluster", "a.csv", "--texts", "full"], "--texts full needs --report"),
         (["compare", "RUN", "RUN", "--lossless"], "--lossless cannot be used"),
         (["choose-k", "a.csv", "--pattern", "*.txt"], "--pattern cannot be used"),
-        (["choose-k", ".", "--delimiter", ";"], "--delimiter cannot be used"),
-        (["demo", "--write", "there", "-k", "3"], "--clusters cannot be used"),
+        (["demo", "--write", "there", "-k", "3"], "--clusters cannot be combined"),
     ],
 )  # fmt: skip
 def test_options_without_effect_are_refused(capsys, saved, words, named):
@@ -237,10 +242,11 @@ def test_errors_speak_of_options(capsys):
     Path("twice.csv").write_text("id,text\n" + "".join(f"{i % 5},{text}\n" for i, text in enumerate(LINES)))
     status, _, error = here(capsys, "tree", "twice.csv", "--id", "id")
     assert status == 1
-    assert "--id, or --duplicate-ids number or skip." in error
-    status, out, _ = here(capsys, "cluster", "twice.csv", *FAST, "--duplicate-ids", "number", "--json")
+    assert "--id, or set [reading] duplicate_ids in --settings to 'number' or 'skip'." in error
+    numbered = settings("[reading]\nduplicate_ids = 'number'")
+    status, out, _ = here(capsys, "cluster", "twice.csv", *FAST, *numbered, "--json")
     assert [row["id"] for row in json.loads(out)["documents"]] == ["0", "1", "2", "3", "4", "0#2", "1#2", "2#2"]
-    status, out, _ = here(capsys, "tree", "twice.csv", "-k", "2", "--duplicate-ids", "skip")
+    status, out, _ = here(capsys, "tree", "twice.csv", "-k", "2", *settings("[reading]\nduplicate_ids = 'skip'"))
     assert "3 left out: id seen before." in out
     Path("bad.jsonl").write_text('{"text": "whale"}\n{"text": 3}\n')
     _, _, error = here(capsys, "tree", "bad.jsonl")
@@ -249,7 +255,7 @@ def test_errors_speak_of_options(capsys):
         ("id,text\n" + "".join(f"{i},caf\xe9 {line}\n" for i, line in enumerate(LINES))).encode("latin-1")
     )
     _, out, _ = here(capsys, "tree", "old.csv", "-k", "2")
-    assert "(use --encoding if that is wrong)" in " ".join(out.split())
+    assert "(set [reading] encoding in --settings if that is wrong)" in " ".join(out.split())
 
 
 def test_guesses_are_said_and_can_be_changed(capsys):
@@ -258,8 +264,9 @@ def test_guesses_are_said_and_can_be_changed(capsys):
     _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2")
     said = " ".join(out.split())
     assert "text: Description; --text to change." in said
-    assert "were read with the day first (--month-first to change)." in said
-    _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2", "--month-first", "--text", "description")
+    assert "were read with the day first ([reading] day_first = false in --settings for the month)." in said
+    month = settings("[reading]\nday_first = false")
+    _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2", *month, "--text", "description")
     assert "to change" not in out
     Path("one.txt").write_text("\n".join(LINES))
     _, out, _ = here(capsys, "tree", "one.txt", "-k", "2")
@@ -280,8 +287,8 @@ def encoded(monkeypatch, encoding, *arguments):
 def test_any_encoding_of_the_terminal_will_do(monkeypatch, capsys):
     text = "id,text\n" + "".join(f"鯨{i},{line} 鯨 歌\n" for i, line in enumerate(LINES))
     Path("whales.csv").write_text(text, encoding="utf-8")
-    chosen = encoded(monkeypatch, "ascii", "choose-k", "whales.csv", "--ks", "2-3", "--splits", "2",
-                     "--scheme", "auto")  # fmt: skip
+    chosen = encoded(monkeypatch, "ascii", "choose-k", "whales.csv", "--ks", "2-3",
+                     *settings("[effort]\nn_splits = 2\nscheme = 'auto'"))  # fmt: skip
     assert b"####" in chosen
     assert b"< chosen" in chosen
     grown = encoded(monkeypatch, "latin-1", "tree", "whales.csv", "-k", "2")
@@ -300,7 +307,7 @@ def test_no_words_are_a_question_for_help(capsys):
 
 
 def test_output_that_is_closed_or_full():
-    closed = shell("grampus describe-kernel cosine >&- 2>&-")
+    closed = shell("grampus inspect --kernel cosine >&- 2>&-")
     assert (closed.returncode, closed.stdout, closed.stderr) == (0, b"", b"")
     full = shell("grampus --version > /dev/full")
     assert (full.returncode, full.stderr) == (1, b"Error: No space left on device: standard output\n")
@@ -321,7 +328,7 @@ def test_a_reader_who_has_gone_is_status_141_everywhere(words, saved, monkeypatc
 def test_a_reader_who_has_gone_in_a_process_of_its_own(saved):
     read, write = os.pipe()
     os.close(read)
-    words = [sys.executable, "-m", "grampus", "describe-kernel", "cosine"]
+    words = [sys.executable, "-m", "grampus", "inspect", "--kernel", "cosine"]
     run = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, check=False)
     os.close(write)
     assert (run.returncode, run.stderr) == (141, b"")

@@ -22,6 +22,7 @@ TO_COPY = ("Again: ", "Saved: ", "Page: ")  # lines that are to be copied are no
 def place(tmp_path_factory):
     """Documents of 50 topics with long words and long labels, and two runs of them."""
     folder = tmp_path_factory.mktemp("many")
+    (folder / "few.toml").write_text("[effort]\nn_splits = 4\n")
     rng = np.random.default_rng(0)
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     words = ["".join(rng.choice(letters, size)) for size in rng.integers(6, 15, 8 * K)]
@@ -42,7 +43,7 @@ def place(tmp_path_factory):
 
 COMMANDS = {
     "cluster": ("cluster", "many.csv", "--label", "section", "--kernel", "cosine", "--no-stability", "-k", str(K)),
-    "choose-k": ("choose-k", "many.csv", "--ks", "2-4", "--splits", "4"),
+    "choose-k": ("choose-k", "many.csv", "--ks", "2-4", "--settings", "few.toml"),
     "evaluate": ("evaluate", "run"),
     "evaluate a source": ("evaluate", "run", "many.csv", "--label", "section"),
     "compare": ("compare", "run", "other"),
@@ -53,7 +54,7 @@ COMMANDS = {
     "report": ("report", "run", "--out", "page.html"),
     "doctor": ("doctor",),
     "cache": ("cache", "show"),
-    "describe-kernel": ("describe-kernel", "0.5 * cosine|principal(30)|normalise + 0.5 * spectrum(4)|normalise(inf)"),
+    "kernel": ("inspect", "--kernel", "0.5 * cosine|principal(30)|normalise + 0.5 * spectrum(4)|normalise(inf)"),
 }
 
 

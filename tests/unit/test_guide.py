@@ -133,13 +133,14 @@ def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
     Path("docs.jsonl").write_text("".join(lines))
     Path("topics.json").write_text('{"Sea life": ["whale", "wave"]}')
     Path("pairs.csv").write_text("d0,d13\n")
-    Path("apart.csv").write_text("d13,d0\n")
-    words = ["cluster", "docs.jsonl", "-k", "3", "--starts", "1", "--no-stability", "--json"]
-    _, out, _ = command(capsys, *words, "--seed-terms", "topics.json", "--must-link", "pairs.csv")
+    Path("linked.toml").write_text("[effort]\nn_init = 1\n[guide]\nmust_link = 'pairs.csv'\n")
+    Path("apart.toml").write_text(Path("linked.toml").read_text() + "cannot_link = [['d13', 'd0']]\n")
+    words = ["cluster", "docs.jsonl", "-k", "3", "--no-stability", "--json"]
+    _, out, _ = command(capsys, *words, "--seed-terms", "topics.json", "--settings", "linked.toml")
     found = json.loads(out)
     assert "Sea life" in [cluster["label"] for cluster in found["clusters"]]
     assert found["documents"][0]["cluster"] == found["documents"][13]["cluster"]
-    status, out, error = command(capsys, *words, "--must-link", "pairs.csv", "--cannot-link", "apart.csv")
+    status, out, error = command(capsys, *words, "--settings", "apart.toml")
     assert (status, out) == (1, "")
     assert "contradict each other" in error
     Path("topics.json").write_text("no json")

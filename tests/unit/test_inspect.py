@@ -56,8 +56,15 @@ def test_the_same_as_json(posts):
     assert "sing" in found["terms"]["frequent"]
 
 
-def test_nothing_is_dropped_with_no_clean(posts):
-    found = json.loads(run("inspect", posts, "--no-clean", "--json"))
+@pytest.fixture
+def uncleaned(tmp_path):
+    place = tmp_path / "uncleaned.toml"
+    place.write_text("[terms]\nclean = false\n")
+    return "--settings", str(place)
+
+
+def test_nothing_is_dropped_without_cleaning(posts, uncleaned):
+    found = json.loads(run("inspect", posts, *uncleaned, "--json"))
     assert found["dropped"] == []
     assert found["terms"]["different"] > json.loads(run("inspect", posts, "--json"))["terms"]["different"]
 
@@ -87,9 +94,9 @@ def test_a_terminal_is_not_at_risk(tmp_path):
     assert "\x1b" not in run("inspect", str(place))
 
 
-def test_the_command_takes_a_language_and_leaves_texts_alone(posts, tmp_path):
+def test_the_command_takes_a_language_and_leaves_texts_alone(posts, tmp_path, uncleaned):
     out = str(tmp_path / "run")
-    run("cluster", posts, "-k", "2", "--no-clean", "--language", "German", "--no-stability", "--out", out, "--quiet")
+    run("cluster", posts, "-k", "2", *uncleaned, "--language", "German", "--no-stability", "--out", out, "--quiet")
     from grampus.persist import Run
 
     saved = Run.load(out)

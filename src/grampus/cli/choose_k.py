@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
-from .command import argument, command, repeat_line
+from .command import argument, command, option, repeat_line
 from .limits import predicted
-from .options import MachineOptions, OutputOptions, SourceOptions, SplitOptions, TermOptions, VectorOptions
+from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, VectorOptions
+from .settings import merged
 from .show import LINE, clean, console, notes, print_json, progress_bars, say
+from .types import Numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,8 +17,8 @@ class Options:
     """The options of ``choose-k``."""
 
     source: str = argument()
+    ks: tuple[int, ...] | None = option("Values of k to choose from. [2 to about 2 √n]", type=Numbers())
     documents: SourceOptions
-    choice: SplitOptions
     terms: TermOptions
     others: VectorOptions
     machine: MachineOptions
@@ -35,7 +37,7 @@ def choose_k(options: Options) -> None:
     options.terms.check()
     options.others.check()
     options.machine.apply()
-    from ..documents import DocumentClusterer
+    from ..documents import DocumentClusterer, Effort
     from ..select import score_chart
 
     with progress_bars(options.output.silent) as progress:
@@ -45,7 +47,7 @@ def choose_k(options: Options) -> None:
             terms=options.terms.vectorizer(len(corpus)),
             vectors=options.others.vectors,
             embed=options.others.embed,
-            effort=options.choice.effort(),
+            effort=Effort(**merged(options.documents.settings.effort, ks=options.ks)),
             random_state=options.machine.seed,
         )
         documents, _ = options.others.documents(corpus, options.terms.kernel)

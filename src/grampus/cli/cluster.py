@@ -10,71 +10,76 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from .._config import format_size
+from .._names import LEVELS, METHODS
 from .command import MAIN, argument, command, names_of, option, refuse, repeat_line
 from .limits import predicted
-from .options import (
-    AT_LEAST_1,
-    FILE,
-    Count,
-    MachineOptions,
-    OutputOptions,
-    ResultOptions,
-    SourceOptions,
-    SplitOptions,
-    TermOptions,
-    VectorOptions,
-    _Type,
-)
+from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions, TermOptions, VectorOptions
 from .parts import PartsOptions
 from .report import TextOptions
 from .results import document_rows
+from .settings import Configured, merged
 from .show import console, print_json, progress_bars, say, show_run, table
+from .types import FILE, RUN, Count, Share
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
-    from ..documents import Guide, PredictedCost
+    from ..documents import Effort, Guide, Method, PredictedCost
     from ..persist import Run
     from ..text import Corpus
 
-STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
-LEVELS = ("coarse", "middle", "fine")
 LARGE = 10**9  # documents in parts, for defaults that depend on their number
-METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 
 
 @dataclass(frozen=True, kw_only=True)
-class StartOptions:
-    """How clusters are found for a given k."""
+class MethodOptions(Configured):
+    """What finds the clusters, and how much work it may be."""
 
     heading: ClassVar[str] = "Clustering"
+    level: str | None = option(
+        f"Where k is chosen, the level to answer with: {', '.join(LEVELS)}. [middle]", type=click.Choice(LEVELS)
+    )
     method: str = option(
         f"What finds the clusters: {', '.join(METHODS)}. [{METHODS[0]}]", type=click.Choice(METHODS), default=METHODS[0]
     )
-    starts: int = option("Starts; the best is kept. [10]", type=AT_LEAST_1, default=10)
-    init: str = option(f"Initial clusters: {', '.join(STARTS)}. [auto]", type=click.Choice(STARTS), default="auto")
-    no_polish: bool = option("Skip the final moves of single documents.")
-    no_stability: bool = option("Do not measure stability.")
+    outliers: float | str = option(
+        "Set aside documents unlike any group: auto, off, or at most a share. [off]", type=Share(), default="off"
+    )
+    no_stability: bool = option("Do not measure stability: faster.")
+
+    @property
+    def chosen(self) -> str | Method:
+        """The method, with its settings."""
+        return self.settings.methods.get(self.method, self.method)
+
+    @property
+    def effort(self) -> Effort:
+        """The effort, as the settings say, then as the command line does."""
+        from ..documents import Effort
+
+        stability = False if self.no_stability else None
+        return Effort(**merged(self.settings.effort, level=self.level, stability=stability))
 
 
 @dataclass(frozen=True, kw_only=True)
-class NameOptions:
+class NameOptions(Configured):
     """How clusters are named."""
 
     heading: ClassVar[str] = "Names"
     name_with: str | None = option("Ask a program: JSON in, names out. See the guide.", metavar="COMMAND")
-    name_timeout: int = option("Seconds the program may take. [300]", type=AT_LEAST_1, default=300)
-    names: str | None = option("JSON file from names to ids of documents.", type=click.Path(dir_okay=False))
+
+    @property
+    def file(self) -> str | None:
+        """The file of names."""
+        return self.settings.naming.get("names")
 
     def check(self) -> None:
         """Fail early: the file must be readable."""
-        if not self.name_with:
-            refuse(("name_timeout",), "without --name-with")
-        if self.names:
+        if self.file:
             from ..documents.naming import read_names
 
-            read_names(self.names)
+            read_names(self.file)
 
     def apply(self, run: Run, out: str | None, progress: Progress) -> Run:
         """Return the run with the names that were asked for; an older run in the same folder remembers them."""
@@ -88,60 +93,40 @@ class NameOptions:
             with suppress(RunError, OSError):
                 earlier = Run.load(out) if out and Path(out).exists() else None
             progress("asking for names", 0, 1)
-            run = with_names(run, NameCommand(self.name_with, self.name_timeout), earlier)
+            timeout = {name: value for name, value in self.settings.naming.items() if name == "timeout"}
+            run = with_names(run, NameCommand(self.name_with, **timeout), earlier)
             progress("asking for names", 1, 1)
-        return with_names_of(run, self.names) if self.names else run
-
-
-class Share(_Type):
-    """A share between 0 and 1, ``auto`` or ``off``."""
-
-    name = "SHARE|auto|off"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """Parse the share."""
-        from ..documents.outliers import check_outliers
-        from ..errors import InputError
-
-        try:
-            found = value if value in ("auto", "off") else float(value)
-            check_outliers(found)
-        except (ValueError, InputError):
-            self.fail(f"{value!r} must be a share between 0 and 1 such as 0.05, 'auto' or 'off'.", param, ctx)
-        return found
+        return with_names_of(run, self.file) if self.file else run
 
 
 @dataclass(frozen=True, kw_only=True)
-class GuideOptions:
+class GuideOptions(Configured):
     """What is known about some documents."""
 
     heading: ClassVar[str] = "What is known"
     seed_terms: str | None = option("JSON file from topics to words.", metavar="FILE", type=FILE)
-    labels_known: str | None = option("JSON file from ids to topics of some documents.", metavar="FILE", type=FILE)
-    must_link: str | None = option("File of pairs of ids that belong together.", metavar="FILE", type=FILE)
-    cannot_link: str | None = option("File of pairs of ids that belong apart.", metavar="FILE", type=FILE)
-    keep_labels: bool = option("Never move documents whose topic is known.")
 
     @property
-    def files(self) -> tuple[str | None, ...]:
+    def known(self) -> dict[str, Any]:
+        """The arguments of a guide; a text is a file that holds the value. Empty if nothing is known."""
+        values = merged(self.settings.guide, seeds=self.seed_terms)
+        return values if set(values) - {"fixed"} else {}
+
+    @property
+    def files(self) -> tuple[str, ...]:
         """The files to read."""
-        return (self.seed_terms, self.labels_known, self.must_link, self.cannot_link)
+        return tuple(value for value in self.known.values() if isinstance(value, str))
 
     def read(self) -> Guide | None:
-        """Fail early: read the files; None if there are none."""
+        """Fail early: read the files; None if nothing is known."""
         from ..documents import Guide
         from ..documents.guide import read_labels, read_pairs, read_seeds
 
-        if not any(self.files):
-            refuse(("keep_labels",), "without --labels-known or --seed-terms")
-            return None
-        return Guide(
-            must_link=read_pairs(self.must_link) if self.must_link else (),
-            cannot_link=read_pairs(self.cannot_link) if self.cannot_link else (),
-            labels=read_labels(self.labels_known) if self.labels_known else None,
-            seeds=read_seeds(self.seed_terms) if self.seed_terms else None,
-            fixed=self.keep_labels,
-        )
+        readers = {"seeds": read_seeds, "labels": read_labels, "must_link": read_pairs, "cannot_link": read_pairs}
+        known: dict[str, Any] = {
+            name: readers[name](value) if isinstance(value, str) else value for name, value in self.known.items()
+        }
+        return Guide(**known) if known else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,26 +144,10 @@ class Options:
     )
     terms: TermOptions
     others: VectorOptions
-    level: str = option(
-        f"The level to answer with: {', '.join(LEVELS)}. [middle]",
-        heading="Choosing k",
-        type=click.Choice(LEVELS),
-        default="middle",
-    )
-    choice: SplitOptions
-    start: StartOptions
-    outliers: float | str = option(
-        "Set aside documents unlike any group: auto, off, or at most a share. [off]",
-        heading="Clustering",
-        type=Share(),
-        default="off",
-    )
+    choice: MethodOptions
     known: GuideOptions
     keep: str | None = option(
-        "Keep numbers, names and edits of an older run.",
-        heading="What is known",
-        metavar="RUN",
-        type=click.Path(exists=True, file_okay=False),
+        "Keep numbers, names and edits of an older run.", heading="What is known", metavar="RUN", type=RUN
     )
     within: int | None = option(
         "Cluster one cluster of the run SOURCE again.",
@@ -187,36 +156,31 @@ class Options:
         metavar="CLUSTER",
     )
     naming: NameOptions
-    machine: MachineOptions
-    parts: PartsOptions
     table: ResultOptions
     texts: TextOptions
     dry_run: bool = option("Predict memory and time, and stop.", heading="Output")
     output: OutputOptions
+    machine: MachineOptions
+    parts: PartsOptions
 
     def check(self) -> None:
         """Fail early: validate outputs before the expensive work."""
-        if self.within is not None:
-            refuse(("dry_run",), "with --within")
         if self.clusters != "auto":
-            refuse(("ks", "scheme", "null", "level"), "with -k")
-            if self.start.no_stability:
-                refuse(("splits",), "with -k and --no-stability")
-        if self.start.method != "kernel-kmeans":
-            refuse(("init", "no_polish"), f"with --method {self.start.method}")
-        if not self.page:
-            refuse(("full_text",), "without --report")
+            refuse(("level",), "with -k")
+        if not self.page and self.texts.texts == "full":
+            raise click.UsageError("--texts full needs --report: only a page holds whole texts.")
         if self.within is not None:
-            refuse((*names_of(SourceOptions, NameOptions), "keep", "embeddings", "no_text"), "with --within")
+            names = {*names_of(SourceOptions, GuideOptions, NameOptions)} - {"settings"}
+            refuse((*names, "dry_run", "keep", "embeddings"), "with --within")
+            if self.texts.texts == "none":
+                raise click.UsageError("--texts none cannot be combined with --within.")
         self.documents.check(self.source)
         self.terms.check()
         self.others.check()
         self.naming.check()
-        inputs = (
-            self.source, self.others.embeddings, self.terms.stop_words, self.naming.names, *self.known.files
-        )  # fmt: skip
         self.known.read()
-        self.table.check(self.output, inputs, out=self.out, report=self.page)
+        files = (self.others.embeddings, self.terms.stop_words, self.documents.settings.path, self.naming.file)
+        self.table.check(self.output, (self.source, *files, *self.known.files), out=self.out, report=self.page)
         if self.out:
             from ..persist.folder import is_run
 
@@ -235,7 +199,7 @@ def cluster(options: Options) -> None:
       grampus cluster run --within 2
     """
     options.check()
-    texts = options.texts.embedded
+    texts = options.texts.texts
     with progress_bars(options.output.silent) as progress:
         run = _run(options, progress)
         if run is None:
@@ -268,12 +232,11 @@ def cluster(options: Options) -> None:
 
 def _run(options: Options, progress: Progress) -> Run | None:
     """Read and cluster; the run records the line that repeats it. None after a dry run."""
-    from ..documents import DocumentClusterer, KernelKMeansMethod, cluster_within, keep_answer
+    from ..documents import DocumentClusterer, cluster_within, keep_answer
 
     options.machine.apply()
     from ..persist import Run
 
-    start = options.start
     run = None if options.within is None else Run.load(options.source)
     pieces = options.documents.pieces(options.source) if run is None else None
     plan = options.parts.plan(pieces)
@@ -282,24 +245,21 @@ def _run(options: Options, progress: Progress) -> Run | None:
     model = DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
-        method=KernelKMeansMethod(start.init) if start.method == "kernel-kmeans" else start.method,
+        method=options.choice.chosen,
         terms=options.terms.vectorizer(count),
         vectors=options.others.vectors,
         embed=options.others.embed,
-        outliers=options.outliers,
-        effort=options.choice.effort(
-            stability=not start.no_stability,
-            n_init=start.starts,
-            polish=not start.no_polish,
-            level=options.level,
-        ),
+        outliers=options.choice.outliers,
+        effort=options.choice.effort,
         random_state=options.machine.seed,
     )
     if run is not None and options.within is not None:
         return cluster_within(run, options.within, model, progress)
     line = repeat_line(seed=options.machine.seed)
     if plan.in_parts:
-        refuse((*names_of(GuideOptions), "keep", "embeddings"), "in parts")
+        refuse(("seed_terms", "keep", "embeddings"), "in parts")
+        if options.known.known:
+            raise click.UsageError(f"{options.known.settings.path}: [guide] cannot be used in parts.")
         assert pieces is not None
         made = options.parts.fit(model, pieces, plan, progress, silent=options.output.silent)
         made = options.naming.apply(made, options.out, progress)

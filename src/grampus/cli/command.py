@@ -8,8 +8,8 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, fields, is_dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import field, fields
 from typing import Any, TypeVar, get_type_hints
 
 import click
@@ -18,7 +18,18 @@ from click.core import ParameterSource
 from .._secrets import masked_words
 
 MAIN = "Main options"
-_LIMITS = re.compile(r"\s+\[(?:\d+<=)?x[<>]=\d+\]$")  # the errors name them
+_LIMITS = re.compile(r"\s+\[(?:\d+<=?)?x[<>]=?[\d.]+\]$")  # the errors name them
+MOVED = {  # options of 0.2, for the error about them
+    "--encoding": "[reading] encoding", "--delimiter": "[reading] delimiter",
+    "--duplicate-ids": "[reading] duplicate_ids", "--month-first": "[reading] day_first",
+    "--weighting": "[terms] weighting", "--stemmer": "[terms] stemmer", "--min-df": "[terms] min_df",
+    "--ngrams": "[terms] ngram_range", "--no-clean": "[terms] clean", "--init": "[methods.kernel-kmeans] init",
+    "--ks": "[effort] ks", "--scheme": "[effort] scheme", "--splits": "[effort] n_splits", "--null": "[effort] null",
+    "--starts": "[effort] n_init", "--no-polish": "[effort] polish", "--labels-known": "[guide] labels",
+    "--must-link": "[guide] must_link", "--cannot-link": "[guide] cannot_link", "--keep-labels": "[guide] fixed",
+    "--names": "[naming] names", "--name-timeout": "[naming] timeout",
+    "--full-text": "--texts full", "--no-text": "--texts none",
+}  # fmt: skip
 T = TypeVar("T")
 
 
@@ -49,7 +60,10 @@ def command(kind: type[T], name: str, short_help: str) -> Callable[[Callable[[T]
     def decorate(function: Callable[[T], None]) -> Command:
         return Command(
             name,
-            params=list(_parameters(kind)),
+            # Groups share --settings, which is listed last.
+            params=sorted(
+                {one.name: one for one in _parameters(kind)}.values(), key=lambda one: one.name == "settings"
+            ),
             callback=lambda **values: function(_gather(kind, values)),
             help=inspect.getdoc(function),
             short_help=short_help,
@@ -61,7 +75,7 @@ def command(kind: type[T], name: str, short_help: str) -> Callable[[Callable[[T]
 def _parameters(kind: type) -> Iterator[click.Parameter]:
     hints = get_type_hints(kind)
     for entry in fields(kind):
-        if is_dataclass(hints[entry.name]):
+        if "make" not in entry.metadata:
             yield from _parameters(hints[entry.name])
         else:
             made = entry.metadata["make"](entry.name, hints[entry.name])
@@ -72,12 +86,28 @@ def _parameters(kind: type) -> Iterator[click.Parameter]:
 def _gather(kind: type[T], values: Mapping[str, Any]) -> T:
     """Build a dataclass, and the parts inside it, from the values of all options."""
     hints = get_type_hints(kind)
-    names = [entry.name for entry in fields(kind)]  # type: ignore[arg-type]
-    return kind(**{n: _gather(hints[n], values) if is_dataclass(hints[n]) else values[n] for n in names})
+    entries = fields(kind)  # type: ignore[arg-type]
+    return kind(
+        **{
+            one.name: values[one.name] if "make" in one.metadata else _gather(hints[one.name], values)
+            for one in entries
+        }
+    )
 
 
 class Command(click.Command):
     """A command that lists its options under headings, ``--help`` under the last one."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the words; the error about an option that has moved into the settings names its key."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            place = MOVED.get(error.option_name)
+            if place is None:
+                raise
+            where = " in --settings FILE" if place[0] == "[" else ""
+            raise click.UsageError(f"{error.message} Use {place}{where}.", ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options."""
@@ -93,21 +123,27 @@ class Command(click.Command):
                 formatter.write_dl(records)
 
 
-def refuse(names: Sequence[str], why: str) -> None:
-    """Refuse options of the present command that were given but have no effect on what it does."""
+def given(names: Collection[str]) -> list[str]:
+    """Return the flags of those options that stand on the command line."""
     ctx = click.get_current_context()
-    given = [
-        max(param.opts, key=len)
-        for param in ctx.command.params
-        if param.name in names and ctx.get_parameter_source(param.name) is ParameterSource.COMMANDLINE
-    ]
-    if given:
-        raise click.UsageError(f"{', '.join(given)} cannot be used {why}.", ctx)
+    flags = {str(param.name): max(param.opts, key=len) for param in ctx.command.params}
+    missing = set(names) - flags.keys()
+    if missing:
+        raise LookupError(f"'{ctx.command_path}' has no parameter called {', '.join(sorted(missing))}")
+    return [flags[name] for name in flags
+            if name in names and ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]  # fmt: skip
+
+
+def refuse(names: Collection[str], why: str) -> None:
+    """Refuse options of the present command that were given but have no effect on what it does."""
+    if refused := given(names):
+        verb = "combined" if why.startswith("with ") else "used"
+        raise click.UsageError(f"{', '.join(refused)} cannot be {verb} {why}.", click.get_current_context())
 
 
 def names_of(*kinds: type) -> tuple[str, ...]:
     """Return the names of the options of dataclasses."""
-    return tuple(entry.name for kind in kinds for entry in fields(kind))
+    return tuple(str(entry.name) for kind in kinds for entry in _parameters(kind))
 
 
 def repeat_line(**settled: Any) -> str:
@@ -115,9 +151,9 @@ def repeat_line(**settled: Any) -> str:
 
     Passwords and keys are masked: the line is printed, saved and shown on the page.
     """
-    given: list[str] = list(click.get_current_context().obj)
+    words: list[str] = list(click.get_current_context().obj)
     for name, value in settled.items():
         flag = f"--{name.replace('_', '-')}"
-        if not any(word == flag or word.startswith(flag + "=") for word in given):
-            given += [flag, str(value)]
-    return shlex.join(["grampus", *masked_words(given)])
+        if not any(word == flag or word.startswith(flag + "=") for word in words):
+            words += [flag, str(value)]
+    return shlex.join(["grampus", *masked_words(words)])

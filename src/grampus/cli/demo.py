@@ -12,10 +12,11 @@ import click
 from .._version import __version__
 from .cluster import run_json
 from .command import command, option, refuse, repeat_line
-from .options import Count, MachineOptions, OutputOptions
+from .options import MachineOptions, OutputOptions
 from .outputs import check_outputs
 from .results import csv_text
 from .show import console, print_json, progress_bars, say, show_run
+from .types import Count
 
 if TYPE_CHECKING:
     from ..persist import Run

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import click
@@ -17,62 +16,23 @@ from .command import MAIN, option, refuse
 from .limits import enforce
 from .outputs import check_outputs
 from .results import write_rows
+from .settings import Configured, merged
 from .show import plain_options
+from .types import AT_LEAST_1, FILE
 
 if TYPE_CHECKING:
     from .._progress import Progress
-    from ..documents import Effort
     from ..text import Corpus, Pieces, ReadOptions, TermVectorizer
 
-FORMATS = tuple(READERS)
 LEAST = 50_000_000  # bytes of memory to work with
-SCHEMES = click.Choice(["levels", "auto", "RED-S", "KKM-S", "KM-S", "KM-P"])
-ACTIONS = click.Choice(["auto", "error", "number", "skip"])
 KERNEL = "cosine|principal(auto)|normalise"
+FORMATS = tuple(READERS)
 _COLUMNS = ("id", "title", "label", "date")
-FILE = click.Path(dir_okay=False, allow_dash=True)
 SECONDS = click.FloatRange(min=0, min_open=True, max=1e7)
-AT_LEAST_1 = click.IntRange(min=1)
-if TYPE_CHECKING:
-    _Type = click.ParamType[Any]
-else:  # generic from click 8.3 on
-    _Type = click.ParamType
-
-
-class Numbers(_Type):
-    """Whole numbers as ``2-10`` or ``2,4,8``."""
-
-    name = "RANGE"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[int, ...]:
-        """Parse the numbers."""
-        if isinstance(value, tuple):
-            return value
-        found: list[int] = []
-        for entry in str(value).split(","):
-            match = re.fullmatch(r"\s*(\d{1,6})\s*(?:-\s*(\d{1,6})\s*)?", entry, re.ASCII)
-            if match is None or (match[2] and int(match[2]) < int(match[1])):
-                self.fail(f"{value!r} must be numbers such as 2-10 or 2,4,8.", param, ctx)
-            found.extend(range(int(match[1]), int(match[2] or match[1]) + 1))
-        return tuple(sorted(set(found)))
-
-
-class Count(_Type):
-    """A whole number of at least 1, or ``auto``."""
-
-    name = "K|auto"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | str:
-        """Parse the number."""
-        if value == "auto" or isinstance(value, int):
-            return value
-        if not re.fullmatch(r"\d{1,9}", str(value), re.ASCII) or int(value) < 1:
-            self.fail(f"{value!r} must be a whole number of at least 1, or 'auto'.", param, ctx)
-        return int(value)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SourceOptions:
+class SourceOptions(Configured):
     """How documents are read."""
 
     heading: ClassVar[str] = "Reading documents"
@@ -84,25 +44,16 @@ class SourceOptions:
     title: str | None = option("Column with the title.", metavar="COLUMN")
     date: str | None = option("Column with the date.", metavar="COLUMN")
     query: str | None = option("One SELECT, for SQLite and DuckDB.", metavar="SQL")
-    format: str | None = option(f"{', '.join(FORMATS)}. [from the file's name]", type=click.Choice(FORMATS))
-    encoding: str | None = option("Character encoding. [UTF-8, or detected]", metavar="NAME")
-    pattern: str = option("Files of a folder to read. [*]", default="*", metavar="GLOB")
-    delimiter: str | None = option("Column separator of a CSV file.", metavar="CHARACTER")
+    format: str | None = option("csv, jsonl, html, …, such as for -. [from the name]", type=click.Choice(FORMATS))
+    pattern: str | None = option("Files of a folder to read. [*]", metavar="GLOB")
+    split: str | None = option(f"A document is: {', '.join(SPLITS[1:])}. [by looking]", type=click.Choice(SPLITS))
     skip_errors: bool = option("Skip and count records that cannot be used.")
-    duplicate_ids: str = option(
-        "For an id seen before: error, number or skip. [number; error with --id]", type=ACTIONS, default="auto"
-    )
-    split: str = option(
-        f"A document is: {', '.join(SPLITS[1:])}. [by looking]", type=click.Choice(SPLITS), default="auto"
-    )
-
-    month_first: bool = option("Read 03/04/2024 as 4 March. [by the other dates]")
 
     def check(self, source: str) -> None:
         """Refuse options that do not apply to the kind of source."""
-        if source == "-" or os.path.exists(source):
-            folder = self.format == "folder" or (self.format is None and os.path.isdir(source))
-            refuse(("delimiter",) if folder else ("pattern",), f"{'when' if folder else 'unless'} SOURCE is a folder")
+        folder = os.path.isdir(source) or self.format == "folder"
+        if not folder and (source == "-" or os.path.exists(source)):
+            refuse(("pattern",), "unless SOURCE is a folder")
 
     @property
     def columns(self) -> dict[str, str]:
@@ -112,18 +63,17 @@ class SourceOptions:
 
     @property
     def options(self) -> ReadOptions:
-        """How records are read."""
+        """How records are read: as the settings say, then as the command line does."""
         from ..text import ReadOptions
 
-        return ReadOptions(
-            encoding=self.encoding,
-            on_error="skip" if self.skip_errors else "raise",
-            pattern=self.pattern,
-            delimiter=self.delimiter,
-            duplicate_ids=self.duplicate_ids,
-            split=self.split,
-            day_first=False if self.month_first else None,
-        )
+        given = {"pattern": self.pattern, "split": self.split, "on_error": "skip" if self.skip_errors else None}
+        return ReadOptions(**merged(self.settings.reading, **given))
+
+    @property
+    def _named(self) -> dict[str, Any]:
+        """The columns, the query and the format, as readers take them."""
+        named = {name: getattr(self, name) for name in (*_COLUMNS, "query", "format")}
+        return {"text": list(self.text) or None, **named}
 
     def pieces(self, source: str) -> Pieces | None:
         """Return the documents of a file, a folder or a pattern, to be read in pieces; None for other sources."""
@@ -135,8 +85,8 @@ class SourceOptions:
             return None
         if not os.path.exists(source) and not any(sign in source for sign in "*?["):
             return None  # reading it says what is wrong
-        given = {name: getattr(self, name) for name in (*_COLUMNS, "query", "format")}
-        return read_pieces(source, text=list(self.text) or None, options=self.options, skip=self.skip_errors, **given)
+        options = self.options
+        return read_pieces(source, options=options, skip=options.on_error == "skip", **self._named)
 
     def read(self, source: str, progress: Progress) -> Corpus:
         """Read the documents; guesses and skipped records are in the corpus's notes."""
@@ -148,64 +98,46 @@ class SourceOptions:
             return pieces.corpus()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CorpusWarning)  # shown with the other notes
-            corpus = read_corpus(
-                source,
-                text=list(self.text) or None,
-                options=self.options,
-                progress=progress,
-                **{name: getattr(self, name) for name in (*_COLUMNS, "query", "format")},
-            )
+            corpus = read_corpus(source, options=self.options, progress=progress, **self._named)
         progress("reading", 100, 100)
         skipped = [f"{count} left out: {reason}." for reason, count in corpus.skipped.items()]
         return replace(corpus, notes=tuple(plain_options(note) for note in (*corpus.notes, *skipped)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class TermOptions:
+class TermOptions(Configured):
     """How documents are compared."""
 
     heading: ClassVar[str] = "Comparing documents"
-    kernel: str = option(f"See 'grampus describe-kernel --help'. [{KERNEL}]", default=KERNEL)
-    weighting: str | None = option("Three letters such as lec: local, global, length. [lec]", metavar="LETTERS")
+    kernel: str = option(f"'grampus inspect --kernel TEXT' explains it. [{KERNEL}]", default=KERNEL)
     language: str | None = option(
         "Language of all documents, such as de or German. [auto: found for each]", metavar="NAME"
     )
     stop_words: str | None = option("A language, english, none or a file. [of the language]", metavar="NAME|FILE")
-    stemmer: str | None = option("english, german, …, or none. [of the language]", metavar="LANGUAGE")
-    no_clean: bool = option("Count mail headers, signatures, addresses and markup, too.")
-    min_df: int | None = option("Documents a term must occur in. [3, or fewer]", type=AT_LEAST_1)
-    ngrams: int | None = option("Longest term, in words. [1]", type=click.IntRange(1, 5))
 
     def check(self) -> None:
         """Refuse an invalid kernel, and options about terms if it compares strings."""
         from ..kernels import parse_kernel
 
-        if self.language not in (None, "auto"):
-            from ..text.languages import find_language
-
-            find_language(str(self.language))
+        self._language()
         kernel = parse_kernel(self.kernel)
         if kernel.reads_only_texts:
-            names = [entry.name for entry in fields(self) if entry.name != "kernel"]
-            refuse(names, f"with kernel '{kernel}', which compares texts as strings")
+            refuse(("language", "stop_words"), f"with kernel '{kernel}', which compares texts as strings")
+
+    def _language(self) -> dict[str, Any]:
+        """Return what a language of all documents means for their terms."""
+        if self.language in (None, "auto"):
+            return {}
+        from ..text.languages import find_language
+
+        return dict.fromkeys(("stop_words", "stemmer"), find_language(str(self.language)).code)
 
     def vectorizer(self, n: int) -> TermVectorizer | None:
-        """Return the vectorizer for n documents; None if every option is left to its default."""
-        given: dict[str, Any] = {}
-        if self.language not in (None, "auto"):
-            from ..text.languages import find_language
-
-            given = dict.fromkeys(("stop_words", "stemmer"), find_language(str(self.language)).code)
-        given |= {
-            name: None if value == "none" and name in ("stop_words", "stemmer") else value
-            for name in ("weighting", "stop_words", "stemmer", "min_df")
-            if (value := getattr(self, name)) is not None
-        }
-        if self.ngrams is not None:
-            given["ngram_range"] = (1, self.ngrams)
-        if self.no_clean:
-            given["clean"] = False
-        return default_vectorizer(n).set_params(**given) if given else None
+        """Return the vectorizer for n documents; None if everything is left to its default."""
+        values = self._language() | self.settings.terms
+        if self.stop_words is not None:
+            values["stop_words"] = None if self.stop_words == "none" else self.stop_words
+        return default_vectorizer(n).set_params(**values) if values else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -248,25 +180,6 @@ def default_vectorizer(n: int) -> TermVectorizer:
     from ..documents import default_terms
 
     return default_terms(n)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitOptions:
-    """How k is chosen."""
-
-    heading: ClassVar[str] = "Choosing k"
-    ks: tuple[int, ...] | None = option("Values of k to choose from. [2 to about 2 √n]", type=Numbers())
-    scheme: str = option(
-        "levels, or the papers' auto, RED-S, KKM-S, KM-S, KM-P. [levels]", type=SCHEMES, default=SCHEMES.choices[0]
-    )
-    splits: int = option("Random halvings of those schemes, and for stability. [50]", type=AT_LEAST_1, default=50)
-    null: bool = option("Also test whether there are any groups with those schemes; slower.")
-
-    def effort(self, **others: Any) -> Effort:
-        """Return the options as DocumentClusterer takes them, with others of its effort."""
-        from ..documents import Effort
-
-        return Effort(ks=self.ks, scheme=self.scheme, n_splits=self.splits, null=self.null, **others)
 
 
 @dataclass(frozen=True, kw_only=True)

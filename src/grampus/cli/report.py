@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 
 import click
 
+from .._names import EMBEDS
 from .command import argument, command, option, repeat_line
 from .options import OutputOptions
 from .outputs import check_outputs
@@ -19,15 +20,11 @@ class TextOptions:
     """How much of the texts is kept."""
 
     heading: ClassVar[str] = "Output"
-    full_text: bool = option("Put whole texts into the page, not excerpts of 160 characters.")
-    no_text: bool = option("Leave out texts, titles and the word index; ids and terms stay.")
-
-    @property
-    def embedded(self) -> Literal["full", "none", "excerpts"]:
-        """What the page embeds."""
-        if self.full_text and self.no_text:
-            raise click.UsageError("--full-text and --no-text exclude each other.")
-        return "full" if self.full_text else "none" if self.no_text else "excerpts"
+    texts: Literal["excerpts", "full", "none"] = option(
+        "Texts to keep: excerpts, full, or none, nor titles and a word index. [excerpts]",
+        type=click.Choice(EMBEDS),
+        default=EMBEDS[0],
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +50,7 @@ def report(options: Options) -> None:
       grampus report run
       grampus report run --edits edits.json --out page.html
     """
-    texts, folder = options.texts.embedded, Path(options.run)
+    texts, folder = options.texts.texts, Path(options.run)
     out = Path(options.out) if options.out else folder.resolve().with_name(f"{folder.resolve().name}.html")
     check_outputs({"--out": str(out)}, (options.edits, str(folder / "manifest.json")))
     from ..persist import Run

@@ -32,25 +32,24 @@ PHRASES = (
     ("device='cpu'", "--device cpu"),
     ("; max_memory allows", "; --max-memory allows"),
     ("; timeout allows", "; --timeout allows"),
-    ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions", "with --id, or --duplicate-ids number or skip"),
+    ("with id=, or duplicate_ids='number' or 'skip' in ReadOptions",
+     "with --id, or set [reading] duplicate_ids in --settings to 'number' or 'skip'"),
     ("on_error='skip'", "--skip-errors"),
     ("split= to change", "--split to change"),
     ("text= to change", "--text to change"),
     ("id= names", "--id names"),
-    ("day_first=False for the month", "--month-first to change"),
-    ("pass encoding=", "use --encoding"),
+    ("day_first=False for the month", "[reading] day_first = false in --settings for the month"),
+    ("pass encoding=", "set [reading] encoding in --settings"),
     (" (follow_symlinks is off)", ""),
-    (" (max_document_bytes)", ""),
-    (" (max_total_bytes)", ""),
-    (" (max_ratio)", ""),
-    ("; raise max_query_steps if the query needs more", ""),
-)
-PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "stemmer": "--stemmer", "weighting": "--weighting",
-              "min_df": "--min-df", "ks": "--ks", "vectors": "--vectors", "embed": "--embed",
-              "embeddings": "--embeddings", "n_splits": "--splits", "memory": "--max-memory",
-              "max_memory": "--max-memory",
-              "outliers": "--outliers", "seeds": "--seed-terms", "labels": "--labels-known",
-              "must_link": "--must-link", "cannot_link": "--cannot-link"}  # fmt: skip
+    ("(max_document_bytes)", "([reading.limits] max_document_bytes in --settings)"),
+    ("(max_total_bytes)", "([reading.limits] max_total_bytes in --settings)"),
+    ("(max_ratio)", "([reading.limits] max_ratio in --settings)"),
+    ("raise max_query_steps", "raise [reading.limits] max_query_steps in --settings"),
+)  # fmt: skip
+PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "vectors": "--vectors", "embed": "--embed",
+              "embeddings": "--embeddings", "memory": "--max-memory", "max_memory": "--max-memory",
+              "outliers": "--outliers", "seeds": "--seed-terms", "labels": "[guide] labels",
+              "must_link": "[guide] must_link", "cannot_link": "[guide] cannot_link"}  # fmt: skip
 
 
 def clean(text: str, width: int = 200) -> str:

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._names import CUTS
 from .command import argument, command, names_of, option, refuse, repeat_line
-from .options import AT_LEAST_1, MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
+from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, progress_bars, say
+from .types import AT_LEAST_1
 
 if TYPE_CHECKING:
     from .._progress import Progress
     from ..cluster.trees.formats import Outline
 
 FORMATS = ("text", "json", "newick", "dot")
-CUTS = ("zero", "full", "projection")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -124,7 +124,7 @@ def with_names_of(run: Run, path: str | PathLike[str]) -> Run:
 
 
 def write_names(run: Run, path: str | PathLike[str]) -> None:
-    """Write the names of the clusters of a run and the ids of their documents, for ``with_names_of`` and ``--names``.
+    """Write the names of the clusters of a run and the ids of their documents, for ``with_names_of``.
 
     Parameters
     ----------
