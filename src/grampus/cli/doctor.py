@@ -7,7 +7,9 @@ import sys
 from dataclasses import dataclass
 from typing import Any
 
-from .command import command
+import click
+
+from .command import command, option
 from .options import OutputOptions
 from .show import console, pair, print_json
 
@@ -21,6 +23,9 @@ EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplot
 class Options:
     """The options of ``doctor``."""
 
+    completion: str | None = option(
+        "Print a completion script: bash, zsh or fish.", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL"
+    )
     output: OutputOptions
 
 
@@ -29,9 +34,21 @@ def doctor(options: Options) -> None:
     """Show what Grampus runs on here: include this in a bug report.
 
     \b
-    Example:
+    Examples:
       grampus doctor
+      grampus doctor --completion bash
+    To complete commands and options in bash:
+      grampus doctor --completion bash > ~/.grampus-complete.bash
+      echo '. ~/.grampus-complete.bash' >> ~/.bashrc
     """
+    if options.completion is not None:
+        from click.shell_completion import get_completion_class
+
+        shell = get_completion_class(options.completion)
+        assert shell is not None
+        root = click.get_current_context().find_root().command
+        click.echo(shell(root, {}, "grampus", "_GRAMPUS_COMPLETE").source())
+        return
     found = checks()
     if options.output.as_json:
         print_json(found)

@@ -6,9 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from .command import argument, command, option, repeat_line
+import click
+
+from .command import argument, command, given, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
-from .show import clean, console, notes, pair, print_json, progress_bars, say
+from .show import LINE, clean, console, notes, pair, print_json, progress_bars, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,13 +20,20 @@ if TYPE_CHECKING:
 
 MOST_LINES = 10
 EXAMPLES = 3
+READS = {
+    "terms": "weighted terms or rows of numbers",
+    "text": "texts as strings",
+    "gram": "a Gram matrix",
+    "vectors": "word vectors",
+    "embedding": "embeddings",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of ``inspect``."""
 
-    source: str = argument()
+    source: str | None = argument(required=False)
     documents: SourceOptions
     terms: TermOptions
     machine: MachineOptions
@@ -32,15 +41,26 @@ class Options:
     lines: int = option(f"Most frequent lines to show. [{MOST_LINES}]", default=MOST_LINES, metavar="N")
 
 
-@command(Options, "inspect", "Show what is in documents: languages, lengths, terms.")
+@command(Options, "inspect", "Show what is in documents, or explain a kernel.")
 def inspect(options: Options) -> None:
     """Show what SOURCE holds, and what of it will be counted, without clustering it.
+
+    Without SOURCE, explain --kernel, such as 'cosine|shift': a kernel, then transforms, each after a bar. Kernels add
+    (+), multiply (*), take a weight (0.5 *) and the name of an input (@embedding); parentheses group.
 
     \b
     Examples:
       grampus inspect news/
       grampus inspect news.csv --text body --json
+      grampus inspect --kernel 'cosine|power(0.6)|map'
+      grampus inspect --kernel 'cosine|principal(auto) + 0.5 * cosine@embedding'
     """
+    if options.source is None:
+        if not given(("kernel",)):
+            raise click.UsageError("Give documents to inspect, or a --kernel to explain.")
+        refuse({*names_of(SourceOptions, TermOptions), "lines"} - {"kernel"}, "without SOURCE")
+        explain_kernel(options.terms.kernel, options.output)
+        return
     options.documents.check(options.source)
     options.terms.check()
     options.machine.apply()
@@ -55,6 +75,24 @@ def inspect(options: Options) -> None:
         print_json({**found, "command": repeat_line()})
     elif not options.output.quiet:
         _show(found, console())
+
+
+def explain_kernel(spelling: str, output: OutputOptions) -> None:
+    """Print a kernel in words and formulas."""
+    from ..kernels import parse_kernel
+    from ..kernels.explain import explain
+
+    explained = explain(parse_kernel(spelling))
+    if output.as_json:
+        print_json({**explained, "command": repeat_line()})
+    elif not output.quiet:
+        out = console()
+        reads = ", ".join(READS.get(name, f"the input {name}") for name in explained["inputs"])
+        out.print(clean(f"{explained['spelling']}: takes {reads}", LINE))
+        for entry in explained["parts"]:
+            out.print(clean(f"{entry['number']}. {entry['spelling']}: {entry['words']}", LINE))
+            pair(out, "", entry["formula"], 3)
+        say(out, f"Again: {repeat_line()}")
 
 
 def survey(corpus: Corpus, vectorizer: TermVectorizer, most_lines: int = MOST_LINES) -> dict[str, Any]:
@@ -186,7 +224,7 @@ def _show(found: dict[str, Any], out: Console) -> None:
         for entry in found["lines"]:
             out.print(f"{entry['documents']:9,}  {clean(entry['line'], out.width - 11)}", soft_wrap=True)
     if found["dropped"]:
-        say(out, "", "Not counted (pieces, documents); --no-clean counts it, too")
+        say(out, "", "Not counted (pieces, documents); [terms] clean = false counts it, too")
         for entry in found["dropped"]:
             out.print(f"{entry['pieces']:9,}  {entry['documents']:9,}  {entry['kind']}", soft_wrap=True)
             for example in entry["examples"]:

@@ -26,7 +26,7 @@ _NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
     "report": "Write a saved run as one HTML page that works offline.",
-    "inspect": "Show what is in documents: languages, lengths, terms.",
+    "inspect": "Show what is in documents, or explain a kernel.",
     "choose-k": "Choose the number of clusters, and say how certain it is.",
     "tree": "Show the tree of a saved run, or grow one from documents.",
     "edit": "Rename, merge, split and correct clusters of a saved run.",
@@ -35,13 +35,12 @@ COMMANDS = {  # in the order of use; each is a file of this folder, loaded when 
     "assign": "Assign new documents to the clusters of a saved run.",
     "evaluate": "Compare the clusters of a saved run with known classes.",
     "compare": "Show which documents moved between two saved runs.",
-    "describe-kernel": "Explain a kernel in words and formulas.",
     "vectors": "Register, list and remove sets of word vectors.",
     "cache": "Show or clear the cache of vectors and embeddings.",
     "demo": "Cluster a real corpus that comes with Grampus.",
     "doctor": "Show versions, extras, threads and memory.",
-    "completion": "Print a completion script for a shell.",
 }
+MOVED = {"describe-kernel": "inspect --kernel", "completion": "doctor --completion"}  # commands of 0.2
 
 
 class _Commands(Mapping[str, click.Command]):
@@ -66,6 +65,17 @@ class _Group(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of use."""
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command; where one has gone, the error names its new place."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            if args[0] not in MOVED:
+                raise
+            raise click.UsageError(f"{error.message} Use 'grampus {MOVED[args[0]]}'.", ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write what each command does."""
@@ -93,7 +103,7 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
         if args is None:
             warnings.formatwarning = _warning
             gc.set_threshold(*RARELY)
-        if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `completion` prints
+        if "_GRAMPUS_COMPLETE" in os.environ:  # set by the script that `doctor --completion` prints
             from click.shell_completion import shell_complete
 
             sys.exit(shell_complete(grampus, {}, "grampus", "_GRAMPUS_COMPLETE", os.environ["_GRAMPUS_COMPLETE"]))

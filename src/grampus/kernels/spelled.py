@@ -12,9 +12,9 @@ class Spelled:
 
     name: ClassVar[str]
     words: ClassVar[str] = ""
-    """One-line description for ``grampus describe-kernel``; if empty, the docstring's first line is used."""
+    """One-line description for ``grampus inspect --kernel``; if empty, the docstring's first line is used."""
     formula: ClassVar[str] = ""
-    """The formula for ``grampus describe-kernel``."""
+    """The formula for ``grampus inspect --kernel``."""
 
     def __str__(self) -> str:
         written = []
