@@ -7,12 +7,7 @@ author = "The Grampus contributors"
 copyright = "The Grampus contributors"  # noqa: A001  (Sphinx asks for this name)
 release = version = installed_version("grampus")
 
-extensions = [
-    "myst_parser",
-    "sphinx.ext.autodoc",
-    "sphinx.ext.autosummary",
-    "numpydoc",
-]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.autosummary", "numpydoc"]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build", "_templates"]
 templates_path = ["_templates"]

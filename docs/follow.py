@@ -119,8 +119,11 @@ def build_wheel(place: Path) -> Path:
     return next(place.glob("*.whl"))
 
 
-def follow(page: str, here: bool = False) -> Followed:
-    """Do what the page says in an empty folder; `here` means in the present environment, without installing."""
+def follow(page: str, here: bool = False, extras: str = "") -> Followed:
+    """Do what the page says in an empty folder; `here` means in the present environment, without installing.
+
+    `extras`, such as "[files]", are installed with the wheel.
+    """
     steps = steps_of(page)
     last = next((number for number, step in enumerate(steps) if step.text == INSTALL), -1)
     began = time.perf_counter()
@@ -130,7 +133,7 @@ def follow(page: str, here: bool = False) -> Followed:
         for made in (place, out, guard):
             made.mkdir()
         (guard / "sitecustomize.py").write_text(_GUARD, encoding="utf-8")
-        wheel = None if here else str(build_wheel(scratch / "wheel"))
+        wheel = None if here else f"{build_wheel(scratch / 'wheel')}{extras}"
         script = scratch / "script.sh"
         script.write_text(script_of(steps, shlex.quote(str(out)), str(guard), wheel), encoding="utf-8")
         subprocess.run(["bash", str(script)], cwd=place, env=environment_of(scratch, here), check=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -12,9 +11,8 @@ from pathlib import Path
 
 from lab import claims
 from lab.conditions import conditions
-from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, write
+from lab.harness import RESULTS, ROWS, SCRATCH, SECTIONS, Record, Row, discover, load, run, store, write
 
-PART = re.compile(r"<!-- (\w+) -->\n\n## .*?<!-- end of \1 -->", re.DOTALL)  # what a module has on a page
 TITLES = {
     "promises": "What Grampus promises",
     "speed": "Speed next to other packages",
@@ -42,10 +40,7 @@ def bad(text: str) -> bool:
 
 
 def page(section: str, rows: Sequence[Row], folder: Path, quick: bool = False) -> str:
-    """Return the Markdown page of a section: a table of its rows for each module, and what they found below it.
-
-    Parts of an older page in the folder whose module is gone are kept at the end: their rows cannot be run again.
-    """
+    """Return the Markdown page of a section: a table of its rows for each module, and what they found below it."""
     parts = [f"# {TITLES[section]}", f"Written by `python -m lab {section} --save`."]
     for module, members in groupby(rows, key=lambda found: found.module.rpartition(".")[2]):
         lines = ["| row | shows | figure | result | made |", "|---|---|---|---|---|"]
@@ -55,23 +50,14 @@ def page(section: str, rows: Sequence[Row], folder: Path, quick: bool = False) -
             if record is None:
                 continue
             date, name, seconds = (record.made.get(key, "–") for key in ("date", "commit", "seconds"))
-            cells = (
-                found.name,
-                found.text,
-                record.figure,
-                verdict(found, record, quick),
-                f"{date}, {name}, {seconds} s",
-            )
+            made, judged = f"{date}, {name}, {seconds} s", verdict(found, record, quick)
+            cells = (found.name, found.shows, record.figure, judged, made)
             lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
             if record.body:
-                bodies.append(f"### {found.name}\n\n{found.text}\n\n{record.body}\n\n{_made(record)}")
+                bodies.append(f"### {found.name}\n\n{found.shows}\n\n{record.body}\n\n{_made(record)}")
         if len(lines) == 2:
             continue  # nothing was measured yet
         parts += [f"<!-- {module} -->\n\n## {module}", "\n".join(lines), *bodies, f"<!-- end of {module} -->"]
-    known = {found.module.rpartition(".")[2] for found in rows}
-    older = folder / f"{section}.md"
-    if older.exists():
-        parts += [match[0] for match in PART.finditer(older.read_text(encoding="utf-8")) if match[1] not in known]
     return "\n\n".join(parts) + "\n"
 
 
@@ -123,13 +109,13 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
     for found in selected:
         how, record = state(found, options.quick, folders)
         if options.list:
-            print(f"{found.section:9} {found.name:32} {how:8} {found.text}")
+            print(f"{found.section:9} {found.name:32} {how:8} {found.shows}")
             continue
         if record is None or how != "current" or options.again:
-            print(f"{found.section} {found.name}: {found.text}", flush=True)
+            print(f"{found.section} {found.name}: {found.shows}", flush=True)
             record = run(found, options.quick, options.seed, folder)
         if options.save and record.status == "done" and load(found, folder) == record:
-            _keep(found, folder, results)
+            _keep(found, record, folder, results)
         verdicts.append(verdict(found, record, options.quick))
         print(f"{found.section} {found.name}: {record.figure} [{verdicts[-1]}]", flush=True)
         if record.body:
@@ -144,11 +130,11 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
     return int(any(map(bad, verdicts)))
 
 
-def _keep(found: Row, folder: Path, results: Path) -> None:
+def _keep(found: Row, record: Record, folder: Path, results: Path) -> None:
     """Copy a result and its pictures to the committed ones."""
-    (results / found.section).mkdir(parents=True, exist_ok=True)
-    place = folder / found.section
-    for file in (place / f"{found.name}.json", *place.glob(f"{found.name}-*.png")):
+    store(found, record, results)
+    for file in (folder / found.section).glob(f"{found.name}-*.png"):
+        (results / found.section).mkdir(parents=True, exist_ok=True)
         shutil.copy(file, results / found.section / file.name)
 
 

@@ -18,10 +18,10 @@ LONGEST = 160  # characters of evidence; the row has all of it
 
 def of(row: Row, record: Record) -> Iterator[tuple[str, str, str]]:
     """Yield claim, verdict and evidence of one result."""
-    if SENTENCE.search(row.text) and record.measures:
+    if SENTENCE.search(row.shows) and record.measures:
         known = conditions()
         held = not any(known[name].missed(record.measures) for name in row.conditions)
-        yield row.text, "held" if held else "**not held**", record.figure
+        yield row.shows, "held" if held else "**not held**", record.figure
     for claim, verdict, evidence in CLAIM.findall(record.body):
         yield claim, verdict, evidence if len(evidence) <= LONGEST else f"{evidence[:LONGEST].rsplit(' ', 1)[0]} …"
 

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 NEAR = 0.03  # a cell further than this from the published value is marked
 
 
@@ -21,6 +23,11 @@ class Cell:
     published: float | None = None
     error: float | None = None
     digits: int = 3
+
+    @classmethod
+    def of(cls, values: Any) -> Cell:
+        """Return the mean of some trials with its standard error."""
+        return cls(float(np.mean(values)), error=float(np.std(values, ddof=1) / np.sqrt(len(values))))
 
     @property
     def difference(self) -> float | None:

@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import tomllib
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ RESULTS = ROOT / "lab" / "results"  # written with --save only
 SCRATCH = ROOT / ".lab"  # ignored by git
 SECTIONS = ("promises", "speed", "quality", "papers")
 VERSIONS = ("numpy", "scipy", "scikit-learn")
+TABLE: dict[str, Any] = tomllib.loads((ROOT / "lab" / "rows.toml").read_text(encoding="utf-8"))
 Function = Callable[["Task"], Found]
 
 
@@ -37,17 +39,17 @@ class Row:
 
     section: str
     name: str
-    text: str
     function: Function
-    rests_on: tuple[str, ...]
-    conditions: tuple[str, ...] = ()
+    shows: str
+    rests_on: Sequence[str]
+    conditions: Sequence[str] = ()
     data: bool = False
-    timeout: float = 3600.0
+    hours: float = 1.0
 
     @property
     def module(self) -> str:
         """The module that defines the row."""
-        return self.function.__module__
+        return str(getattr(self.function, "func", self.function).__module__)
 
     def sources(self, root: Path = SOURCES) -> list[Path]:
         """Return the files the result rests on: the named modules or packages, the row's own file and its table."""
@@ -72,38 +74,13 @@ class Row:
 ROWS: dict[tuple[str, str], Row] = {}
 
 
-def row(
-    section: str,
-    name: str,
-    text: str,
-    *,
-    rests_on: tuple[str, ...],
-    conditions: tuple[str, ...] = (),
-    data: bool = False,
-    timeout: float = 3600.0,
-) -> Callable[[Function], Function]:
-    """Register the decorated function as a row.
-
-    Parameters
-    ----------
-    section, name : str
-        Where the row belongs, and what it is called on the command line.
-    text : str
-        What it shows.
-    rests_on : tuple of str
-        Modules or packages below ``grampus``, such as "gram" or "cluster.kmeans".
-    conditions : tuple of str
-        Entries of conditions.toml that must hold of the measures.
-    data : bool
-        Whether it needs the corpora in ``GRAMPUS_DATA``.
-    timeout : float
-        Seconds after which it is stopped.
-    """
+def row(section: str, name: str, **entry: Any) -> Callable[[Function], Function]:
+    """Register the decorated function as a row; its `entry` is the one of rows.toml unless it is given."""
 
     def register(function: Function) -> Function:
         if (section, name) in ROWS:
             raise ValueError(f"names of rows must differ; {section} {name!r} exists already")
-        ROWS[section, name] = Row(section, name, text, function, rests_on, conditions, data, timeout)
+        ROWS[section, name] = Row(section, name, function, **(entry or TABLE[section][name]))
         return function
 
     return register
@@ -147,8 +124,6 @@ class Task:
 class Record:
     """A stored result. `status` is done, crashed, timed out or not run; conditions are judged when it is read."""
 
-    section: str
-    name: str
     status: str
     figure: str = ""
     measures: dict[str, float] = field(default_factory=dict)
@@ -158,37 +133,47 @@ class Record:
     key: str = ""
 
 
+def records(section: str, folder: Path) -> dict[str, Any]:
+    """Return the stored results of a section by the names of their rows."""
+    try:
+        return dict(json.loads((folder / f"{section}.json").read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        return {}
+
+
 def load(found: Row, folder: Path) -> Record | None:
     """Return the stored result of a row, or None."""
-    try:
-        return Record(**json.loads((folder / found.section / f"{found.name}.json").read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
-        return None
+    stored = records(found.section, folder).get(found.name)
+    return None if stored is None else Record(**stored)
+
+
+def store(found: Row, record: Record, folder: Path) -> None:
+    """Put a result into the file of its section."""
+    kept = records(found.section, folder) | {found.name: asdict(record)}
+    text = json.dumps(dict(sorted(kept.items())), indent=1, ensure_ascii=False)
+    write(folder / f"{found.section}.json", f"{text}\n")
 
 
 def run(found: Row, quick: bool = False, seed: int = 0, folder: Path = SCRATCH) -> Record:
     """Run a row in a fresh process and store the result; a row that crashed or ran too long has one, too."""
     if found.data and not os.environ.get("GRAMPUS_DATA"):
-        return Record(found.section, found.name, "not run", detail="set GRAMPUS_DATA to the folder of the corpora")
+        return Record("not run", detail="set GRAMPUS_DATA to the folder of the corpora")
     place = folder / found.section
     place.mkdir(parents=True, exist_ok=True)
-    key, answer = found.key(quick), place / f"{found.name}.answer"
+    key, answer, log = found.key(quick), place / f"{found.name}.answer", place / f"{found.name}.log"
     answer.unlink(missing_ok=True)
     words = [found.module, found.section, found.name, str(answer), str(seed), key]
-    command = [sys.executable, "-m", "lab.worker", *words]
-    record = Record(found.section, found.name, "crashed", made=provenance(found, quick), key=key)
-    log = place / f"{found.name}.log"
+    record = Record("crashed", made=provenance(found, quick), key=key)
+    environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "LAB_QUICK": "1" if quick else ""}
     began = time.perf_counter()
     with log.open("w", encoding="utf-8") as output:
-        environment = {"OPENBLAS_NUM_THREADS": "1", **os.environ, "LAB_QUICK": "1" if quick else ""}
+        how: dict[str, Any] = {"stdout": output, "stderr": subprocess.STDOUT, "start_new_session": True}
         # A session of its own: processes that a row starts must end with it.
-        process = subprocess.Popen(
-            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT, start_new_session=True
-        )
+        process = subprocess.Popen([sys.executable, "-m", "lab.worker", *words], cwd=ROOT, env=environment, **how)
         try:
-            process.wait(found.timeout)
+            process.wait(3600 * found.hours)
         except subprocess.TimeoutExpired:
-            record.status, record.detail = "timed out", f"no result after {found.timeout:.0f} s"
+            record.status, record.detail = "timed out", f"no result after {found.hours:g} hours"
         finally:
             _end(process)
     if record.status == "crashed" and answer.exists():
@@ -198,7 +183,7 @@ def run(found: Row, quick: bool = False, seed: int = 0, folder: Path = SCRATCH) 
         record.detail = lines[-1] if lines else f"exit status {process.returncode}"
     record.made |= {"seconds": round(time.perf_counter() - began, 1)}
     answer.unlink(missing_ok=True)
-    write(place / f"{found.name}.json", json.dumps(asdict(record), indent=1, ensure_ascii=False) + "\n")
+    store(found, record, folder)
     return record
 
 

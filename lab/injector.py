@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import faulthandler
 import io
 import os
 import shutil
@@ -30,7 +31,7 @@ from lab.harness import ROOT
 
 KINDS = ("none", "open", "read", "write", "sync", "rename", "mkdir", "unlink", "lock", "alloc")  # as in faults.c
 LARGE = 16_384  # bytes of an allocation that may fail
-LONGEST = 600.0  # seconds of a trial, on a machine that may be busy
+LONGEST = 600  # seconds of a trial, on a machine that may be busy
 KILL = -1  # in place of an error: the process ends at the call
 SOURCES = str(ROOT / "src" / "grampus")
 TEMPORARY = "tmp"  # where commands put temporary files, in their folder
@@ -52,15 +53,20 @@ class Fault:
 
 @dataclass(frozen=True)
 class Job:
-    """A command (or a function), and the files and folders that it writes, which were there before unless `fresh`."""
+    """A command (or a function), and the files and folders that it writes."""
 
     name: str
     words: tuple[str, ...]
     outputs: tuple[str, ...]
     function: Callable[[], None] | None = None
-    fresh: bool = False
     without: tuple[str, ...] = ()  # kinds of faults that cannot be tried
     may_keep: tuple[str, ...] = ()  # outputs that a failure may leave half finished, to be continued
+
+    def run(self) -> None:
+        """Run it in this process."""
+        from grampus.cli import main
+
+        self.function() if self.function is not None else main(list(self.words))
 
 
 @dataclass
@@ -80,7 +86,7 @@ class Server:
     folder: Path
     before: Path
     library: Any
-    expected: dict[str, dict[str, str]] = field(default_factory=dict)
+    expected: dict[str, str] = field(default_factory=dict)
 
     def restore(self) -> None:
         """Put the folder back as it was."""
@@ -89,88 +95,62 @@ class Server:
 
     def warm(self, job: Job) -> None:
         """Run a job in this process once, so that forks find what it keeps in memory: trials take half as long."""
-        before, out = Path.cwd(), io.StringIO()
+        before = Path.cwd()
         os.chdir(self.folder)
-        with redirect_stdout(out), suppress(SystemExit):
-            job.function() if job.function is not None else _main(job)
+        with redirect_stdout(io.StringIO()), suppress(SystemExit):
+            job.run()
         os.chdir(before)
         self.restore()
         assert threading.active_count() == 1  # a fork would not have the others
 
     def trial(self, job: Job, fault: Fault | None, number: int) -> Trial:
         """Run a job in a fork with one fault."""
-        errors = tempfile.TemporaryFile()  # noqa: SIM115  (the fork writes to it)
         began = time.perf_counter()
-        child = os.fork()
-        if child == 0:
-            status = 70
-            try:
-                os.chdir(self.folder)
-                os.environ["TMPDIR"], tempfile.tempdir = str(self.folder / TEMPORARY), None
-                os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-                os.dup2(errors.fileno(), 2)
-                status = self._inside(job, fault, number)
-            finally:
-                os._exit(status)
-        end = time.monotonic() + LONGEST
-        while True:
-            done, code = os.waitpid(child, os.WNOHANG)
-            if done:
-                break
-            if time.monotonic() > end:
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-                code = signal.SIGALRM
-                break
-            time.sleep(0.002)
-        errors.seek(0)
-        told = errors.read().decode("utf-8", "replace")
-        errors.close()
-        return Trial(os.waitstatus_to_exitcode(code), told, self.library.faults_seen(), time.perf_counter() - began)
+        with tempfile.TemporaryFile() as errors:
+            child = os.fork()
+            if child == 0:
+                status = 70
+                try:
+                    signal.alarm(LONGEST)
+                    os.chdir(self.folder)
+                    os.environ["TMPDIR"], tempfile.tempdir = str(self.folder / TEMPORARY), None
+                    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+                    os.dup2(errors.fileno(), 2)
+                    status = self._inside(job, fault, number)
+                finally:
+                    os._exit(status)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            errors.seek(0)
+            told = errors.read().decode("utf-8", "replace")
+        return Trial(code, told, self.library.faults_seen(), time.perf_counter() - began)
 
     def _inside(self, job: Job, fault: Fault | None, number: int) -> int:
-        from grampus.cli import main
-
-        faulthandler_off()
-        kind = "none" if fault is None else fault.kind
-        if kind in PYTHON:
+        faulthandler.disable()  # a crash is a signal, without a picture of it
+        fault = fault or Fault("none")
+        if fault.kind in PYTHON:
             self.library.faults_arm(0, 0, 0, 0, LARGE)
-            watch(MemoryError if kind == "memory" else KeyboardInterrupt, number, self.library, fault)
+            watch(MemoryError if fault.kind == "memory" else KeyboardInterrupt, number, self.library, fault)
         else:
-            error, lasting = (fault.error, int(fault.lasting)) if fault else (0, 0)
-            self.library.faults_arm(KINDS.index(kind), number, error, lasting, LARGE)
+            self.library.faults_arm(KINDS.index(fault.kind), number, fault.error, int(fault.lasting), LARGE)
+        status = 0
         try:
-            if job.function is not None:
-                job.function()
-            else:
-                main(list(job.words))
+            job.run()
         except SystemExit as end:
             status = end.code if isinstance(end.code, int) else 71
         except BaseException:
-            self.library.faults_disarm()
-            sys.setprofile(None)
+            self._disarm()
             traceback.print_exc()
             status = 72
         finally:
-            self.library.faults_disarm()
-            sys.setprofile(None)
+            self._disarm()
         return status
 
-
-def _main(job: Job) -> None:
-    from grampus.cli import main
-
-    main(list(job.words))
+    def _disarm(self) -> None:
+        self.library.faults_disarm()
+        sys.setprofile(None)
 
 
-def faulthandler_off() -> None:
-    """Let a crash be a signal, without a picture of it."""
-    import faulthandler
-
-    faulthandler.disable()
-
-
-def watch(error: type[BaseException], number: int, library: Any, fault: Fault | None) -> None:
+def watch(error: type[BaseException], number: int, library: Any, fault: Fault) -> None:
     """Raise an error at the n-th place of Grampus that calls something, each place once.
 
     Not in `main` itself: before its first line and at its last, ``sys.exit``, nobody is there to catch it.
@@ -181,18 +161,15 @@ def watch(error: type[BaseException], number: int, library: Any, fault: Fault | 
     outermost = main.__code__
 
     def profile(frame: Any, event: str, _: Any) -> None:
-        if event not in ("call", "c_call") or not frame.f_code.co_filename.startswith(SOURCES):
-            return
-        if frame.f_code is outermost:
-            return
         key = (frame.f_code, frame.f_lasti if event == "c_call" else -1)
-        if key in places:
+        inside = frame.f_code is not outermost and frame.f_code.co_filename.startswith(SOURCES)
+        if not inside or event not in ("call", "c_call") or key in places:
             return
         places.add(key)
         library.faults_count()
         if len(places) == number:
             sys.setprofile(None)
-            if fault is not None and fault.error == KILL:
+            if fault.error == KILL:
                 os.kill(os.getpid(), signal.SIGKILL)
             raise error
 
@@ -212,9 +189,8 @@ def shim(folder: str) -> str:
     if compiler is None or sys.platform != "linux":
         raise Unavailable("needs Linux and a C compiler")
     made = f"{folder}/faults.so"
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-O1", "-o", made, str(ROOT / "lab/promises/faults.c"), "-ldl"], check=True
-    )
+    source = str(ROOT / "lab/promises/faults.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", "-o", made, source, "-ldl"], check=True)
     return made
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import resource
 import sys
 from pathlib import Path
 
@@ -24,7 +23,6 @@ def main(module: str, section: str, name: str, answer: str, seed: str, key: str)
         return
     body = "\n\n".join(part for part in (found.markdown(), *draw(found, section, name, Path(answer).parent)) if part)
     measures = {measure: float(value) for measure, value in found.measures.items()}
-    measures |= {"peak_mb": peak_mb()}
     shown = {"status": "done", "figure": found.summary(), "measures": measures, "body": body}
     Path(answer).write_text(json.dumps(shown), encoding="utf-8")
 
@@ -42,17 +40,6 @@ def draw(found: Found, section: str, name: str, folder: Path) -> list[str]:
         figure.savefig(folder / f"{name}-{title}.png", dpi=110, metadata={"Software": None})
         shown.append(f"![{title}]({section}/{name}-{title}.png)")
     return shown
-
-
-def peak_mb() -> float:
-    """Return the largest resident memory of this process or of one it waited for, in MB."""
-    # Not getrusage for this process: across exec its value starts from the parent's memory.
-    status = Path("/proc/self/status")
-    own = 0.0
-    if status.exists():
-        lines = status.read_text(encoding="ascii").splitlines()
-        own = next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
-    return round(max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024), 1)
 
 
 if __name__ == "__main__":

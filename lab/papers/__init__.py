@@ -9,5 +9,5 @@ from typing import Any
 
 from lab.harness import row
 
-paper = partial(row, "papers", data=True, timeout=24 * 3600)
+paper = partial(row, "papers")
 PUBLISHED: dict[str, Any] = tomllib.loads((Path(__file__).parent / "published.toml").read_text(encoding="utf-8"))

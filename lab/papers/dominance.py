@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -36,7 +35,6 @@ NOT_UNIT = "p=0.6, rows as they are"
 EVERY = COLUMNS | UNMAPPED | SMALL | {NOT_UNIT: ("cosine|power(0.6)", False)}
 CLASSIC = ("classic", "classic3")
 FIELDS = ("T W", "T A W", "T A B W", "T A B W K C N")  # title, author, source, abstract, keywords, categories, notes
-RESTS_ON = ("cluster", "gram")
 Trials = dict[str, dict[str, Any]]  # by column
 
 
@@ -94,7 +92,7 @@ def described(name: str, headers: str = "kept", fields: str = "") -> list[float]
     return [*found.x.shape, float(dominance_ratio(parse_kernel("cosine").gram(found.x)))]
 
 
-@paper("dominance-table1", "The data sets and their dominance ratios.", rests_on=("gram", "text"))
+@paper("dominance-table1")
 def table1(task: Task) -> Found:
     rows = []
     for name in names(task):
@@ -137,24 +135,9 @@ def scores(task: Task, score: str, setting: Setting) -> Found:
     return Found(figure, {"near": near, "wider": wider}, [Table(score.upper(), ("set", *columns), rows)], claims, notes)
 
 
-def _table_of(score: str, setting: Setting) -> Callable[[Task], Found]:
-    def run(task: Task) -> Found:
-        return scores(task, score, setting)
-
-    return run
-
-
 for _table, _score in (("table2", "nmi"), ("table3", "anmi")):
-    for _name, _setting, _conditions in (
-        (_table, CONFIRMED, ("dominance-near", "dominance-wider")),
-        (f"{_table}-equation4", AS_WRITTEN, ()),
-    ):
-        paper(
-            f"dominance-{_name}",
-            f"Mean {_score.upper()} of 250 random starts, {'Eqn 4' if _conditions == () else 'every pair once'}.",
-            rests_on=RESTS_ON,
-            conditions=_conditions,
-        )(_table_of(_score, _setting))
+    for _name, _setting in ((_table, CONFIRMED), (f"{_table}-equation4", AS_WRITTEN)):
+        paper(f"dominance-{_name}")(partial(scores, score=_score, setting=_setting))
 
 
 def aa_level(found: dict[str, Trials]) -> Claim:
@@ -177,7 +160,7 @@ def fewest_moves(found: dict[str, Trials]) -> Claim:
     )
 
 
-@paper("dominance-claims", "What the paper says of its tables, held or not, with Eqn 4.", rests_on=RESTS_ON)
+@paper("dominance-claims")
 def claims(task: Task) -> Found:
     powers = POWERS[2:3] if task.quick else POWERS
     columns = (*PLAIN, "DSM", *(f"p={p}" for p in powers), *(f"SP p={p}" for p in powers))
@@ -194,15 +177,12 @@ def claims(task: Task) -> Found:
     return Found(
         claims=[
             Claim("SP without the map always converges.", unsteady == 0, f"{unsteady} runs did not"),
-            Claim(
-                "SP without the map is generally less accurate (NMI is lower in most cells).",
-                lower["nmi"] > cells / 2,
-                f"in {lower['nmi']} of {cells} cells; {told}",
-            ),
-            Claim(
-                "SP without the map is generally less stable (ANMI is lower in most cells).",
-                lower["anmi"] > cells / 2,
-                f"in {lower['anmi']} of {cells} cells",
+            *(
+                Claim(f"SP without the map is generally less {what} in most cells).", lower[score] > cells / 2, seen)
+                for score, what, seen in (
+                    ("nmi", "accurate (NMI is lower", f"in {lower['nmi']} of {cells} cells; {told}"),
+                    ("anmi", "stable (ANMI is lower", f"in {lower['anmi']} of {cells} cells"),
+                )
             ),
             Claim("p = 0.6 is best on average.", max(powers, key=lambda p: mean[f"p={p}"]) == 0.6, told),
             aa_level(found),
@@ -232,18 +212,18 @@ def grid(task: Task, cases: list[tuple[str, Setting]]) -> Found:
     return Found(tables=[Table("Ours (published)", heads, rows)], notes=[f"Otherwise: {CONFIRMED}."])
 
 
-@paper("dominance-headers", "What is kept of the posts' headers, side by side.", rests_on=RESTS_ON)
+@paper("dominance-headers")
 def headers(task: Task) -> Found:
     return grid(task, [(name, Setting(headers=kept)) for name in NEWS[: task.trials(2, 1)] for kept in HEADERS])
 
 
-@paper("dominance-fields", "Which fields of classic's records are read, side by side.", rests_on=RESTS_ON)
+@paper("dominance-fields")
 def fields(task: Task) -> Found:
     sets = ("classic3",) if task.quick else ("classic", "classic3")
     return grid(task, [(name, Setting(fields=kept)) for name in sets for kept in FIELDS[: task.trials(4, 2)]])
 
 
-@paper("dominance-shares", "Cells near the published ones, by what is read of posts and records.", rests_on=RESTS_ON)
+@paper("dominance-shares")
 def shares(task: Task) -> Found:
     """Choose headers and fields by the columns without the map, then show the best setting with all columns."""
     sets = ("bbcsport", "cstr", "classic3") if task.quick else names(task)
@@ -279,12 +259,7 @@ def apart(better: dict[str, Any], worse: dict[str, Any]) -> float:
     return float((better["nmi"] - worse["nmi"]) / max(np.hypot(better["error"], worse["error"]), 1e-12))
 
 
-@paper(
-    "dominance-all-but-one",
-    "AA and DS are more accurate than the original matrix in all but one case (§4.2).",
-    rests_on=RESTS_ON,
-    conditions=("dominance-all-but-one",),
-)
+@paper("dominance-all-but-one")
 def all_but_one(task: Task) -> Found:
     found = {name: trials(task, name, PLAIN) for name in names(task)}
     not_better = [n for n, f in found.items() if min(f["AA"]["nmi"], f["DS"]["nmi"]) <= f["orig"]["nmi"]]
@@ -293,12 +268,7 @@ def all_but_one(task: Task) -> Found:
     return Found(figure, {"sets": len(not_better)}, [Table("Mean NMI", ("set", *PLAIN), rows)])
 
 
-@paper(
-    "dominance-stability",
-    "A dominated matrix consistently has poor stability (§4.2).",
-    rests_on=RESTS_ON,
-    conditions=("dominance-stability",),
-)
+@paper("dominance-stability")
 def stability(task: Task) -> Found:
     columns = (*PLAIN, "p=0.6") if task.quick else tuple(COLUMNS)
     found = {name: trials(task, name, columns) for name in names(task)}
@@ -313,12 +283,7 @@ def stability(task: Task) -> Found:
     return Found(figure, {"sets": len(steadier)}, [table])
 
 
-@paper(
-    "dominance-few-iterations",
-    "With the map after the shift (DSM) every run converges after relatively few iterations (§4.2).",
-    rests_on=RESTS_ON,
-    conditions=("dominance-dsm-converges", "dominance-dsm-iterations"),
-)
+@paper("dominance-few-iterations")
 def few_iterations(task: Task) -> Found:
     columns = ("orig", "DS", "AA", "DSM")
     found = {name: trials(task, name, columns) for name in names(task)}
@@ -333,12 +298,7 @@ def few_iterations(task: Task) -> Found:
     return Found(figure, measures, [Table("Mean iterations", ("set", *columns), rows)])
 
 
-@paper(
-    "dominance-small-powers",
-    "Powers below 0.4 are invariably and significantly less accurate than the original matrix (§4.1).",
-    rests_on=RESTS_ON,
-    conditions=("dominance-small-powers",),
-)
+@paper("dominance-small-powers")
 def small_powers(task: Task) -> Found:
     powers = SMALLER[1:2] if task.quick else SMALLER
     columns = ("orig", *(f"p={p}" for p in powers))
@@ -349,12 +309,7 @@ def small_powers(task: Task) -> Found:
     return Found(figure, {"cells": len(cells)}, [Table("Mean NMI of 50 starts, with the map", ("set", *columns), rows)])
 
 
-@paper(
-    "dominance-unit-rows",
-    "The map is significantly better with rows of unit length (§3.3).",
-    rests_on=RESTS_ON,
-    conditions=("dominance-unit-rows",),
-)
+@paper("dominance-unit-rows")
 def unit_rows(task: Task) -> Found:
     columns = ("p=0.6", NOT_UNIT)
     found = {name: trials(task, name, columns, full=50) for name in names(task)}
@@ -368,7 +323,7 @@ def unit_rows(task: Task) -> Found:
     return Found(figure, {"share": len(better) / len(found)}, [table])
 
 
-@paper("dominance-figure1", "The Gram of cstr, as a picture, ordered by class.", rests_on=("gram",))
+@paper("dominance-figure1")
 def figure1(task: Task) -> Found:
     found = documents("cstr")
     matrix = parse_kernel("cosine").gram(found.x[np.argsort(found.labels, kind="stable")]).dense()
@@ -383,7 +338,7 @@ def figure1(task: Task) -> Found:
     return Found(text, pictures={"gram": picture})
 
 
-@paper("dominance-figure2", "The trailing eigenvalues of cstr before and after σ = −1.", rests_on=("gram",))
+@paper("dominance-figure2")
 def figure2(task: Task) -> Found:
     x = documents("cstr").x
     grams = {spelling: parse_kernel(spelling).gram(x) for spelling in ("cosine", "cosine|shift(-1)")}
@@ -415,7 +370,7 @@ def figure2(task: Task) -> Found:
     return Found(claims=judged, pictures={"eigenvalues": picture})
 
 
-@paper("dominance-figure3", "Reassignments in the first ten iterations on cstr.", rests_on=RESTS_ON)
+@paper("dominance-figure3")
 def figure3(task: Task) -> Found:
     found = trials(task, "cstr", ("orig", "DS", "DSM", "AA", "p=0.6"))
     rows = [(name, *(f"{value:.1f}" for value in f["moves"])) for name, f in found.items()]

@@ -43,12 +43,7 @@ def formula(order: str, gamma: float, sign: int) -> float:
     return sign / (gamma if np.isinf(t) else ((gamma**t + gamma**-t) / 2.0) ** (1.0 / t))
 
 
-@paper(
-    "normalised-figure1",
-    "K^t against the ratio γ of two vectors' lengths, cos θ = 1 and −1.",
-    rests_on=("gram",),
-    conditions=("normalised-formula",),
-)
+@paper("normalised-figure1")
 def figure1(task: Task) -> Found:
     found = {sign: {order: [curve(order, gamma, sign) for gamma in GAMMAS] for order in CURVES} for sign in (1, -1)}
     gap = max(abs(curve(o, g, s) - formula(o, g, s)) for o in CURVES for g in GAMMAS for s in (1, -1))
@@ -89,12 +84,7 @@ def runs(name: str, kernel: str, k: int | None, count: int, seed: int) -> list[f
     return [float(nmi(found.labels, labels)) for labels in result.kmeans.runs.labels]
 
 
-@paper(
-    "normalised-figure2",
-    "NMI of kernel-PCA k-means on five UCI tables, by kernel and order t.",
-    rests_on=("cluster", "gram"),
-    conditions=("normalised-first", "normalised-claims"),
-)
+@paper("normalised-figure2")
 def figure2(task: Task) -> Found:
     names, count = data.TABLES[: task.trials(5, 2)], task.trials(100, 5)
 

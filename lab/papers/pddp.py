@@ -9,9 +9,12 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from grampus import BisectingKernelKMeans, KernelKMeans
 from grampus.metrics import cluster_entropy
+from grampus.text import TermVectorizer
 from lab import Claim, Found, Table, Task, data
 from lab.papers import PUBLISHED, paper
 from lab.papers.rules import tree
@@ -22,12 +25,12 @@ LINEAR = ("k-means", "bisecting k-means", "PDDP", *STEERED)
 KERNEL = ("kernel k-means", "kernel bisecting k-means", "KPDDP", "KPDDP_2MEANS", "KPDDP_OCPC", "KPDDP_OC")
 HYBRIDS = ("KPDDP_2MEANS", "KPDDP_OCPC")
 COUNTERPARTS = {"k-means": "kernel k-means", "PDDP": "KPDDP", "PDDP_2MEANS": "KPDDP_2MEANS", "PDDP_OCPC": "KPDDP_OCPC"}
+CLASSES = ("med", "cran", "cisi")
 OBJECTIVE, ENTROPY, SECONDS, LEAST, LARGEST = range(5)  # of a score; the last two are of the objective
 MEASURES = ((OBJECTIVE, "Objective"), (ENTROPY, "Entropy"))
 POLYNOMIAL, GAUSSIAN = "polynomial(2)", "gaussian(1)"  # the paper gives no parameters; these are ours
 STARTS = 10
 NORMAL_NEAR = 0.0797  # of a normal variable, the share within a tenth of a standard deviation of its mean
-RESTS_ON = ("cluster", "gram")
 Curve = dict[int, list[float]]  # scores by k
 
 
@@ -74,7 +77,7 @@ def curves(task: Task, name: str, algorithms: Iterable[str], kernel: str, direct
     }
 
 
-@paper("pddp-table3", "The data sets.", rests_on=("text",))
+@paper("pddp-table3")
 def table3(task: Task) -> Found:
     rows = []
     for name, printed in PRINTED["table3"].items():
@@ -87,11 +90,11 @@ def table3(task: Task) -> Found:
     return Found(tables=[Table("Ours (published)", columns, rows)], notes=notes)
 
 
-def confusion(name: str, k: int) -> tuple[Any, Any]:
+def confusion(name: str, k: int, found: data.DataSet | None = None) -> tuple[Any, Any]:
     """Return our confusion matrix of CLASSIC3, its columns in the order nearest to the published one, and that."""
-    found, target = load("CLASSIC3"), np.array(PRINTED["table4"][f"{name}-{k}"]["rows"])
+    found, target = found or load("CLASSIC3"), np.array(PRINTED["table4"][f"{name}-{k}"]["rows"])
     labels = tree(name, k).fit(found.x).labels_
-    ours = np.array([np.bincount(labels[found.labels == c], minlength=k) for c in ("med", "cran", "cisi")])
+    ours = np.array([np.bincount(labels[found.labels == c], minlength=k) for c in CLASSES])
     order = min(itertools.permutations(range(k)), key=lambda order: int(np.abs(ours[:, order] - target).sum()))
     return ours[:, order], target
 
@@ -102,7 +105,7 @@ def mixed(table: Any) -> float:
     return float(cluster_entropy(rows, columns))
 
 
-@paper("pddp-table4", "Confusion matrices of CLASSIC3.", rests_on=RESTS_ON, conditions=("pddp-apart", "pddp-table4"))
+@paper("pddp-table4")
 def table4(task: Task) -> Found:
     rows, apart, bits = [], {}, {}
     for name, k in itertools.product(("PDDP", "PDDP_OCPC"), (3, 4)):
@@ -124,7 +127,31 @@ def table4(task: Task) -> Found:
     return Found(text, {"apart": max(apart.values())}, [table], claims)
 
 
-@paper("pddp-figure1", "Projections on the first component, with the cuts.", rests_on=RESTS_ON)
+@paper("pddp-stop-words")
+def stop_words(task: Task) -> Found:
+    """Make tables 3 and 4 with two lists of stop words: the paper names none (its program, TMG, brings its own)."""
+    sets, trees = ("CLASSIC3", "MODAPTE")[: task.trials(2, 1)], list(itertools.product(("PDDP", "PDDP_OCPC"), (3, 4)))
+    how: dict[str, Any] = {"tokenizer": r"[^\W\d_]{3,}", "stemmer": "porter", "min_df": 2, "dtype": np.float64}
+    rows, most, lists = [], {}, {"scikit-learn's": {"stop_words": sorted(ENGLISH_STOP_WORDS)}, "Grampus's own": {}}
+    for stopped, words in lists.items():
+        made = {}
+        for name in sets:
+            texts, labels = data.fields("T A B W", CLASSES) if name == "CLASSIC3" else data.texts("r52_raw_9052")
+            terms = TermVectorizer("lfc", **{**how, **words}).fit_transform(list(texts))
+            made[name] = data.DataSet(name, sp.csr_array(terms), labels)
+        tables = [confusion(name, k, made["CLASSIC3"]) for name, k in trees]
+        apart = [int(np.abs(ours - target).sum()) // 2 for ours, target in tables]
+        most[stopped] = max(apart)
+        rows.append((stopped, *(f"{made[n].x.shape[1]} ({PRINTED['table3'][n][1]})" for n in sets), *apart))
+    columns = ("stop words", *(f"terms of {name} (published)" for name in sets), *(f"{n}, k = {k}" for n, k in trees))
+    figure = "; ".join(f"{name} list at most {count}" for name, count in most.items())
+    table = Table("Terms, and documents of CLASSIC3 in another cell of table 4", columns, rows)
+    notes = ["Letters, three or more, in two documents, Porter's stems; CLASSIC3 with fields T A B W."]
+    measures = {"apart": most["Grampus's own"]}
+    return Found(f"{figure} of 3,891 documents in another cell", measures, [table], notes=notes)
+
+
+@paper("pddp-figure1")
 def figure1(task: Task) -> Found:
     found = load("REUT1" if task.quick else "MODAPTE")
     split = tree("PDDP_OCPC", 2).fit(found.x).tree_.root.split
@@ -195,7 +222,7 @@ def pictures(found: dict[str, dict[str, Curve]]) -> dict[str, Callable[[Any], No
     return {name: partial(picture, which=i, label=name) for i, name in enumerate(("objective", "entropy", "seconds"))}
 
 
-@paper("pddp-figure2", "Linear case: objective, entropy and time against k.", rests_on=RESTS_ON)
+@paper("pddp-figure2")
 def figure2(task: Task) -> Found:
     found = {name: curves(task, name, LINEAR, "linear") for name in ("MODAPTE", "OHSUMED")[: task.trials(2, 1)]}
 
@@ -231,7 +258,7 @@ def figure2(task: Task) -> Found:
     return Found(tables=tables(found), claims=claims, pictures=pictures(found))
 
 
-@paper("pddp-figure3", "PDDP(l) against PDDP_OCPC(l), linear and kernel case.", rests_on=RESTS_ON)
+@paper("pddp-figure3")
 def figure3(task: Task) -> Found:
     cases = [("MODAPTE", "linear"), ("OHSUMED", "linear")]
     cases += [(f"REUT{i}", kernel) for i in (1, 2, 3, 4) for kernel in (POLYNOMIAL, GAUSSIAN)]
@@ -273,11 +300,11 @@ def kernel_figure(task: Task, kernel: str) -> Found:
     return Found(tables=tables(found), claims=claims, notes=notes, pictures=pictures(found))
 
 
-@paper("pddp-figure4", "Kernel versions with a polynomial kernel on REUT1–4.", rests_on=RESTS_ON)
+@paper("pddp-figure4")
 def figure4(task: Task) -> Found:
     return kernel_figure(task, POLYNOMIAL)
 
 
-@paper("pddp-figure5", "Kernel versions with a Gaussian kernel on REUT1–4.", rests_on=RESTS_ON)
+@paper("pddp-figure5")
 def figure5(task: Task) -> Found:
     return kernel_figure(task, GAUSSIAN)

@@ -41,7 +41,6 @@ SCORES: dict[str, Callable[[Any, Any], float]] = {
     "recall": recall,
     "precision": precision,
 }
-RESTS_ON = ("kernels", "cluster")
 DIGITS = 3  # of the published table
 Scores = dict[str, list[float]]
 Labels = NDArray[np.intp]
@@ -157,12 +156,7 @@ def best_length(found: dict[int, dict[str, Scores]], method: str) -> int:
     return min(found, key=lambda length: float(np.mean(found[length][method]["vi"])))
 
 
-@paper(
-    "strings-table1",
-    "Kernel k-means, spectral clustering and k-means on crude, interest and coffee.",
-    rests_on=RESTS_ON,
-    conditions=("strings-wrong-end", "strings-largest"),
-)
+@paper("strings-table1")
 def table1(task: Task) -> Found:
     tables, judged = [], []
     for kernel, source in KERNELS.items():
@@ -245,12 +239,7 @@ def in_r(matrix: NDArray[np.float64] | None = None) -> Labels:
         return np.loadtxt(place / "labels.txt", dtype=np.intp) - 1
 
 
-@paper(
-    "strings-table1-r",
-    "The program's k-means and spectral rows with R's own kmeans.",
-    rests_on=RESTS_ON,
-    conditions=("strings-kmeans-digits",),
-)
+@paper("strings-table1-r")
 def table1_r(task: Task) -> Found:
     gram = parse_kernel("spectrum(20)|normalise").gram(data.strings().x)
     rows, ours = [], by_terms(task)[KMEANS]
@@ -267,7 +256,7 @@ def table1_r(task: Task) -> Found:
     return Found(figure, {"wrong": len(wrong)}, [table], notes=notes)
 
 
-@paper("strings-figure1", "Variation of information against the length of the substrings.", rests_on=RESTS_ON)
+@paper("strings-figure1")
 def figure1(task: Task) -> Found:
     found = {kernel: by_length(task, kernel) for kernel in KERNELS}
     terms = float(np.mean(by_terms(task)[KMEANS]["vi"]))

@@ -16,25 +16,14 @@ from numpy.typing import NDArray
 from grampus.kernels import parse_kernel
 from lab import Claim, Found, Table, Task
 from lab.data import DataSet, texts
-from lab.papers import PUBLISHED, paper
+from lab.papers import PUBLISHED, paper, rules
 from lab.papers.protocol import AS_WRITTEN, CONFIRMED, MIN_DF, Setting, counted, documents, headed, weighted
-from lab.papers.rules import (
-    EQUATION,
-    choose_k,
-    contingencies,
-    kernel_kmeans,
-    reduced,
-    similarities,
-    strengths,
-    strengths_of_sizes,
-)
 from lab.speed.compare import SIDES
 
 PRINTED = PUBLISHED["validation"]
 SCHEMES = ("KM-S", "KM-P", "KKM-S", "RED-S")
 KS = range(2, 11)
 SPLITS = 200  # the paper's τ
-RESTS_ON = ("select", "cluster")
 NOTE = "Scores are the mean of both directions of a split. KM-P is the share of documents matched one to one."
 Top = list[tuple[int, float]]
 # What is clustered, and how: a scheme and its options. The first gives KM-S and KM-P alike.
@@ -59,11 +48,11 @@ def top(scores: dict[int, float]) -> Top:
 def estimates(data: DataSet, family: str, n_splits: int, pairs: float = CONFIRMED.pairs) -> dict[str, Any]:
     """Return the top three by every score of one family, and the score of the true k: cosine kernel, k = 2 … 10."""
     scheme, how = FAMILIES[family]
-    tables = contingencies(data.x, scheme, n_splits, pairs, ks=KS, **how)
+    tables = rules.contingencies(data.x, scheme, n_splits, pairs, ks=KS, **how)
     name = "KM-S" if family == "KM" else family
-    found = {name: strengths(tables), f"{name}{SIZES}": strengths_of_sizes(tables)}
+    found = {name: rules.strengths(tables), f"{name}{SIZES}": rules.strengths_of_sizes(tables)}
     if family == "KM":
-        found["KM-P"] = similarities(tables)
+        found["KM-P"] = rules.similarities(tables)
     return {score: {"top": top(values), "true": values.get(data.k)} for score, values in found.items()}
 
 
@@ -73,7 +62,7 @@ def estimated(task: Task, data: Any, name: str, families: Any, setting: Setting)
     found: dict[str, Any] = {}
     for family in families:
         spherical = FAMILIES[family][0].startswith("KM-")
-        pairs = EQUATION if spherical else setting.pairs  # cosines have no such term
+        pairs = rules.EQUATION if spherical else setting.pairs  # cosines have no such term
         step = f"{name} {family} {count} headers {setting.headers} pairs {pairs}"
         found |= task.step(step, partial(lambda f, p: estimates(data(), f, count, p), family, pairs))
     return found
@@ -84,7 +73,7 @@ def spell(top: Any) -> str:
     return ", ".join(f"{k} ({score:.2f})" for k, score in top)
 
 
-@paper("validation-table2", "The real data sets.", rests_on=("text",))
+@paper("validation-table2")
 def table2(task: Task) -> Found:
     rows = []
     for name, k in PRINTED["true_k"].items():
@@ -110,17 +99,12 @@ def top_three(task: Task, setting: Setting) -> Found:
     right = [name for name in first if first[name] == PRINTED["true_k"][name]]
     same = [name for name in names if first[name] == found[name, "KKM-S"][0][0]]
     missed = [name for name in names if PRINTED["true_k"][name] not in [k for k, _ in found[name, "RED-S"]]]
+    told = f"the same on {', '.join(same) or 'none'}", f"missed on {', '.join(missed) or 'none'}"
     claims = [
         Claim(
-            "RED-S's first choice is KKM-S's on all sets but ng17-19.",
-            set(names) - set(same) <= {"ng17-19"},
-            f"the same on {', '.join(same) or 'none'}",
+            "RED-S's first choice is KKM-S's on all sets but ng17-19.", set(names) - set(same) <= {"ng17-19"}, told[0]
         ),
-        Claim(
-            "RED-S misses the true k in its top three only on reviews.",
-            set(missed) <= {"reviews"},
-            f"missed on {', '.join(missed) or 'none'}",
-        ),
+        Claim("RED-S misses the true k in its top three only on reviews.", set(missed) <= {"reviews"}, told[1]),
     ]
     wanted = [name for name in right if name in ("bbc", "bbcsport", "classic3", "ng3")]
     table = Table("Top three k", ("set (true k)", "scheme", "ours", "paper"), rows)
@@ -129,15 +113,8 @@ def top_three(task: Task, setting: Setting) -> Found:
     return Found(text, {"sets": len(wanted)}, [table], claims, notes)
 
 
-@paper("validation-table3", "Top three k on eight sets.", rests_on=RESTS_ON, conditions=("validation-sets",))
-def table3(task: Task) -> Found:
-    return top_three(task, CONFIRMED)
-
-
-@paper("validation-table3-equation4", "Top three k on eight sets, with Eqn 4.", rests_on=RESTS_ON)
-def table3_equation(task: Task) -> Found:
-    return top_three(task, AS_WRITTEN)
-
+paper("validation-table3")(partial(top_three, setting=CONFIRMED))
+paper("validation-table3-equation4")(partial(top_three, setting=AS_WRITTEN))
 
 # The groups of 20ng from which sets are drawn: no two of one subject, or several of each.
 APART = (
@@ -255,23 +232,14 @@ def rates(task: Task, setting: Setting, families: Any = PUBLISHED_FAMILIES, chan
     return Found(text, {"first": first, "three": three}, [Table("Right", columns, rows)], notes=notes)
 
 
-CONDITIONS = ("validation-first", "validation-three")
 SUBJECT = Setting(headers="Subject")
+paper("validation-table1")(partial(rates, setting=CONFIRMED))
+paper("validation-table1-subject")(partial(rates, setting=SUBJECT))
+paper("validation-table1-equation4")(partial(rates, setting=AS_WRITTEN))
+paper("validation-table1-sizes")(partial(rates, setting=CONFIRMED, chance=SIZES))
 
 
-@paper("validation-table1", "Right estimates on 84 sets from 20ng.", rests_on=RESTS_ON, conditions=CONDITIONS)
-def table1(task: Task) -> Found:
-    return rates(task, CONFIRMED)
-
-
-@paper("validation-table1-subject", "The same, of the headers only the Subject kept.", rests_on=RESTS_ON)
-def table1_subject(task: Task) -> Found:
-    return rates(task, SUBJECT)
-
-
-@paper(
-    "validation-table1-reduced", "RED-S alone, headers kept and Subject only, two kinds of chance.", rests_on=RESTS_ON
-)
+@paper("validation-table1-reduced")
 def table1_reduced(task: Task) -> Found:
     """Show what costs little: prototypes; random partitions (Eqn 2), or random ones with the same sizes."""
     rows, found = [], {}
@@ -296,16 +264,6 @@ def table1_reduced(task: Task) -> Found:
     return Found(f"right first with {told}", tables=[Table("RED-S", columns, rows)], notes=notes)
 
 
-@paper("validation-table1-equation4", "The same as table 1, with Eqn 4.", rests_on=RESTS_ON)
-def table1_equation(task: Task) -> Found:
-    return rates(task, AS_WRITTEN)
-
-
-@paper("validation-table1-sizes", "The same as table 1, chance with the clusters' sizes.", rests_on=RESTS_ON)
-def table1_sizes(task: Task) -> Found:
-    return rates(task, CONFIRMED, chance=SIZES)
-
-
 def compared(task: Task, other: str) -> tuple[Table, int, int, int]:
     """Return how often RED-S and a variant of it are right, by group of sets, and the sets each has first."""
     found = hits(task, ("RED-S", other), CONFIRMED, chosen(task))
@@ -320,24 +278,14 @@ def compared(task: Task, other: str) -> tuple[Table, int, int, int]:
     return table, first[0], first[1], len(found["RED-S"])
 
 
-@paper(
-    "validation-random-seeds",
-    "Randomly chosen seeds give poor estimates of k (§3.2).",
-    rests_on=RESTS_ON,
-    conditions=("validation-random-seeds",),
-)
+@paper("validation-random-seeds")
 def random_seeds(task: Task) -> Found:
     table, ours, theirs, count = compared(task, "random seeds")
     figure = f"right first on {theirs} of {count} sets with random seeds, on {ours} by compactness"
     return Found(figure, {"difference": ours - theirs}, [table])
 
 
-@paper(
-    "validation-shift",
-    "The shift gives higher scores and better estimates of k (§4.1, §4.2).",
-    rests_on=RESTS_ON,
-    conditions=("validation-shift", "validation-shift-scores"),
-)
+@paper("validation-shift")
 def shift(task: Task) -> Found:
     table, ours, theirs, count = compared(task, "RED-S, no shift")
     rows, higher = [], 0
@@ -364,7 +312,7 @@ def example(seed: int) -> tuple[Any, NDArray[Any]]:
     return weighted(counted([words[i] for i in kept])), labels[kept]
 
 
-@paper("validation-figure1", "The halves of 450 posts agree for k = 2, not for k = 3.", rests_on=RESTS_ON)
+@paper("validation-figure1")
 def figure1(task: Task) -> Found:
     x, _ = example(task.seed)
     halves = np.array_split(np.random.default_rng(task.seed).permutation(x.shape[0]), 2)
@@ -375,8 +323,8 @@ def figure1(task: Task) -> Found:
     for k in (2, 3):
         for half in (0, 1):
             gram = parse_kernel("cosine|shift").gram(x[halves[half]])
-            labels[k, half] = kernel_kmeans(gram, k, CONFIRMED.pairs, **how).labels
-    found = choose_k(x, "KKM-S", task.trials(200, 20), CONFIRMED.pairs, ks=(2, 3))
+            labels[k, half] = rules.kernel_kmeans(gram, k, CONFIRMED.pairs, **how).labels
+    found = rules.choose_k(x, "KKM-S", task.trials(200, 20), CONFIRMED.pairs, ks=(2, 3))
     strength = dict(zip(found.ks, map(float, found.mean), strict=True))
 
     def picture(figure: Any) -> None:
@@ -390,12 +338,12 @@ def figure1(task: Task) -> Found:
     return Found(claims=[claim], pictures={"partitions": picture})
 
 
-@paper("validation-figure2", "The Gram of 450 posts, reduced at random and by compactness.", rests_on=("select",))
+@paper("validation-figure2")
 def figure2(task: Task) -> Found:
     x, labels = example(task.seed)
     gram = parse_kernel("cosine").gram(x)
-    draws = [reduced(gram, "random", seed) for seed in range(task.trials(100, 10))]
-    dense = reduced(gram)
+    draws = [rules.reduced(gram, "random", seed) for seed in range(task.trials(100, 10))]
+    dense = rules.reduced(gram)
     true, chosen = (float(np.mean(some == "rec.sport.hockey")) for some in (labels, labels[dense.seeds]))
     shares = np.array([np.mean(labels[draw.seeds] == "rec.sport.hockey") for draw in draws])
     error = float(shares.std() / np.sqrt(len(shares)))
@@ -425,7 +373,7 @@ def figure2(task: Task) -> Found:
     return Found(claims=claims, pictures={"grams": picture})
 
 
-@paper("validation-speed", "The claim of a 16–20 fold decrease in time, with plain loops.", rests_on=("select",))
+@paper("validation-speed")
 def speed(task: Task) -> Found:
     sys.path.insert(0, str(SIDES))
     one_split = runpy.run_path(str(SIDES / "plain.py"))["one_split"]
@@ -442,7 +390,7 @@ def speed(task: Task) -> Found:
     def run(name: str) -> list[float]:
         gram = parse_kernel("cosine").gram(documents(name).x)
         began = time.perf_counter()
-        small = reduced(gram).gram.dense()
+        small = rules.reduced(gram).gram.dense()
         reduction = time.perf_counter() - began
         full, few = seconds(gram.dense()), seconds(small)
         return [SPLITS * full / (SPLITS * few + reduction), full / few]

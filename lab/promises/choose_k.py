@@ -1,4 +1,4 @@
-"""Choosing k: fpc's numbers, sets with a known answer, 20ng."""
+"""Choosing k: fpc's numbers, and sets with a known answer."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from grampus.select import Splits
 from grampus.text import Weighting
 from lab import Found, Task
 from lab.promises import promise
-from tests import memory
 
-RESTS_ON = ("select", "cluster")
 FPC = (0.976, 0.671, 0.541, 0.490, 0.460)  # fpc 2.2-10, prediction.strength(iris[, 1:4], 2, 6, M = 50), set.seed(1)
 
 
@@ -24,24 +22,9 @@ def iris_strengths(n_splits: int) -> Any:
     from sklearn.datasets import load_iris
 
     x = load_iris().data
-    x = x - x.mean(axis=0)
+    how: dict[str, Any] = {"kernel": "linear|shift(0)", "ks": range(2, 7), "scheme": "KKM-S", "null": False}
     splits = Splits(n_splits, init="documents", n_init=1)
-    return choose_k(
-        x, kernel="linear|shift(0)", ks=range(2, 7), scheme="KKM-S", splits=splits, null=False, random_state=0
-    ).strength.mean(axis=0)
-
-
-@promise(
-    "fpc-strengths",
-    "fpc's prediction.strength on iris, k = 2…6: difference of the uncorrected means.",
-    rests_on=RESTS_ON,
-    conditions=("fpc-strengths",),
-)
-def fpc(task: Task) -> Found:
-    ours = iris_strengths(task.trials(500, 50))
-    worst = float(np.abs(ours - FPC).max())
-    text = ", ".join(f"{a:.3f} ({b})" for a, b in zip(ours, FPC, strict=True))
-    return Found(f"{text}; largest difference {worst:.3f}, fpc in brackets", {"difference": worst})
+    return choose_k(x - x.mean(axis=0), splits=splits, random_state=0, **how).strength.mean(axis=0)
 
 
 def structureless(number: int) -> tuple[Any, str]:
@@ -88,72 +71,19 @@ def _weighted(counts: Any) -> sp.csr_array:
     return sp.csr_array(Weighting("dominance", dtype=np.float64).fit_transform(sp.csr_array(kept)))
 
 
-def draws(task: Task, n_splits: int, *, mixed: bool) -> Found:
-    """Choose k on so many generated sets and count the right answers."""
-    wrong, count = [], task.trials(100, 4)
-    for number in range(count):
-        x, kernel, k = mixture(number) if mixed else (*structureless(number), 1)
-        how = {"kernel": kernel, "splits": Splits(n_splits), "random_state": number}
-        best = task.step(f"mixed {mixed} {number}", partial(_best, x, how))
-        wrong += [] if best == k else [f"draw {number}: {best} for {k}"]
-    return Found(f"{count - len(wrong)} of {count}", {"right": count - len(wrong)}, notes=wrong)
+def chosen(number: int, mixed: bool) -> list[int]:
+    """Return the k that is chosen for a drawn set, and the right one."""
+    x, kernel, k = mixture(number) if mixed else (*structureless(number), 1)
+    return [int(choose_k(x, kernel=kernel, splits=Splits(50 if mixed else 20), random_state=number).best), k]
 
 
-def _best(x: Any, how: dict[str, Any]) -> int:
-    return int(choose_k(x, **how).best)
-
-
-@promise(
-    "no-structure",
-    "Sets without structure for which one cluster is chosen, of 100 draws.",
-    rests_on=RESTS_ON,
-    conditions=("right-of-100",),
-    timeout=7200,
-)
-def no_structure(task: Task) -> Found:
-    return draws(task, 20, mixed=False)
-
-
-@promise(
-    "mixtures",
-    "Well-separated mixtures with k = 2…8 for which k is found, of 100 draws.",
-    rests_on=RESTS_ON,
-    conditions=("right-of-100",),
-    timeout=7200,
-)
+@promise("mixtures")
 def mixtures(task: Task) -> Found:
-    return draws(task, 50, mixed=True)
-
-
-@promise(
-    "choose-k-20ng",
-    "20ng (18,846 documents), 200 splits, k = 2…10, null test, 4 GB budget: seconds and memory.",
-    rests_on=RESTS_ON,
-    conditions=("choose-k-seconds", "choose-k-memory"),
-    data=True,
-)
-def newsgroups(task: Task) -> Found:
-    setup = f"""
-        import time
-        import numpy as np
-        import grampus
-        from lab import data
-        from grampus.text import TermVectorizer
-        words = list(data.texts("20ng")[0])[::{task.trials(1, 20)}]
-        x = TermVectorizer("lfc", min_df=3, dtype=np.float64).fit_transform(words)
-        input_bytes = x.data.nbytes + x.indices.nbytes + x.indptr.nbytes
-        data.texts.cache_clear()
-        del words
-        grampus.config(memory="4GB")
-    """
-    work = """
-        began = time.perf_counter()
-        found = grampus.choose_k(x, random_state=0)
-        print("seconds", time.perf_counter() - began)
-        print("prototypes", len(found.reduction))
-        print("best", found.best)
-    """
-    found = memory.rise(setup, work)
-    rise = found["rise"] / 1e9
-    text = f"{found['seconds']:.0f} s, {rise:.2f} GB, {found['prototypes']:.0f} prototypes; k = {found['best']:.0f}"
-    return Found(text, {"seconds": found["seconds"], "rise_gb": rise})
+    count, wrong = task.trials(100, 4), list[tuple[bool, str]]()
+    for mixed in (True, False):
+        for number in range(count):
+            best, k = task.step(f"mixed {mixed} {number}", partial(chosen, number, mixed))
+            wrong += [] if best == k else [(mixed, f"draw {number}: {best} for {k}")]
+    right = [count - sum(kind is mixed for kind, _ in wrong) for mixed in (True, False)]
+    figure = f"{right[0]} of {count} mixtures, {right[1]} of {count} sets without structure"
+    return Found(figure, {"right": min(right)}, notes=[text for _, text in wrong])

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
@@ -28,24 +29,15 @@ from lab.promises import promise
 
 WRITES = ("write", "sync", "rename", "mkdir", "unlink", "lock")  # every site is tried; of other kinds MOST
 MOST = 50
-FAULTS = (
-    Fault("open", errno.EACCES),
-    Fault("read", errno.EIO),
-    Fault("write", errno.ENOSPC),
-    Fault("write", errno.ENOSPC, lasting=True),
-    Fault("write", errno.EIO),
-    Fault("sync", errno.EIO),
-    Fault("rename", errno.EACCES),
-    Fault("mkdir", errno.ENOSPC),
-    Fault("unlink", errno.EACCES),
-    Fault("lock", errno.ENOLCK),
-    Fault("alloc", errno.ENOMEM),
-    Fault("memory"),
-    Fault("interrupt"),
-)
-
-
+ERRORS = {
+    "open": errno.EACCES, "read": errno.EIO, "write": errno.ENOSPC, "sync": errno.EIO, "rename": errno.EACCES,
+    "mkdir": errno.ENOSPC, "unlink": errno.EACCES, "lock": errno.ENOLCK, "alloc": errno.ENOMEM, "memory": 0,
+    "interrupt": 0,
+}  # fmt: skip
+FAULTS = [Fault(kind, error) for kind, error in ERRORS.items()]
+FAULTS += [Fault("write", errno.ENOSPC, lasting=True), Fault("write", errno.EIO)]
 TOGETHER = (",".join(WRITES), "open,read,alloc", "memory,interrupt")  # kinds of one process
+KILLS = {"memory": 20, "open": 4, "write": 9, "sync": 9, "rename": 9, "mkdir": 2, "unlink": 2}  # kills at each kind
 
 
 def _choose_k() -> None:
@@ -71,7 +63,7 @@ CLUSTER = ("cluster", "news.csv", "-k", "3", "--no-stability", "--method", "kern
 RESUMED = "cluster --scratch, resumed"
 PARTS = (*CLUSTER[:2], "-q", *CLUSTER[2:])
 JOBS = (
-    Job("cluster, new", (*CLUSTER, "--out", "new", "--report", "new.html"), ("new", "new.html"), fresh=True),
+    Job("cluster, new", (*CLUSTER, "--out", "new", "--report", "new.html"), ("new", "new.html")),
     Job("cluster, over an older run", (*CLUSTER, "--out", "run", "--report", "run.html", "--results", "table.csv"),
         ("run", "run.html", "table.csv")),
     Job("update", ("update", "run", "new.csv", "--threads", "1", "--report", "run.html"), ("run", "run.html")),
@@ -79,7 +71,7 @@ JOBS = (
     Job("edit", ("edit", "run", "--rename", "0=Sea", "--merge", "1,2"), ("run",)),
     Job("report", ("report", "run", "--out", "run.html"), ("run.html",)),
     Job("assign", ("assign", "run", "new.csv", "--results", "table.csv", "--threads", "1"), ("table.csv",)),
-    Job("checkpoint", (), ("checkpoint",), _choose_k, fresh=True, may_keep=("checkpoint",)),
+    Job("checkpoint", (), ("checkpoint",), _choose_k, may_keep=("checkpoint",)),
     Job("cluster --scratch", (*PARTS, "--scratch", "scratch", "--out", "run", "--tables", "tables"),
         ("run", "tables", "scratch"), may_keep=("scratch",)),
     Job(RESUMED, (*PARTS, "--scratch", "scratch", "--out", "run"), ("run", "scratch"), may_keep=("scratch",)),
@@ -131,7 +123,10 @@ def state(server: Server, job: Job, name: str, stray: bool = False) -> str:
         return f"broken: {error}"
     if stray and before.exists() and found == summary(before):
         return "old"
-    return "new" if found == server.expected[job.name][name] else "broken: neither old nor new"
+    return "new" if found == server.expected[name] else "broken: neither old nor new"
+
+
+Judge = Callable[[Server, Job, Fault, Trial], tuple[str, str]]
 
 
 def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, str]:  # noqa: PLR0911  (one an end)
@@ -153,9 +148,8 @@ def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, st
     if left and fault.kind != "unlink":
         return "left", ", ".join(left)
     if trial.status == 0:
-        expected = server.expected[job.name]
         certain = [name for name in job.outputs if name not in job.may_keep or fault.kind != "unlink"]
-        wrong = [name for name in certain if summary(server.folder / name) != expected[name]]
+        wrong = [name for name in certain if summary(server.folder / name) != server.expected[name]]
         return ("absorbed", f"status 0 but not new: {', '.join(wrong)}" if wrong else "")
     finished = set(states.values()) == {"new"}  # what fails then is standard output
     unnamed = fault.kind in WRITES and lines == [f"Error: {os.strerror(fault.error)}"] and not finished
@@ -169,22 +163,21 @@ def judge(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, st
     return "refused, all as before", ""
 
 
-def attack(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
-    """Fail every call of a kind in turn, until the job succeeds without a fault; return what happened."""
+def tried(server: Server, job: Job, fault: Fault, most: int, judged: Judge) -> dict[str, Any]:
+    """Fail calls of a kind in turn, all of them or so many; return how the job ended, and what is wrong with it."""
     ends: Counter[str] = Counter()
     defects: list[str] = []
-    count = server.trial(job, fault, 2**40).seen  # none fails
+    count = server.trial(job, replace(fault, error=max(fault.error, 0)), 2**40).seen  # none fails
     server.restore()
-    numbers = spread(count, most)
-    for number in numbers:
+    for number in spread(count, most):
         trial = server.trial(job, fault, number)
-        how, wrong = judge(server, job, fault, trial)
+        how, wrong = judged(server, job, fault, trial)
         ends[how] += 1
         if wrong:
             defects.append(f"{job.name}, {fault} {number} of {count}: {how}: {wrong} [{trial.errors.strip()[:160]}]")
         if how != "refused, all as before":
             server.restore()
-    return {"fault": str(fault), "sites": len(numbers), "of": count, "ends": dict(ends), "defects": defects}
+    return {"fault": str(fault), "sites": sum(ends.values()), "of": count, "ends": dict(ends), "defects": defects}
 
 
 def prepare(place: Path, library: Any, job: Job) -> Server:
@@ -209,17 +202,15 @@ def prepare(place: Path, library: Any, job: Job) -> Server:
     assert server.trial(Job(job.name, (), (), partial(_listed, job, needed)), None, 0).status == 0, job
     for name in needed.read_text(encoding="utf-8").split():
         importlib.import_module(name)
-    server.expected[job.name] = {name: summary(server.folder / name) for name in job.outputs}
+    server.expected = {name: summary(server.folder / name) for name in job.outputs}
     server.restore()
     return server
 
 
 def _listed(job: Job, place: Path) -> None:
     """Run a job, then write down which modules it imported."""
-    from grampus.cli import main
-
     try:
-        job.function() if job.function else main(list(job.words))
+        job.run()
     except SystemExit as end:
         names = [name for name, module in sys.modules.items() if getattr(module, "__spec__", None) is not None]
         place.write_text("\n".join(name for name in names if name != "__main__"), encoding="utf-8")
@@ -236,44 +227,32 @@ def serve(how: str, name: str, most: int) -> None:
         server = prepare(Path(place), library, job)
         if "open" not in how and "dask" not in job.name:  # what is read once is read in every trial of that kind
             server.warm(job)
-        for fault, few in KILLS if how == "kill" else ():
-            print(json.dumps(killed(server, job, fault, min(few, most))), flush=True)
+        for kind, few in KILLS.items() if how == "kill" else ():
+            print(json.dumps(tried(server, job, Fault(kind, KILL), min(few, most), killed)), flush=True)
         for fault in [fault for fault in FAULTS if fault.kind in how.split(",") and fault.kind not in job.without]:
             every = most == MOST and fault.kind in WRITES
-            print(json.dumps(attack(server, job, fault, 10**6 if every else most)), flush=True)
+            print(json.dumps(tried(server, job, fault, 10**6 if every else most, judge)), flush=True)
 
 
-KILLS = (
-    (Fault("memory", KILL), 20), (Fault("open", KILL), 4), (Fault("write", KILL), 9), (Fault("sync", KILL), 9),
-    (Fault("rename", KILL), 9), (Fault("mkdir", KILL), 2), (Fault("unlink", KILL), 2),
-)  # fmt: skip
 NOT_TWICE, NEXT = ("update", "edit"), Job("next", ("edit", "run", "--rename", "0=Next"), ())
 KILLED = ("cluster, new", "cluster, over an older run", "update", "edit", "checkpoint", RESUMED)
 
 
-def killed(server: Server, job: Job, fault: Fault, most: int) -> dict[str, Any]:
-    """Kill a job at calls of a kind, spread over all of them; then run it again."""
-    ends: Counter[str] = Counter()
-    defects: list[str] = []
-    count = server.trial(job, replace(fault, error=0), 2**40).seen
-    server.restore()
-    for number in spread(count, most):
-        trial = server.trial(job, fault, number)
-        states = {name: state(server, job, name, stray=True) for name in job.outputs}
-        wrong = [f"{name} {found}" for name, found in states.items() if found.startswith("broken")]
-        wrong += [] if trial.status == -signal.SIGKILL else [f"status {trial.status}"]
-        ends["new" if "new" in states.values() else "part" if "part" in states.values() else "old"] += 1
-        if not wrong:
-            done = job.name in NOT_TWICE and "new" in states.values()  # then another edit must be possible
-            again = server.trial(NEXT if done else job, None, 0)
-            wrong += [] if again.status == 0 else [f"afterwards: {again.errors[:160]}"]
-            later = {} if again.status or done else {name: summary(server.folder / name) for name in job.outputs}
-            wrong += [] if done or later == server.expected[job.name] else ["afterwards other results"]
-            locks = [path.name for path in server.folder.iterdir() if path.name.endswith(".lock")]
-            wrong += [f"{', '.join(locks)} is left after the next run"] if locks else []
-        defects += [f"{job.name}, {fault} {number} of {count}: {'; '.join(wrong)}"] if wrong else []
-        server.restore()
-    return {"fault": str(fault), "sites": sum(ends.values()), "of": count, "ends": dict(ends), "defects": defects}
+def killed(server: Server, job: Job, fault: Fault, trial: Trial) -> tuple[str, str]:
+    """Return what a kill left, and what is wrong with it, or with the next run."""
+    states = {name: state(server, job, name, stray=True) for name in job.outputs}
+    wrong = [f"{name} {found}" for name, found in states.items() if found.startswith("broken")]
+    wrong += [] if trial.status == -signal.SIGKILL else [f"status {trial.status}"]
+    if not wrong:
+        done = job.name in NOT_TWICE and "new" in states.values()  # then another edit must be possible
+        again = server.trial(NEXT if done else job, None, 0)
+        wrong += [] if again.status == 0 else [f"afterwards: {again.errors[:160]}"]
+        later = {} if again.status or done else {name: summary(server.folder / name) for name in job.outputs}
+        wrong += [] if done or later == server.expected else ["afterwards other results"]
+        locks = [path.name for path in server.folder.iterdir() if path.name.endswith(".lock")]
+        wrong += [f"{', '.join(locks)} is left after the next run"] if locks else []
+    how = "new" if "new" in states.values() else "part" if "part" in states.values() else "old"
+    return how, "; ".join(wrong)
 
 
 def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
@@ -286,71 +265,38 @@ def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@promise(
-    "injection",
-    "The n-th write, fsync, rename, mkdir, unlink or lock fails, for every n until the command succeeds; and up to 50 "
-    "each of the opens, reads, large allocations and places in Python (MemoryError, KeyboardInterrupt): how often "
-    "there is not one line and a status, or an output is neither old nor new, or something is left behind.",
-    rests_on=("_files", "persist", "cli", "select.checkpoint", "report", "scale", "documents.scaled"),
-    conditions=("nothing-fails",),
-    timeout=6 * 3600,
-)
-def injection(task: Task) -> Found:
+def every(task: Task, cases: list[tuple[str, str]], most: int) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """Attack jobs in as many processes as there are cores; return lines of a table, and the defects."""
     with tempfile.TemporaryDirectory() as folder:
         shim(folder)  # say early that there is no compiler
-    most = task.trials(MOST, 4)
-
-    jobs = [job for job in JOBS if job.name != RESUMED]
-
-    def attacks(pair: tuple[str, Job]) -> Any:
-        kinds, job = pair
-        return task.step(f"{job.name}: {kinds}", partial(attacked, kinds, job.name, most))
-
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        parts = list(pool.map(attacks, product(TOGETHER, jobs)))  # the writes of all commands first
-    every = [[found for part in parts[at :: len(jobs)] for found in part] for at in range(len(jobs))]
-    rows = [
-        (
-            job.name,
-            found["fault"],
-            found["sites"],
-            found["of"],
-            ", ".join(f"{n} {how}" for how, n in found["ends"].items()),
-        )
-        for job, part in zip(jobs, every, strict=True)
-        for found in part
-        if found["of"]
+        parts = pool.map(lambda case: task.step(" ".join(case), partial(attacked, case[0], case[1], most)), cases)
+        found = [(name, one) for (_, name), part in zip(cases, parts, strict=True) for one in part if one["of"]]
+    lines = [
+        (name, one["fault"], one["sites"], one["of"], ", ".join(f"{count} {how}" for how, count in one["ends"].items()))
+        for name, one in sorted(found, key=lambda pair: pair[0])
     ]
-    defects: list[str] = [defect for part in every for found in part for defect in found["defects"]]
-    tried, sites = (sum(int(row[at]) for row in rows) for at in (2, 3))
-    table = Table("What became of the command", ("command", "fault", "sites tried", "sites", "ends"), rows)
+    return lines, [defect for _, one in found for defect in one["defects"]]
+
+
+COLUMNS = ("command", "fault", "sites tried", "sites", "ends")
+
+
+@promise("injection")
+def injection(task: Task) -> Found:
+    names = [job.name for job in JOBS if job.name != RESUMED]
+    lines, defects = every(task, list(product(TOGETHER, names)), task.trials(MOST, 4))
+    tried, sites = (sum(line[at] for line in lines) for at in (2, 3))
     figure = f"{tried - len(defects):,} of {tried:,} sites tried end as stated ({sites:,} sites)"
+    table = Table("What became of the command", COLUMNS, lines)
     return Found(figure, {"failed": len(defects), "sites": tried}, [table], notes=defects[:50])
 
 
-@promise(
-    "kills",
-    "kill -9 at 200 points of clustering, saving, updating, editing and choosing k with a checkpoint, each at a call "
-    "of the C library or of Python: how often an output is neither old nor new, or the next run fails, gives another "
-    "result, or meets a lock.",
-    rests_on=("_files", "persist", "cli", "select.checkpoint", "scale", "documents.scaled"),
-    conditions=("nothing-fails", "kill-points"),
-    timeout=2 * 3600,
-)
+@promise("kills")
 def kills(task: Task) -> Found:
-    with tempfile.TemporaryDirectory() as folder:
-        shim(folder)
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        most = task.trials(100, 1)
-        every = list(pool.map(lambda name: task.step(name, partial(attacked, "kill", name, most)), KILLED))
-    rows = []
-    for name, part in zip(KILLED, every, strict=True):
-        ends = sum((Counter(found["ends"]) for found in part), Counter[str]())
-        rows.append((name, sum(ends.values()), *(ends[how] for how in ("old", "new", "part"))))
-    defects: list[str] = [defect for part in every for found in part for defect in found["defects"]]
-    points = sum(int(str(row[1])) for row in rows)
-    table = Table("What was found after the kill", ("command", "points", "old", "new", "checkpoint to continue"), rows)
-    figure = f"{len(defects)} of {points} kill points broken"
+    lines, defects = every(task, [("kill", name) for name in KILLED], task.trials(100, 1))
+    points = sum(line[2] for line in lines)
+    figure, table = f"{len(defects)} of {points} kill points broken", Table("What the kill left", COLUMNS, lines)
     return Found(figure, {"failed": len(defects), "points": points}, [table], notes=defects[:50])
 
 

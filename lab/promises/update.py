@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 import tempfile
 import time
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -27,15 +31,7 @@ from lab.promises import promise
 PARTS, K = 10, 20
 
 
-@promise(
-    "update-20ng",
-    "20ng in ten equal random parts, k = 20: the first is clustered, the others are added by updates. ARI between the "
-    "updated answer and one made anew, over the ARI between two seeds; processor time of an update over that of "
-    "clustering all documents; share of the surviving clusters that keep their name.",
-    rests_on=("documents.update", "documents.recluster", "documents.follow"),
-    conditions=("update-agrees", "update-cost", "update-names"),
-    data=True,
-)
+@promise("update-20ng")
 def ten_parts(task: Task) -> Found:
     words, labels = (values[:: task.trials(1, 10)] for values in data.texts("20ng"))
     ids = [str(number) for number in range(len(words))]
@@ -72,24 +68,15 @@ def ten_parts(task: Task) -> Found:
     )
 
 
-SECRET = (
-    "zyzzyva quokka {n} ombrophobous floccinaucinihili {n} pilification borborygmus {n} absquatulate sesquipedalian"
-)
+SECRET = "zyzzyva quokka {n} ombrophobous floccinaucinihili {n} pilification borborygmus {n} absquatulate"
 _WORD = re.compile(r"\w+")
 
 
-@promise(
-    "forgetting",
-    "100 of 2,000 posts of 20ng are deleted from a run with edits, history, page and cached embeddings: how often a "
-    "sequence of five words, an id, a title, a vector, a digest or a cache key that only they had is found in any file "
-    "afterwards.",
-    rests_on=("documents.update", "documents.recluster", "documents.forget", "persist", "report"),
-    conditions=("forgotten",),
-    data=True,
-)
+@promise("forgetting")
 def forgetting(task: Task) -> Found:
-    words, labels = (values[:2_000] for values in _shuffled(*data.texts("20ng"), seed=task.seed))
-    rng = np.random.default_rng(task.seed)
+    rng, every = np.random.default_rng(task.seed), data.texts("20ng")
+    order = rng.permutation(len(every[0]))[:2_000]
+    words, labels = [every[0][i] for i in order], every[1][order]
     gone = {int(at) for at in rng.choice(len(words), 100, replace=False)}
     texts = [f"{text}\n{SECRET.format(n=f'k{i}')}" if i in gone else text for i, text in enumerate(words)]
     ids = [f"document-{i:05d}-id" for i in range(len(texts))]
@@ -114,17 +101,11 @@ def forgetting(task: Task) -> Found:
         later = Run.load(place)
         write_report(later, Path(folder, "run.html"), texts="full")
         after = _found(Path(folder), traces)
-        rows = sum(_has_row(later, vector) for vector in vectors)
+        held = (later.original or later).model["data"].tobytes()
+        rows = sum(vector in held for vector in vectors)
     kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(before.items()))
-    return Found(
-        f"{sum(after.values()) + rows} traces of 100 documents (before: {kinds})",
-        {"traces": sum(after.values()) + rows},
-    )
-
-
-def _shuffled(words: Any, labels: Any, seed: int) -> tuple[list[str], list[str]]:
-    order = np.random.default_rng(seed).permutation(len(words))
-    return [words[i] for i in order], [labels[i] for i in order]
+    traces_left = sum(after.values()) + rows
+    return Found(f"{traces_left} traces of 100 documents (before: {kinds})", {"traces": traces_left})
 
 
 def _embed(texts: list[str]) -> Any:
@@ -133,58 +114,45 @@ def _embed(texts: list[str]) -> Any:
 
 def _traces(corpus: Corpus, gone: set[int]) -> dict[str, set[bytes]]:
     """Return what only the deleted documents have, as bytes to look for."""
-    sequences: dict[tuple[str, ...], bool] = {}
+    kept, own = set[str](), set[str]()
     for at, document in enumerate(corpus):
-        parts = _WORD.findall(document.text)
-        for i in range(len(parts) - 4):
-            key = tuple(parts[i : i + 5])
-            sequences[key] = sequences.get(key, True) and at in gone
-    own = {" ".join(key).encode() for key, only in sequences.items() if only}
+        (own if at in gone else kept).update(_sequences(document.text))
     return {
-        "sequences": own,
+        "sequences": {one.encode() for one in own - kept},
         "ids": {corpus.ids[i].encode() for i in gone},
         "titles": {(corpus.titles or corpus.ids)[i].encode() for i in gone},
         "keys": {text_key(piece) for i in gone for piece in pieces(corpus.texts[i], 64)},
     }
 
 
+def _sequences(text: str) -> set[str]:
+    """Return the sequences of five words of a text."""
+    words = _WORD.findall(text)
+    return {" ".join(words[i : i + 5]) for i in range(len(words) - 4)}
+
+
 def _found(folder: Path, traces: dict[str, set[bytes]]) -> dict[str, int]:
     """Return how many traces of each kind are in the files of a folder, in the texts inside them too."""
-    counts = dict.fromkeys(traces, 0)
     seen = b"\n".join(_contents(folder))
-    plain = " ".join(_WORD.findall(seen.decode("utf-8", "ignore")))
-    parts = plain.split()
-    held = {" ".join(parts[i : i + 5]).encode() for i in range(len(parts) - 4)}
-    counts["sequences"] = len(held & traces["sequences"])
-    for kind in ("ids", "titles", "keys"):
-        counts[kind] = sum(trace in seen for trace in traces[kind])
-    return counts
+    held = {one.encode() for one in _sequences(seen.decode("utf-8", "ignore"))}
+    counts = {kind: sum(trace in seen for trace in some) for kind, some in traces.items() if kind != "sequences"}
+    return counts | {"sequences": len(held & traces["sequences"])}
 
 
-def _contents(folder: Path) -> Any:
-    import base64
-    import zlib
-
-    for file in sorted(folder.rglob("*")):
-        if file.is_file():
-            raw = file.read_bytes()
-            yield raw
-            if file.suffix == ".html":  # texts and the word index are compressed inside the page
-                for block in re.findall(rb">([A-Za-z0-9+/=]{200,})<", raw):
-                    try:
-                        yield zlib.decompress(base64.b64decode(block)).replace(b"\\n", b" ")
-                    except (ValueError, zlib.error):
-                        continue
+def _contents(folder: Path) -> Iterator[bytes]:
+    for file in sorted(file for file in folder.rglob("*") if file.is_file()):
+        raw = file.read_bytes()
+        yield raw
+        # Texts and the word index are compressed inside the page.
+        for block in re.findall(rb">([A-Za-z0-9+/=]{200,})<", raw) if file.suffix == ".html" else ():
+            with suppress(ValueError, zlib.error):
+                yield zlib.decompress(base64.b64decode(block)).replace(b"\\n", b" ")
 
 
-def _vectors(run: Run, ids: list[str]) -> list[Any]:
+def _vectors(run: Run, ids: list[str]) -> list[bytes]:
     """Return the weighted terms of documents, as they are in the model."""
     place = {one: at for at, one in enumerate(run.documents.ids)}
     model = (run.original or run).model
     group, start = model["group"], model["indptr"]
     rows = [int(group[place[one]]) for one in ids if one in place]
     return [model["data"][start[row] : start[row + 1]].tobytes() for row in rows if start[row + 1] - start[row] > 3]
-
-
-def _has_row(run: Run, vector: bytes) -> bool:
-    return vector in (run.original or run).model["data"].tobytes()

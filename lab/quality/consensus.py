@@ -1,168 +1,154 @@
-"""The consensus of several views against kernel k-means and scikit-learn's recipes.
+"""The consensus of several views, alone and with embeddings, against kernel k-means and what a user would run instead.
 
 Candidates and rule were written down before any was run, see docs/results/consensus.md: chosen on the sets of `CHOICE`,
-confirmed on those of `CONFIRMATION`.
+confirmed on those of `CONFIRMATION`. The word vectors come with ``grampus[vectors]``.
 """
 
 from __future__ import annotations
 
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
+from sklearn.cluster import KMeans
 
 from grampus import DocumentClusterer
 from grampus.documents import Effort
 from grampus.metrics import ari
-from lab import Found, Table, Task, data, row
-from lab.older import older_labels
-from lab.quality.defaults import recipes, scores, weighted
+from grampus.text import Corpus
+from lab import Found, Table, Task, row
+from lab.quality.draws import COUNTS, draw, given, pair, recipes, scores
+from lab.quality.embeddings import embedded, projected
 
-MOST = 2_500  # documents of a set, drawn once
-CHOICE = (
-    "20ng", "dev/arxiv24", "bbc", "classic4", "dev/fbis", "ohsumed_single23", "dev/re1", "dev/searchsnippets",
-    "dev/tr31", "dev/webkb_stemmed",
-)  # fmt: skip
-CONFIRMATION = (
-    "dev/agnews8000", "dev/banking77", "bbcsport", "cstr", "dev/k1b", "r52_raw_9052", "reviews", "dev/stackoverflow",
-    "dev/tr41",
-)  # fmt: skip
-COUNTS = {"dev/re1", "dev/tr31", "dev/tr41", "dev/k1b", "dev/fbis", "reviews", "cstr"}
-WAYS = ("consensus", "kernel-kmeans")
-RECIPE, OTHER = "SVD(100) + KMeans", "TF-IDF + KMeans"
-FORETOLD = ("bbc", "classic4", "dev/agnews8000", "dev/stackoverflow", "dev/re1", "reviews")
-OLDER = {"commit": "5f63358"}
+CHOICE = ("20ng", "arxiv", "bbc", "classic4", "fbis", "ohsumed", "re1", "snippets", "tr31", "webkb")
+CONFIRMATION = ("agnews", "banking", "bbcsport", "cstr", "k1b", "r52", "reviews", "stackoverflow", "tr41")
+TEXTS = tuple(name for name in (*CHOICE, *CONFIRMATION) if name not in COUNTS)
+RECIPES = {"SVD(100) + KMeans": True, "TF-IDF + KMeans": False}
+FORETOLD = ("bbc", "classic4", "agnews", "stackoverflow", "re1", "reviews")
 WHICH: dict[str, dict[str, Any]] = {
     "default": {},
     "kernel-kmeans": {"method": "kernel-kmeans"},
     "sum": {"kernel": "0.5 * cosine|principal(30)|normalise + 0.5 * cosine"},
-    "5f63358": OLDER,
 }
+Measured = dict[str, Any]  # scores and processor seconds by way; the first way is ours, the others are compared with it
 
 
-def draw(name: str) -> tuple[Any, Any]:
-    """Return at most 2,500 documents of a set and their classes."""
-    documents, labels = data.counts(name) if name in COUNTS else data.texts(name)
-    n = len(labels)
-    index = np.arange(n) if n <= MOST else np.sort(np.random.default_rng(0).permutation(n)[:MOST])
-    return documents[index] if name in COUNTS else [documents[int(i)] for i in index], np.asarray(labels)[index]
-
-
-def measure(name: str, seed: int) -> dict[str, Any]:
-    """Return NMI and ARI of every way on one set, and the processor seconds of ours and of the second recipe.
-
-    Those of the run, with names, evidence and map, are measured for the first seed.
-    """
-    warnings.simplefilter("ignore")
-    documents, labels = draw(name)
-    k = len(np.unique(labels))
-    given = weighted(documents) if name in COUNTS else documents
-    found: dict[str, Any] = {}
-    seconds: dict[str, float] = {}
-    for way in WAYS:
-        began = time.process_time()
-        model = DocumentClusterer(k, method=way, random_state=seed).fit(given)
-        seconds[way] = time.process_time() - began
-        found[way] = scores(labels, model.labels_)
-        if way == "consensus" and seed == 0:
-            _ = model.run_
-            seconds["run"] = time.process_time() - began
+def spent(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Do some work; return what came, and its processor seconds."""
     began = time.process_time()
-    clusters = recipes(documents, k, seed, only=RECIPE)
-    seconds[RECIPE] = time.process_time() - began
-    clusters |= recipes(documents, k, seed, only=OTHER)
-    return {"k": k, "scores": found | {way: scores(labels, own) for way, own in clusters.items()}, "seconds": seconds}
+    return work(), time.process_time() - began
 
 
-def gains(found: list[dict[str, Any]], way: str, others: tuple[str, ...]) -> tuple[Any, Any]:
-    """Return the mean NMI and ARI of a way over the seeds, and of the better one of others."""
-    means = {name: np.mean([one["scores"][name] for one in found], axis=0) for name in (way, *others)}
-    return means[way], np.max([means[other] for other in others], axis=0)
+def by_terms(name: str, seed: int) -> Measured:
+    """Return the default, kernel k-means and the recipes on one set."""
+    warnings.simplefilter("ignore")
+    documents, labels, k = given(name)
+    found: Measured = {}
+    for way, method in (("ours", "consensus"), ("kernel-kmeans", "kernel-kmeans")):
+        model, seconds = spent(partial(DocumentClusterer(k, method=method, random_state=seed).fit, documents))
+        found[way] = {"scores": scores(labels, model.labels_), "seconds": seconds}
+        if way == "ours":
+            found[way]["run"] = seconds + spent(partial(getattr, model, "run_"))[1]
+    for way, reduce in RECIPES.items():
+        answer, seconds = spent(partial(recipes, draw(name)[0], k, seed, reduce))
+        found[way] = {"scores": scores(labels, answer), "seconds": seconds}
+    return found
 
 
-def signed(values: Any) -> str:
-    """Return a gain in NMI and ARI as text."""
-    return f"{values[0]:+.3f} / {values[1]:+.3f}"
+def by_vectors(name: str, seed: int) -> Measured:
+    """Return terms and word vectors, and the recipes."""
+    warnings.simplefilter("ignore")
+    documents, labels, k = given(name)
+    model = DocumentClusterer(k, vectors="glove", effort=Effort(stability=False), random_state=seed).fit(documents)
+    found = {"ours": model.labels_} | {way: recipes(documents, k, seed, reduce) for way, reduce in RECIPES.items()}
+    return {way: {"scores": scores(labels, answer)} for way, answer in found.items()}
 
 
-@row(
-    "quality",
-    "consensus",
-    "The default against scikit-learn's better recipe and against kernel k-means, 19 sets, true k, five seeds; and the "
-    "processor time of its fit, and of fit and run, over that of TF-IDF + SVD(100) + KMeans.",
-    rests_on=("documents", "cluster", "text"),
-    conditions=(
-        "consensus-nmi-gain", "consensus-ari-gain", "consensus-worst-nmi", "consensus-time",
-        "dominant-nmi", "dominant-ari",
-    ),
-    data=True,
-    timeout=4 * 3600,
-)  # fmt: skip
+def by_embeddings(name: str, seed: int) -> Measured:
+    """Return terms and sentence embeddings, and KMeans and UMAP + KMeans on the same embeddings."""
+    warnings.simplefilter("ignore")
+    documents, labels, k = given(name)
+    rows = embedded(name)
+    found = {"ours": DocumentClusterer(k, random_state=seed).fit(Corpus(documents, inputs={"embedding": rows})).labels_}
+    for way, placed in (("KMeans", rows), ("UMAP + KMeans", projected(rows, seed))):
+        found[way] = KMeans(k, n_init=10, random_state=seed).fit_predict(placed)
+    return {way: {"scores": scores(labels, answer)} for way, answer in found.items()}
+
+
+def compared(task: Task, measure: Callable[[str, int], Measured], sets: Sequence[str]) -> tuple[Found, Any]:
+    """Return the gains of ours over the better of the others on all sets, and the means of every way, set by set."""
+    rows, means = [], []
+    for name in ("bbcsport",) if task.quick else sets:
+        label = f"{measure.__name__} {name}"  # rows of this file share their folder
+        found = [task.step(f"{label} {s}", partial(measure, name, s)) for s in range(task.trials(5, 1))]
+        means.append({way: np.mean([one[way]["scores"] for one in found], axis=0) for way in found[0]})
+        means[-1]["seconds"] = {way: [one[way].get("seconds", 0.0) for one in found] for way in found[0]}
+        means[-1]["run"] = [one["ours"].get("run", 0.0) for one in found]
+        ways = [way for way in found[0] if way not in ("ours", "kernel-kmeans")]
+        better = np.max([means[-1][way] for way in ways], axis=0)
+        means[-1]["gain"] = means[-1]["ours"] - better
+        cells = (pair(means[-1]["ours"]), pair(better), pair(means[-1]["gain"], "+"))
+        rows.append((name, "choice" if name in CHOICE else "confirmation", *cells))
+    gains = np.array([one["gain"] for one in means])
+    each = {way: np.mean([one["ours"] - one[way] for one in means], axis=0) for way in ways}
+    least = np.min(list(each.values()), axis=0)
+    (nmi, index), worst = gains.mean(axis=0), float(gains[:, 0].min())
+    measures = {"mean_nmi": nmi, "mean_ari": index, "worst_nmi": worst, "least_nmi": least[0], "least_ari": least[1]}
+    told = "".join(f"; over {way} {pair(gain, '+')}" for way, gain in each.items())
+    text = f"mean {pair(gains.mean(axis=0), '+')}, worst NMI {worst:+.3f}{told}"
+    heads = ("set", "half", "NMI / ARI", f"better of {' and '.join(ways)}", "gain")
+    return Found(text, measures, [Table("Means over the seeds", heads, rows)]), means
+
+
+@row("quality", "consensus")
 def table(task: Task) -> Found:
-    rows, over, more = [], [], []
-    spent = dict.fromkeys((*WAYS, RECIPE, "run"), 0.0)
-    dominant = np.full(2, np.nan)
-    for name in ("bbcsport", "cstr") if task.quick else (*CHOICE, *CONFIRMATION):
-        seeds = range(task.trials(5, 1))
-        found = [task.step(f"{name} {seed}", partial(measure, name, seed)) for seed in seeds]
-        ours, better = gains(found, "consensus", (RECIPE, OTHER))
-        _, today = gains(found, "consensus", ("kernel-kmeans",))
-        over.append(ours - better)
-        more.append(ours - today)
-        for way in spent:
-            spent[way] += float(np.mean([one["seconds"][way] for one in found if way in one["seconds"]]))
-        dominant = ours if name == "dev/k1b" else dominant
-        part = "choice" if name in CHOICE else "confirmation"
-        cells = [f"{a:.3f} / {b:.3f}" for a, b in (ours, today, better)]
-        rows.append((name.removeprefix("dev/"), part, found[0]["k"], *cells, signed(over[-1]), signed(more[-1])))
-    mean, worst = np.mean(over, axis=0), np.min(over, axis=0)
-    time_ratio = spent["consensus"] / spent[RECIPE]
-    heads = ("set", "half", "k", "NMI / ARI", "kernel-kmeans", "better recipe", "gain over it", "over kernel-kmeans")
-    text = f"mean {signed(mean)}, worst NMI {worst[0]:+.3f}; over kernel-kmeans {signed(np.mean(more, axis=0))}"
-    text += f"; {time_ratio:.2f} times the recipe's processor time, {spent['run'] / spent[RECIPE]:.2f} with the run"
-    measures = {"mean_nmi": mean[0], "mean_ari": mean[1], "worst_nmi": worst[0], "time": time_ratio}
-    measures |= {"time_run": spent["run"] / spent[RECIPE]}
-    measures |= {} if task.quick else {"k1b_nmi": dominant[0], "k1b_ari": dominant[1]}
-    return Found(text, measures, [Table("Means over the seeds", heads, rows)])
+    found, means = compared(task, by_terms, (*CHOICE, *CONFIRMATION))
+    recipe = sum(float(np.mean(one["seconds"]["SVD(100) + KMeans"])) for one in means)
+    fit, run = (sum(float(np.mean(some)) for some in times) / recipe for times in (
+        (one["seconds"]["ours"] for one in means), (one["run"] for one in means)))  # fmt: skip
+    more = np.mean([one["ours"] - one["kernel-kmeans"] for one in means], axis=0)
+    text = f"{found.figure}; over kernel-kmeans {pair(more, '+')}"
+    text += f"; {fit:.2f} times the recipe's processor time, {run:.2f} with the run"
+    measures = {**found.measures, "time": fit, "time_run": run}
+    if not task.quick:
+        dominant = means[(*CHOICE, *CONFIRMATION).index("k1b")]["ours"]
+        measures |= {"k1b_nmi": dominant[0], "k1b_ari": dominant[1]}
+    return Found(text, measures, found.tables)
+
+
+@row("quality", "vectors-offline")
+def offline(task: Task) -> Found:
+    return compared(task, by_vectors, TEXTS)[0]
+
+
+@row("quality", "embeddings-minilm")
+def minilm(task: Task) -> Found:
+    return compared(task, by_embeddings, TEXTS)[0]
 
 
 def foretold(name: str, seed: int, options: dict[str, Any]) -> float:
     """Return the ARI of predicted and refitted labels of a tenth that is left out."""
     warnings.simplefilter("ignore")
-    documents, labels = draw(name)
-    k = len(np.unique(labels))
-    given = weighted(documents) if name in COUNTS else list(documents)
+    documents, labels, k = given(name)
     order = np.random.default_rng(seed).permutation(len(labels))
     out, rest = np.sort(order[: len(order) // 10]), np.sort(order[len(order) // 10 :])
-    some = (lambda index: given[index]) if name in COUNTS else (lambda index: [given[int(i)] for i in index])
-    if options == OLDER:
-        whole, _ = older_labels(given, k, seed)
-        return float(ari(older_labels(some(rest), k, seed, some(out))[1], whole[out]))
-    own = {"effort": Effort(stability=False), "random_state": seed, **options}
-    part = DocumentClusterer(k, **own).fit(some(rest))
-    labels = DocumentClusterer(k, **own).fit(given).labels_
-    return float(ari(part.predict(some(out)), labels[out]))
+    some = (lambda index: documents[index]) if name in COUNTS else (lambda index: [documents[int(i)] for i in index])
+    model = DocumentClusterer(k, effort=Effort(stability=False), random_state=seed, **options)
+    predicted = model.fit(some(rest)).predict(some(out))
+    return float(ari(predicted, model.fit(documents).labels_[out]))
 
 
-@row(
-    "quality",
-    "foretold",
-    "Mean ARI of the predicted and the refitted labels of a tenth left out: the default, kernel k-means, a sum of "
-    "kernels, and the default of 5f63358; six sets, three seeds.",
-    rests_on=("documents", "cluster", "text"),
-    data=True,
-    timeout=4 * 3600,
-)
+@row("quality", "foretold")
 def prediction(task: Task) -> Found:
-    rows = []
-    for way, options in WHICH.items():
-        for name in FORETOLD[: 1 if task.quick else None]:
-            seeds = range(task.trials(3, 1))
-            values = [task.step(f"{way} {name} {seed}", partial(foretold, name, seed, options)) for seed in seeds]
-            rows.append((way, name.removeprefix("dev/"), f"{np.mean(values):.3f}", float(np.mean(values))))
-    means = {way: float(np.mean([value for one, *_, value in rows if one == way])) for way in WHICH}
-    table_rows = [one[:3] for one in rows]
+    names, seeds = FORETOLD[: 1 if task.quick else None], range(task.trials(3, 1))
+    found = {
+        way: [np.mean([task.step(f"{way} {n} {s}", partial(foretold, n, s, how)) for s in seeds]) for n in names]
+        for way, how in WHICH.items()
+    }
+    means = {way: float(np.mean(values)) for way, values in found.items()}
+    rows = [(way, *(f"{value:.3f}" for value in values)) for way, values in found.items()]
     text = ", ".join(f"{way} {mean:.3f}" for way, mean in means.items())
-    return Found(text, means, [Table("ARI", ("way", "set", "mean"), table_rows)])
+    return Found(text, means, [Table("ARI", ("way", *names), rows)])

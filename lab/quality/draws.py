@@ -1,11 +1,10 @@
-"""The sets on which the answer without a given k is judged: at most 2,500 documents of each, always the same.
+"""The sets on which answers are judged, at most 2,500 documents of each, always the same; and what others would run.
 
 Half of the sets (`CHOSEN_ON`) served to choose the design; the other half only confirms it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -13,9 +12,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from grampus.kernels import parse_kernel
+from grampus.metrics import ari, nmi
+from grampus.text import TermVectorizer, Weighting
 from lab import data
 
 MOST = 2500
+KERNEL = "cosine|principal(30)|normalise"  # the default of choose_levels
 TEXTS: dict[str, tuple[str, tuple[str, ...] | None]] = {
     "20ng": ("20ng", None),
     "agnews": ("dev/agnews8000", None),
@@ -33,18 +36,12 @@ TEXTS: dict[str, tuple[str, tuple[str, ...] | None]] = {
     "stackoverflow": ("dev/stackoverflow", None),
     "webkb": ("dev/webkb_stemmed", None),
 }
-COUNTS = {
+COUNTS = {name: f"dev/{name}" for name in ("fbis", "k1b", "re1", "tr31", "tr41")} | {
     "cstr": "cstr",
-    "fbis": "dev/fbis",
-    "k1b": "dev/k1b",
-    "re1": "dev/re1",
     "reviews": "reviews",
-    "tr31": "dev/tr31",
-    "tr41": "dev/tr41",
 }
 SETS = tuple(sorted((*TEXTS, *COUNTS)))
-CHOSEN_ON = SETS[::2]
-CONFIRMED_ON = SETS[1::2]
+CHOSEN_ON, CONFIRMED_ON = SETS[::2], SETS[1::2]
 
 
 @cache
@@ -55,12 +52,57 @@ def draw(name: str) -> tuple[Any, NDArray[Any]]:
     index = np.sort(np.random.default_rng(0).permutation(len(labels))[:MOST])
     if sp.issparse(documents):
         return sp.csr_array(documents)[index], labels[index]
-    return tuple(documents[int(i)] for i in index), labels[index]
+    return [documents[int(i)] for i in index], labels[index]
 
 
-def halves(names: Sequence[str]) -> dict[str, list[int]]:
-    """Return where the sets of each half stand among these names."""
-    return {
-        half: [i for i, name in enumerate(names) if name in members]
-        for half, members in (("chosen on", CHOSEN_ON), ("confirmed on", CONFIRMED_ON))
-    }
+def given(name: str) -> tuple[Any, NDArray[Any], int]:
+    """Return a set as DocumentClusterer gets it, texts or weighted terms, its classes, and their number."""
+    documents, labels = draw(name)
+    return weighted(documents) if name in COUNTS else documents, labels, len(np.unique(labels))
+
+
+def frequent(counts: Any, least: int) -> Any:
+    """Return the counts of terms in at least so many documents, and in no more than half of them: there is no list."""
+    frequency = np.bincount(counts.indices, minlength=counts.shape[1])
+    return counts[:, np.flatnonzero((frequency >= least) & (frequency <= 0.5 * counts.shape[0]))]
+
+
+def weighted(documents: Any) -> Any:
+    """Return weighted terms as DocumentClusterer makes them."""
+    if sp.issparse(documents):
+        return Weighting("lec", dtype=np.float64).fit_transform(frequent(documents, 3))
+    fewest = min(3, 1 + len(documents) // 100)
+    return TermVectorizer("lec", min_df=fewest, dtype=np.float64).fit_transform(list(documents))
+
+
+def components(x: Any) -> NDArray[np.float64]:
+    """Return the leading components of rows under the default kernel."""
+    found = parse_kernel(KERNEL).gram(x).features()
+    assert found is not None
+    return np.asarray(found.rows) * found.scale[:, None]
+
+
+def scores(classes: Any, labels: Any) -> list[float]:
+    """Return NMI and ARI."""
+    return [float(nmi(classes, labels)), float(ari(classes, labels))]
+
+
+def pair(values: Any, sign: str = "") -> str:
+    """Return NMI and ARI, or a gain in both, as text."""
+    return f"{values[0]:{sign}.3f} / {values[1]:{sign}.3f}"
+
+
+def recipes(documents: Any, k: int, seed: int, reduce: bool) -> Any:
+    """Return the labels of scikit-learn's recipe for texts, with or without SVD, as its own example has it."""
+    from sklearn.cluster import KMeans
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
+    from sklearn.preprocessing import normalize
+
+    if sp.issparse(documents):
+        x = TfidfTransformer().fit_transform(frequent(documents, 5))
+    else:
+        x = TfidfVectorizer(max_df=0.5, min_df=5, stop_words="english").fit_transform(documents)
+    if reduce:
+        x = normalize(TruncatedSVD(min(100, x.shape[1] - 1), random_state=seed).fit_transform(x))
+    return KMeans(k, n_init=10, random_state=seed).fit_predict(x)

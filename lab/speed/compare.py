@@ -115,16 +115,6 @@ def compare(task: Task, inputs: Arrays, ours: str, peer: Side, agree: Agreement,
     return Found(f"{spread['ratio']} × {peer.name}{extrapolated}", measures, notes=notes)
 
 
-def difference(key: str, tolerance: float) -> Agreement:
-    """Agree when the arrays called `key` differ by at most `tolerance` anywhere."""
-
-    def compare(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
-        gap = float(np.max(np.abs(ours[key] - theirs[key])))
-        return f"largest difference {gap:.1e}", gap <= tolerance
-
-    return compare
-
-
 def equal_share(key: str, least: float) -> Agreement:
     """Agree when at least the share `least` of the entries called `key` is equal."""
 

@@ -14,7 +14,7 @@ from grampus.kernels import parse_kernel
 from grampus.metrics import ari, nmi
 from grampus.text import TermVectorizer, Weighting
 from lab import Found, Task, data, row
-from lab.speed.compare import Agreement, Arrays, Side, compare, difference, equal_share, not_worse
+from lab.speed.compare import Agreement, Arrays, Side, compare, equal_share, not_worse
 
 STARTS, FEW = 250, 5  # the papers' starts, and those that slow peers get
 KERNLAB = 60  # documents that kernlab gets; its time is scaled to all pairs of the 757
@@ -29,16 +29,6 @@ def points(documents: Any) -> Arrays:
     """Return texts as code points end to end, and where each ends."""
     joined = "".join(documents).encode("utf-32-le", "surrogatepass")
     return {"points": np.frombuffer(joined, np.uint32).astype(np.int64), "ends": np.cumsum(list(map(len, documents)))}
-
-
-def partitions(quick: bool) -> Arrays:
-    """Return partitions that agree in part, as restarts do: each changes a third of the labels of one partition."""
-    rng = np.random.default_rng(0)
-    trials, documents = (20, 500) if quick else (250, 2225)
-    found = np.tile(rng.integers(0, 5, documents), (trials, 1))
-    moved = rng.random(found.shape) < 1 / 3
-    found[moved] = rng.integers(0, 5, int(moved.sum()))
-    return {"partitions": found}
 
 
 def bbc(quick: bool) -> Arrays:
@@ -74,16 +64,6 @@ def posts(quick: bool) -> Arrays:
     return points(data.texts("20ng")[0][:: 20 if quick else 1])
 
 
-def reuters(quick: bool) -> Arrays:
-    """Return the 757 documents of `strings`, or every tenth."""
-    return points(data.strings().x[:: 10 if quick else 1])
-
-
-def few_reuters(quick: bool) -> Arrays:
-    """Return a hundred documents of `strings`, or ten."""
-    return points(data.strings().x[: 10 if quick else 100])
-
-
 def shuffled_reuters(quick: bool) -> Arrays:
     """Return documents that end in a newline, in random order: the first are as long as any."""
     documents = data.strings().x
@@ -98,51 +78,12 @@ def part_of_modapte(quick: bool) -> Arrays:
     return rows(TermVectorizer("lfc", min_df=2, dtype=np.float64).fit_transform([texts[i] for i in chosen]), 20)
 
 
-def modapte(quick: bool) -> Arrays:
-    """Return MODAPTE, or an eighth of it."""
-    x = data.modapte().x
-    return rows(x[::8], 8) if quick else rows(x, 52)
-
-
-def reut4(quick: bool) -> Arrays:
-    """Return REUT4, or an eighth of it."""
-    return rows(data.reut(4).x[:: 8 if quick else 1], 25)
-
-
 def sample(quick: bool, size: list[int]) -> Arrays:
     """Return a seeded sample of 20ng, weighted by itself."""
     texts, labels = data.texts("20ng")
     chosen = np.sort(np.random.default_rng(0).permutation(len(texts))[: size[not quick]])
     x = TermVectorizer("lfc", min_df=3, dtype=np.float64).fit_transform([texts[i] for i in chosen])
     return {**rows(x, 20), "truth": np.unique(labels[chosen], return_inverse=True)[1]}
-
-
-def topics(quick: bool, size: list[int], k: int = 20, terms: int = 30_000, length: int = 90) -> Arrays:
-    """Return documents of 20 topics, because 20ng has fewer than 20,000: half of a document's terms are its topic's.
-
-    Terms follow Zipf's law, in the order of the language or in the topic's own.
-    """
-    rng, count = np.random.default_rng(0), size[not quick]
-    group = rng.integers(0, k, count)
-    share = np.cumsum(1.0 / np.arange(1, terms + 1))
-    drawn = np.searchsorted(share / share[-1], rng.random((count, length)))
-    own = np.array([rng.permutation(terms) for _ in range(k)])
-    columns = np.where(rng.random((count, length)) < 0.5, own[group[:, None], drawn], drawn).ravel()
-    counts = sp.csr_array((np.ones(count * length), columns, np.arange(0, count * length + 1, length)), (count, terms))
-    counts.sum_duplicates()
-    return {**rows(sp.csr_array(Weighting("lfc", dtype=np.float64).fit_transform(counts)), k), "truth": group}
-
-
-def splits(quick: bool, set: str) -> Arrays:  # noqa: A002
-    """Return the weighted terms of a set, and the number of splits."""
-    return {**rows(data.documents(set).x[:: 10 if quick else 1], 0), "splits": np.array(200)}
-
-
-def digits(quick: bool) -> Arrays:
-    """Return 1,797 digits of 64 pixels."""
-    from sklearn.datasets import load_digits
-
-    return {"x": load_digits().data[:: 6 if quick else 1]}
 
 
 def same_matrix(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
@@ -161,13 +102,6 @@ def leading_block(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
     return f"largest relative difference {gap:.1e} on {few} documents", gap <= 1e-12
 
 
-def same_leaves(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
-    """Agree when the partitions are equal up to renaming."""
-    pairs = len(set(zip(ours["labels"].tolist(), theirs["labels"].tolist(), strict=True)))
-    k = len(np.unique(ours["labels"]))
-    return f"{k} leaves, {pairs} pairs of them meet", pairs == k == len(np.unique(theirs["labels"]))
-
-
 def near_classes(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
     """Agree when both partitions have an NMI of 0.9, or ours is nearer to the classes."""
     a, b, truth = ours["labels"], theirs["labels"], ours["truth"]
@@ -176,54 +110,28 @@ def near_classes(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
     return text, between >= 0.9 or mine >= other - 0.02
 
 
-def near_scores(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
-    """Agree when the scores are not far apart: two schemes, and one has few splits."""
-    first = [int(side["ks"][side["means"].argmax()]) for side in (ours, theirs)]
-    gap = float(np.abs(ours["means"] - theirs["means"]).mean())
-    return f"highest k {first[0]} and {first[1]}, mean difference of the scores {gap:.2f}", gap < 0.3
-
-
-def close_strengths(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
-    """Agree when mean strengths over 20 splits differ by a few hundredths: starts and splits are their own."""
-    gap = np.abs(ours["means"].ravel() - theirs["means"].ravel())
-    return f"mean strengths differ by {gap.mean():.3f} on average, {gap.max():.3f} at most", bool(gap.mean() < 0.1)
-
-
 AGREE: dict[str, Agreement] = {
-    "anmi to 1e-12": difference("anmi", 1e-12),
-    "gram to 1e-6": difference("gram", 1e-6),  # entries reach 1e6
-    "gram to 1e-9": difference("gram", 1e-9),
     "labels": equal_share("labels", 0.999),
     "objective": not_worse("objective", 0.01),
     "objective, 5 %": not_worse("objective", 0.05),
     "sparse matrix": same_matrix,
     "leading block": leading_block,
-    "leaves": same_leaves,
     "classes": near_classes,
-    "scores": near_scores,
-    "strengths": close_strengths,
-    "neighbours": equal_share("nearest", 0.999),
-    "choice": lambda ours, theirs: (f"its choice {int(theirs['best'])}, ours {int(ours['best'])}", True),
 }
 
 
-def register(name: str, entry: dict[str, Any]) -> None:
-    """Register one comparison as a row."""
+def measure(task: Task, entry: dict[str, Any]) -> Found:
+    """Make the inputs of a comparison, and compare."""
+    given = globals()[entry["inputs"]](task.quick, **{key: entry[key] for key in ("size",) if key in entry})
+    truth = {"truth": given["truth"]} if "truth" in given else {}
 
-    def measure(task: Task) -> Found:
-        given = globals()[entry["inputs"]](task.quick, **{key: entry[key] for key in ("size", "set") if key in entry})
-        truth = {"truth": given["truth"]} if "truth" in given else {}
-        agree = partial(_agree, AGREE[entry["agree"]], truth)
-        return compare(task, given, entry["ours"], Side(**entry["peer"]), agree, entry.get("repeats", 5))
+    def agree(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
+        return AGREE[entry["agree"]]({**ours, **truth}, theirs)
 
-    conditions = ("answers-agree", *entry.get("conditions", ()))
-    how = {"rests_on": tuple(entry["rests_on"]), "data": entry.get("data", True), "timeout": 7200}
-    row("speed", name, entry["text"], conditions=conditions, **how)(measure)
-
-
-def _agree(agree: Agreement, truth: Arrays, ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
-    return agree({**ours, **truth}, theirs)
+    return compare(task, given, entry["ours"], Side(**entry["peer"]), agree, entry.get("repeats", 5))
 
 
 for _name, _entry in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items():
-    register(_name, _entry)
+    _how = {key: _entry[key] for key in ("shows", "rests_on")} | {"data": True, "hours": 2.0}
+    _conditions = ["answers-agree", *_entry.get("conditions", ())]
+    row("speed", _name, conditions=_conditions, **_how)(partial(measure, entry=_entry))

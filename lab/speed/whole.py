@@ -67,15 +67,7 @@ def posts(task: Task, folder: str) -> str:
     return str(place)
 
 
-@row(
-    "speed",
-    "command-20ng",
-    "`grampus cluster` on 20ng, k = 20, page and stability included, against TF-IDF, SVD(100) and KMeans(n_init = 10) "
-    "alone.",
-    rests_on=("documents", "cluster", "gram", "text", "select", "_native"),
-    conditions=("command-20ng",),
-    data=True,
-)
+@row("speed", "command-20ng")
 def command(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place, page = posts(task, folder), str(Path(folder, "page.html"))
@@ -83,45 +75,34 @@ def command(task: Task) -> Found:
         return by_turns(task, ours, [sys.executable, "-c", RECIPE, place, "20"])
 
 
-@row(
-    "speed",
-    "many-clusters-20ng",
-    "`DocumentClusterer(148)` on 20ng against TF-IDF, SVD(100) and KMeans(148, n_init = 10).",
-    rests_on=("documents", "cluster", "gram", "text", "select", "_native"),
-    conditions=("many-clusters-20ng",),
-    data=True,
-)
+@row("speed", "many-clusters-20ng")
 def many(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place = posts(task, folder)
         return by_turns(task, [sys.executable, "-c", FIT, place, "148"], [sys.executable, "-c", RECIPE, place, "148"])
 
 
-@row(
-    "speed",
-    "documents-300k",
-    "`grampus cluster` on 300,000 documents of 35 words, k = 20, page included, without stability; 209 s and 1.0 GB at "
-    "5f63358.",
-    rests_on=("documents", "cluster", "gram", "text", "_native"),
-    conditions=("documents-300k",),
-)
+@row("speed", "documents-300k")
 def large(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "many.txt")
         place.write_text(generated(task.trials(300_000, 3_000)), encoding="utf-8")
-        page = str(Path(folder, "page.html"))
-        words = [sys.executable, "-m", "grampus", "cluster", str(place), "-k", "20", "--no-stability", "-q"]
-        spent, memory = seconds(*words, "--report", page)
+        words = ["-m", "grampus", "cluster", str(place), "-k", "20", "--no-stability", "-q"]
+        spent, memory = seconds(sys.executable, *words, "--report", f"{folder}/page.html")
     return Found(f"{spent:.1f} processor s, {memory:.0f} MB", {"seconds": spent, "memory": memory})
 
 
-def generated(count: int, length: int = 35, topics: int = 20, words: int = 30_000) -> str:
-    """Return documents of 20 topics, one a line: half of the words are the topic's own, by Zipf's law."""
-    rng = np.random.default_rng(0)
+def drawn_words(count: int, seed: Any, length: int = 35, topics: int = 20, words: int = 30_000) -> tuple[Any, Any]:
+    """Return the words of documents of 20 topics, half of them the topic's own, by Zipf's law, and the topics."""
+    rng = np.random.default_rng(seed)
     group = rng.integers(0, topics, count)
     share = np.cumsum(1.0 / np.arange(1, words + 1))
     drawn = np.searchsorted(share / share[-1], rng.random((count, length)))
-    own = np.array([rng.permutation(words) for _ in range(topics)])
-    chosen: Any = np.where(rng.random((count, length)) < 0.5, own[group[:, None], drawn], drawn)
-    names = np.array([f"w{number}x" for number in range(words)])
-    return "\n".join(" ".join(row) for row in names[chosen])
+    own = np.array([np.random.default_rng(topic).permutation(words) for topic in range(topics)])
+    chosen = np.where(rng.random((count, length)) < 0.5, own[group[:, None], drawn], drawn)
+    return np.array([f"w{number}x" for number in range(words)])[chosen], group
+
+
+def generated(count: int) -> str:
+    """Return such documents, one a line."""
+    return "\n".join(map(" ".join, drawn_words(count, 0)[0]))

@@ -32,7 +32,7 @@ def test_figures_are_those_of_the_committed_results():
     texts = {page: page.read_text(encoding="utf-8") for page in pages()}
     changed = [str(page) for page, text in texts.items() if refreshed(text) != text]
     assert changed == []  # python -m docs.figures refreshes them
-    page = "| what | figure | made by |\n|---|---|---|\n| x | 1 s | `python -m lab speed --only anmi` |"
+    page = "| what | figure | made by |\n|---|---|---|\n| x | 1 s | `python -m lab speed --only sparse-k-means` |"
     assert ") s |" in refreshed(page)
     assert "×" in refreshed(page.replace("figure", "ratio"))
 

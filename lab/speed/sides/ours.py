@@ -4,16 +4,9 @@ import numpy as np
 from worker import csr, strings
 
 import grampus
-from grampus import metrics
 from grampus.cluster import kernel_kmeans
 from grampus.gram import DenseGram, LinearGram
-from grampus.gram.graph import nearest_neighbors
-from grampus.select import Splits
 from grampus.text import TermVectorizer
-
-
-def anmi(inputs):
-    return lambda: {"anmi": np.array(metrics.anmi(inputs["partitions"]))}
 
 
 def starts(inputs):
@@ -43,11 +36,6 @@ def dense_starts(inputs):
     return lambda: {"objective": np.array(kernel_kmeans(gram, 20, **how).objective)}
 
 
-def neighbours(inputs):
-    x, kernel = csr(inputs), grampus.parse_kernel("cosine")
-    return lambda: {"nearest": nearest_neighbors(kernel.gram(x), 20)[0]}  # a Gram remembers its neighbours
-
-
 def terms(inputs):
     texts = strings(inputs)
 
@@ -61,11 +49,6 @@ def terms(inputs):
 def boundrange(inputs):
     texts = strings(inputs)
     return lambda: {"gram": grampus.parse_kernel("boundrange(12)").gram(texts).dense()}
-
-
-def subsequence(inputs):
-    texts = strings(inputs)
-    return lambda: {"gram": grampus.parse_kernel("subsequence(3)").gram(texts).dense()}
 
 
 def _fitted(inputs, make):
@@ -82,45 +65,11 @@ def pddp(inputs):
     return _fitted(inputs, grampus.PDDP)
 
 
-def gaussian_pddp(inputs):
-    return _fitted(inputs, lambda k: grampus.PDDP(k, kernel="gaussian(1)"))
-
-
-def gaussian_kmeans(inputs):
-    return _fitted(inputs, lambda k: grampus.KernelKMeans(k, kernel="gaussian(1)", n_init=10, random_state=0))
-
-
 def spectral(inputs):
     return _fitted(inputs, lambda k: grampus.SpectralKMeans(k, kernel="cosine", random_state=0))
-
-
-def spectral_neighbours(inputs):
-    return _fitted(inputs, lambda k: grampus.SpectralKMeans(k, kernel="cosine", n_neighbors=10, random_state=0))
 
 
 def kernel_pca(inputs):
     return _fitted(
         inputs, lambda k: grampus.KernelPCAKMeans(k, kernel="cosine", n_components=20, centre=True, random_state=0)
     )
-
-
-def reduced(inputs):
-    x, splits = csr(inputs), int(inputs["splits"])
-
-    def run():
-        halves = Splits(splits, init="random", n_init=1)
-        found = grampus.choose_k(x, scheme="RED-S", splits=halves, null=False, random_state=0)
-        return {"ks": np.array(found.ks), "means": found.mean}
-
-    return run
-
-
-def digits(inputs):
-    x = inputs["x"] - inputs["x"].mean(axis=0)
-
-    def run():
-        how = {"scheme": "KKM-S", "splits": Splits(20, init="documents", n_init=1), "null": False, "random_state": 0}
-        found = grampus.choose_k(x, kernel="linear|shift(0)", ks=range(2, 16), **how)
-        return {"means": found.strength.mean(axis=0), "best": np.array(found.best)}
-
-    return run

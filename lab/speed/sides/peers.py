@@ -35,13 +35,3 @@ def hipart(inputs):
         return {"objective": np.array(sum(((part - part.mean(axis=0)) ** 2).sum() for part in parts))}
 
     return run
-
-
-def reval(inputs):
-    from reval.best_nclust_cv import FindBestClustCV
-    from sklearn.cluster import KMeans
-    from sklearn.neighbors import KNeighborsClassifier
-
-    how = {"nfold": 2, "nclust_range": list(range(2, 16)), "nrand": 10}
-    finder = FindBestClustCV(s=KNeighborsClassifier(), c=KMeans(n_init=1), **how)
-    return lambda: {"best": np.array(float(finder.best_nclust(inputs["x"], iter_cv=20)[1]))}

@@ -1,21 +1,13 @@
 """scikit-learn's sides."""
 
 import re
-from itertools import combinations
 
 import numpy as np
 from sklearn.cluster import KMeans, SpectralClustering
 from sklearn.decomposition import KernelPCA
-from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
-from sklearn.metrics import normalized_mutual_info_score
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.metrics.pairwise import cosine_similarity
-from sklearn.neighbors import NearestNeighbors
 from worker import csr, strings
-
-
-def anmi(inputs):
-    pairs = list(combinations(inputs["partitions"], 2))
-    return lambda: {"anmi": np.mean([normalized_mutual_info_score(a, b, average_method="geometric") for a, b in pairs])}
 
 
 def sparse_kmeans(inputs):
@@ -34,16 +26,6 @@ def sparse_starts(inputs):
 def dense_starts(inputs):
     how = {"n_init": 10, "max_iter": 300, "tol": 0, "random_state": 0}
     return lambda: {"objective": np.array(KMeans(20, **how).fit(inputs["x"]).inertia_)}
-
-
-def neighbours(inputs):
-    x = csr(inputs)
-
-    def run():
-        found = NearestNeighbors(n_neighbors=20, algorithm="brute", metric="cosine").fit(x)
-        return {"nearest": np.sort(found.kneighbors(return_distance=False), axis=1)}
-
-    return run
 
 
 def terms(inputs):
@@ -66,26 +48,10 @@ def terms(inputs):
     return run
 
 
-def boundrange(inputs):
-    texts = strings(inputs)
-
-    def run():
-        counts = CountVectorizer(analyzer="char", ngram_range=(1, 12), lowercase=False).fit_transform(texts)
-        return {"gram": (counts @ counts.T).toarray().astype(np.float64)}
-
-    return run
-
-
 def spectral(inputs):
     x = csr(inputs)
     model = SpectralClustering(20, affinity="precomputed", random_state=0)
     return lambda: {"labels": model.fit(cosine_similarity(x)).labels_}
-
-
-def spectral_neighbours(inputs):
-    x = csr(inputs)
-    model = SpectralClustering(20, affinity="nearest_neighbors", n_neighbors=10, random_state=0)
-    return lambda: {"labels": model.fit(x).labels_}
 
 
 def kernel_pca(inputs):
