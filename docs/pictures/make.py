@@ -105,7 +105,7 @@ def dominance_moves() -> Figure:
 def dominance_eigenvalues() -> Figure:
     figure, (ax,) = panels(1, 5.4, 3.0)
     weights, _, _ = pages()
-    plots.eigenvalues({k: parse_kernel(k).gram(weights) for k in ("cosine", "cosine|shift", "cosine|shift|map")}, ax=ax)
+    plots.scree({k: parse_kernel(k).gram(weights) for k in ("cosine", "cosine|shift", "cosine|shift|map")}, ax=ax)
     ax.set_ylim(-1.3, 6.0)
     return figure
 

@@ -31,7 +31,7 @@ from grampus.documents import ConsensusMethod, Job
 from grampus.gpu.blocks import DeviceBlocks
 from grampus.gpu.stored import DeviceStored
 from grampus.gram import DenseGram, Gram, LinearGram
-from grampus.select.levels import find_levels, nest
+from grampus.select.levels import find_levels, nest_levels
 from grampus.select.ungrouped import ungrouped
 from lab import Found, Table, Task, Unavailable
 from lab import row as any_row
@@ -169,7 +169,7 @@ def whole_million(xp: Any, task: Task) -> Figures:
         times.append(time.perf_counter())
         found = ConsensusMethod().cluster(gram, Job(max(chosen.ks["middle"], 20), np.ones(n)))
         times.append(time.perf_counter())
-        levels = nest(gram, found.labels, chosen, (0,))
+        levels = nest_levels(gram, found.labels, chosen, (0,))
         times.append(time.perf_counter())
         names = ("components", "number of clusters", "consensus", "levels")
         out[f"{n:,} documents, s"] = times[-1] - times[0]

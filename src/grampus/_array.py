@@ -143,3 +143,17 @@ def row_squares(x: Any) -> Array:
 def mean_row_size(x: Any) -> int:
     """Return how many stored entries a row has on average (sparse) or how many columns there are (dense)."""
     return -(-x.nnz // max(x.shape[0], 1)) + 1 if is_sparse(x) else x.shape[1]
+
+
+def unit_rows(rows: Array, least: float = 0.0) -> Array:
+    """Return rows of unit length; those of at most `least` become zeros.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus._array import unit_rows
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
+    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
+    return np.divide(rows, length[:, None], out=np.zeros_like(rows), where=length[:, None] > least)

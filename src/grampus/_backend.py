@@ -21,7 +21,7 @@ from ._config import may_keep, settings
 Function = Callable[..., Any]
 
 
-class Seeds(ABC):
+class BackendSeeds(ABC):
     """Documents among which a backend draws seeds."""
 
     @abstractmethod
@@ -80,7 +80,7 @@ class Backend:
         """
         return np, gram._block
 
-    def seeds(self, gram: Any) -> Callable[[NDArray[np.intp]], Seeds] | None:
+    def seeds(self, gram: Any) -> Callable[[NDArray[np.intp]], BackendSeeds] | None:
         """Return what takes positions of documents and draws seeds among these, or None."""
         return None
 
@@ -106,7 +106,7 @@ def current() -> Backend:
 
 def gpu_name() -> str | None:
     """Return the name of the GPU that could be used; None where there is none."""
-    name: str | None = _gpu().gpu_name()
+    name: str | None = _gpu().card_name()
     return name
 
 

@@ -28,7 +28,7 @@ def data_frame(columns: Mapping[str, Any], index: Any = None, name: str | None =
     return pandas.DataFrame(dict(columns), index=index)
 
 
-def check_index(index: Any, rows: int) -> Any:
+def check_frame_index(index: Any, rows: int) -> Any:
     """Return an index that has a value for each row."""
     if not isinstance(index, Sequence) and not hasattr(index, "__len__"):
         raise InputError(f"index must be the index of a frame, or a sequence; got {type(index).__name__}.")

@@ -172,7 +172,7 @@ def test_neighbours_equal_the_full_matrix(seed, n, p, kind):
     postings = _native.Postings(documents)
     np.testing.assert_allclose(_native.gram_rows(postings, np.arange(n)), K, atol=1e-12 * np.abs(K).max(initial=1e-300))
     np.fill_diagonal(K, -np.inf)
-    columns, values = _native.nearest(postings, p, 0, n)
+    columns, values = _native.nearest_by_postings(postings, p, 0, n)
     for i in range(n):
         limit = np.sort(K[i])[::-1][p - 1]
         tie = TIE * abs(limit)
@@ -191,7 +191,7 @@ def test_neighbours_of_rows_too_long_for_single_precision(scale):
     for factor in (1.0, scale):
         rows = sp.csr_array(x * factor)
         documents = _native.sparse_documents(rows, np.ones(60), (x**2).sum(axis=1) * factor**2, np.ones(60))
-        found.append(_native.nearest(_native.Postings(documents), 4, 0, 60)[0].tolist())
+        found.append(_native.nearest_by_postings(_native.Postings(documents), 4, 0, 60)[0].tolist())
     assert found[0] == found[1]
 
 
@@ -270,9 +270,9 @@ def test_hostile_arrays_are_refused():
         lambda: _native.gram_rows(postings, [0, 3]),
         lambda: _native.gram_rows(postings, [-1]),
         lambda: _native.gram_rows(postings, [[0]]),
-        lambda: _native.nearest(postings, 1, 0, 4),
-        lambda: _native.nearest(postings, 1, 2, 1),
-        lambda: _native.nearest(postings, 3, 0, 3),
+        lambda: _native.nearest_by_postings(postings, 1, 0, 4),
+        lambda: _native.nearest_by_postings(postings, 1, 2, 1),
+        lambda: _native.nearest_by_postings(postings, 3, 0, 3),
         lambda: _native.stored_documents(np.ones(3), ones, ones),
         lambda: _native.stored_documents(np.eye(3), ones, np.ones((3, 1))),
         lambda: _native.dense_documents(np.zeros((3, 0)), ones, ones),

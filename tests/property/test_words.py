@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grampus._native.dense import DenseNeighbours
-from grampus._native.words import Index, KnownWords, Numbers, _letters
+from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters
 from grampus.errors import InputError
 from grampus.report.words import word_index, words_of
 from grampus.text import Terms
@@ -33,7 +33,7 @@ def joined(texts):
 @settings(max_examples=80, deadline=None)
 @given(TEXTS)
 def test_numbers_are_those_of_the_expression(texts):
-    numbers = Numbers()
+    numbers = WordNumbers()
     found, lengths = numbers.read(*joined(texts))
     wanted, words = naive_words.numbered(texts)
     assert [part.tolist() for part in np.split(found, np.cumsum(lengths))][: len(texts)] == wanted
@@ -73,7 +73,7 @@ def test_letters_are_python_s():
 
 def test_a_vocabulary_grows():
     words = [f"word{number}" for number in range(20_000)]
-    numbers = Numbers()
+    numbers = WordNumbers()
     found, _ = numbers.read(*joined([" ".join(words), " ".join(words[::-1])]))
     assert found.tolist() == [*range(20_000), *reversed(range(20_000))]
     assert numbers.words(19_998) == words[-2:]
@@ -83,7 +83,7 @@ def test_a_vocabulary_grows():
 @settings(max_examples=100, deadline=None)
 @given(st.binary(max_size=60))
 def test_bytes_that_are_no_utf_8_separate_words(data):
-    numbers, index = Numbers(), Index()
+    numbers, index = WordNumbers(), WordIndex()
     ends = [0, len(data) // 2, len(data)]
     _, lengths = numbers.read(data, ends)
     index.add([(data, ends)])
@@ -119,18 +119,18 @@ def test_languages_of_many_texts_are_those_of_each():
 @pytest.mark.parametrize("ends", [[], [1, 0], [0, 9], [-1, 3], [[0, 3]]])
 def test_offsets_outside_the_bytes_are_refused(ends):
     with pytest.raises(InputError, match="offsets"):
-        Numbers().read(b"abc", ends)
+        WordNumbers().read(b"abc", ends)
     with pytest.raises(InputError, match="offsets"):
-        Index().add([(b"abc", ends)])
+        WordIndex().add([(b"abc", ends)])
 
 
 def test_columns_and_flags_must_fit():
     with pytest.raises(InputError, match="equally many"):
-        Index().add([(b"abc", [0, 3]), (b"abc", [0, 1, 3])])
+        WordIndex().add([(b"abc", [0, 3]), (b"abc", [0, 1, 3])])
     with pytest.raises(InputError, match="blanks"):
-        Numbers().read(b"abc", [0, 3], [1, 1])
+        WordNumbers().read(b"abc", [0, 3], [1, 1])
     with pytest.raises(InputError, match="first"):
-        Numbers().words(1)
+        WordNumbers().words(1)
 
 
 KINDS = {

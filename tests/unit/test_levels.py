@@ -23,7 +23,7 @@ from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from grampus.report.verdict import lead, verdict
-from grampus.select.evidence import FEWEST, Evidence, grid, measure
+from grampus.select.evidence import FEWEST, Evidence, grid, measure_evidence
 from grampus.select.levels import Chosen, decide, explain_given, explain_levels
 from grampus.select.nested import coarser, finer
 from grampus.select.ungrouped import ungrouped, ungrouped_gram
@@ -429,7 +429,7 @@ def test_a_cluster_that_stays_empty_leaves_no_hole():
 
 def test_the_search_counts_its_steps():
     x, seen = np.random.default_rng(0).normal(size=(60, 3)), []
-    measure(
+    measure_evidence(
         LinearGram(x),
         lambda rng: LinearGram(rng.normal(size=x.shape)),
         (2, 3, 4),

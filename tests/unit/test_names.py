@@ -10,7 +10,7 @@ import pytest
 
 from grampus import DocumentClusterer
 from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
-from grampus.describe.names import alike
+from grampus.describe.names import same_word
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
 from grampus.describe.wording import is_word
@@ -67,13 +67,13 @@ def test_phrases_stay_within_a_line_and_a_sentence():
 
 @pytest.mark.parametrize(("one", "other"), [("israel", "israeli"), ("medicine", "medical"), ("drive", "drive")])
 def test_forms_of_one_word_are_alike(one, other):
-    assert alike(one, other)
-    assert alike(other, one)
+    assert same_word(one, other)
+    assert same_word(other, one)
 
 
 @pytest.mark.parametrize(("one", "other"), [("card", "care"), ("12345", "12346"), ("whale", "bird")])
 def test_other_words_are_not_alike(one, other):
-    assert not alike(one, other)
+    assert not same_word(one, other)
 
 
 @pytest.mark.parametrize("token", ["12644", "1990s", "x", "the", "qxzkjw", "a1b2c3"])

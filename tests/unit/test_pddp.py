@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import grampus
 from grampus import PDDP, BisectingKernelKMeans, KernelKMeans
 from grampus.cluster import bisecting_kernel_kmeans, kernel_kmeans, pddp
-from grampus.cluster.trees.formats import Outline, newick, render
+from grampus.cluster.trees.formats import Outline, newick, render_outline
 from grampus.cluster.trees.pddp import VARIANTS
 from grampus.cluster.trees.tree import Split, _number
 from grampus.errors import InputError, MissingExtraError
@@ -512,7 +512,7 @@ def test_branches_in_newick_are_differences_of_heights():
 def test_a_tree_as_text_draws_its_branches():
     nodes = [Outline("all", 5, 3.0, (1, 2)), Outline("", 3, 1.0, (3, 4)), Outline("c", 2, 0.0, ()),
              Outline("a", 1, 0.0, ()), Outline("b", 2, 1.5, ())]  # fmt: skip
-    lines = [line.partition("]")[0] for line in render(nodes).splitlines()]
+    lines = [line.partition("]")[0] for line in render_outline(nodes).splitlines()]
     assert [line[: line.index("[") if "[" in line else 4] for line in lines] == [
         "",
         "├── ",

@@ -101,7 +101,7 @@ def test_heatmap_of_the_edge_cases(matrix):
 
 def test_eigenvalues_before_and_after_a_shift(gram):
     after = shift(gram)
-    ax = plots.eigenvalues({"before": gram, "after": after})
+    ax = plots.scree({"before": gram, "after": after})
     np.testing.assert_allclose(ax.lines[0].get_ydata(), eigenvalues(gram))
     sigma = -gram.trace() / 60
     np.testing.assert_allclose(ax.lines[1].get_ydata(), eigenvalues(gram) + sigma, atol=1e-8)
@@ -109,7 +109,7 @@ def test_eigenvalues_before_and_after_a_shift(gram):
 
 
 def test_only_the_largest_eigenvalues(gram):
-    assert len(plots.eigenvalues(gram, count=2).lines[0].get_ydata()) == 2
+    assert len(plots.scree(gram, count=2).lines[0].get_ydata()) == 2
 
 
 @pytest.mark.parametrize("t", [0.0, 1.0, 10.0, np.inf])
@@ -255,8 +255,8 @@ def test_colours_are_told_apart_without_colour():
         (lambda g: plots.heatmap(g, limits=(1, 1)), "limits must rise"),
         (lambda g: plots.heatmap(g, limits=3), "two numbers"),
         (lambda g: plots.heatmap(g, ax="left"), "ax must be a matplotlib Axes"),
-        (lambda g: plots.eigenvalues({}), "got nothing"),
-        (lambda g: plots.eigenvalues({"a": 3}), "got int"),
+        (lambda g: plots.scree({}), "got nothing"),
+        (lambda g: plots.scree({"a": 3}), "got int"),
         (lambda g: plots.reassignments([3, 2]), "got list"),
         (lambda g: plots.normalised_curves([-1]), "order must be"),
         (lambda g: plots.normalised_curves(longest=1), "greater than 1"),

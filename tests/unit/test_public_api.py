@@ -31,10 +31,10 @@ PUBLIC = {
         MissingExtraError PartsError RunError
     """,
     "grampus.gram": """
-        Collection Comparison Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
-        NystromGram Plan PrincipalGram SparseGram Transformed at_rank centre check_gram dominance_ratio eigenpairs
+        Collection ComparedDocuments Cost DenseGram Eigenpairs Estimate Features FunctionGram Gram LinearGram
+        NystromGram Plan PrincipalGram SparseGram Transformed at_rank centre dominance_ratio eigenpairs
         eigenvalues empirical_map neighbour_graph normalise nystrom objective plan power principal product
-        quick_products quick_rows relative_error self_tune shift store weighted_sum
+        quick_products quick_rows relative_error require_gram self_tune shift store weighted_sum
     """,
     "grampus.kernels": """
         At BoundRange Centre Constant Cosine DistinctiveSubstring Exponential FullString Gaussian Kernel Linear
@@ -50,14 +50,14 @@ PUBLIC = {
         change_run compare_runs trends
     """,
     "grampus.plots": """
-        dendrogram document_map eigenvalues heatmap k_chart normalised_curves projections reassignments
+        dendrogram document_map heatmap k_chart normalised_curves projections reassignments scree
     """,
     "grampus.report": """
         read_edits report_html write_report
     """,
     "grampus.select": """
-        Contest Evidence Indices Level Levels NullTest Reduction Score Selection Splits Stability chance_strength
-        choose_k choose_levels
+        Contest Evidence Indices LevelPartition Levels NullTest Reduction Score Selection Splits Stability
+        chance_strength choose_k choose_levels
         explain_choice growing_rate nearest_centroid other_indices prediction_strength reduce_gram
         score_chart score_rows silhouette stability
     """,

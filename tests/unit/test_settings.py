@@ -15,7 +15,7 @@ from grampus import _names
 from grampus.cli import grampus as group
 from grampus.cli import main
 from grampus.cli.command import MOVED, names_of
-from grampus.cli.settings import LARGEST, read_settings, tables
+from grampus.cli.settings import LARGEST, known_tables, read_settings
 from grampus.cluster.trees.cuts import CUTS
 from grampus.describe import NameCommand
 from grampus.documents import Effort, Guide, default_terms
@@ -55,7 +55,7 @@ def source(tmp_path):
 
 def known_keys():
     """Return the keys of every table."""
-    return {name: table[0] for name, table in tables().items()}
+    return {name: table[0] for name, table in known_tables().items()}
 
 
 def example():

@@ -16,7 +16,7 @@ from grampus.text import MeanVectors, load_vectors
 from grampus.text.cache import cache_folder, cache_sizes, clear_cache
 from grampus.text.vectors.mean import leading
 from grampus.text.vectors.registry import VectorSet, add_vectors, installed_set, known_sets, registered, remove_vectors
-from grampus.text.vectors.table import open_table, table_folder, write_table
+from grampus.text.vectors.table import open_word_table, table_folder, write_table
 
 WORDS = {"whale": [1.0, 0.25, -0.5], "bird": [0.0, 1.0, 0.0], "naïve": [0.5, 0.5, 0.5], "NATO": [0.0, 0.0, 2.0]}
 
@@ -254,7 +254,7 @@ def test_a_damaged_or_older_table_is_made_again(tmp_path):
     sha256 = load_vectors(path).sha256
     for name, data in (("rows", b"cut"), ("meta.json", b"{"), ("meta.json", b'{"version": 0}')):
         (table_folder(sha256) / name).write_bytes(data)
-        assert open_table(sha256) is None
+        assert open_word_table(sha256) is None
         assert load_vectors(path).look_up(["bird"])[1].tolist() == [WORDS["bird"]]
 
 

@@ -38,7 +38,7 @@ __all__ = [
     "lay_out",
     "name_rows",
     "near_pairs",
-    "nearest",
+    "nearest_by_postings",
     "run_all",
     "sparse_documents",
     "start_run",
@@ -152,7 +152,7 @@ def gram_rows(postings: Postings, documents: Any) -> Array:
     return out
 
 
-def nearest(postings: Postings, p: int, first: int, last: int) -> tuple[NDArray[np.int64], Array]:
+def nearest_by_postings(postings: Postings, p: int, first: int, last: int) -> tuple[NDArray[np.int64], Array]:
     """Return columns and values of the p most similar other documents of documents first … last.
 
     Columns rise. Of similarities equal up to rounding the first are taken; −1 and 0 stand where fewer than p are

@@ -44,13 +44,13 @@ def is_ascii(data: Bytes, start: int, end: int) -> bool:
     return bytes(memoryview(data)[start:end]).isascii()
 
 
-class Numbers:
+class WordNumbers:
     r"""Numbers of words in the order in which they appear: the runs of two or more characters of ``\w``.
 
     Examples
     --------
-    >>> from grampus._native.words import Numbers
-    >>> numbers = Numbers()
+    >>> from grampus._native.words import WordNumbers
+    >>> numbers = WordNumbers()
     >>> [part.tolist() for part in numbers.read(b"a whale, Whale; whale", [0, 15, 21])]
     [[0, 1, 0], [2, 1]]
     >>> numbers.words(0)
@@ -118,15 +118,15 @@ class KnownWords:
         return counts
 
 
-class Index:
+class WordIndex:
     r"""The documents of every word: runs of letters and digits, in lower case, of which 64 characters count.
 
     Texts beyond ASCII must be in lower case already. The packed form is described in ``report.words``.
 
     Examples
     --------
-    >>> from grampus._native.words import Index
-    >>> index = Index()
+    >>> from grampus._native.words import WordIndex
+    >>> index = WordIndex()
     >>> index.add([(b"Whale song; whale", [0, 11, 17])])
     >>> index.packed()
     b'\n\x00\x00\x00song\nwhale\x01\x02\x00\x00\x01'

@@ -19,7 +19,7 @@ from .report import TextOptions
 from .results import document_rows
 from .settings import Configured, merged
 from .show import console, print_json, progress_bars, say, show_run, table
-from .types import FILE, RUN, Count, Share
+from .types import FILE, RUN, Count, ShareType
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -44,7 +44,7 @@ class MethodOptions(Configured):
         f"What finds the clusters: {', '.join(METHODS)}. [{METHODS[0]}]", type=click.Choice(METHODS), default=METHODS[0]
     )
     outliers: float | str = option(
-        "Set aside documents unlike any group: auto, off, or at most a share. [off]", type=Share(), default="off"
+        "Set aside documents unlike any group: auto, off, or at most a share. [off]", type=ShareType(), default="off"
     )
     no_stability: bool = option("Do not measure stability: faster.")
 

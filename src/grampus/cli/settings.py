@@ -22,7 +22,7 @@ WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "
 
 
 @dataclass(frozen=True)
-class Settings:
+class FileSettings:
     """What a file sets, table by table; nothing where there is no file.
 
     Attributes
@@ -53,18 +53,18 @@ class SettingsFile(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Read the file."""
-        return value if isinstance(value, Settings) else read_settings(str(super().convert(value, param, ctx)))
+        return value if isinstance(value, FileSettings) else read_settings(str(super().convert(value, param, ctx)))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Configured:
     """Options that a file of settings adds to; all groups of a command share the file."""
 
-    settings: Settings = option(  # noqa: RUF009  (a field)
+    settings: FileSettings = option(  # noqa: RUF009  (a field)
         "Rare settings: a TOML file, see the guide.",
         heading=MAIN,
         type=SettingsFile(exists=True, dir_okay=False),
-        default=Settings(),
+        default=FileSettings(),
     )
 
 
@@ -73,7 +73,7 @@ def merged(table: Mapping[str, Any], **given: Any) -> dict[str, Any]:
     return {**table, **{name: value for name, value in given.items() if value is not None}}
 
 
-def tables() -> dict[str, tuple[dict[str, Any], Callable[..., Any]]]:
+def known_tables() -> dict[str, tuple[dict[str, Any], Callable[..., Any]]]:
     """Return the type of every key, by table, and what checks the values beyond their types: all are the library's."""
     from ..describe import NameCommand
     from ..documents import Effort
@@ -94,7 +94,7 @@ def tables() -> dict[str, tuple[dict[str, Any], Callable[..., Any]]]:
     }
 
 
-def read_settings(path: str) -> Settings:
+def read_settings(path: str) -> FileSettings:
     """Read and check a file of settings; whatever is wrong is one line that names the file and the key.
 
     Examples
@@ -111,7 +111,7 @@ def read_settings(path: str) -> Settings:
             content = tomllib.load(file)
         except (ValueError, RecursionError) as error:
             raise click.UsageError(f"{path} must be TOML in UTF-8: {error}.") from None
-    known, values = tables(), {}
+    known, values = known_tables(), {}
     for name, table in content.items():
         home = next((home for home, (keys, _) in known.items() if name in keys), None)
         if name not in known and home:
@@ -122,7 +122,7 @@ def read_settings(path: str) -> Settings:
         keys, check = known[name]
         values[name] = _spelled(_values(table, keys, f"{path}: [{name}]"), path)
         _library(f"{path}: [{name}]", check, values[name])
-    return Settings(path, **values)
+    return FileSettings(path, **values)
 
 
 def _spelled(values: dict[str, Any], path: str) -> dict[str, Any]:

@@ -78,9 +78,9 @@ def tree(options: Options) -> None:
 
 
 def _written(nodes: list[Outline], shape: str) -> str:
-    from ..cluster.trees.formats import graphviz, newick, render
+    from ..cluster.trees.formats import graphviz, newick, render_outline
 
-    return {"text": render, "newick": newick, "dot": graphviz}[shape](nodes)
+    return {"text": render_outline, "newick": newick, "dot": graphviz}[shape](nodes)
 
 
 def fitted(text: str, width: int) -> str:

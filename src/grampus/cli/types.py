@@ -48,7 +48,7 @@ class Count(_Type):
         return int(value)
 
 
-class Share(_Type):
+class ShareType(_Type):
     """A share between 0 and 1, ``auto`` or ``off``."""
 
     name = "SHARE|auto|off"

@@ -402,7 +402,7 @@ def _shown(candidates: Sequence[Candidate], top: int) -> tuple[Term, ...]:
 
 def repeats(one: Candidate, other: Candidate) -> bool:
     """Return whether two candidates share a word, or two forms of one."""
-    return any(alike(a, b) for a in _pieces(one.stems, one.text) for b in _pieces(other.stems, other.text))
+    return any(same_word(a, b) for a in _pieces(one.stems, one.text) for b in _pieces(other.stems, other.text))
 
 
 @lru_cache(maxsize=2**14)
@@ -411,13 +411,13 @@ def _pieces(stems: tuple[str, ...], text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=2**16)
-def alike(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
     """Return whether two words look like forms of one: equal but for at most three letters at the end.
 
     Examples
     --------
-    >>> from grampus.describe.names import alike
-    >>> alike("israel", "israeli"), alike("medicine", "medical"), alike("card", "care")
+    >>> from grampus.describe.names import same_word
+    >>> same_word("israel", "israeli"), same_word("medicine", "medical"), same_word("card", "care")
     (True, True, False)
     """
     if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):

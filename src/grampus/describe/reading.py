@@ -94,7 +94,7 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     number: defaultdict[str, int] = defaultdict(count().__next__)
     chunks, owner, headed = [], [], []
     parts = [split_head(text[: LONGEST + 1].translate(_BLANKS), len(text) > LONGEST) for text in texts]
-    shared = shared_lines(body for _, body in parts)
+    shared = shared_line_ends(body for _, body in parts)
     for place, (head, body) in enumerate(_without_lines(*part, shared) for part in parts):
         for part, is_head in ((head, True), (body, False)):
             if part:
@@ -118,15 +118,15 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
     return _arranged(list(words), code, np.repeat(text_of, times), np.repeat(in_head, times))
 
 
-def shared_lines(bodies: Iterable[str]) -> frozenset[str]:
+def shared_line_ends(bodies: Iterable[str]) -> frozenset[str]:
     r"""Return the last 20 characters of lines that five texts have, of texts with several lines.
 
     Forms begin with what differs: "`fft` has support for …".
 
     Examples
     --------
-    >>> from grampus.describe.reading import shared_lines
-    >>> sorted(shared_lines(f"whale {n}\nsee below for the full list" for n in range(5)))
+    >>> from grampus.describe.reading import shared_line_ends
+    >>> sorted(shared_line_ends(f"whale {n}\nsee below for the full list" for n in range(5)))
     ['ow for the full list']
     """
     counts: Counter[str] = Counter()

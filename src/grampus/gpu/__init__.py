@@ -18,13 +18,13 @@ from .._array import Array
 from .._backend import Backend, Function
 from ..gram import Features, Gram, Plan
 from .blocks import DeviceBlocks, device_block, device_products, device_rows
-from .card import free_memory, gpu_name, library, on_device, within_memory
+from .card import card_name, free_memory, library, on_device, within_memory
 from .neighbours import nearest_on
 from .rows import DeviceRows
 from .seeds import DeviceDocuments
 from .stored import DeviceStored
 
-__all__ = ["Device", "backend", "gpu_name", "on_device"]
+__all__ = ["Device", "backend", "card_name", "on_device"]
 
 _RANGE = 1e6  # lengths that differ by more are not for whole numbers
 

@@ -55,7 +55,7 @@ def library(required: bool) -> Any:
     return None
 
 
-def gpu_name() -> str | None:
+def card_name() -> str | None:
     """Return the name of the GPU that could be used; None where there is none."""
     library = _library()
     if isinstance(library, str):

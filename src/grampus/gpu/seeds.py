@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, as_numpy
-from .._backend import Seeds
+from .._backend import BackendSeeds
 from ..cluster.kmeans.state import Labels
 from .card import within_memory
 
 _NOISE = 1e-12  # of their size: distances that differ by less are equal, as on the processor
 
 
-class DeviceDocuments(Seeds):
+class DeviceDocuments(BackendSeeds):
     """Some of the documents of a Gram on a device.
 
     Parameters

@@ -8,8 +8,8 @@ methods ``block``, ``diagonal``, ``@``, ``sum_by``, ``take``, ``extend``, ``comp
 """
 
 from .algebra import product, weighted_sum
-from .answers import Comparison, Cost, Features
-from .base import Gram, check_gram
+from .answers import ComparedDocuments, Cost, Features
+from .base import Gram, require_gram
 from .collection import Collection
 from .diagnostics import Estimate, dominance_ratio, objective, relative_error
 from .eigen import Eigenpairs, eigenpairs, eigenvalues
@@ -22,7 +22,7 @@ from .transforms import Transformed, centre, empirical_map, normalise, power, se
 
 __all__ = [
     "Collection",
-    "Comparison",
+    "ComparedDocuments",
     "Cost",
     "DenseGram",
     "Eigenpairs",
@@ -38,7 +38,6 @@ __all__ = [
     "Transformed",
     "at_rank",
     "centre",
-    "check_gram",
     "dominance_ratio",
     "eigenpairs",
     "eigenvalues",
@@ -54,6 +53,7 @@ __all__ = [
     "quick_products",
     "quick_rows",
     "relative_error",
+    "require_gram",
     "self_tune",
     "shift",
     "store",

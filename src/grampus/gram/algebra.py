@@ -22,9 +22,9 @@ from numpy.typing import NDArray
 from .._array import Array, Index, is_sparse, scale_rows
 from ..errors import InputError
 from .answers import Cost, Features
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 from .collection import Collection
-from .sources import Source
+from .sources import SourceGram
 
 WEIGHT_RULE = (
     "A weight must be a number greater than 0: a negative one makes a Gram that is no inner product, and a part of "
@@ -97,7 +97,7 @@ def product(grams: Sequence[Gram]) -> Gram:
     return ProductGram(grams)
 
 
-class Combined(Source):
+class Combined(SourceGram):
     """Several Grams of the same documents, combined entry by entry.
 
     Its type is that of the least exact part, because a number is no more exact than what it was computed from.
@@ -108,7 +108,7 @@ class Combined(Source):
     """
 
     def __init__(self, parts: Sequence[Gram]) -> None:
-        self.parts = tuple(check_gram(part) for part in parts)
+        self.parts = tuple(require_gram(part) for part in parts)
         if not self.parts:
             raise InputError("There must be at least one Gram to combine; got none.")
         sizes = {len(part) for part in self.parts}

@@ -97,7 +97,7 @@ class Cost:
     whole: float
 
 
-class Comparison:
+class ComparedDocuments:
     """New documents, compared with those of a Gram through every transform.
 
     Attributes

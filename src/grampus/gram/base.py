@@ -19,7 +19,7 @@ from .._check import check_extension, check_index, check_operand
 from .._config import require_memory, settings, tile_rows
 from .._parallel import blas_threads
 from ..errors import InputError
-from .answers import Comparison, Cost, Features
+from .answers import ComparedDocuments, Cost, Features
 from .collection import Collection
 
 _NEW_TILE = 16  # tiles of similarities between new and fitted documents in memory at a time
@@ -305,7 +305,7 @@ class Gram(ABC):
         widths = getattr(self.source, "widths", (len(self),)) if whole else (len(self),)
         return self._extend(*check_extension(cross, diagonal, widths))
 
-    def compare(self, new: Any) -> Iterator[Comparison]:
+    def compare(self, new: Any) -> Iterator[ComparedDocuments]:
         """Compare new documents with the fitted ones, a batch at a time.
 
         Parameters
@@ -325,7 +325,7 @@ class Gram(ABC):
             return cross, None if own is None else own - sigma
 
         for part in root._split_new(collected, rows):
-            yield Comparison(part, base._new_features(part), partial(compared, part))
+            yield ComparedDocuments(part, base._new_features(part), partial(compared, part))
 
     def to_linear_operator(self) -> Any:
         """Return the Gram as a SciPy ``LinearOperator``, for SciPy's solvers."""
@@ -388,7 +388,7 @@ class Taken(Gram):
         return self.base.source
 
 
-def check_gram(gram: Any, name: str = "gram") -> Gram:
+def require_gram(gram: Any, name: str = "gram") -> Gram:
     """Return a Gram, or raise an error that says how to make one.
 
     Parameters
@@ -401,8 +401,8 @@ def check_gram(gram: Any, name: str = "gram") -> Gram:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.gram import check_gram
-    >>> check_gram(np.eye(3))
+    >>> from grampus.gram import require_gram
+    >>> require_gram(np.eye(3))
     Traceback (most recent call last):
         ...
     grampus.errors.InputError: gram must be a Gram; got ndarray. Make one with kernel.gram(X), ...

@@ -11,7 +11,7 @@ import numpy as np
 from .._array import matches
 from .._check import check_integer, check_labels
 from ..errors import InputError
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 
 
 def dominance_ratio(gram: Gram) -> float:
@@ -122,8 +122,8 @@ def relative_error(
     >>> round(relative_error(LinearGram(x), LinearGram(1.1 * x)).value, 3)
     0.21
     """
-    n = len(check_gram(gram))
-    if len(check_gram(approximation, "approximation")) != n:
+    n = len(require_gram(gram))
+    if len(require_gram(approximation, "approximation")) != n:
         raise InputError(f"approximation must have the {n} documents of gram; got {len(approximation)}.")
     blocks = check_integer(blocks, "blocks", low=2)
     size = min(check_integer(size, "size", low=2), n)

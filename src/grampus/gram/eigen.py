@@ -16,7 +16,7 @@ from .._config import may_keep, require_memory, settings
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
 from .answers import Cost
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 from .lanczos import TOLERANCE, lanczos
 from .lapack import are_orthonormal, symmetric_eigh, symmetric_eigvalsh
 from .sources import DenseGram, SparseGram
@@ -423,7 +423,7 @@ def eigenvalues(gram: Gram, count: int | None = None) -> Array:
     >>> eigenvalues(DenseGram(np.diag([1.0, 3.0, 2.0])))
     array([3., 2., 1.])
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     if count is not None:
         count = check_integer(count, "count", low=1, high=n, of=" (the number of documents)")
     if count is None or n <= max(_SMALL, _SMALL_PER_PAIR * count):

@@ -20,7 +20,7 @@ from .._native.dense import DenseNeighbours
 from .._parallel import blas_threads, in_threads
 from ..errors import InputError
 from .answers import Cost, Features
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 from .plan import quick_products
 from .sources import DenseGram, SparseGram
 from .transforms import Transformed, fits
@@ -103,7 +103,7 @@ def neighbour_graph(gram: Gram, n_neighbors: int) -> SparseGram:
            [0.9, 0. , 0.2],
            [0. , 0.2, 0. ]])
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     count = check_integer(n_neighbors, "n_neighbors", low=1, high=n - 1, of=" (the other documents)")
     require_memory(48 * n * count, "The neighbour graph", "Use fewer neighbours")
     index, values = nearest_neighbors(gram, count)
@@ -224,7 +224,7 @@ def _through_postings(features: Features, count: int, n_jobs: int | None) -> tup
     index, values = np.empty((n, count), dtype=np.intp), np.empty((n, count))
 
     def piece(start: int, stop: int) -> None:
-        index[start:stop], values[start:stop] = _native.nearest(postings, count, start, stop)
+        index[start:stop], values[start:stop] = _native.nearest_by_postings(postings, count, start, stop)
 
     in_threads(piece, n, n_jobs, least=256)
     return index, values

@@ -20,7 +20,7 @@ from .._config import require_memory
 from .._parallel import blas_threads
 from ..errors import InputError
 from .answers import Features
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 from .collection import Collection
 from .eigen import fixed_signs
 from .landmarks import check_choice, choose_landmarks, finite
@@ -204,7 +204,7 @@ def nystrom(
     >>> small.features().rows.shape[1] <= 30, relative_error(gram, small).value < 1e-5
     (True, True)
     """
-    if check_gram(gram).split_shift()[0] is not gram:
+    if require_gram(gram).split_shift()[0] is not gram:
         raise InputError(
             "nystrom must come before shift: a shift changes the diagonal alone, which no Gram of low rank can follow. "
             "Write it as in 'cosine|nystrom(500)|shift'."

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, Index, dot, index_array, is_sparse, scale_rows
 from .answers import Cost, Features
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 
 
 class Merged(Gram):
@@ -91,4 +91,4 @@ def merge(gram: Gram, group: NDArray[np.intp], weights: Array) -> Gram:
     """
     mass, count = np.bincount(group, weights=weights), np.bincount(group)
     shares = np.where(mass[group] > 0, weights / np.where(mass[group] > 0, mass[group], 1.0), 1.0 / count[group])
-    return Merged(check_gram(gram), group, shares)
+    return Merged(require_gram(gram), group, shares)

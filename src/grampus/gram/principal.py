@@ -12,7 +12,7 @@ from .._array import Array, dot, row_squares
 from .._check import check_integer
 from ..errors import InputError
 from .answers import Features
-from .base import Gram, check_gram
+from .base import Gram, require_gram
 from .collection import Collection
 from .eigen import eigenpairs
 from .sources import LinearGram
@@ -171,7 +171,7 @@ def principal(gram: Gram, rank: int = 100, *, spare: int = 0) -> PrincipalGram:
            [0.9, 0.9, 0. ],
            [0. , 0. , 0. ]])
     """
-    if check_gram(gram).split_shift()[0] is not gram:
+    if require_gram(gram).split_shift()[0] is not gram:
         raise InputError(
             "principal must come before shift: a shift changes the diagonal alone, which no Gram of low rank can "
             "follow. Write it as in 'cosine|principal(100)|shift'."
@@ -217,7 +217,7 @@ def at_rank(gram: Gram, rank: int) -> Gram:
     (9, 2)
     """
     rank = check_integer(rank, "rank", low=1)
-    base = check_gram(gram).split_shift()[0]
+    base = require_gram(gram).split_shift()[0]
     found = base._at_rank(rank)
     if found is not None:
         return found

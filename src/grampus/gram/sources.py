@@ -30,7 +30,7 @@ from .base import Gram
 from .collection import Collection
 
 
-class Source(Gram):
+class SourceGram(Gram):
     """A Gram at the bottom of a chain of transforms; it stores the collection it was fitted to.
 
     Attributes
@@ -53,7 +53,7 @@ class Source(Gram):
             self._documents = found if found is not None and found.n == len(self) else Collection.unknown(len(self))
         return self._documents
 
-    def named(self, documents: Collection) -> Source:
+    def named(self, documents: Collection) -> SourceGram:
         """Set the names of the documents, where the Gram itself does not know their content."""
         self._documents = documents
         return self
@@ -62,7 +62,7 @@ class Source(Gram):
         """Return the content of the documents, one entry each; None where it is unknown."""
         return self.collection
 
-    def _part_of(self, whole: Source, index: NDArray[np.intp]) -> Source:
+    def _part_of(self, whole: SourceGram, index: NDArray[np.intp]) -> SourceGram:
         """Copy the kernel and the names of the documents from the whole."""
         self.kernel = whole.kernel
         if whole._documents is not None:
@@ -91,7 +91,7 @@ class Source(Gram):
         return (len(self),)
 
 
-class DenseGram(Source):
+class DenseGram(SourceGram):
     """A Gram matrix in memory.
 
     Parameters
@@ -149,7 +149,7 @@ class DenseGram(Source):
         return bool(self.matrix.min(initial=0.0) >= 0)
 
 
-class LinearGram(Source):
+class LinearGram(SourceGram):
     """X Xᵀ for explicit features X, never formed: products cost O(stored entries of X).
 
     Sums over documents are computed in float64 for every type of X.
@@ -288,7 +288,7 @@ class LinearGram(Source):
         return np.maximum(out, 0.0)
 
 
-class SparseGram(Source):
+class SparseGram(SourceGram):
     """A symmetric sparse matrix of similarities; those not stored are 0.
 
     Parameters
@@ -342,7 +342,7 @@ class SparseGram(Source):
         return self.matrix.nnz == 0 or bool(self.matrix.data.min() >= 0)
 
 
-class FunctionGram(Source):
+class FunctionGram(SourceGram):
     """A kernel function, evaluated tile by tile on demand.
 
     Parameters

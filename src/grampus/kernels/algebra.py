@@ -18,7 +18,7 @@ from .._array import Array
 from ..errors import InputError
 from ..gram import product, weighted_sum
 from ..gram.algebra import check_weight
-from ..gram.sources import Source
+from ..gram.sources import SourceGram
 from .base import DEFAULT_INPUTS, Kernel, Piped, Transform, spell_inside
 from .spelled import spell
 
@@ -91,7 +91,7 @@ class At(Kernel):
     def _collect(self, documents: Any) -> Any:
         return self.kernel._collect(documents)
 
-    def _gram(self, fitted: Any) -> Source:
+    def _gram(self, fitted: Any) -> SourceGram:
         return self.kernel._gram(fitted)
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:

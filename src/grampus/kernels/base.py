@@ -16,7 +16,7 @@ from .._array import Array, Index, is_sparse, row_squares, take_rows
 from .._check import check_matrix
 from ..errors import InputError
 from ..gram import Collection, FunctionGram, Gram
-from ..gram.sources import Source
+from ..gram.sources import SourceGram
 from .spelled import Spelled
 
 DEFAULT_INPUTS = {"vectors": "terms", "strings": "text", "gram": "gram"}
@@ -108,7 +108,7 @@ class Kernel(Spelled, ABC):
         """Check a collection and convert it to the form that ``_cross`` takes: here, a float matrix."""
         return check_matrix(documents)
 
-    def _gram(self, fitted: Any) -> Source:
+    def _gram(self, fitted: Any) -> SourceGram:
         """Return the Gram of what ``_collect`` returned; its source stores that as ``collection``."""
         return FunctionGram(self._cross, fitted, self._diagonal)
 

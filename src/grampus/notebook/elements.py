@@ -20,7 +20,7 @@ _BAR = 120
 _MAP, _RIM = 360, 12
 
 
-def html(*parts: Element) -> str:
+def to_html(*parts: Element) -> str:
     """Return elements as HTML, one after the other."""
     return "".join(tostring(part, encoding="unicode", method="html") for part in parts)
 
@@ -30,7 +30,7 @@ def paragraph(text: str) -> Element:
     return add(Element("div"), "p", text)
 
 
-def table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], left_out: int = 0) -> Element:
+def titled_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], left_out: int = 0) -> Element:
     """Return a titled table of at most `ROWS` rows of text, numbers or elements, and the count of the rest.
 
     `left_out` adds to that count.

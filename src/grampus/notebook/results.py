@@ -12,7 +12,7 @@ from ..cluster import Clustering, EmbeddedClustering, History, Runs, Tree
 from ..metrics import ContingencyTable
 from ..persist import Choice
 from ..select import Selection, score_rows
-from .elements import ROWS, bar, counted, html, left, line, number, paragraph, table
+from .elements import ROWS, bar, counted, left, line, number, paragraph, titled_table, to_html
 
 COLUMNS = 20
 
@@ -27,13 +27,13 @@ def _clustering(result: Clustering) -> str:
     )
     order = np.argsort(-sizes, kind="stable")
     rows = [(int(c), int(sizes[c]), bar(sizes[c] / sizes.max(), str(sizes[c]))) for c in order]
-    return html(table(title, ("cluster", "documents", ""), rows)) + _history(result.history)
+    return to_html(titled_table(title, ("cluster", "documents", ""), rows)) + _history(result.history)
 
 
 @_draw.html.register
 def _embedded(result: EmbeddedClustering) -> str:
     values = ", ".join(number(value) for value in result.embedding.eigenvalues[:COLUMNS])
-    return html(paragraph(f"clustered on eigenvectors; eigenvalues {values}")) + _clustering(result.kmeans)
+    return to_html(paragraph(f"clustered on eigenvectors; eigenvalues {values}")) + _clustering(result.kmeans)
 
 
 @_draw.html.register
@@ -42,7 +42,7 @@ def _history(history: History) -> str:
     text = f"moves per iteration: {', '.join(map(str, moves[:ROWS].tolist()))}{', …' if len(moves) > ROWS else ''}"
     body = Element("div")
     body.extend((paragraph(text), line(moves, text)))
-    return html(body)
+    return to_html(body)
 
 
 @_draw.html.register
@@ -50,7 +50,7 @@ def _runs(runs: Runs) -> str:
     order = np.argsort(runs.objective, kind="stable")
     rows = [(int(i), number(runs.objective[i]), int(runs.n_iter[i]), left(str(runs.outcomes[i]))) for i in order]
     title = f"{counted(len(runs), 'start')}, lowest objective first"
-    return html(table(title, ("start", "objective", "iterations", "outcome"), rows))
+    return to_html(titled_table(title, ("start", "objective", "iterations", "outcome"), rows))
 
 
 @_draw.html.register
@@ -64,7 +64,7 @@ def _tree(tree: Tree) -> str:
         rows.append((left(name, node.depth), node.size, size, number(node.scatter), gain))
     title = f"{counted(tree.root.size, 'document')} in {counted(len(labels), 'leaf', 'leaves')}"
     title += f", objective {number(tree.objective)}" + ("" if tree.complete else f"; {tree.n_clusters} were requested")
-    return html(table(title, ("node", "documents", "", "scatter", "gain"), rows))
+    return to_html(titled_table(title, ("node", "documents", "", "scatter", "gain"), rows))
 
 
 @_draw.html.register
@@ -80,7 +80,7 @@ def _contingency(counts: ContingencyTable) -> str:
     ]
     title = f"{counted(counts.n, 'document')}: classes in rows, clusters in columns"
     head = ["", *map(str, counts.clusters[:COLUMNS]), *cut, "all"]
-    return html(table(title, head, body, rows - len(body)))
+    return to_html(titled_table(title, head, body, rows - len(body)))
 
 
 @_draw.html.register(Selection)
@@ -97,4 +97,4 @@ def _choice(choice: Any) -> str:
     kernel = f" on {choice.kernel}" if isinstance(choice, Selection) else ""
     title = f"{choice.scheme}{kernel}: k = {choice.best}"
     words = choice.confidence if isinstance(choice, Selection) else choice.verdict
-    return html(table(title, ("k", "score", "standard error", "", ""), rows), paragraph(words))
+    return to_html(titled_table(title, ("k", "score", "standard error", "", ""), rows), paragraph(words))

@@ -8,7 +8,7 @@ from .. import _draw
 from ..persist import Run
 from ..report.page import page_of
 from ..report.tables import MARKS, add
-from .elements import bar, dots, html, left, swatch, table
+from .elements import bar, dots, left, swatch, titled_table, to_html
 
 WORDS = 8
 
@@ -37,4 +37,4 @@ def _run(run: Run) -> str:
     head = ("", "cluster", "words", "stability", "documents", "")
     picture = Element("div")
     picture.append(dots(run.layout.coordinates, run.evidence.labels, f"map of the documents: {page.headline}"))
-    return html(verdict, table(f"{page.title}: {page.headline}", head, rows), picture)
+    return to_html(verdict, titled_table(f"{page.title}: {page.headline}", head, rows), picture)

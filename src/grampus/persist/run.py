@@ -20,7 +20,7 @@ from .folder import as_read, read_folder, write_folder, writing
 from .frame import frame_of
 from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
-from .schema import check_parts, read
+from .schema import check_parts, read_as
 from .upgrade import SCHEMA, upgrade
 
 EXCERPT = 160  # characters of a document that are kept as its excerpt
@@ -261,7 +261,7 @@ class Run(Drawable):
                     arrays[f"{part}.{name}"] = value
                 else:
                     plain[part][name] = value
-        read(type(self), as_read(plain, arrays), "")
+        read_as(type(self), as_read(plain, arrays), "")
         write_folder(place, SCHEMA, plain, arrays)
 
     @classmethod
@@ -277,7 +277,7 @@ class Run(Drawable):
         try:
             if "original" in content:  # of this class, not of a folder
                 raise RunError("the run has an unknown field 'original'.")
-            run: Run = read(cls, upgrade(content, schema), "")
+            run: Run = read_as(cls, upgrade(content, schema), "")
             return edited_run(replace(run, edits=()), run.edits)
         except RunError as error:
             raise RunError(f"{path}: {error} Recreate the run.") from None

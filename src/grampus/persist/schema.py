@@ -73,22 +73,22 @@ LIMITS: dict[type, dict[str, Limits]] = {
 # -- types: from what JSON holds to records
 
 
-def read(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one return for each kind of type)
+def read_as(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one return for each kind of type)
     """Return a plain value as the type of an annotation; refuse what is not of that type."""
     origin, inner = get_origin(kind), get_args(kind)
     if origin is UnionType:
-        return None if value is None else read(next(part for part in inner if part is not NoneType), value, where)
+        return None if value is None else read_as(next(part for part in inner if part is not NoneType), value, where)
     if kind is Term:
         _require(isinstance(value, list) and len(value) == 2, where, "a text and a number", value)
-        return Term(read(str, value[0], f"{where}[0]"), read(float, value[1], f"{where}[1]"))
+        return Term(read_as(str, value[0], f"{where}[0]"), read_as(float, value[1], f"{where}[1]"))
     if is_dataclass(kind):
         return _read_record(kind, value, where)
     if origin is tuple:
         _require(isinstance(value, list | tuple), where, "a list", value)
-        return tuple(read(inner[0], item, f"{where}[{place}]") for place, item in enumerate(value))
+        return tuple(read_as(inner[0], item, f"{where}[{place}]") for place, item in enumerate(value))
     if origin in (dict, Mapping):
         _require(isinstance(value, dict), where, "an object", value)
-        return {name: read(inner[1], item, f"{where}[{name!r}]") for name, item in value.items()}
+        return {name: read_as(inner[1], item, f"{where}[{name!r}]") for name, item in value.items()}
     if origin is np.ndarray or kind is Texts:
         _require(isinstance(value, origin or kind), where, "texts" if kind is Texts else "an array", value)
         return value
@@ -106,7 +106,7 @@ def _read_record(kind: Any, value: Any, where: str) -> Any:
     for part in fields(kind):
         name = f"{where}.{part.name}" if where else part.name
         if part.name in value:
-            given[part.name] = read(hints[part.name], value[part.name], name)
+            given[part.name] = read_as(hints[part.name], value[part.name], name)
         elif part.default is MISSING and part.default_factory is MISSING:
             raise RunError(f"{name} is missing.")
     for name in value:

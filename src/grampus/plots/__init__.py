@@ -7,16 +7,16 @@ themselves: ``result.plot()``.
 
 from .choice import k_chart
 from .documents import document_map
-from .gram import eigenvalues, heatmap, normalised_curves
+from .gram import heatmap, normalised_curves, scree
 from .results import dendrogram, projections, reassignments
 
 __all__ = [
     "dendrogram",
     "document_map",
-    "eigenvalues",
     "heatmap",
     "k_chart",
     "normalised_curves",
     "projections",
     "reassignments",
+    "scree",
 ]

@@ -57,7 +57,7 @@ def legend(ax: Axes, names: Any) -> None:
         ax.legend(frameon=False)
 
 
-def plain(ax: Axes) -> Axes:
+def remove_frame(ax: Axes) -> Axes:
     """Remove the frame at the top and on the right."""
     ax.spines[["top", "right"]].set_visible(False)
     return ax

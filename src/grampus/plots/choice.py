@@ -11,7 +11,7 @@ from .. import _draw
 from ..errors import InputError
 from ..persist import Choice
 from ..select import Levels, Selection, score_rows
-from ._axes import COLOURS, axes, plain
+from ._axes import COLOURS, axes, remove_frame
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -74,7 +74,7 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     close = ", ".join(str(row.k) for row in rows if row.standing == "close")
     title = f"k = {selection.best}" + (" (no structure)" if selection.best == 1 else "")
     ax.set_title(title + (f"; close to it: {close}" if close else ""), loc="left", fontsize="medium")
-    return plain(ax)
+    return remove_frame(ax)
 
 
 def _scores(levels: Levels) -> SimpleNamespace:

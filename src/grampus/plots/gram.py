@@ -14,7 +14,7 @@ from .._check import check_integer, check_labels, check_number
 from .._config import tile_rows
 from ..errors import InputError
 from ..gram import Gram, LinearGram, normalise
-from ._axes import COLOUR_MAP, axes, legend, named, plain, style
+from ._axes import COLOUR_MAP, axes, legend, named, remove_frame, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -116,7 +116,7 @@ def _checked(limits: Any) -> tuple[float, float]:
     return low, high
 
 
-def eigenvalues(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax: Axes | None = None) -> Axes:
+def scree(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax: Axes | None = None) -> Axes:
     """Plot the eigenvalues of one Gram or of several, largest first (`dominance`, Fig. 2).
 
     Parameters
@@ -137,11 +137,11 @@ def eigenvalues(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax
     >>> from grampus import plots
     >>> from grampus.gram import DenseGram, shift
     >>> before = DenseGram(np.diag([3.0, 2.0, 1.0]))
-    >>> ax = plots.eigenvalues({"before": before, "after": shift(before)})
+    >>> ax = plots.scree({"before": before, "after": shift(before)})
     >>> [line.get_ydata().round(6).tolist() for line in ax.lines[:2]]
     [[3.0, 2.0, 1.0], [1.0, 0.0, -1.0]]
     """
-    found = named(gram, (Gram,), "eigenvalues needs a Gram")
+    found = named(gram, (Gram,), "scree needs a Gram")
     values = {name: grams.eigenvalues(one, count) for name, one in found.items()}
     ax = axes(ax)
     for position, (name, of) in enumerate(values.items()):
@@ -152,7 +152,7 @@ def eigenvalues(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax
     ax.set_xlabel("rank")
     ax.set_ylabel("eigenvalue")
     legend(ax, found)
-    return plain(ax)
+    return remove_frame(ax)
 
 
 def normalised_curves(
@@ -191,7 +191,7 @@ def normalised_curves(
     ax.set_xlabel("ratio γ of the lengths")
     ax.set_ylabel("K^t where cos θ = 1 and −1")
     ax.legend(frameon=False)
-    return plain(ax)
+    return remove_frame(ax)
 
 
 def _curve(ratios: Array, order: float) -> Array:

@@ -13,7 +13,7 @@ from .._check import check_integer
 from ..cluster import Clustering, History, Node, Tree
 from ..errors import InputError
 from ..gram import Gram
-from ._axes import COLOURS, axes, legend, named, plain, style
+from ._axes import COLOURS, axes, legend, named, remove_frame, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +52,7 @@ def reassignments(result: Moves | Mapping[str, Moves], *, ax: Axes | None = None
     ax.set_xlabel("iteration")
     ax.set_ylabel("documents that moved")
     legend(ax, found)
-    return plain(ax)
+    return remove_frame(ax)
 
 
 def dendrogram(tree: Tree, names: Any = None, *, ax: Axes | None = None) -> Axes:
@@ -154,7 +154,7 @@ def projections(
     ax.annotate(f" cut at {cut:.3g}", (cut, 0.99), xycoords=("data", "axes fraction"), color=COLOURS[1], va="top")
     ax.set_xlabel("projection")
     ax.set_ylabel("documents")
-    return plain(ax)
+    return remove_frame(ax)
 
 
 def projected(node: Node, gram: Gram, direction: int = 0) -> tuple[Array, float]:

@@ -11,7 +11,7 @@ from .._files import open_regular
 from ..errors import InputError, RunError
 from ..persist import Edit, Run
 from ..persist.edits import check_name, digest
-from ..persist.schema import read
+from ..persist.schema import read_as
 
 __all__ = ["read_edits"]
 
@@ -78,7 +78,7 @@ def edits_of(given: Any, run: Run, what: str = "edits") -> tuple[Edit, ...]:
                 f"{what} was made for another answer: the run has been edited or made anew since. Write its page again."
             )
         try:
-            found = read(tuple[Edit, ...], given.get("edits"), "edits")
+            found = read_as(tuple[Edit, ...], given.get("edits"), "edits")
         except RunError as error:
             raise InputError(f"{what}: {error}") from None
         if any(edit.action not in MADE for edit in found):

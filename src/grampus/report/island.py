@@ -15,7 +15,7 @@ from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
 from ..persist.regrow import preorder
-from .levels import Level
+from .levels import ShownLevel
 from .oddities import MOST_GROUPS, MOST_OUTLIERS, copy_groups, outliers
 from .page import Page
 from .words import packed_index
@@ -92,7 +92,7 @@ def island(page: Page) -> dict[str, Any]:
     }
 
 
-def _level(level: Level, order: Sequence[int], quotes: bool) -> dict[str, Any]:
+def _level(level: ShownLevel, order: Sequence[int], quotes: bool) -> dict[str, Any]:
     place = {index: number for number, index in enumerate(order)}
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {

@@ -14,7 +14,7 @@ from ..persist.edited import changed_cluster
 
 
 @dataclass(frozen=True, eq=False)
-class Level:
+class ShownLevel:
     """A partition that the page can show.
 
     Attributes
@@ -35,7 +35,7 @@ class Level:
     branches: tuple[int, ...] = ()
 
 
-def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
+def levels_of(run: Run) -> tuple[tuple[ShownLevel, ...], int]:
     """Return the levels of a run, coarse to fine, and which of them is the run's own partition.
 
     Examples
@@ -47,18 +47,18 @@ def levels_of(run: Run) -> tuple[tuple[Level, ...], int]:
     2
     """
     seen = run.evidence
-    found: list[Level] = []
+    found: list[ShownLevel] = []
     own = -1
     for level in seen.levels:
         name, labels = level.name, run.level_labels(level.name)
         if own < 0 and np.array_equal(labels, seen.labels):
             own = len(found)
-            found.append(Level(name, seen.labels, seen.clusters, level.branches))
+            found.append(ShownLevel(name, seen.labels, seen.clusters, level.branches))
         else:
-            found.append(Level(name, labels, _clusters(run, labels, run.level_names(name)), level.branches))
+            found.append(ShownLevel(name, labels, _clusters(run, labels, run.level_names(name)), level.branches))
     if own < 0 or len(found) < 2:
         branch = {one.cluster: one.index for one in seen.tree}
-        return (Level("", seen.labels, seen.clusters, tuple(branch.get(c, -1) for c in range(run.n_clusters))),), 0
+        return (ShownLevel("", seen.labels, seen.clusters, tuple(branch.get(c, -1) for c in range(run.n_clusters))),), 0
     return tuple(found), own
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ..persist import Edit, Run
 from ..text import Texts
-from .levels import Level, levels_of
+from .levels import ShownLevel, levels_of
 from .verdict import Statement, lead, verdict
 
 Embed = Literal["excerpts", "full", "none"]
@@ -40,7 +40,7 @@ class Page:
         The verdict.
     lead : Statement
         How far to believe the clusters, in a sentence.
-    levels : tuple of Level
+    levels : tuple of ShownLevel
         Partitions to choose from, coarse to fine.
     own : int
         Which of them the run's own is.
@@ -53,7 +53,7 @@ class Page:
     days: NDArray[np.int32] | None
     statements: tuple[Statement, ...]
     lead: Statement
-    levels: tuple[Level, ...]
+    levels: tuple[ShownLevel, ...]
     own: int
 
     @property

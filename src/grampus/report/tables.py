@@ -29,7 +29,7 @@ def fragments(page: Page) -> dict[str, str]:
     """Return the static parts of the page as HTML, by their names in the template."""
     parts = {
         "statements": statements(page),
-        "lead": lead(page),
+        "lead": lead_paragraph(page),
         "cluster_list": cluster_list(page),
         "choice_table": choice_table(page),
         "cluster_tables": cluster_tables(page),
@@ -50,7 +50,7 @@ def add(parent: Element, tag: str, text: str = "", **attributes: str) -> Element
     return element
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: int = 0) -> Element:
+def scrolling_table(headings: Sequence[str], rows: Iterable[Sequence[str]], caption: str, numbers: int = 0) -> Element:
     """Return a table in a scrolling frame; the last `numbers` columns are numbers."""
     frame = Element("div", {"class": "scroll", "tabindex": "0", "role": "region", "aria-label": readable(caption)})
     body = add(frame, "table")
@@ -97,7 +97,7 @@ def cluster_list(page: Page) -> Element:
     return body
 
 
-def lead(page: Page) -> Element:
+def lead_paragraph(page: Page) -> Element:
     """Return how far to believe the clusters, in a sentence."""
     body = Element("p", {"class": f"lead {page.lead.kind}", "id": "lead"})
     body.text = readable(page.lead.text)
@@ -113,7 +113,7 @@ def choice_table(page: Page) -> Element:
         (f"{k}{' (taken)' if k == choice.best else ''}", _figure(mean), _figure(error))
         for k, mean, error in zip(choice.ks, choice.mean, choice.standard_error, strict=True)
     ]
-    return table(("clusters", "mean score", "standard error"), rows, f"Scores of {choice.scheme}", numbers=2)
+    return scrolling_table(("clusters", "mean score", "standard error"), rows, f"Scores of {choice.scheme}", numbers=2)
 
 
 def cluster_tables(page: Page) -> Element:
@@ -136,7 +136,7 @@ def cluster_tables(page: Page) -> Element:
         headings = ["id", *titles, *(["text"] if page.texts is not None else [])]
         rows = [_document(page, place) for place in shown]
         what = "Central documents of " if group[0] >= 0 else "Documents in "
-        part.append(table(headings, rows, what + (_name(page, group) if group[0] >= 0 else "no cluster")))
+        part.append(scrolling_table(headings, rows, what + (_name(page, group) if group[0] >= 0 else "no cluster")))
     return body
 
 
@@ -170,7 +170,7 @@ def label_table(page: Page) -> Element:
         row = np.bincount(codes[np.isin(run.evidence.labels, group)], minlength=len(shown) + 1)
         rows.append((_name(page, group), *(f"{count:,}" for count in row[: len(headings) - 1])))
     name = run.provenance.columns.get("label", "label")
-    return table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
+    return scrolling_table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
 
 
 def pair_table(page: Page) -> Element:
@@ -184,7 +184,7 @@ def pair_table(page: Page) -> Element:
         named = [_short_name(page, place) for place in group.documents[:COPIES]]
         told = [*named, f"and {more:,} more"] if more > 0 else named
         rows.append(("; ".join(told), f"{len(group.documents):,}", f"{group.similarity:.3f}"))
-    return table(("documents", "copies", "similarity"), rows, "Near-copies", numbers=2)
+    return scrolling_table(("documents", "copies", "similarity"), rows, "Near-copies", numbers=2)
 
 
 def odd_table(page: Page) -> Element:
@@ -193,7 +193,7 @@ def odd_table(page: Page) -> Element:
     if not places:
         return Element("div")
     rows = [(_short_name(page, place), f"{float(page.run.evidence.oddness[place]):.2f}") for place in places]
-    return table(("document", "oddness"), rows, "Odd documents", numbers=1)
+    return scrolling_table(("document", "oddness"), rows, "Odd documents", numbers=1)
 
 
 def facts(page: Page) -> Element:

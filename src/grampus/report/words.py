@@ -17,7 +17,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .._native.words import Index
+from .._native.words import WordIndex
 from ..text import Texts
 
 CHUNK = 4096  # documents that are read at a time
@@ -51,7 +51,7 @@ def _part(column: Texts, start: int, end: int) -> tuple[memoryview, NDArray[np.i
 def word_index(columns: Sequence[Iterable[str]]) -> bytes:
     """Return the index of documents, each the strings at one place of the columns."""
     stored = [column if isinstance(column, Texts) else Texts(column) for column in columns]
-    index, n = Index(), len(stored[0])
+    index, n = WordIndex(), len(stored[0])
     for start in range(0, n, CHUNK):
         index.add([_part(column, start, min(start + CHUNK, n)) for column in stored])
     return index.packed()

@@ -7,7 +7,7 @@ from .choose_k import choose_k
 from .classify import nearest_centroid
 from .evidence import Evidence
 from .indices import Indices, other_indices, silhouette
-from .levels import Level, Levels, choose_levels
+from .levels import LevelPartition, Levels, choose_levels
 from .prototypes import Reduction, growing_rate, reduce_gram
 from .results import Contest, NullTest, Score, Selection, explain_choice, score_chart, score_rows
 from .splits import Splits
@@ -18,7 +18,7 @@ __all__ = [
     "Contest",
     "Evidence",
     "Indices",
-    "Level",
+    "LevelPartition",
     "Levels",
     "NullTest",
     "Reduction",

@@ -13,7 +13,7 @@ from .._progress import Progress, as_progress
 from .._random import seed_words
 from ..kernels import Kernel
 from .checkpoint import Checkpoint, read_manifest
-from .job import Documents, Job, Scores
+from .job import OrderedDocuments, Scores, ScoringJob
 from .results import Selection
 from .splits import Entropy, Splits
 
@@ -88,8 +88,8 @@ def choose_k(
     4
     """
     null, report = check_flag(null, "null"), as_progress(progress)
-    documents = Documents.of(X, kernel)
-    job = Job.of(documents, ks, scheme, splits, _entropy(random_state, checkpoint), n_jobs, report)
+    documents = OrderedDocuments.of(X, kernel)
+    job = ScoringJob.of(documents, ks, scheme, splits, _entropy(random_state, checkpoint), n_jobs, report)
     kept = Checkpoint() if checkpoint is None else Checkpoint.open(checkpoint, job.manifest())
     columns = job.score(kept, report)
     scored: dict[str, Any] = {

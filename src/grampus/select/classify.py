@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from .._check import check_labels
 from ..cluster.kmeans import Centroids
 from ..errors import InputError
-from ..gram import Gram, check_gram
+from ..gram import Gram, require_gram
 
 _TIE = 1e-12
 
@@ -44,7 +44,7 @@ def nearest_centroid(gram: Gram, labels: Any, documents: Any = None) -> NDArray[
     >>> nearest_centroid(gram, ["low", "low", "high"])
     array(['low', 'low', 'high', 'high', 'low'], dtype='<U4')
     """
-    n, names = len(check_gram(gram)), np.asarray(labels)
+    n, names = len(require_gram(gram)), np.asarray(labels)
     train = _training(documents, n, len(names) if names.ndim == 1 else 0)
     classes = check_labels(labels, len(train))
     everyone = np.full(n, -1)

@@ -105,7 +105,7 @@ def grid(n: int, most: int) -> tuple[int, ...]:
     return tuple(ks)
 
 
-def measure(
+def measure_evidence(
     gram: Gram,
     without: Callable[[np.random.Generator], Gram],
     ks: Sequence[int],

@@ -14,7 +14,7 @@ from .splits import Entropy, Splits
 
 
 @dataclass(frozen=True)
-class Halves:
+class HalfPartitions:
     """Labels and predictions of both halves of some splits, (2 · splits, n): row 2t is the first half of the t-th."""
 
     labels: Labels
@@ -45,17 +45,17 @@ class Splitter:
         """Return how many splits fit into the memory budget together."""
         return max(1, self.batch.starts_at_once(k) // (2 * workers * self.splits.n_init))
 
-    def halves(self, k: int, numbers: Sequence[int], threads: int) -> Halves:
+    def halves(self, k: int, numbers: Sequence[int], threads: int) -> HalfPartitions:
         """Cluster both halves of some splits; the products that cluster one half predict the other."""
         with blas_threads():
             starts = self.splits.draw(self.batch.gram, k, self.entropy, numbers)
         return self.halves_from(k, starts, threads)
 
-    def halves_from(self, k: int, starts: Labels, threads: int) -> Halves:
+    def halves_from(self, k: int, starts: Labels, threads: int) -> HalfPartitions:
         """Cluster both halves of some splits from given starts, as `Splits.draw` orders them."""
         labels, predicted, objective = np.empty_like(starts), np.empty_like(starts), np.empty(len(starts))
         for run in self.batch.run(k, starts, threads):
             labels[run.index], predicted[run.index], objective[run.index] = run.labels, run.predicted, run.objective
         best = self.batch.best(objective.reshape(-1, self.splits.n_init))
         best += np.arange(len(best)) * self.splits.n_init
-        return Halves(labels[best], predicted[best])
+        return HalfPartitions(labels[best], predicted[best])

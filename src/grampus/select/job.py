@@ -31,7 +31,7 @@ _PER_CLUSTER = 10  # prototypes that the default rate leaves for each of max(ks)
 
 
 @dataclass(frozen=True)
-class Documents:
+class OrderedDocuments:
     """The collection in an order that only its content decides, so that the order of the rows changes nothing.
 
     Attributes
@@ -57,7 +57,7 @@ class Documents:
     spelling: str
 
     @classmethod
-    def of(cls, X: Any, kernel: str | Kernel) -> Documents:
+    def of(cls, X: Any, kernel: str | Kernel) -> OrderedDocuments:
         """Fit the kernel, or take a Gram as it is."""
         if isinstance(X, Gram):
             gram, spelling = X, repr(X)
@@ -89,12 +89,12 @@ class Scores(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Job:
+class ScoringJob:
     """Everything that the scores depend on, checked and prepared.
 
     Attributes
     ----------
-    documents : Documents
+    documents : OrderedDocuments
     scheme : Scheme
     ks : tuple of int
     reduction : Reduction or None
@@ -103,7 +103,7 @@ class Job:
     n_jobs : int or None
     """
 
-    documents: Documents
+    documents: OrderedDocuments
     scheme: Scheme
     ks: tuple[int, ...]
     reduction: Reduction | None
@@ -113,14 +113,14 @@ class Job:
     @classmethod
     def of(
         cls,
-        documents: Documents,
+        documents: OrderedDocuments,
         ks: Any,
         scheme: str,
         splits: Splits,
         entropy: Entropy,
         n_jobs: int | None,
         report: Progress,
-    ) -> Job:
+    ) -> ScoringJob:
         """Check the arguments, and make the prototypes if the scheme has any."""
         thread_count(n_jobs)
         n, splits = len(documents.gram), check_splits(splits)

@@ -18,9 +18,9 @@ from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from .evidence import DOCUMENTS, FEWEST, PER_CLUSTER, Evidence, grid, measure, split_scores
+from .evidence import DOCUMENTS, FEWEST, PER_CLUSTER, Evidence, grid, measure_evidence, split_scores
 from .nested import coarser, finer
-from .splits import Entropy, check_ks, generator
+from .splits import Entropy, check_ks, keyed_generator
 from .ungrouped import ungrouped, ungrouped_gram
 
 # How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
@@ -40,7 +40,7 @@ _SAMPLE = 4  # what a generator is for; see `splits`
 
 
 @dataclass(frozen=True)
-class Level:
+class LevelPartition:
     """One partition of the documents.
 
     Attributes
@@ -55,8 +55,8 @@ class Level:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.select import Level
-    >>> Level("middle", 2, np.array([0, 0, 1])).n_clusters
+    >>> from grampus.select import LevelPartition
+    >>> LevelPartition("middle", 2, np.array([0, 0, 1])).n_clusters
     2
     """
 
@@ -74,7 +74,7 @@ class Levels(Drawable):
     ----------
     verdict : "groups", "weak groups", "no groups" or "too few"
         Whether halves of the documents agree more than halves of data without groups do.
-    levels : tuple of Level
+    levels : tuple of LevelPartition
         From coarse to fine. Without groups there is one of a single cluster, the middle one.
     evidence : Evidence or None
         Scores at every k, and those of data without groups; None for too few documents.
@@ -92,18 +92,18 @@ class Levels(Drawable):
     """
 
     verdict: str
-    levels: tuple[Level, ...]
+    levels: tuple[LevelPartition, ...]
     evidence: Evidence | None
     n_documents: int
 
-    def __getitem__(self, name: str) -> Level:
+    def __getitem__(self, name: str) -> LevelPartition:
         for level in self.levels:
             if level.name == name:
                 return level
         raise KeyError(f"there is no {name} level; there are: {', '.join(level.name for level in self.levels)}")
 
     @property
-    def middle(self) -> Level:
+    def middle(self) -> LevelPartition:
         """The level that is shown first."""
         return self["middle"]
 
@@ -195,7 +195,7 @@ def choose_levels(
     labels = np.zeros(len(base), dtype=np.intp)
     if k > 1:
         labels = kernel_kmeans(base, k, polish=True, init="k-means++", random_state=entropy[0]).labels.astype(np.intp)
-    return Levels(chosen.verdict, nest(base, labels, chosen, entropy), chosen.evidence, len(base))
+    return Levels(chosen.verdict, nest_levels(base, labels, chosen, entropy), chosen.evidence, len(base))
 
 
 Without = Callable[[NDArray[np.intp], np.random.Generator], Gram]
@@ -235,7 +235,7 @@ def find_levels(gram: Gram, without: Without, ks: Any, entropy: Entropy, report:
         return Chosen("too few", {"middle": 1}, None)
     part, rows = sample(gram, DOCUMENTS, entropy)
     values = grid(n, len(part)) if ks is None else check_ks(ks, len(part) // 2)
-    evidence = measure(part, lambda rng: without(rows, rng), values, entropy, report)
+    evidence = measure_evidence(part, lambda rng: without(rows, rng), values, entropy, report)
     if ks is None:
         evidence = _refined(part, evidence, entropy, report)
     return decide(evidence)
@@ -246,7 +246,7 @@ def sample(gram: Gram, most: int, entropy: Entropy) -> tuple[Gram, NDArray[np.in
     ordered, order = gram.canonical()
     if len(gram) <= most:
         return ordered, order
-    drawn = np.sort(generator(entropy, _SAMPLE).permutation(len(gram))[:most])
+    drawn = np.sort(keyed_generator(entropy, _SAMPLE).permutation(len(gram))[:most])
     return ordered.take(drawn), order[drawn]
 
 
@@ -271,7 +271,7 @@ def check_given(
     """
     others = [other for other in CHECKED_AT if documents_needed(other) <= len(gram)]
     ks = sorted({k, *others} if k <= MOST_CHECKED else others)
-    seen = measure(gram, without, ks, entropy, report, splits=CHECKED_SPLITS, draws=CHECKED_DRAWS)
+    seen = measure_evidence(gram, without, ks, entropy, report, splits=CHECKED_SPLITS, draws=CHECKED_DRAWS)
     at = [ks.index(k) if k in ks else len(ks) - 1]
     own = Evidence(seen.ks[at], seen.scores[:, at], seen.null[:, at], seen.n_documents)
     verdict = decide(seen).verdict
@@ -353,7 +353,9 @@ def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name:
     return int(ks[preferred.argmax()])
 
 
-def nest(gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence[int]) -> tuple[Level, ...]:
+def nest_levels(
+    gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence[int]
+) -> tuple[LevelPartition, ...]:
     """Return the levels around a partition: its clusters merged, themselves, and divided."""
     found = {"middle": labels}
     k = int(labels.max()) + 1
@@ -362,7 +364,7 @@ def nest(gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence
     if "fine" in chosen.ks and chosen.ks["fine"] > k:
         found["fine"] = finer(gram, labels, chosen.ks["fine"], entropy[0])
     return tuple(
-        Level(name, int(found[name].max()) + 1, found[name], chosen.excess(chosen.ks[name]))
+        LevelPartition(name, int(found[name].max()) + 1, found[name], chosen.excess(chosen.ks[name]))
         for name in LEVELS
         if name in found and (name != "fine" or found[name].max() > labels.max())
     )

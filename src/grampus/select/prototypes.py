@@ -15,7 +15,7 @@ from .._config import require_memory
 from .._parallel import blas_threads
 from .._random import generators
 from ..errors import InputError
-from ..gram import DenseGram, Gram, LinearGram, check_gram
+from ..gram import DenseGram, Gram, LinearGram, require_gram
 from ..gram.graph import nearest_neighbors
 from .splits import NEIGHBORS, SEEDS
 
@@ -145,7 +145,7 @@ def reduce_gram(
     >>> len(reduction), reduction.gram.shape
     (50, (50, 50))
     """
-    base, _ = check_gram(gram).split_shift()
+    base, _ = require_gram(gram).split_shift()
     n = len(base)
     n_neighbors = check_integer(n_neighbors, "n_neighbors", low=0, high=n - 1, of=" (the other documents)")
     rate = growing_rate(n) if rate is None else check_integer(rate, "rate", low=1, high=n, of=" (the documents)")

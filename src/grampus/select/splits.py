@@ -26,26 +26,26 @@ _SPLIT, _START, _NULL, _SEEDS = 0, 1, 2, 3  # what a generator is for
 Entropy = tuple[int, ...]
 
 
-def generator(entropy: Entropy, *key: int) -> np.random.Generator:
+def keyed_generator(entropy: Entropy, *key: int) -> np.random.Generator:
     """Return the generator of one purpose; generators of different keys are independent."""
     return np.random.default_rng(np.random.SeedSequence(entropy, spawn_key=key))
 
 
 def null_generator(entropy: Entropy, draw: int) -> np.random.Generator:
     """Return the generator of one draw of the reference."""
-    return generator(entropy, _NULL, draw)
+    return keyed_generator(entropy, _NULL, draw)
 
 
 def seed_generator(entropy: Entropy) -> np.random.Generator:
     """Return the generator of random prototypes."""
-    return generator(entropy, _SEEDS)
+    return keyed_generator(entropy, _SEEDS)
 
 
 @lru_cache(maxsize=256)  # every k asks for the same ones
 def half(n: int, entropy: Entropy, split: int) -> NDArray[np.bool_]:
     """Return which of n documents are in the first half of a split: ⌊n/2⌋ of them."""
     inside = np.zeros(n, dtype=bool)
-    inside[generator(entropy, _SPLIT, split).permutation(n)[: n // 2]] = True
+    inside[keyed_generator(entropy, _SPLIT, split).permutation(n)[: n // 2]] = True
     inside.flags.writeable = False
     return inside
 
@@ -117,7 +117,7 @@ class Splits:
                 members = np.flatnonzero(inside)
                 read = reader(members) if reader is not None else None
                 for start in range(self.n_init):
-                    row, rng = next(rows), generator(entropy, _START, number, k, side, start)
+                    row, rng = next(rows), keyed_generator(entropy, _START, number, k, side, start)
                     if self.init == "random" or (self.init == "auto" and start == 0):
                         row[members] = random_partition(len(members), k, rng)
                     elif self.init == "documents":
@@ -142,7 +142,7 @@ def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int
         place, start = divmod(row, n_init)
         number, side = numbers[place // 2], place % 2
         members = np.flatnonzero(half(n, entropy, number) ^ bool(side))
-        rng = generator(entropy, _START, number, side, start)
+        rng = keyed_generator(entropy, _START, number, side, start)
         seeds = max(min(2 * ks[-1], len(members) // 2), min(ks[-1], len(members)))
         small = plus_plus(reader(members), diagonal[members], seeds, rng, np.ones(len(members)))
         found[:, row, members] = _merged(gram.take(members), small, ks)

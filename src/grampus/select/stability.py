@@ -13,7 +13,7 @@ from .._parallel import thread_count
 from .._random import seed_words
 from ..cluster.kmeans import Rule
 from ..errors import InputError
-from ..gram import Gram, check_gram
+from ..gram import Gram, require_gram
 from .halves import Splitter
 from .splits import Splits, check_splits
 from .strength import tables
@@ -90,7 +90,7 @@ def stability(
     >>> int(found.documents.argmin())
     4
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     final = check_labels(labels, n)
     k = int(final.max()) + 1
     if check_splits(splits).reduced:

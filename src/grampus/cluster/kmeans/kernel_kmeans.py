@@ -19,7 +19,7 @@ from ..._parallel import limits_threads
 from ..._progress import Progress, as_progress
 from ..._random import generators
 from ...errors import InputError
-from ...gram import Gram, check_gram, quick_rows
+from ...gram import Gram, quick_rows, require_gram
 from ...kernels import Kernel
 from .._callbacks import CallbackSupportMixin, start_reporter, with_callbacks
 from ..base import KernelEstimator
@@ -99,7 +99,7 @@ def kernel_kmeans(
     >>> kernel_kmeans(LinearGram(points), 2, random_state=0).sizes
     array([2, 2])
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     n_init = check_integer(n_init, "n_init", low=1)
     max_iter = check_integer(max_iter, "max_iter", low=1)

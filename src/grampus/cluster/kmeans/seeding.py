@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ... import _native
 from ..._array import Array, is_sparse
-from ..._backend import Seeds, current
+from ..._backend import BackendSeeds, current
 from ..._check import check_labels
 from ..._parallel import blas_threads, results_in_threads
 from ...errors import InputError
@@ -19,7 +19,7 @@ from ..trees.grow import start_partition
 from .state import Labels
 
 # Features (n, m), what turns positions of documents into their similarities to all, or what draws seeds itself.
-Reader: TypeAlias = Array | Callable[[Array], Array] | Seeds
+Reader: TypeAlias = Array | Callable[[Array], Array] | BackendSeeds
 
 STARTS = ("random", "k-means++", "pddp")
 
@@ -42,7 +42,7 @@ def start_labels(
     heavy = np.flatnonzero(weights > 0)
     if init == "pddp":  # deterministic: every start is the same one
         return np.tile(start_partition(gram, min(k, len(heavy)), heavy).astype(np.int32), (len(rngs), 1))
-    first, copy_of = distinct(group[heavy])
+    first, copy_of = distinct_groups(group[heavy])
     starts = np.zeros((len(rngs), len(gram)), dtype=np.int32)
     if init == "random":
         starts[:, heavy] = np.array([random_partition(len(first), k, rng) for rng in rngs])[:, copy_of]
@@ -57,7 +57,7 @@ def start_labels(
     return starts
 
 
-def distinct(group: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def distinct_groups(group: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Return the first document of every group in rising order, and the place of each document's group among them."""
     if (np.diff(group) > 0).all():  # no copies: nothing to sort
         return np.arange(len(group)), np.arange(len(group))
@@ -126,7 +126,7 @@ def plus_plus(read: Reader, diagonal: Array, k: int, rng: np.random.Generator, m
         Self-similarity of each document, and the weight that it stands for.
     """
     trials = 2 + int(np.log(k))
-    if isinstance(read, Seeds):
+    if isinstance(read, BackendSeeds):
         return read.spread(diagonal, mass, trials, rng.random(1 + (k - 1) * trials))
     chosen = _native.Seeds(diagonal, mass)
     with blas_threads():

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from ..._array import Array
 from ..._check import check_integer
 from ...errors import InputError
-from ...gram import Eigenpairs, Gram, centre, check_gram, eigenpairs
+from ...gram import Eigenpairs, Gram, centre, eigenpairs, require_gram
 from .laplacian import PLANE, SpectralEmbedding
 
 _ROUNDING = {"float64": 1e-12, "float32": 1e-5}  # of the largest eigenvalue: smaller ones count as 0
@@ -87,7 +87,7 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
            [-1.],
            [ 3.]])
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
     gram, order = gram.canonical()
     pairs, limit = _leading(gram, count)

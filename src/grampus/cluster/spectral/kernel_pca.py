@@ -9,7 +9,7 @@ import numpy as np
 from ..._array import Array
 from ..._check import check_flag, check_integer
 from ..._parallel import limits_threads
-from ...gram import Gram, check_gram
+from ...gram import Gram, require_gram
 from ...gram import centre as centre_gram
 from ...kernels import Kernel
 from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded, new_sums
@@ -51,7 +51,7 @@ def kernel_pca_kmeans(
     >>> kernel_pca_kmeans(LinearGram(np.array([[0.0], [1.0], [9.0]])), 2, random_state=0).objective.__round__(6)
     0.5
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     k = check_fewer(n_clusters, n)
     if n_components is None:
         count = max(1, k - 1)

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from ..._array import Array, inverse_root, scale_rows
+from ..._array import Array, inverse_root, scale_rows, unit_rows
 from ..._check import check_flag, check_integer
 from ...errors import InputError
-from ...gram import Gram, SparseGram, check_gram, eigenpairs, neighbour_graph
+from ...gram import Gram, SparseGram, eigenpairs, neighbour_graph, require_gram
 from ...gram.graph import GraphOperator, components, degrees, nearest, positive_part
 
 LAPLACIANS = ("random-walk", "symmetric", "unnormalised")
@@ -165,7 +165,7 @@ def spectral_embedding(
     >>> found.n_components, found.coordinates.round(3).tolist()
     (2, [[0.408, 0.0], [0.408, 0.0], [0.408, 0.0], [0.0, 0.5], [0.0, 0.5]])
     """
-    n = len(check_gram(gram))
+    n = len(require_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n - 1, of=" (one less than the documents)")
     if laplacian not in LAPLACIANS:
         raise InputError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}; got {laplacian!r}.")
@@ -303,9 +303,3 @@ def _eigenvectors(
     values = np.concatenate([np.zeros(known.shape[1]), np.maximum(top - pairs.values, 0.0)])
     others = pairs.vectors * (degree > 0)[:, None]  # exactly 0 for documents without links
     return values, np.concatenate([known, others], axis=1), pairs.method
-
-
-def unit_rows(rows: Array) -> Array:
-    """Return rows of unit length; rows of zeros stay zero."""
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return rows / np.where(length > 0, length, 1.0)[:, None]

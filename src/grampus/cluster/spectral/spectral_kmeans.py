@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ..._array import Array, is_sparse
+from ..._array import Array, is_sparse, unit_rows
 from ..._parallel import limits_threads
-from ...gram import Gram, check_gram
+from ...gram import Gram, require_gram
 from ...kernels import Kernel
 from .base import EmbeddedClustering, EmbeddedEstimator, check_fewer, cluster_embedded, new_sums
-from .laplacian import SpectralEmbedding, spectral_embedding, unit_rows
+from .laplacian import SpectralEmbedding, spectral_embedding
 
 _ROUNDING = {"float64": 1e-9, "float32": 1e-5}  # of ‖Σ f_i φ(x_i)‖² against Σ ‖f_i φ(x_i)‖²
 
@@ -61,7 +61,7 @@ def spectral_kmeans(
     >>> spectral_kmeans(LinearGram(x), 2, random_state=0).sizes
     array([2, 2])
     """
-    k = check_fewer(n_clusters, len(check_gram(gram)))
+    k = check_fewer(n_clusters, len(require_gram(gram)))
     gram, order = gram.canonical()
     placed = spectral_embedding(gram, k, laplacian=laplacian, n_neighbors=n_neighbors, loops=loops)
     weights = (placed.degrees > 0).astype(np.float64) if len(placed.isolated) else None

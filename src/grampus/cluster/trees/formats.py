@@ -123,7 +123,7 @@ def graphviz(nodes: Sequence[Outline]) -> str:
     return "\n".join([*lines, "}"])
 
 
-def render(nodes: Sequence[Outline]) -> str:
+def render_outline(nodes: Sequence[Outline]) -> str:
     """Return one line for each node, indented by depth."""
     lines: list[str] = []
     waiting = [(0, "", "")]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array, take_rows
 from ...errors import InputError
-from ...gram import Comparison, Features, Gram
+from ...gram import ComparedDocuments, Features, Gram
 from .node import InputCentred, Members
 from .tree import Node, Tree
 
@@ -89,7 +89,7 @@ class Router:
 
         return scores
 
-    def _compared(self, new: Comparison) -> Scores:
+    def _compared(self, new: ComparedDocuments) -> Scores:
         """Score by the similarities to the members of each node."""
 
         def scores(node: Node, rows: Members) -> Array:

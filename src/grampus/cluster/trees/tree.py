@@ -16,7 +16,7 @@ from ..._draw import Drawable
 from ..._frame import data_frame
 from ...errors import InputError
 from .cuts import snapped
-from .formats import Outline, graphviz, linkage, newick, render
+from .formats import Outline, graphviz, linkage, newick, render_outline
 
 CLOSE = 1e-6  # relative eigengap below which another machine may split differently
 
@@ -376,7 +376,7 @@ class Tree(Drawable):
         names : sequence of str, optional
             A name for each leaf.
         """
-        return render(self.outline(names))
+        return render_outline(self.outline(names))
 
     def to_frame(self) -> Any:
         """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""

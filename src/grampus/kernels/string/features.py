@@ -19,7 +19,7 @@ from ..._array import Array, row_squares
 from ...errors import InputError
 from .strings import Text
 from .suffix import Suffixes, sort_suffixes
-from .suffix_tree import NONE, Tree, build_tree
+from .suffix_tree import NONE, SuffixTree, build_tree
 
 _LARGEST = 1e150  # weighted counts up to this have finite sums of squares
 
@@ -51,7 +51,7 @@ class Lengths:
 
 
 @dataclass(frozen=True, eq=False)
-class Index:
+class SubstringIndex:
     """A fitted collection of strings: its features, private mass, and suffixes to match new strings with.
 
     Attributes
@@ -72,7 +72,7 @@ class Index:
     """
 
     suffixes: Suffixes
-    tree: Tree
+    tree: SuffixTree
     weights: Lengths
     document: NDArray[np.int32]
     edge: NDArray[np.float64]
@@ -96,7 +96,7 @@ class Index:
         return self.text.read(int(self.suffixes.order[self.tree.low[node]]), int(self.tree.depth[node]))
 
 
-def build_index(text: Text, weights: Lengths) -> Index:
+def build_index(text: Text, weights: Lengths) -> SubstringIndex:
     """Return the features of a collection of strings."""
     weights = weights.within(text.longest)  # nothing longer than every document can match
     suffixes = sort_suffixes(text, weights.last)
@@ -120,10 +120,10 @@ def build_index(text: Text, weights: Lengths) -> Index:
         )
     column = np.full(len(edge), NONE, dtype=np.int32)
     column[node] = np.arange(len(node), dtype=np.int32)
-    return Index(suffixes, tree, weights, document, edge, features, transposed, node, column)
+    return SubstringIndex(suffixes, tree, weights, document, edge, features, transposed, node, column)
 
 
-def _shared(tree: Tree, document: Array) -> Array:
+def _shared(tree: SuffixTree, document: Array) -> Array:
     """Return which nodes have suffixes of at least two documents."""
     changes = np.zeros(len(document), dtype=np.int32)
     np.cumsum(document[1:] != document[:-1], out=changes[1:])
@@ -131,7 +131,7 @@ def _shared(tree: Tree, document: Array) -> Array:
 
 
 def _private(
-    suffixes: Suffixes, tree: Tree, weights: Lengths, document: Array, shared: Array, edge: Array
+    suffixes: Suffixes, tree: SuffixTree, weights: Lengths, document: Array, shared: Array, edge: Array
 ) -> NDArray[np.float64]:
     """Sum w c² over the substrings of a single document: single suffixes, and nodes of one document."""
     n = len(suffixes.text)
@@ -144,7 +144,7 @@ def _private(
     return out
 
 
-def _incidences(tree: Tree, document: Array, shared: Array, n: int) -> list[tuple[Array, Array, Array]]:
+def _incidences(tree: SuffixTree, document: Array, shared: Array, n: int) -> list[tuple[Array, Array, Array]]:
     """Return (documents, nodes, counts) for every shared node and every document in it, in parts.
 
     A document enters a node with its first suffix there. So each suffix climbs from its leaf while the document's
@@ -181,7 +181,7 @@ def _incidences(tree: Tree, document: Array, shared: Array, n: int) -> list[tupl
     return found
 
 
-def _lowest_shared(tree: Tree, shared: Array) -> Array:
+def _lowest_shared(tree: SuffixTree, shared: Array) -> Array:
     """Return the lowest shared node above every sorted suffix (−1 for the root)."""
     up = np.where(shared, np.arange(len(shared), dtype=np.int32), tree.parent)
     active = np.flatnonzero(~shared & (up != NONE))

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..._array import Array, dot
-from .features import Index, build_index
+from .features import SubstringIndex, build_index
 from .strings import Text
 from .suffix import Suffixes, common_prefixes
 from .suffix_tree import NONE
@@ -14,7 +14,7 @@ from .suffix_tree import NONE
 _MOST_STEPS = 64  # packed steps of a match beyond which sorting old and new together is cheaper
 
 
-def cross(new: Text, index: Index) -> Array:
+def cross(new: Text, index: SubstringIndex) -> Array:
     """Return the similarities of new strings to the fitted ones over all substrings, private ones included.
 
     Costs O(M log N) for M new and N fitted characters, plus the matches. If they share passages of hundreds of
@@ -29,7 +29,7 @@ def cross(new: Text, index: Index) -> Array:
     return _worth(new, index, slot, length)
 
 
-def cross_by_sorting(new: Text, index: Index) -> Array:
+def cross_by_sorting(new: Text, index: SubstringIndex) -> Array:
     """Return the same from a joint index of old and new strings, where all that a pair has in common is shared."""
     joint = build_index(index.text.join(new), index.weights)
     n = len(index.text)
@@ -86,7 +86,7 @@ def _bisect(fitted: Suffixes, offset: int, wanted: Array, start: Array, end: Arr
     return low
 
 
-def _worth(new: Text, index: Index, slot: Array, length: Array) -> Array:
+def _worth(new: Text, index: SubstringIndex, slot: Array, length: Array) -> Array:
     """Sum the weights of all matching prefixes, climbing from each leaf through the nodes that the match reaches."""
     tree, weights, n = index.tree, index.weights, len(index.text)
     document = new.documents

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ..._array import Array, dot, index_length, tiles
 from ..._array import Index as Rows
 from ...gram import Gram, LinearGram
-from .features import Index
+from .features import SubstringIndex
 
 _MANY = 32  # rows and columns from which dense products pay off
 _COMMON = 11  # a column in more than one document of this many is cheaper dense than sparse
@@ -22,13 +22,13 @@ class Substrings:
 
     Parameters
     ----------
-    index : Index
+    index : SubstringIndex
         The features of all documents.
     rows : array of int, optional
         The documents of this collection; all of them by default.
     """
 
-    def __init__(self, index: Index, rows: NDArray[np.intp] | None = None) -> None:
+    def __init__(self, index: SubstringIndex, rows: NDArray[np.intp] | None = None) -> None:
         self.index, self.rows = index, rows
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ NONE = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Tree:
+class SuffixTree:
     """Inner nodes (LCP intervals, Abouelhoda, Kurtz & Ohlebusch 2004); the root, of depth 0, is left out.
 
     A node stands for the substrings of lengths ``above + 1`` to ``depth`` that start at every suffix of its interval.
@@ -39,7 +39,7 @@ class Tree:
     leaf_above: NDArray[np.int32]
 
 
-def build_tree(lcp: NDArray[np.int32]) -> Tree:
+def build_tree(lcp: NDArray[np.int32]) -> SuffixTree:
     """Return the tree of an array of common prefixes (0 at both ends)."""
     n = len(lcp) - 1
     bounds = np.flatnonzero(lcp).astype(np.int32)  # boundaries inside a node
@@ -58,7 +58,7 @@ def build_tree(lcp: NDArray[np.int32]) -> Tree:
     parent, above = _upper(lcp, number, low, after)
     slots = np.arange(n, dtype=np.int32)
     leaf_parent, leaf_above = _upper(lcp, number, slots, slots + 1)
-    return Tree(low, (after - 1).astype(np.int32), lcp[nodes], above, parent, leaf_parent, leaf_above)
+    return SuffixTree(low, (after - 1).astype(np.int32), lcp[nodes], above, parent, leaf_parent, leaf_above)
 
 
 def _upper(lcp: Array, number: Array, first: Array, after: Array) -> tuple[Array, Array]:

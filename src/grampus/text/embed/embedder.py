@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._array import unit_rows
 from ..._check import check_integer
 from ..._progress import Progress, as_progress
 from ...errors import InputError
 from ..corpus import Corpus
-from ..vectors.mean import unit_rows
 from .model import Model, find_model
 from .store import Store, text_key
 

@@ -27,7 +27,7 @@ class Extract:
     date: str = ""
 
 
-class Part(NamedTuple):
+class TextPart(NamedTuple):
     """A part of a document: its number, from 1, and its text."""
 
     number: int
@@ -58,15 +58,15 @@ def choose_split(extract: Extract, source: Source) -> str:
     return split
 
 
-def _parts(extract: Extract, split: str) -> list[Part]:
+def _parts(extract: Extract, split: str) -> list[TextPart]:
     if split == "file":
-        return [Part(1, "\n\n".join(page for page in extract.pages if page))]
+        return [TextPart(1, "\n\n".join(page for page in extract.pages if page))]
     if split == "pages":
         texts: Iterable[str] = extract.pages
     else:
         separator = _PARAGRAPHS if split == "paragraphs" else re.compile("\n")
         texts = (part for page in extract.pages for part in separator.split(page))
-    return [Part(number, text.strip()) for number, text in enumerate(texts, 1)]
+    return [TextPart(number, text.strip()) for number, text in enumerate(texts, 1)]
 
 
 def document_table(extract: Extract, source: Source) -> Table:

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 import Stemmer
 from numpy.typing import NDArray
 
-from ..._native.words import Numbers
+from ..._native.words import WordNumbers
 from ...errors import InputError
 from ..languages.segment import complex_words, is_complex
 
@@ -208,7 +208,7 @@ class _Words:
 
     def __init__(self, folds: bool) -> None:
         self.folds = folds
-        self.numbers = Numbers()
+        self.numbers = WordNumbers()
 
     def __len__(self) -> int:
         return len(self.numbers)

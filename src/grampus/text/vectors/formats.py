@@ -90,7 +90,7 @@ def _one_line(why: object) -> str:
     return " ".join(str(why).split())[:300].rstrip(".")
 
 
-def read_header(line: bytes) -> tuple[int, int] | None:
+def read_size_line(line: bytes) -> tuple[int, int] | None:
     """Return the number of words and dimensions of a first line that holds just these."""
     fields = line.split()
     if len(fields) != 2 or not all(field.isdigit() and len(field) < 12 for field in fields):

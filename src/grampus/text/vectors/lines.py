@@ -15,7 +15,7 @@ from .formats import (
     check_shape,
     damaged,
     open_vectors,
-    read_header,
+    read_size_line,
     reports_damage,
 )
 
@@ -27,7 +27,7 @@ def read_lines(path: Path) -> Iterator[Batch]:
     """Yield the words and rows of a text file; a word may hold blanks, as in GloVe's largest set."""
     with open_vectors(path) as file:
         first = file.readline(_LONGEST)
-        header = read_header(first)
+        header = read_size_line(first)
         width = header[1] if header else len(first.split()) - 1
         if not header:
             file.seek(0)
@@ -57,7 +57,7 @@ def _split(lines: Iterator[bytes], path: Path, width: int, start: int) -> Iterat
 def _is_text(path: Path, head: bytes) -> bool:
     """Return whether a file begins with a word and a number, or with a header and such a line."""
     first, _, rest = head.partition(b"\n")
-    fields = (rest.partition(b"\n")[0] if read_header(first) else first).rstrip().split(b" ")
+    fields = (rest.partition(b"\n")[0] if read_size_line(first) else first).rstrip().split(b" ")
     try:
         return len(fields) > 1 and float(fields[1]) == float(fields[1])
     except ValueError:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..._array import unit_rows
 from ..._check import check_integer
 from ..._parallel import blas_threads
 from ...errors import InputError
@@ -268,17 +269,3 @@ def leading(rows: Floats, count: int) -> Floats:
             part = rows[order[start : start + _PIECE]]
             products += part.T @ part
     return np.ascontiguousarray(np.linalg.eigh(products)[1][:, ::-1][:, :count].T)
-
-
-def unit_rows(rows: Floats, least: float = 0.0) -> Floats:
-    """Return rows of unit length; those of at most `least` become zeros.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from grampus.text.vectors.mean import unit_rows
-    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
-    [[0.6, 0.8], [0.0, 0.0]]
-    """
-    length = np.sqrt(np.einsum("ij,ij->i", rows, rows))
-    return np.divide(rows, length[:, None], out=np.zeros_like(rows), where=length[:, None] > least)

@@ -21,7 +21,7 @@ from .arrays import ARRAYS
 from .formats import Rows, VectorFormat, read_start
 from .lines import TEXT
 from .static import StaticTable, static_files
-from .table import WordTable, open_table, remove_table, write_table
+from .table import WordTable, open_word_table, remove_table, write_table
 from .wink import WINK
 from .word2vec import BINARY
 
@@ -173,7 +173,7 @@ def _reopen(name: str, sha256: str) -> WordVectors:
 
 def _load_registered(known: VectorSet, progress: Progress | None) -> WordVectors:
     if known.format != STATIC:
-        table = open_table(known.sha256)
+        table = open_word_table(known.sha256)
         if table is not None:
             return WordVectors(known.name, known.format, known.sha256, table)
     path = Path(known.path)
@@ -198,7 +198,7 @@ def _load(name: str, path: Path, progress: Progress | None) -> WordVectors:
         return WordVectors(name, STATIC, files_digest(static, path), StaticTable(path))
     found = find_format(path)
     sha256 = files_digest(found.files(path), path) if path.is_dir() else file_digest(path)
-    table = open_table(sha256)
+    table = open_word_table(sha256)
     return WordVectors(
         name, found.name, sha256, write_table(sha256, found.read(path), progress) if table is None else table
     )

@@ -89,7 +89,7 @@ def table_folder(sha256: str) -> Path:
     return cache_folder() / VECTORS / sha256
 
 
-def open_table(sha256: str) -> WordTable | None:
+def open_word_table(sha256: str) -> WordTable | None:
     """Return the table of a set from the cache; None if it is not there or not complete."""
     folder = table_folder(sha256)
     try:
@@ -122,7 +122,7 @@ def _mapped(path: Path, dtype: str, shape: tuple[int, ...]) -> Any:
 def write_table(sha256: str, batches: Iterable[Batch], progress: Progress | None = None) -> WordTable:
     """Write a set to the cache, completely or not at all, and return it; of words that repeat the first is kept."""
     folder, progress = table_folder(sha256), as_progress(progress)
-    if open_table(sha256) is None:
+    if open_word_table(sha256) is None:
         remove_table(sha256)  # of another version, or damaged
     try:
         with new_folder(folder) as made:
@@ -136,11 +136,11 @@ def write_table(sha256: str, batches: Iterable[Batch], progress: Progress | None
                     progress("reading vectors", len(words), None)
             _write_index(made, words, width)
     except OSError:  # another process wrote the same set
-        if (found := open_table(sha256)) is not None:
+        if (found := open_word_table(sha256)) is not None:
             return found
         raise
     progress("reading vectors", len(words), len(words))
-    found = open_table(sha256)
+    found = open_word_table(sha256)
     assert found is not None
     return found
 

@@ -16,7 +16,7 @@ from .formats import (
     check_shape,
     damaged,
     open_vectors,
-    read_header,
+    read_size_line,
     reports_damage,
 )
 
@@ -28,7 +28,7 @@ _PIECE = 1 << 20
 def read_binary(path: Path) -> Iterator[Batch]:
     """Yield the words and rows of a binary file."""
     with open_vectors(path) as file:
-        header = read_header(file.readline(_LONGEST)) or (0, 0)
+        header = read_size_line(file.readline(_LONGEST)) or (0, 0)
         check_shape(path, *header)
         left = header[0]
         records = _records(file, path, *header)
@@ -55,7 +55,7 @@ def _records(file: IO[bytes], path: Path, count: int, width: int) -> Iterator[tu
 
 def _is_binary(path: Path, head: bytes) -> bool:
     first, _, rest = head.partition(b"\n")
-    return read_header(first) is not None and b" " in rest
+    return read_size_line(first) is not None and b" " in rest
 
 
 BINARY = VectorFormat("word2vec", _is_binary, read_binary)
