@@ -16,6 +16,7 @@ from ._config import require_memory
 from .errors import InputError
 
 FLOATS = (np.float64, np.float32)
+_WIDEST = 2**31 - 1  # rows and columns of sparse matrices: the compiled loops count them in 32 bits
 
 
 def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
@@ -44,6 +45,11 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
         raise InputError(f"{name}: {error}") from error
     if not is_sparse(x):
         return x
+    if max(x.shape) > _WIDEST:
+        raise InputError(
+            f"{name} must have fewer than 2³¹ rows and columns; got shape {x.shape}. Leave out columns that hold only "
+            "zeros, or hash the terms into fewer columns."
+        )
     x = sp.csr_array((x.data, x.indices, x.indptr), shape=x.shape)
     if not x.has_canonical_format:
         x = x.copy()

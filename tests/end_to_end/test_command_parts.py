@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from grampus.cli import main
+from grampus.errors import InputError
 
 TOPICS = (["whale", "song", "ocean", "krill", "fluke"], ["bird", "nest", "branch", "egg", "feather"])
 
@@ -44,6 +45,30 @@ def test_a_pattern_is_clustered_in_parts_and_in_memory(news, run):
     assert not (news / "scratch").exists()
     status, out = run(*given)
     assert (status, "parts" in out) == (0, False), out
+
+
+@pytest.mark.parametrize("options", [("--scratch", "s"), ("--dask", "local")])
+def test_parts_choose_the_number_of_clusters(news, run, monkeypatch, options):
+    if "--dask" in options:
+        pytest.importorskip("distributed")
+    monkeypatch.chdir(news)
+    status, out = run("*.jsonl", *options)
+    assert (status, "2 clusters" in out) == (0, True), out
+    assert not (news / "s").exists()
+
+
+@pytest.mark.parametrize("made_before", [False, True])
+def test_an_error_leaves_no_scratch(news, run, monkeypatch, made_before):
+    def fails(*_, **__):
+        raise InputError("There is nothing to cluster.")
+
+    monkeypatch.setattr("grampus.documents.in_parts.kmeans_parts", fails)
+    scratch = news / "s"
+    if made_before:
+        scratch.mkdir()
+    status, out = run(news / "*.jsonl", "-k", "2", "--scratch", scratch)
+    assert (status, "There is nothing to cluster." in out) == (1, True), out
+    assert (list(scratch.iterdir()) == []) if made_before else not scratch.exists()
 
 
 @pytest.mark.parametrize(

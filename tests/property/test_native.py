@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -327,7 +326,7 @@ def test_terms_are_traded_as_the_textbook_trades_them(seed, n, terms, bits):
     held = [np.array(part) for part in np.split(rows.indices, rows.indptr[1:-1])]
     pairs = np.concatenate([rng.permutation(n)[: n // 2 * 2].reshape(-1, 2) for _ in range(3)])
     ours, theirs = (np.random.Generator(bits(seed)) for _ in range(2))
-    _native.trade(rows, pairs, ours)
+    _native.trade(rows.indptr, rows.indices, pairs, ours)
     for part, wanted in zip(np.split(rows.indices, rows.indptr[1:-1]), traded(held, pairs, theirs), strict=True):
         np.testing.assert_array_equal(part, wanted)
     assert ours.random() == theirs.random()
@@ -336,7 +335,7 @@ def test_terms_are_traded_as_the_textbook_trades_them(seed, n, terms, bits):
 @pytest.mark.parametrize(
     ("change", "pairs", "words"),
     [
-        ({"indices": np.array([0, 1], dtype=np.int64)}, [[0, 1]], "int32"),
+        ({"columns": np.array([0, 1], dtype=np.int64)}, [[0, 1]], "int32"),
         ({"indptr": np.array([1, 1, 2])}, [[0, 1]], "begin with 0"),
         ({"indptr": np.array([0, 2, 1])}, [[0, 1]], "not fall"),
         ({"indptr": np.array([0, 1, 3])}, [[0, 1]], "as long as"),
@@ -347,6 +346,6 @@ def test_terms_are_traded_as_the_textbook_trades_them(seed, n, terms, bits):
     ],
 )
 def test_rows_that_cannot_trade_are_refused(change, pairs, words):
-    fields = {"indptr": np.array([0, 1, 2]), "indices": np.array([0, 1], dtype=np.int32), "shape": (2, 2)} | change
+    rows = {"indptr": np.array([0, 1, 2]), "columns": np.array([0, 1], dtype=np.int32)} | change
     with pytest.raises(InputError, match=words):
-        _native.trade(SimpleNamespace(**fields), np.array(pairs), np.random.default_rng(0))
+        _native.trade(**rows, pairs=np.array(pairs), rng=np.random.default_rng(0))

@@ -98,7 +98,7 @@ def test_a_scratch_folder_is_bounded():
 def test_a_damaged_checkpoint_is_named(tmp_path):
     scratch = Scratch(tmp_path, {})
     (scratch.folder / "sum.npz").write_bytes(b"no archive")
-    with pytest.raises(InputError, match=r"sum\.npz cannot be read .*Delete"):
+    with pytest.raises(PartsError, match=r"sum\.npz cannot be read .*Delete"):
         scratch.once("sum", dict)
 
 

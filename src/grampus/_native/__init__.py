@@ -274,21 +274,20 @@ def ward(total: Any, sizes: Any, groups: Any) -> Array:
     return joins
 
 
-def trade(rows: Any, pairs: Any, rng: np.random.Generator) -> None:
+def trade(indptr: Any, columns: NDArray[np.int32], pairs: Any, rng: np.random.Generator) -> None:
     """Let pairs of CSR rows, (p, 2), deal the terms that only one of the two has; each keeps its number of terms.
 
-    The rows' columns, int32, rise before and after; what they hold stays where it is. `rng` is left as if
-    ``rng.permutation`` had dealt.
+    The columns, changed in place, rise in each row before and after. `rng` is left as if ``rng.permutation`` had dealt.
     """
-    n, indptr = rows.shape[0], _numbers(rows.indptr, (rows.shape[0] + 1,), "indptr", np.int64)
-    _require(rows.indices.dtype == np.int32, "columns must be int32")
+    n, indptr = len(indptr) - 1, _numbers(indptr, (len(indptr),), "indptr", np.int64)
+    _require(columns.dtype == np.int32, f"columns must be int32; got {columns.dtype}")
     _require(bool(indptr[0] == 0 and (np.diff(indptr) >= 0).all()), "indptr must begin with 0 and not fall")
-    _require(len(rows.indices) >= indptr[-1], "indices must be as long as indptr says")
+    _require(len(columns) >= indptr[-1], "columns must be as long as indptr says")
     pairs = _numbers(pairs, (len(pairs), 2), "pairs", np.int64)
     _require(len(pairs) == 0 or (pairs.min() >= 0 and pairs.max() < n), f"pairs must be rows from 0 to {n - 1}")
     _require(bool((pairs[:, 0] != pairs[:, 1]).all()), "a pair must be of two rows")
     with rng.bit_generator.lock:
-        _core.trade(indptr, rows.indices, pairs, rng.bit_generator.capsule)
+        _core.trade(indptr, columns, pairs, rng.bit_generator.capsule)
 
 
 def name_rows(rows: Any) -> tuple[Array, Callable[[int, int], None]]:

@@ -23,6 +23,7 @@ from ..errors import InputError, MemoryBudgetError, MissingExtraError
 from ..persist import Run
 from ..scale import Disk, Parts, Record, Scratch
 from ..scale.dask import OnDask
+from ..scale.parts import is_final
 from ..text import Corpus, Texts
 from ..text.readers.pieces import DOCUMENTS, Pieces, replace_ids
 from ..text.terms.in_parts import pack_corpus
@@ -103,8 +104,8 @@ def open_parts(X: Any, job: dict[str, Any], text: str | None, client: Any, scrat
             parts.begin(TEXTS, X.reader, X.files)
         else:
             parts.begin(TEXTS, cut, [X])
-    except BaseException:
-        place.close(finished=False)
+    except BaseException as error:
+        place.close(finished=is_final(type(error)))
         raise
     return parts
 

@@ -27,7 +27,7 @@ from .._config import format_size
 from .._files import naming, new_folder, remove_folder, write_file
 from .._parallel import results_in_threads, thread_count
 from .._version import __version__
-from ..errors import InputError, MemoryBudgetError
+from ..errors import InputError, MemoryBudgetError, PartsError
 
 Record = Mapping[str, NDArray[Any]]
 Function = Callable[..., Any]
@@ -107,7 +107,7 @@ class Scratch:
                 with np.load(file, allow_pickle=False) as stored:
                     return dict(stored)
             except (OSError, ValueError) as error:
-                raise InputError(f"{file} cannot be read ({error}). Delete {self.folder} and start again.") from None
+                raise PartsError(f"{file} cannot be read ({error}). Delete {self.folder} and start again.") from None
         found = compute()
         self.save(name, found)
         return found
@@ -177,6 +177,11 @@ def _mapped(file: Path) -> NDArray[Any]:
             return np.asarray(np.load(file, allow_pickle=False))
 
 
+def is_final(error: object) -> bool:
+    """Return whether a type of error would come again: such a job has nothing to resume."""
+    return isinstance(error, type) and issubclass(error, InputError)
+
+
 class Parts(ABC):
     """The rows of a collection in pieces.
 
@@ -202,7 +207,7 @@ class Parts(ABC):
         return self
 
     def __exit__(self, kind: object, *_: object) -> None:
-        self.close(finished=kind is None)
+        self.close(finished=kind is None or is_final(kind))
 
     @abstractmethod
     def __len__(self) -> int:

@@ -86,10 +86,9 @@ def _traded(rows: Any, rng: np.random.Generator) -> Any:
     """Trade terms between pairs of documents, then deal out the weights of each term among its documents."""
     rows.sort_indices()
     n, counts = rows.shape[0], np.diff(rows.indptr)
-    mixed = sp.csr_array((rows.data, rows.indices.astype(np.int32), rows.indptr), shape=rows.shape)
+    columns = rows.indices.astype(np.int32)  # outside a CSR array: with a 64-bit indptr, that would make it 64-bit
     for _ in range(ROUNDS):
-        _native.trade(mixed, rng.permutation(n)[: n // 2 * 2].reshape(-1, 2), rng)
-    columns = mixed.indices
+        _native.trade(rows.indptr, columns, rng.permutation(n)[: n // 2 * 2].reshape(-1, 2), rng)
     scale = np.repeat(np.sqrt(counts), counts)  # rows of unit length: weights of long documents are small
     before = np.argsort(rows.indices, kind="stable")
     weights = (rows.data * scale)[before]
