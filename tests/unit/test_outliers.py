@@ -40,6 +40,26 @@ def test_copies_count_as_documents():
     np.testing.assert_allclose(familiarity(parse_kernel("cosine"), rows, weights), whole[: len(rows)], rtol=1e-9)
 
 
+@pytest.mark.parametrize(
+    "kernel", ["selftuning(5)", "selftuning(5)|principal(3)|normalise", "0.5 * cosine + 0.5 * selftuning(5)|shift"]
+)
+def test_outliers_under_a_kernel_made_of_distances(kernel):
+    rows = cloud()
+    model = DocumentClusterer(2, kernel=kernel, outliers="auto", effort=QUICK).fit(rows)
+    values = familiarity(parse_kernel(kernel), rows, np.ones(len(rows)))
+    assert len(set(model.labels_[:100])) == len(set(model.labels_[100:200])) == 1
+    assert model.labels_[0] != model.labels_[100]
+    assert (values > 0).all()
+    assert np.isfinite(model.assign(rows[:3] + 0.01).likeness).all()
+
+
+def test_outliers_need_a_diagonal():
+    gram = parse_kernel("cosine").gram(cloud()).dense()
+    np.fill_diagonal(gram, 0.0)
+    with pytest.raises(InputError, match="the diagonal of the Gram matrix must be above 0; its smallest value is 0"):
+        DocumentClusterer(2, kernel="precomputed", outliers="auto").fit(gram)
+
+
 def test_nothing_stands_out_where_nothing_is_planted():
     for seed in range(50):
         values = np.exp(np.random.default_rng(seed).normal(size=1000) / 5)

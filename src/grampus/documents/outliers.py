@@ -237,7 +237,16 @@ def references(kernel: Kernel, weights: Array) -> NDArray[np.intp]:
 
 
 def _reference_gram(kernel: Kernel, features: Any, at: NDArray[np.intp]) -> Gram:
-    return kernel.unreduced(Normalise()).gram(features if kernel.is_precomputed else take_rows(features, at))
+    plain = kernel.unreduced(Normalise())
+    if not kernel.is_precomputed:
+        return plain.gram(take_rows(features, at))
+    try:
+        return plain.gram(features)
+    except InputError:
+        raise InputError(
+            "Outliers are found by similarities divided by self-similarities: the diagonal of the Gram matrix must be "
+            f"above 0; its smallest value is {features.diagonal().min():g}. Fill it, or leave out outliers."
+        ) from None
 
 
 def _compared(gram: Gram, weights: Array, documents: Any, place: NDArray[np.intp] | None = None) -> Array:

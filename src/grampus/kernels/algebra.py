@@ -75,6 +75,11 @@ class At(Kernel):
         return self if self.kernel.source is self.kernel else At(self.kernel.source, self.input)
 
     @property
+    def plain(self) -> Kernel:
+        """The similarities, at the same input."""
+        return At(self.kernel.plain, self.input)
+
+    @property
     def transforms(self) -> tuple[Transform, ...]:
         """The transforms of the kernel."""
         return self.kernel.transforms

@@ -213,6 +213,11 @@ class Kernel(Spelled, ABC):
         return self
 
     @property
+    def plain(self) -> Kernel:
+        """The similarities at the head of a chain; the source need not be similarities (``selftuning``)."""
+        return self.source
+
+    @property
     def transforms(self) -> tuple[Transform, ...]:
         """The transforms that follow the plain kernel."""
         return ()
@@ -301,7 +306,7 @@ class Kernel(Spelled, ABC):
         >>> str(kernel.unreduced(Normalise()))
         '0.5 * linear|normalise + 0.5 * gaussian(1)@vectors|normalise'
         """
-        return self.source._unreduced(transforms)
+        return self.plain._unreduced(transforms)
 
     def empty(self, documents: Any, *, from_texts: bool = False) -> NDArray[np.bool_]:
         """Return which documents have nothing to compare: rows of zeros, if zeros mean that.
@@ -444,6 +449,11 @@ class Piped(Kernel):
     def source(self) -> Kernel:
         """The plain kernel at the head."""
         return self.head.source
+
+    @property
+    def plain(self) -> Kernel:
+        """The similarities at the head."""
+        return self.head.plain
 
     @property
     def transforms(self) -> tuple[Transform, ...]:

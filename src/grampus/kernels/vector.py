@@ -248,6 +248,11 @@ class SelfTuning(Kernel):
         return _SquaredDistance()
 
     @property
+    def plain(self) -> Kernel:
+        """The kernel itself: distances are no similarities."""
+        return self
+
+    @property
     def transforms(self) -> tuple[Transform, ...]:
         """The tuning of the widths."""
         return (_Tuning(self.neighbours),)
