@@ -112,3 +112,11 @@ def test_new_documents_unlike_anything_seen(tmp_path):
     assert model.predict(new).min() >= 0
     model.save(tmp_path / "run")
     assert load(tmp_path / "run").assign(new).likeness.tolist() == found.likeness.tolist()
+
+
+def test_labels_alone_do_not_compare_documents_with_the_fitted_ones():
+    model = DocumentClusterer(2, kernel="cosine", effort=QUICK).fit(cloud(0))
+    labels = model.predict(cloud())
+    assert "_familiarity" not in vars(model.predictor_)
+    assert (model.predict(cloud(), outliers=True) == -1).any()
+    assert model.assign(cloud()).labels.tolist() == labels.tolist()

@@ -163,7 +163,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         ----------
         X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
             Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
-            pyarrow; a row without a text (None, NaN, blank) is in no cluster, −1. Texts that do not fit into memory:
+            pyarrow; a row without a text (None, NaN, blank) and a blank text are in no cluster, −1. Texts that do not
+            fit into memory:
             ``grampus.text.read_pieces('news/*.parquet')``, or a Dask bag or frame; the run then shows some documents
             of each cluster, and ``labels_`` has all.
         y : ignored
@@ -323,9 +324,10 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         outliers : bool
             Whether documents unlike anything seen get −1 instead of the nearest cluster.
         """
-        return replace(self._predicted(X, text, outliers), names=tuple(one.label for one in self.clusters_))
+        found = self._predicted(X, text, outliers, likeness=True)
+        return replace(found, names=tuple(one.label for one in self.clusters_))
 
-    def _predicted(self, X: Any, text: str | None, outliers: bool) -> Prediction:
+    def _predicted(self, X: Any, text: str | None, outliers: bool, *, likeness: bool) -> Prediction:
         """Assign new documents; the names of the clusters are left out."""
         check_is_fitted(self, "labels_")
         if self.predictor_ is None:
@@ -334,7 +336,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
                 "or a precomputed Gram). Recreate it with texts."
             )
         rows = read_rows(X, text, self._columns.get("text"))
-        found = self.predictor_.predict(rows.X)
+        found = self.predictor_.predict(rows.X, likeness=likeness)
         labels = found.labels if rows.missing is None else np.where(rows.missing, -1, found.labels)
         return replace(found, labels=np.where(found.unlike, -1, labels) if outliers else labels, index=rows.index)
 
@@ -349,7 +351,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             New documents, of the kind that was fitted.
         text, outliers : as for ``assign``
         """
-        return self._predicted(X, text, outliers).labels
+        return self._predicted(X, text, outliers, likeness=outliers).labels
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DocumentClusterer:

@@ -41,7 +41,7 @@ class Prediction:
         1 − d₁²/d₂², clipped to [0, 1]: 0 on the border, 1 on the centroid. NaN for a precomputed kernel without
         self-similarities.
     known : array of shape (m,)
-        False if nothing in the document is known to the model: it is assigned, but without any known term.
+        False if nothing in the document is known to the model: its cluster means nothing.
     index : pandas.Index or None
         Of the data frame that was given.
     names : tuple of str
@@ -120,11 +120,11 @@ class Predictor:
         own = self.centroids.similarities[inside, self.labels[inside]]
         return float(self.weights[inside] @ (base.diagonal()[inside].astype(np.float64) - own))
 
-    def predict(self, X: Any) -> Prediction:
-        """Assign documents given in the form that ``fit`` takes."""
+    def predict(self, X: Any, *, likeness: bool = True) -> Prediction:
+        """Assign documents given in the form that ``fit`` takes; their likeness costs more than all the rest."""
         new = self._features(X)
         found = self.predict_features(new)
-        return replace(found, likeness=self._likeness(X, new, len(found.labels)))
+        return replace(found, likeness=self._likeness(X, new, len(found.labels))) if likeness else found
 
     def with_texts(self, inputs: Inputs, shown: NDArray[np.intp]) -> Predictor:
         """Return a predictor that also knows which share of the words of fitted texts are terms.
