@@ -122,14 +122,14 @@ def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus):
         assert [c.label for c in shuffled.clusters_] == [c.label for c in model.clusters_]
 
 
-def test_copies_stay_together_and_empty_documents_are_placed():
-    texts = [*TEXTS, *TEXTS[:3], "", "the of and", TEXTS[0]]
+def test_copies_stay_together_and_documents_without_words_are_placed():
+    texts = [*TEXTS, *TEXTS[:3], "for the", "the of and", TEXTS[0]]
     model = two().fit(texts)
     assert model.labels_[10:13].tolist() == model.labels_[:3].tolist()
     assert model.labels_[15] == model.labels_[0]
     assert set(model.labels_) == {0, 1}
     assert model.oddness_[13] == model.oddness_[14] == 1.0
-    assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
+    assert "2 documents have no usable word. Their group means nothing." in model.run_.evidence.warnings
     assert [0, 15] in model.duplicates_.tolist()
     assert not {13, 14} & set(model.duplicates_.ravel().tolist())
     assert sum(cluster.size for cluster in model.clusters_) == len(texts)
@@ -252,7 +252,7 @@ def test_two_distinct_rows_are_two_clusters_though_one_is_zero(kernel):
 def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_path):
     counts = np.array([[3.0, 1, 0, 0], [2, 1, 0, 0], [4, 1, 0, 0], [0, 0, 1, 3], [0, 0, 1, 2], [0, 0, 1, 4]])
     rows = np.vstack([counts, np.zeros((20, 4))])
-    for form, said in ((rows, "20 documents with nothing but zeros"), (sp.csr_array(rows), "20 documents without any")):
+    for form, said in ((rows, "20 documents hold nothing but zeros."), (sp.csr_array(rows), "20 documents have no usable word.")):
         model = two(kernel=kernel).fit(form)
         assert ari(model.labels_[:6], np.repeat([0, 1], 3)) == 1.0
         assert any(said in note for note in model.run_.evidence.warnings)
@@ -265,7 +265,7 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
 
 def test_texts_without_terms_have_no_say_under_any_kernel():
     model = two(kernel="gaussian(1)").fit([*TEXTS, "", "the of and"])
-    assert any("2 documents without any known term" in note for note in model.run_.evidence.warnings)
+    assert "1 document has no usable word. Its group means nothing." in model.run_.evidence.warnings
     assert model.assign(["", TEXTS[0]]).known.tolist() == [False, True]
 
 

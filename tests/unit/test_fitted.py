@@ -37,6 +37,12 @@ def test_labels_and_predictions_need_no_run(built):
     assert len(built) == 1
 
 
+def test_a_generator_is_read_once():
+    model = DocumentClusterer(2).fit(text for text in TEXTS)
+    assert model.predict(text for text in TEXTS).tolist() == model.predict(TEXTS).tolist()
+    assert np.array_equal(model.assign(iter(TEXTS)).likeness, model.assign(TEXTS).likeness)
+
+
 @pytest.mark.parametrize(
     ("options", "given"),
     [

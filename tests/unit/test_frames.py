@@ -57,10 +57,19 @@ def test_a_column_is_clustered(library):
     assert same_groups(model.predict(column)) == EXPECTED
 
 
+@pytest.mark.parametrize("kind", [list, tuple, np.array, iter])
+def test_a_blank_text_of_a_list_is_a_row_without_a_text(kind):
+    texts = [text or "" for text in TEXTS]
+    model = two().fit(kind(texts))
+    assert model.labels_.tolist() == two().fit(frame(), text="Body").labels_.tolist()
+    assert model.predict(kind(texts)).tolist() == model.labels_.tolist()
+    assert "2 rows have no text: in no cluster (label −1)." in model.run_.evidence.warnings
+
+
 def test_other_documents_without_a_known_term_are_still_reported():
     model = two().fit(frame(Body=[*TEXTS[:7], "of the"]), text="Body")
     assert (model.labels_ < 0).sum() == 2
-    assert any(note.startswith("1 document without any known term") for note in model.run_.evidence.warnings)
+    assert any(note.startswith("1 document has no usable word. Its group") for note in model.run_.evidence.warnings)
 
 
 def test_the_text_is_guessed_aloud_and_remembered(tmp_path):

@@ -203,7 +203,7 @@ def test_a_document_is_empty_if_nothing_is_to_compare_in_any_input():
     assert collect(corpus, parse_kernel("gaussian(1)@embedding"), None).empty == 0
     assert collect(corpus, parse_kernel("cosine"), None).empty == 3
     model = fit(corpus=corpus)
-    assert any("1 document without any known term" in note for note in model.run_.evidence.warnings)
+    assert any("1 document has no usable word" in note for note in model.run_.evidence.warnings)
     assert model.assign(corpus).known.tolist() == [True] * 12 + [False]
 
 

@@ -231,7 +231,7 @@ def _remarks(found: Partition, agreement: float) -> None:
     """Add notes for the reader of the result."""
     empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
     if empty:
-        found.notes.append(unknown_note(found.inputs, empty))
+        found.notes.append(unknown_note(empty, found.inputs.holds_terms))
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
     if found.found.outcome != "converged" and not found.predictor.polished:
@@ -240,14 +240,15 @@ def _remarks(found: Partition, agreement: float) -> None:
         found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
 
 
-def unknown_note(inputs: Inputs, count: int) -> str:
+def unknown_note(count: int, holds_terms: bool) -> str:
     """Return the note on documents with nothing to compare."""
-    without = "without any known term" if inputs.holds_terms else "with nothing but zeros"
-    return f"{_documents(count)} {without}: assigned, but without any known term."
+    verb, whose = ("has", "Its") if count == 1 else ("have", "Their")
+    what = f"{verb} no usable word" if holds_terms else f"{'holds' if count == 1 else 'hold'} nothing but zeros"
+    return f"{_documents(count)} {what}. {whose} group means nothing."
 
 
 def _documents(count: int) -> str:
-    return f"{count} document{'s' if count != 1 else ''}"
+    return f"{count:,} document{'s' if count != 1 else ''}"
 
 
 def _excerpts(inputs: Inputs) -> Texts | None:

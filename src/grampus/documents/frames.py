@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,7 +32,7 @@ class Rows:
     index : pandas.Index or None
         Of a pandas frame or column.
     missing : array of bool, shape (n,), or None
-        Rows of a frame without a text.
+        Rows of a frame, or places of a list, without a text.
     """
 
     X: Any
@@ -54,7 +55,8 @@ def read_rows(X: Any, text: str | None = None, fitted: str | None = None) -> Row
     if not is_frame(X):
         if text is not None:
             raise InputError(f"text must name a column of a data frame; X is of type {type(X).__name__}.")
-        return Rows(X)
+        X = list(X) if isinstance(X, Iterator) else X  # it is read more than once
+        return Rows(X, missing=_blank(X))
     index = X.index if hasattr(X, "iloc") else None  # pandas
     folded = {name.casefold(): name for name in column_names(X)}
     if text is None and fitted is not None:
@@ -68,6 +70,14 @@ def read_rows(X: Any, text: str | None = None, fitted: str | None = None) -> Row
         raise InputError(f"the frame must have a text in some row; all {len(corpus)} are missing or empty.")
     name = getattr(X, "name", found) if list(folded) == ["text"] else found  # a single column may have a name
     return Rows(corpus, name if isinstance(name, str) and name else None, index, missing)
+
+
+def _blank(X: Any) -> NDArray[np.bool_] | None:
+    """Return which texts of a list are blank; None where none or all are."""
+    if not isinstance(X, list | tuple) and not (isinstance(X, np.ndarray) and X.dtype.kind in "OU"):
+        return None
+    blank = np.array([isinstance(text, str) and (not text or text.isspace()) for text in X], dtype=bool)
+    return blank if blank.any() and not blank.all() else None
 
 
 def texts_of(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
@@ -111,8 +121,8 @@ def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
     sizes = np.bincount(labels[labels >= 0], minlength=len(seen.clusters))
     count = int(rows.sum())
     said = f"{count} {'row has' if count == 1 else 'rows have'} no text: in no cluster (label −1)."
-    others = unknown_note(inputs, inputs.empty - count) if inputs.empty > count else ""
-    notes = [others if text == unknown_note(inputs, inputs.empty) else text for text in seen.warnings]
+    others = unknown_note(inputs.empty - count, inputs.holds_terms) if inputs.empty > count else ""
+    notes = [others if text == unknown_note(inputs.empty, inputs.holds_terms) else text for text in seen.warnings]
     leaves = np.where(rows, -1, seen.leaves).astype(np.int32)
 
     def kept(places: tuple[int, ...]) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ from ..text.terms.forms import Forms
 from ..text.terms.in_parts import GRID, Words, fit_parts
 from ..text.terms.prepare import Prepared, language_note
 from . import piece
-from .build_run import build_run
+from .build_run import build_run, unknown_note
 from .effort import Effort
 from .inputs import Inputs, default_terms, distinct
 from .levels import Partitions, numbered_by_size, partitions
@@ -354,7 +354,7 @@ def _remarks(view: _View, whole: Means, settings: Settings, names: NDArray[np.ui
         notes.append(f"{copies:,} of {len(names):,} documents repeat another word for word or term for term.")
     empty = int((names == piece.empty_name(view.words.width)).sum())
     if empty:
-        notes.append(f"{empty:,} documents without any known term: assigned, but without any known term.")
+        notes.append(unknown_note(empty, holds_terms=True))
     if len(names) > SHOWN:
         notes.append(
             f"The run and its page show some documents of each cluster, drawn by content; the counts are those of all "
