@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,8 @@ class Options:
 @command(Options, "edit", "Rename, merge, split and correct clusters of a saved run.")
 def edit(options: Options) -> None:
     """Edit the clusters of the run in folder RUN, by options or by the edits.json of its page. Numbers are those that
-    the run has before the command. The run keeps what was found and a log of the edits.
+    the run has before the command. The run keeps what was found and a log of the edits. A line of a file of ids is an
+    id exactly as it is, with its blanks; one that starts with a quotation mark is a JSON string.
 
     \b
     Examples:
@@ -132,13 +134,29 @@ def requested(options: Options) -> list[Edit]:
 
 
 def read_ids(place: str) -> tuple[str, ...]:
-    """Read ids of documents, one a line; blank lines are skipped, and an id counts once."""
+    """Read ids of documents, one a line; an id counts once.
+
+    A line is an id exactly as it is; one that starts with a quotation mark is a JSON string. Lines end with LF or CRLF,
+    and those with nothing but white space are skipped: no id is taken for another, or for two.
+    """
     from .._files import open_regular
     from ..errors import InputError
 
     try:
         with open_regular(Path(place), 1_000_000_000) as stream:
-            lines = stream.read().decode("utf-8-sig").splitlines()
+            lines = stream.read().decode("utf-8-sig").split("\n")
     except UnicodeDecodeError:
         raise InputError(f"{place} must be a text file of ids in UTF-8.") from None
-    return tuple(dict.fromkeys(line for one in lines if (line := one.strip())))
+    ids = []
+    for number, line in enumerate(lines, 1):
+        if line.startswith('"'):
+            try:
+                ids.append(str(json.loads(line)))
+            except ValueError:
+                raise InputError(
+                    f"{place}, line {number}: an id that starts with a quotation mark must be written as a JSON "
+                    f"string, such as {json.dumps(line.removesuffix(chr(13)))[:80]}."
+                ) from None
+        elif line and not line.isspace():
+            ids.append(line.removesuffix("\r"))
+    return tuple(dict.fromkeys(ids))

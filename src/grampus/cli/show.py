@@ -147,7 +147,8 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str | No
 
     made = Table(title=None if title is None else clean(title), title_justify="left")
     for name in columns:
-        made.add_column(name.lstrip(">"), justify="right" if name.startswith(">") else "left", overflow="fold")
+        heading, side = clean(name.removeprefix(">"), LINE), "right" if name.startswith(">") else "left"
+        made.add_column(heading, justify=side, overflow="fold")  # type: ignore[arg-type]
     for row in rows:
         made.add_row(*map(_cell, row))
     return made

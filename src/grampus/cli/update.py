@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .command import MAIN, argument, command, option, repeat_line
-from .edit import read_ids
+from .edit import IDS, read_ids
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .results import document_rows
 from .show import console, notes, print_json, progress_bars, say, table
@@ -25,7 +25,7 @@ class Options:
     run: str = argument(type=click.Path(exists=True, file_okay=False))
     source: str | None = argument(required=False)
     delete: str | None = option(
-        "Forget documents: file of ids, one a line.", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
+        f"Forget documents: {IDS}.", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
     )
     documents: SourceOptions
     page: str | None = option(
@@ -45,7 +45,8 @@ def update(options: Options) -> None:
     clusters that survive stay.
 
     Deleting forgets: no text, title, id or vector of the documents is left in the run, in RUN.html next to it, or in
-    the cache of embeddings. It cannot be undone.
+    the cache of embeddings. It cannot be undone. A line of the file of ids is an id exactly as it is, with its blanks;
+    one that starts with a quotation mark is a JSON string, which can hold line breaks.
 
     \b
     Examples:
@@ -60,7 +61,9 @@ def update(options: Options) -> None:
     options.table.check(options.output, inputs, out=options.out, report=options.page)
     options.machine.apply()
     from ..documents import update_run
+    from ..errors import InputError
     from ..persist import Run, change_run
+    from .._outputs import MANIFEST
     from ..report import write_report
 
     gone = read_ids(options.delete) if options.delete else ()
@@ -70,13 +73,18 @@ def update(options: Options) -> None:
         def change(run: Run) -> Run:
             return update_run(run, new, delete=gone, progress=progress)
 
+        folder = Path(options.out or options.run).resolve()
+        beside = folder.with_name(f"{folder.name}.html")
         if options.out:
             run = change(Run.load(options.run))
             run.save(options.out)
         else:
-            run = change_run(options.run, change)
-        folder = Path(options.out or options.run).resolve()
-        beside = folder.with_name(f"{folder.name}.html")
+            try:
+                run = change_run(options.run, change)
+            except InputError:
+                if gone and beside.exists() and beside.stat().st_mtime < (folder / MANIFEST).stat().st_mtime:
+                    write_report(Run.load(folder), beside)  # a deletion was interrupted before it came to the page
+                raise
         page = options.page or (str(beside) if gone and beside.exists() else None)
         if page:
             write_report(run, page)

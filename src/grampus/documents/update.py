@@ -126,7 +126,10 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         raise RunError("This run cannot be updated: it holds no texts. Recreate it with texts.")
     unknown = gone - set(old.documents.ids)
     if unknown:
-        raise InputError(f"delete must be ids of the run; {len(unknown)} are not, such as {min(unknown)[:60]!r}.")
+        raise InputError(
+            f"delete must be ids of the run; {len(unknown)} of {len(gone)} are not in it, such as "
+            f"{min(unknown)[:60]!r}: deleted before, or never in it. Nothing was changed."
+        )
     new = None if documents is None else _new(old, documents)
     coming = set() if new is None else set(new.ids)
     leaving = gone | coming

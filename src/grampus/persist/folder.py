@@ -25,11 +25,10 @@ import numpy as np
 
 from .._config import settings
 from .._files import locked, new_folder, open_regular, replace_file, sync_folder
+from .._outputs import MANIFEST, RUN_FORMAT
 from ..errors import InputError, RunError
 from ..text import Texts
 
-FORMAT = "grampus run"
-MANIFEST = "manifest.json"
 LARGEST_MANIFEST = 2**28
 WAIT = 30.0  # seconds for another writer to finish
 _FILE = re.compile(r"[a-z_.]+-[0-9a-f]{16}\.npy", re.ASCII)
@@ -38,18 +37,18 @@ _BYTES, _ENDS = ".bytes", ".ends"  # of an array of texts
 
 
 @contextlib.contextmanager
-def writing(path: str | PathLike[str]) -> Iterator[Path]:
+def writing(path: str | PathLike[str], wait: float = WAIT) -> Iterator[Path]:
     """Hold the lock of a run folder; other writers wait for their turn.
 
     Raises
     ------
     RunError
-        Another process holds it for longer than `WAIT` seconds.
+        Another process holds it for longer than `wait` seconds.
     """
     place = Path(os.path.realpath(path))
     place.parent.mkdir(parents=True, exist_ok=True)
     outside = os.access(place.parent, os.W_OK) or not place.is_dir()
-    with locked((place.parent if outside else place) / f".{place.name}.lock", WAIT) as alone:
+    with locked((place.parent if outside else place) / f".{place.name}.lock", wait) as alone:
         if not alone:
             raise RunError(f"{path} is being written by another process. Wait for it, or choose another folder.")
         yield place
@@ -72,10 +71,29 @@ def write_folder(place: Path, schema: int, plain: dict[str, Any], arrays: dict[s
     _sweep(old, kept)  # they may hold what was to be forgotten
 
 
+def finish(place: Path) -> None:
+    """Remove what an interrupted writer left, such as the arrays of deleted documents; hold the lock meanwhile."""
+    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):  # a reader says what is wrong
+        _sweep(_ours(place), json.loads(_read_bytes(place / MANIFEST, LARGEST_MANIFEST)))
+
+
+def _finish_later(place: Path, manifest: dict[str, Any]) -> None:
+    """Remove what an interrupted writer left, if there is anything, and nobody is writing or forbids it.
+
+    Where the file system has no locks, files newer than the manifest may belong to a writer: they stay.
+    """
+    named = {entry["file"] for entry in manifest["arrays"].values()}
+    with contextlib.suppress(OSError):
+        since = (place / MANIFEST).stat().st_mtime_ns
+        if any(file.name not in named and file.stat().st_mtime_ns < since for file in _ours(place)):
+            with contextlib.suppress(RunError), writing(place, wait=0.0):
+                finish(place)
+
+
 def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, Any]]:
     """Return the schema of a run folder and its content, after checking every byte.
 
-    An array named ``part.name`` is found in ``content[part][name]``.
+    An array named ``part.name`` is found in ``content[part][name]``. What an interrupted writer left is removed.
     """
     place, manifest = Path(path), None
     while True:
@@ -86,6 +104,7 @@ def read_folder(path: str | PathLike[str], newest: int) -> tuple[int, dict[str, 
             if manifest != before:  # it may have been replaced by a new run while we read
                 continue
             raise RunError(f"{place}: {Path(error.filename).name} is missing. Recreate the run.") from None
+        _finish_later(place, manifest)
         return manifest["schema"], _placed(place, manifest["run"], _joined(place, arrays))
 
 
@@ -149,7 +168,7 @@ def _fill(folder: Path, schema: int, plain: dict[str, Any], arrays: dict[str, An
         entries[name] = {"file": _file(name, digest), "sha256": digest}
         replace_file(folder / entries[name]["file"], data.getbuffer())
     sync_folder(folder)
-    content = {"format": FORMAT, "schema": schema, "run": plain, "arrays": entries}
+    content = {"format": RUN_FORMAT, "schema": schema, "run": plain, "arrays": entries}
     replace_file(folder / MANIFEST, _encode(content))
     sync_folder(folder)
     return content
@@ -208,7 +227,7 @@ def _read_manifest(place: Path, newest: int) -> dict[str, Any]:
     altered = RunError(f"{place}: {MANIFEST} is not as it was written. Recreate the run.")
     try:
         manifest = json.loads(raw)
-        if manifest["format"] != FORMAT or type(manifest["schema"]) is not int or manifest["schema"] < 1:
+        if manifest["format"] != RUN_FORMAT or type(manifest["schema"]) is not int or manifest["schema"] < 1:
             raise altered
         if manifest["schema"] > newest:
             raise RunError(

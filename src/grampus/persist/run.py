@@ -16,7 +16,7 @@ from ..errors import InputError, RunError
 from ..text import Texts
 from .edited import edited_run
 from .edits import Edit, as_kept
-from .folder import as_read, read_folder, write_folder, writing
+from .folder import as_read, finish, read_folder, write_folder, writing
 from .frame import frame_of
 from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
@@ -308,6 +308,7 @@ def change_run(path: str | PathLike[str], change: Callable[[Run], Run]) -> Run:
     1
     """
     with writing(path) as place:
+        finish(place)
         run = change(Run.load(path))
         run._write(place)
     return run

@@ -155,6 +155,8 @@ def _values(run: Run, by: str) -> list[str | None]:
         return [period_of(written, by) for written in documents.dates]
     if documents.classes is not None and by in ("label", columns.get("label")):
         return list(documents.classes)
+    if by == "label":
+        raise InputError("by='label' needs labels; the run has none. Recreate it with a column of labels.")
     known = [*(PERIODS if documents.dates is not None else ()), *(["label"] if documents.classes is not None else ())]
     held = ", ".join(known) or "(none: the run has no dates and no labels)"
     raise InputError(f"by must be one of {held}; got {by!r}.")
