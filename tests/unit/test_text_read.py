@@ -884,3 +884,24 @@ def test_reading_imports_no_heavy_library(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+def test_pages_and_runs_of_grampus_are_left_out_whatever_their_names(tmp_path):
+    from grampus import DocumentClusterer
+    from grampus.report import write_report
+
+    for place in range(12):
+        (tmp_path / f"{place}.txt").write_text(f"{'whale song' if place % 2 else 'bird nest'} number {place}")
+    (tmp_path / "other.html").write_text("<!doctype html><html><body>Grampus is a dolphin</body></html>")
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "manifest.json").write_text('{"text": "the format of a grampus run"}')
+    before = read_corpus(str(tmp_path))
+    assert len(before) == 14
+    run = DocumentClusterer(2, random_state=0).fit(before).run_
+    run.save(tmp_path / "any name")
+    write_report(run, tmp_path / "letters.htm")
+    again = read_corpus(str(tmp_path))
+    assert list(again.ids) == list(before.ids)
+    assert "pages and runs that Grampus wrote were left out: any name, letters.htm." in again.notes
+    reasons = {record.path: record.reason for record in again.files if record.reason}
+    assert reasons == {"any name": "written by Grampus", "letters.htm": "written by Grampus"}

@@ -60,10 +60,10 @@ def update(options: Options) -> None:
     inputs = (options.source, options.delete)
     options.table.check(options.output, inputs, out=options.out, report=options.page)
     options.machine.apply()
+    from .._outputs import MANIFEST
     from ..documents import update_run
     from ..errors import InputError
     from ..persist import Run, change_run
-    from .._outputs import MANIFEST
     from ..report import write_report
 
     gone = read_ids(options.delete) if options.delete else ()

@@ -9,9 +9,10 @@ from datetime import UTC, datetime
 from fnmatch import fnmatch
 from functools import partial
 
+from ..._outputs import is_run_folder
 from ...errors import CorpusError
 from .log import Log, quoted
-from .members import Member, members_table, skip_member
+from .members import OWN, OWN_NOTE, Member, members_table, skip_member
 from .options import ReadOptions
 from .registry import Reader, Source, Table
 from .streams import open_source
@@ -65,6 +66,10 @@ def _files(folder: str, options: ReadOptions, log: Log) -> Iterator[tuple[str, s
                 skip_member(log, relative, "folder already entered through a link")
                 continue
             entered.add(_identity(status))
+            if is_run_folder(item.path):
+                skip_member(log, relative, OWN)
+                log.say(OWN_NOTE, relative)
+                continue
             stack.append(iter(_entries(item.path, f"{relative}/", log)))
         elif not stat.S_ISREG(status.st_mode):
             skip_member(log, relative, "not a regular file (device, FIFO or socket)")

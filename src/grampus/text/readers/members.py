@@ -10,6 +10,7 @@ from itertools import chain, islice
 from typing import IO
 
 from ..._config import format_size
+from ..._outputs import is_page
 from ...errors import CorpusError, MissingExtraError
 from ..files import FileRecord
 from .guess import Columns, find_columns
@@ -17,9 +18,15 @@ from .log import Log, quoted
 from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_reader, read_head
 
 PATH_LENGTH = 1 << 16  # longer than any path
+OWN = "written by Grampus"
+OWN_NOTE = "pages and runs that Grampus wrote were left out"
 _REASONS = 3  # of the files of an archive that are left out
 _FOUND = "a table with the column of the text"  # among what the files of one reading share
 _COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
+
+
+class _LeftOutError(Exception):
+    """A file is left out."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +95,9 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
     try:
         with ExitStack() as cleanup:
             stream = cleanup.enter_context(member.open())
+            if is_page(stream):
+                log.say(OWN_NOTE, name)
+                raise _LeftOutError(OWN)
             head = read_head(stream)
             reader = READERS[member.reader] if member.reader else find_reader(member.path, head, in_folder=True)
             reader = reader or READERS["text"]
@@ -116,6 +126,9 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
             if not (first or inside):
                 log.skip("empty text")
                 reasons.append("empty text")
+    except _LeftOutError as error:
+        log.skip(str(error))
+        reasons.append(str(error))
     except MissingExtraError as error:
         reasons.append(_left_out(source, name, str(error), "needs a library that is not installed"))
     except CorpusError as error:
