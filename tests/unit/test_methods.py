@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 
 import grampus
-from grampus import DocumentClusterer
-from grampus.documents import Effort, Found, KernelKMeansMethod, Method, PDDPMethod, SpectralMethod
+from grampus import DocumentClusterer, load
+from grampus.documents import Effort, Found, KernelKMeansMethod, Method, PDDPMethod, SpectralMethod, update_run
 from grampus.documents.methods import METHODS, check_method, restore_method
 from grampus.errors import InputError
+from grampus.persist import Edit, Run
+from grampus.report import report_html
 
 WORDS = {"sea": "whale sea song wave", "air": "bird nest egg wing", "land": "wolf forest pack howl"}
 TEXTS = [f"{words} {word}{i % 7}" for word, words in WORDS.items() for i in range(12)]
@@ -63,7 +65,7 @@ def test_unknown_methods_are_refused():
 
 
 def test_documents_without_terms_join_the_nearest_cluster_of_a_method_without_weights():
-    texts = [*TEXTS, "", "the of and"]
+    texts = [*TEXTS, "for the", "the of and"]
     model = DocumentClusterer(3, method="pddp", effort=QUICK).fit(texts)
     assert grampus.metrics.ari(TRUTH, model.labels_[:-2]) == 1.0
     assert set(model.labels_[-2:]) <= {0, 1, 2}
@@ -98,3 +100,20 @@ def test_a_method_must_return_labels():
 def test_a_spectral_method_passes_its_options_on():
     with pytest.raises(InputError, match="laplacian must be one of"):
         DocumentClusterer(3, method=SpectralMethod(laplacian="none"), effort=QUICK).fit(TEXTS)
+
+
+def test_a_run_of_a_method_of_ones_own_loads(tmp_path):
+    texts = [f"{'whale song in the deep sea' if i % 2 else 'a bird nest in a tree'} {i}" for i in range(40)]
+    model = DocumentClusterer(2, method=Strict(), random_state=0).fit(texts)
+    model.save(tmp_path / "run")
+    again = load(tmp_path / "run")
+    assert again.labels_.tolist() == model.labels_.tolist()
+    assert again.predict(texts).tolist() == model.predict(texts).tolist()
+    assert again.method.options() == {"name": "strict", "outside": [0, 5]}
+    again.save(tmp_path / "copy")
+    assert load(tmp_path / "copy").run_.provenance.parameters["method"] == again.method.options()
+    assert Run.load(tmp_path / "run").edited(Edit("merge", (0, 1))).n_clusters == 1
+    assert "<html" in report_html(Run.load(tmp_path / "run"))
+    assert len(update_run(Run.load(tmp_path / "run"), ["one more whale", "one more bird"])) == 42
+    with pytest.raises(InputError, match="a method of your own, 'strict', whose code a run does not hold"):
+        again.fit(texts)

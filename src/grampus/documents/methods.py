@@ -417,10 +417,40 @@ def check_method(method: Any) -> Method:
     raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, or a Method; got {method!r}.")
 
 
+class SavedMethod(Method):
+    """A method of one's own, as a saved run knows it: by its name and options. It cannot cluster.
+
+    Parameters
+    ----------
+    options : dict
+        What ``options()`` of the method returned.
+    """
+
+    name: ClassVar[str] = "saved"
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self._options = dict(options)
+
+    def __repr__(self) -> str:
+        return f"SavedMethod({self._options!r})"
+
+    def cluster(self, gram: Gram, job: Job) -> Found:
+        """Refuse: the code of the method is not in the run."""
+        raise InputError(
+            f"The run was clustered by a method of your own, {str(self._options['name'])[:60]!r}, whose code a run "
+            "does not hold. Fit a DocumentClusterer with it to old and new documents."
+        )
+
+    def options(self) -> dict[str, Any]:
+        """Return the name and the options that were saved."""
+        return dict(self._options)
+
+
 def restore_method(options: dict[str, Any]) -> Method:
     """Return the method with these ``options()``."""
     own = dict(options)
-    return type(check_method(own.pop("name")))(**own)
+    row = METHODS.get(str(own.pop("name")))
+    return SavedMethod(options) if row is None else row(**own)
 
 
 def _starts(gram: Gram, job: Job) -> Found:
