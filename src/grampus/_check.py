@@ -16,6 +16,7 @@ from ._config import require_memory
 from .errors import InputError
 
 FLOATS = (np.float64, np.float32)
+_LARGEST = {np.float64: 1e70, np.float32: 1e17}  # absolute values; the smallest is the inverse
 _WIDEST = 2**31 - 1  # rows and columns of sparse matrices: the compiled loops count them in 32 bits
 
 
@@ -54,6 +55,20 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
     if not x.has_canonical_format:
         x = x.copy()
         x.sum_duplicates()
+    return x
+
+
+def check_vectors(x: Any, name: str = "X", *, rows: int = 1) -> Any:
+    """Return `x` as ``check_matrix`` does; refuse values whose squares and fourth powers floats cannot hold."""
+    x = check_matrix(x, name, rows=rows)
+    values = x.data if is_sparse(x) else x
+    largest = float(max(values.max(), -values.min())) if values.size else 0.0
+    limit = _LARGEST[x.dtype.type]
+    if largest > limit or 0 < largest < 1 / limit:
+        raise InputError(
+            f"{name} must have a largest value between {1 / limit:g} and {limit:g} in {x.dtype}; got {largest:g}. "
+            "Divide it by a constant, such as that value."
+        )
     return x
 
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 
+from grampus import DocumentClusterer, KernelKMeans
+from grampus.cluster import PDDP, BisectingKernelKMeans, KernelPCAKMeans, SpectralKMeans
 from grampus.errors import InputError
 from grampus.gram import (
     DenseGram,
@@ -21,6 +24,7 @@ from grampus.gram import (
     shift,
 )
 from grampus.kernels import Precomputed, known_names, parse_kernel
+from grampus.metrics import ari
 
 X = np.random.default_rng(0).random((6, 3))
 KERNELS = ["linear", "cosine", "polynomial(2)", "gaussian(1)", "selftuning(2)", "precomputed"]
@@ -281,3 +285,33 @@ def test_a_sparse_precomputed_matrix_is_not_silently_made_dense():
 
     with grampus.config(memory="10MB"), pytest.raises(MemoryBudgetError, match="dense copy"):
         DenseGram(sp.csr_array((3000, 3000)))
+
+
+ESTIMATORS = {
+    "kernel k-means": KernelKMeans(3, random_state=0),
+    "linear kernel": KernelKMeans(3, kernel="linear", random_state=0),
+    "PDDP": PDDP(3),
+    "bisecting": BisectingKernelKMeans(3, random_state=0),
+    "spectral": SpectralKMeans(3, kernel="gaussian(1)", random_state=0),
+    "kernel PCA": KernelPCAKMeans(3, random_state=0),
+    "documents": DocumentClusterer(3, random_state=0),
+    "documents, cosine": DocumentClusterer(3, kernel="cosine", random_state=0),
+    "documents, auto": DocumentClusterer(random_state=0),
+}
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "sparse"])
+@pytest.mark.parametrize("scale", [1e200, 1e80, 1e-80, 1e-200])
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_values_that_floats_cannot_square_are_refused_by_all_alike(estimator, scale, form):
+    x = np.repeat(np.eye(3) * 9, 30, axis=0) + np.random.default_rng(0).random((90, 3))
+    with pytest.raises(InputError, match=r"X must have a largest value between 1e-70 and 1e\+70 in float64; got "):
+        clone(ESTIMATORS[estimator]).fit(form(x * scale))
+
+
+@pytest.mark.parametrize("scale", [1e60, 1e-60])
+@pytest.mark.parametrize("estimator", ["kernel k-means", "linear kernel", "PDDP", "bisecting", "kernel PCA"])
+def test_large_and_small_values_within_the_range_are_clustered(estimator, scale):
+    x = np.repeat(np.eye(3) * 9, 30, axis=0) + np.random.default_rng(0).random((90, 3))
+    labels = clone(ESTIMATORS[estimator]).fit(x * scale).labels_
+    assert ari(labels, np.repeat(np.arange(3), 30)) == 1.0

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from .._array import Array, is_sparse, take_rows
-from .._check import check_matrix
+from .._check import check_matrix, check_vectors
 from ..errors import InputError
 from ..gram import Collection, Gram
 from ..kernels import Kernel
@@ -185,7 +185,7 @@ def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | No
     else:
         if "gram" in kernel.inputs and not kernel.is_precomputed:
             raise InputError(f"kernel '{kernel}' combines a Gram matrix with other inputs; make its Gram by hand.")
-        X = check_matrix(X)
+        X = check_matrix(X) if kernel.is_precomputed else check_vectors(X)
         has_texts = corpus is not None
         corpus = Corpus([""] * X.shape[0]) if corpus is None else corpus
         if len(corpus) != X.shape[0]:

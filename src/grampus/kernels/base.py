@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, Index, is_sparse, row_squares, take_rows
-from .._check import check_matrix
+from .._check import check_vectors
 from ..errors import InputError
 from ..gram import Collection, FunctionGram, Gram
 from ..gram.sources import SourceGram
@@ -106,7 +106,7 @@ class Kernel(Spelled, ABC):
 
     def _collect(self, documents: Any) -> Any:
         """Check a collection and convert it to the form that ``_cross`` takes: here, a float matrix."""
-        return check_matrix(documents)
+        return check_vectors(documents)
 
     def _gram(self, fitted: Any) -> SourceGram:
         """Return the Gram of what ``_collect`` returned; its source stores that as ``collection``."""
@@ -114,7 +114,7 @@ class Kernel(Spelled, ABC):
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:
         """Check new documents against the fitted ones."""
-        new = check_matrix(new, "new documents", rows=0)
+        new = check_vectors(new, "new documents", rows=0)
         if new.shape[1] != fitted.shape[1]:
             raise InputError(
                 f"New documents must have the {fitted.shape[1]} columns of the fitted ones; got {new.shape[1]}. "
