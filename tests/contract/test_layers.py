@@ -36,7 +36,7 @@ LAYERS: list[set[str]] = [
     {"gram"},
     {"metrics", "scale"},
     {"_random"},
-    {"_backend", "_check", "_parallel"},
+    {"_backend", "_check", "_outputs", "_parallel"},
     {"_array", "_files"},
     {"_config", "_progress", "_native", "_frame"},
     {"errors", "_version", "_names", "_draw", "_secrets", "_memory"},
