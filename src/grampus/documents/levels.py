@@ -8,8 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, take_rows
-from .._check import check_partition
-from .._names import LEVELS as NAMES
 from .._progress import Progress
 from .._random import seed_words
 from ..gram import Gram
@@ -20,15 +18,15 @@ from ..select.evidence import FEWEST, PER_CLUSTER, Evidence
 from ..select.levels import (
     CHECKED_DOCUMENTS,
     Chosen,
-    Without,
     check_given,
     documents_needed,
     explain_given,
     explain_levels,
     find_levels,
     sample,
+    without_groups,
 )
-from ..select.nested import coarser, finer
+from ..select.nested import by_size, nested
 from ..select.ungrouped import ungrouped, ungrouped_gram
 from .effort import LEVELS, Effort
 from .inputs import Inputs
@@ -43,7 +41,8 @@ def choose_levels(
 ) -> tuple[Choice, dict[str, int]]:
     """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
     base, heavy = _distinct(gram, inputs)
-    chosen = find_levels(base, _without(base, inputs, kernel, heavy), effort.ks, tuple(seed_words(seed)), progress)
+    without = without_groups(base, kernel, inputs.features, heavy)
+    chosen = find_levels(base, without, effort.ks, tuple(seed_words(seed)), progress)
     words = explain_levels(chosen.verdict, chosen.ks, chosen.evidence, len(heavy))
     return _record(chosen, LEVELS, words), chosen.ks
 
@@ -84,15 +83,6 @@ def _distinct(gram: Gram, inputs: Inputs) -> tuple[Gram, NDArray[np.intp]]:
     return base if len(heavy) == len(base) else base.take(heavy), heavy
 
 
-def _without(base: Gram, inputs: Inputs, kernel: Kernel, heavy: NDArray[np.intp]) -> Without:
-    def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
-        if kernel.is_precomputed:
-            return ungrouped_gram(base.take(rows), rng)
-        return kernel.gram(ungrouped(take_rows(inputs.features, heavy[rows]), rng)).split_shift()[0]
-
-    return without
-
-
 def _record(chosen: Chosen, scheme: str, words: str) -> Choice:
     """Return a choice of levels, or the check of a given k, as it is kept in a run."""
     seen, best = chosen.evidence, chosen.ks["middle"]
@@ -104,14 +94,14 @@ def _record(chosen: Chosen, scheme: str, words: str) -> Choice:
         best,
         scheme,
         ks,
-        _numbers(seen.mean),
-        _numbers(seen.standard_error),
+        numbers(seen.mean),
+        numbers(seen.standard_error),
         tuple(ks[i] for i in order),
         _plausible(seen, best),
         len(seen.scores),
         None,
         words,
-        _numbers(seen.expected),
+        numbers(seen.expected),
         chosen.verdict,
     )
 
@@ -125,7 +115,8 @@ def _plausible(seen: Evidence, best: int) -> tuple[int, ...]:
     return tuple(seen.ks[seen.excess >= least].tolist())
 
 
-def _numbers(values: Array) -> tuple[float | None, ...]:
+def numbers(values: Array) -> tuple[float | None, ...]:
+    """Return rounded numbers as a run keeps them; None for what is not finite."""
     return tuple(round(float(value), 6) if np.isfinite(value) else None for value in values)
 
 
@@ -141,16 +132,7 @@ def around(k: int, n: int) -> dict[str, int]:
 
 def partitions(gram: Gram, labels: NDArray[np.intp], ks: dict[str, int], seed: int) -> Partitions:
     """Return the partitions of the levels around the middle one, which is `labels`, from coarse to fine."""
-    base, found = gram.split_shift()[0], {"middle": labels}
-    filled = check_partition(labels, len(labels))  # a cluster may have stayed empty
-    k = int(filled.max()) + 1
-    if 1 < ks.get("coarse", 0) < k:
-        found["coarse"] = coarser(base, filled, ks["coarse"])
-    if ks.get("fine", 0) > k:
-        parts = finer(base, filled, ks["fine"], seed)
-        if parts.max() >= k:
-            found["fine"] = parts
-    return {name: found[name] for name in NAMES if name in found}
+    return nested(gram.split_shift()[0], labels, ks, seed)
 
 
 def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:
@@ -165,10 +147,4 @@ def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:
 
 def numbered_by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
     """Renumber clusters: most documents first, then the one with the earliest document; −1 stays."""
-    found, first, group = np.unique(labels, return_index=True, return_inverse=True)
-    sizes = np.bincount(group.reshape(-1), weights=weights, minlength=len(found))
-    sizes[found < 0] = -1.0  # sorted last, and reset below
-    rank = np.empty(len(found), dtype=np.intp)
-    rank[np.lexsort((first, -sizes))] = np.arange(len(found))
-    rank[found < 0] = -1
-    return rank[group.reshape(-1)]
+    return by_size(labels, weights)

@@ -16,7 +16,7 @@ from ..persist import Choice
 from ..select.schemes import scheme_for
 from .effort import LEVELS, Effort
 from .inputs import Inputs
-from .levels import around, choose_levels
+from .levels import around, choose_levels, numbers
 from .partition import Partition
 
 LARGEST_K = 10  # tried by default
@@ -76,18 +76,14 @@ def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Prog
         found.best,
         found.scheme,
         found.ks,
-        tuple(map(_number, found.mean)),
-        tuple(map(_number, found.standard_error)),
+        numbers(found.mean),
+        numbers(found.standard_error),
         found.ranking,
         tuple(sorted((found.ranking[0], *found.close))),
         found.n_splits,
         None if found.null is None else float(found.null.p_value),
         found.confidence,
     )
-
-
-def _number(value: float) -> float | None:
-    return round(float(value), 6) if np.isfinite(value) else None
 
 
 def stability(found: Partition, n_splits: int, progress: Progress) -> Stability | None:
@@ -114,4 +110,4 @@ def stability(found: Partition, n_splits: int, progress: Progress) -> Stability 
     documents = np.full(len(found.labels), np.nan)
     documents[heavy] = (measured.documents - measured.expected[labels]) / room[labels]
     clusters = (measured.clusters - measured.expected) / room
-    return Stability(tuple(map(_number, np.clip(clusters, -1.0, 1.0))), np.clip(documents, -1.0, 1.0))
+    return Stability(numbers(np.clip(clusters, -1.0, 1.0)), np.clip(documents, -1.0, 1.0))

@@ -19,7 +19,7 @@ from ..cluster import kernel_kmeans
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from .evidence import DOCUMENTS, FEWEST, PER_CLUSTER, Evidence, grid, measure_evidence, split_scores
-from .nested import coarser, finer
+from .nested import nested
 from .splits import Entropy, check_ks, keyed_generator
 from .ungrouped import ungrouped, ungrouped_gram
 
@@ -182,15 +182,12 @@ def choose_levels(
     >>> choose_levels(cloud, kernel="linear", random_state=0).sentence
     'No groups found: halves of the documents agree no more than those of data without groups.'
     """
-    report = as_progress(progress)
-    if isinstance(X, Gram):
-        gram, without = X, _from_gram(X)
-    else:
-        parsed = parse_kernel(kernel)
-        gram, without = parsed.gram(X), _from_documents(X, parsed)
-    entropy = tuple(seed_words(random_state))
-    base, _ = gram.split_shift()
-    chosen = find_levels(base, without, ks, entropy, report)
+    report, entropy = as_progress(progress), tuple(seed_words(random_state))
+    parsed = None if isinstance(X, Gram) else parse_kernel(kernel)
+    if parsed is not None and not (parsed.reads_only_texts or is_sparse(X) or isinstance(X, Mapping)):
+        X = np.asarray(X)
+    base, _ = (X if parsed is None else parsed.gram(X)).split_shift()
+    chosen = find_levels(base, without_groups(base, parsed, X), ks, entropy, report)
     k = chosen.ks["middle"]
     labels = np.zeros(len(base), dtype=np.intp)
     if k > 1:
@@ -201,18 +198,27 @@ def choose_levels(
 Without = Callable[[NDArray[np.intp], np.random.Generator], Gram]
 
 
-def _from_gram(gram: Gram) -> Without:
-    return lambda rows, rng: ungrouped_gram(gram.split_shift()[0].take(rows), rng)
+def without_groups(
+    gram: Gram, kernel: Kernel | None, documents: Any, places: NDArray[np.intp] | None = None
+) -> Without:
+    """Return what makes Grams without groups of some of the documents, from these or, without a kernel, from the Gram.
 
-
-def _from_documents(documents: Any, kernel: Kernel) -> Without:
-    if kernel.is_precomputed:
-        return _from_gram(kernel.gram(documents))
-    if not (kernel.reads_only_texts or is_sparse(documents) or isinstance(documents, Mapping)):
-        documents = np.asarray(documents)
+    Parameters
+    ----------
+    gram : Gram
+        Without a trailing shift.
+    kernel : Kernel, optional
+    documents : collection
+        What the kernel takes.
+    places : array of int, optional
+        Where the documents of the Gram are among them; in this order by default.
+    """
 
     def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
-        return kernel.gram(ungrouped(take_rows(documents, rows), rng)).split_shift()[0]
+        if kernel is None or kernel.is_precomputed:
+            return ungrouped_gram(gram.take(rows), rng)
+        some = take_rows(documents, rows if places is None else places[rows])
+        return kernel.gram(ungrouped(some, rng)).split_shift()[0]
 
     return without
 
@@ -357,16 +363,9 @@ def nest_levels(
     gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence[int]
 ) -> tuple[LevelPartition, ...]:
     """Return the levels around a partition: its clusters merged, themselves, and divided."""
-    found = {"middle": labels}
-    k = int(labels.max()) + 1
-    if "coarse" in chosen.ks and 1 < chosen.ks["coarse"] < k:
-        found["coarse"] = coarser(gram, labels, chosen.ks["coarse"])
-    if "fine" in chosen.ks and chosen.ks["fine"] > k:
-        found["fine"] = finer(gram, labels, chosen.ks["fine"], entropy[0])
+    found = nested(gram, labels, chosen.ks, entropy[0])
     return tuple(
-        LevelPartition(name, int(found[name].max()) + 1, found[name], chosen.excess(chosen.ks[name]))
-        for name in LEVELS
-        if name in found and (name != "fine" or found[name].max() > labels.max())
+        LevelPartition(name, int(part.max()) + 1, part, chosen.excess(chosen.ks[name])) for name, part in found.items()
     )
 
 

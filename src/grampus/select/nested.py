@@ -2,18 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
+from .._check import check_partition
+from .._names import LEVELS
 from ..cluster import kernel_kmeans
 from ..cluster.trees.nested import merges
 from ..gram import Gram
 
 SMALLEST = 5  # documents a part should have on average
 STARTS = 5
+
+
+def nested(gram: Gram, labels: NDArray[np.intp], ks: Mapping[str, int], seed: int) -> dict[str, NDArray[np.intp]]:
+    """Return the partitions of the levels around the middle one, which is `labels`, from coarse to fine.
+
+    Parameters
+    ----------
+    gram : Gram
+        Without a trailing shift.
+    labels : array of shape (n,)
+        −1 for a document in no cluster.
+    ks : mapping of str to int
+        Level and number of clusters.
+    seed : int
+    """
+    found, filled = {"middle": labels}, check_partition(labels, len(labels))  # a cluster may have stayed empty
+    k = int(filled.max()) + 1
+    if 1 < ks.get("coarse", 0) < k:
+        found["coarse"] = coarser(gram, filled, ks["coarse"])
+    if ks.get("fine", 0) > k:
+        parts = finer(gram, filled, ks["fine"], seed)
+        if parts.max() >= k:
+            found["fine"] = parts
+    return {name: found[name] for name in LEVELS if name in found}
 
 
 def coarser(gram: Gram, labels: NDArray[np.intp], k: int) -> NDArray[np.intp]:
@@ -68,10 +95,11 @@ def _shares(scatter: Array, sizes: NDArray[Any], k: int) -> NDArray[np.intp]:
     return parts
 
 
-def by_size(labels: NDArray[np.intp]) -> NDArray[np.intp]:
+def by_size(labels: NDArray[np.intp], weights: Array | None = None) -> NDArray[np.intp]:
     """Renumber clusters: the largest is 0; of equal ones, the one with the earlier document comes first. −1 stays."""
     inside = labels >= 0
-    found, first, sizes = np.unique(labels[inside], return_index=True, return_counts=True)
+    found, first, group = np.unique(labels[inside], return_index=True, return_inverse=True)
+    sizes = np.bincount(group, weights=None if weights is None else weights[inside])
     number = np.full(int(labels.max(initial=-1)) + 1, -1, dtype=np.intp)
     number[found[np.lexsort((first, -sizes))]] = np.arange(len(found))
     return np.where(inside, number[labels], -1)
