@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from operator import index as as_index
 from typing import Any, NamedTuple
@@ -204,10 +204,9 @@ class Corpus:
         >>> corpus.inputs["embedding"].tolist()
         [[1.0, 0.0], [0.0, 1.0]]
         """
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
         if ids is not None:
             rows = match_rows(name, rows, list(ids), self.ids)
-        return Corpus(**{**values, "inputs": {**self.inputs, name: rows}})
+        return replace(self, inputs={**self.inputs, name: rows})
 
     def take(self, index: Sequence[int] | np.ndarray[tuple[int], np.dtype[np.integer]]) -> Corpus:
         """Return the documents at the given positions, in that order.
@@ -234,12 +233,11 @@ class Corpus:
         positions = [int(at) for at in given]
         if positions and not (-len(self) <= min(positions) and max(positions) < len(self)):
             raise CorpusError(f"index must lie between {-len(self)} and {len(self) - 1}; got {positions[:3]}….")
-        values = {f.name: getattr(self, f.name) for f in fields(self)}
-        for name in ("texts", "ids", "labels", "titles", "dates"):
-            column = values[name]
-            values[name] = None if column is None else [column[at] for at in positions]
-        values["inputs"] = {name: rows[np.array(positions, dtype=np.intp)] for name, rows in self.inputs.items()}
-        return Corpus(**values)
+        columns: dict[str, Any] = {name: getattr(self, name) for name in ("texts", "ids", "labels", "titles", "dates")}
+        for name, column in columns.items():
+            columns[name] = None if column is None else [column[at] for at in positions]
+        inputs = {name: rows[np.array(positions, dtype=np.intp)] for name, rows in self.inputs.items()}
+        return replace(self, **columns, inputs=inputs)
 
 
 def _stored(name: str, values: Iterable[str]) -> Texts:

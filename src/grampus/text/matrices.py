@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zipfile
 from collections.abc import Sequence
@@ -128,9 +129,7 @@ def _array(file: IO[bytes], name: str) -> NDArray[Any]:
         shape, fortran, dtype = header(file)
         if dtype.hasobject:
             raise InputError(f"{name} must hold numbers; it holds pickled objects, which are never read.")
-        size = dtype.itemsize
-        for axis in shape:
-            size *= axis
+        size = math.prod(shape, start=dtype.itemsize)
         require_memory(size, f"The array of {name}", _ADVICE)
         data = file.read(size)
         if len(data) != size:
@@ -204,13 +203,9 @@ def _read_parquet(path: Path) -> Matrix:
             found = table.read([*chosen, *([_ID] if _ID in columns else [])])
             rows = _stack(found.column(named[0]).to_pylist(), path) if named else _columns(found, chosen)
             ids = [str(name) for name in found.column(_ID).to_pylist()] if _ID in columns else None
-    except InputError:
-        raise
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise InputError(f"{path.name} must be a valid Parquet file ({first_line(error)}).") from error
     except Exception as error:  # pyarrow raises many kinds for damaged files
+        if isinstance(error, InputError) or (isinstance(error, OSError) and error.filename is not None):
+            raise
         raise InputError(f"{path.name} must be a valid Parquet file ({first_line(error)}).") from error
     return Matrix(rows, ids)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -39,9 +40,7 @@ def read_header(path: Path) -> dict[str, Any]:
             header.pop("__metadata__", None)
             for name, entry in header.items():
                 begin, end = entry["data_offsets"]
-                count = 1
-                for axis in entry["shape"]:
-                    count *= axis
+                count = math.prod(entry["shape"])
                 whole = all(type(axis) is int and axis >= 0 for axis in (*entry["shape"], begin, end))
                 if entry["dtype"] in _TYPES and end - begin != count * np.dtype(_TYPES[entry["dtype"]]).itemsize:
                     whole = False

@@ -6,41 +6,12 @@ import re
 
 _FIELD = re.compile(r"([A-Za-z][\w-]{0,40}):[ \t]*(.*)")
 _FIELDS = re.compile(f"^{_FIELD.pattern}", re.MULTILINE)
-_KNOWN = frozenset(
-    (
-        "from",
-        "to",
-        "cc",
-        "subject",
-        "date",
-        "message-id",
-        "newsgroups",
-        "path",
-        "organization",
-        "organisation",
-        "lines",
-        "reply-to",
-        "references",
-        "sender",
-        "nntp-posting-host",
-        "in-reply-to",
-        "received",
-        "return-path",
-        "mime-version",
-        "content-type",
-        "distribution",
-        "keywords",
-        "summary",
-        "delivered-to",
-        "x-mailer",
-        "x-newsreader",
-        "followup-to",
-        "expires",
-        "approved",
-        "originator",
-        "status",
-    )
-)
+_KNOWN = frozenset((
+    "from", "to", "cc", "subject", "date", "message-id", "newsgroups", "path", "organization", "organisation",
+    "lines", "reply-to", "references", "sender", "nntp-posting-host", "in-reply-to", "received", "return-path",
+    "mime-version", "content-type", "distribution", "keywords", "summary", "delivered-to", "x-mailer", "x-newsreader",
+    "followup-to", "expires", "approved", "originator", "status",
+))  # fmt: skip
 _KEPT = ("subject", "keywords", "summary")
 _MOST_HEADERS = 200  # lines
 

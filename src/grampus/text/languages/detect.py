@@ -55,32 +55,10 @@ _ELSEWHERE = frozenset(code for codes in _SCRIPTS.values() for code in codes)
 _ANY = re.compile(f"[{''.join(_SCRIPTS)}]")
 _KANA = re.compile("[\u3040-\u30ff]")
 _PERSIAN, _URDU = re.compile("[پچژگ]"), re.compile("[ٹڈڑںےہ]")
-_COMMON = frozenset(
-    (
-        "the",
-        "of",
-        "and",
-        "to",
-        "in",
-        "is",
-        "that",
-        "for",
-        "with",
-        "are",
-        "be",
-        "this",
-        "as",
-        "was",
-        "on",
-        "by",
-        "have",
-        "from",
-        "which",
-        "not",
-        "it",
-        "you",
-    )
-)
+_COMMON = frozenset((
+    "the", "of", "and", "to", "in", "is", "that", "for", "with", "are", "be", "this", "as", "was", "on", "by", "have",
+    "from", "which", "not", "it", "you",
+))  # fmt: skip
 
 Votes = tuple[tuple[str, float], ...]
 

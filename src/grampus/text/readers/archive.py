@@ -13,7 +13,7 @@ from zipfile import ZipInfo
 
 from ..._config import format_size
 from ...errors import CorpusError
-from .log import quoted
+from .log import quoted, refusing
 from .members import Member, members_table, skip_member
 from .office import ZIP
 from .options import MB
@@ -145,29 +145,24 @@ def open_tar(source: Source) -> Table:
 
 
 def _tar_members(forward: _Forward, source: Source) -> Iterator[Member]:
-    try:
-        with tarfile.open(fileobj=cast("IO[bytes]", forward), mode="r:") as tar:
-            read = 0
-            for info in tar:
-                cast("Any", tar).members.clear()  # the list would grow with the archive
-                reason = _unusable(info.name.removeprefix("./"), hidden=source.options.hidden)
-                if info.isdir():
-                    continue
-                if reason is None and (not info.isreg() or info.issparse()):
-                    reason = "not a regular file (link or device)"
-                read += reason is None
-                if reason is None and read > source.limits.max_members:
-                    reason = f"beyond the first {source.limits.max_members:,} files of an archive (max_members)"
-                if reason is not None:
-                    skip_member(source.log, info.name, reason)
-                    if read > source.limits.max_members:
-                        return
-                    continue
+    read, file = 0, cast("IO[bytes]", forward)
+    with refusing(f"{source.name} must be a valid TAR file"), tarfile.open(fileobj=file, mode="r:") as tar:
+        for info in tar:
+            cast("Any", tar).members.clear()  # the list would grow with the archive
+            if info.isdir():
+                continue
+            reason = _unusable(info.name.removeprefix("./"), hidden=source.options.hidden)
+            if reason is None and (not info.isreg() or info.issparse()):
+                reason = "not a regular file (link or device)"
+            read += reason is None
+            if reason is None and read > source.limits.max_members:
+                reason = f"beyond the first {source.limits.max_members:,} files of an archive (max_members)"
+            if reason is None:
                 yield Member(info.name.removeprefix("./"), partial(_open_tar_member, tar, info, source))
-    except CorpusError:
-        raise
-    except Exception as error:  # tarfile raises many kinds for damaged files
-        raise CorpusError(f"{source.name} must be a valid TAR file ({quoted(error)}).") from error
+                continue
+            skip_member(source.log, info.name, reason)
+            if read > source.limits.max_members:
+                return
 
 
 def _open_tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, source: Source) -> IO[bytes]:
@@ -176,14 +171,10 @@ def _open_tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, source: Source
         size = format_size(limit)
         raise CorpusError(f"{quoted(info.name)} must hold at most {size} (max_document_bytes); it holds more.")
     parts = []
-    try:
+    with refusing(f"{quoted(info.name)} must be complete in its archive"):
         file = tar.extractfile(info)
         while file is not None and (piece := file.read(1 << 16)):
             parts.append(piece)
-    except CorpusError:
-        raise
-    except Exception as error:
-        raise CorpusError(f"{quoted(info.name)} must be complete in its archive ({quoted(error)}).") from error
     return io.BytesIO(b"".join(parts))
 
 

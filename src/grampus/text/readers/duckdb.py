@@ -6,7 +6,7 @@ from contextlib import closing
 from typing import Any
 
 from ...errors import CorpusError
-from .log import quoted
+from .log import quoted, refusing
 from .registry import Reader, Source, Table
 from .tables import BATCH, check_names, first_line, import_extra, read_batches
 
@@ -21,7 +21,7 @@ def open_duckdb(source: Source) -> Table:
     query = source.query
     if query is None:
         raise CorpusError(f"query must name what to read from {source.name}, such as FROM 'reviews.parquet' in DuckDB.")
-    try:
+    with refusing(f"{source.name} must answer the query", first_line):
         if source.path is None:
             connection = duckdb.connect(":memory:", config=_SETTINGS)
         else:
@@ -32,10 +32,6 @@ def open_duckdb(source: Source) -> Table:
             raise CorpusError(f"query must be one SELECT; got {quoted(query)!r}.")
         result = connection.execute(query)
         columns = check_names([column[0] for column in result.description], source.name)
-    except CorpusError:
-        raise
-    except Exception as error:  # DuckDB raises many kinds, some outside its own tree
-        raise CorpusError(f"{source.name} must answer the query ({first_line(error)}).") from error
 
     def fetch() -> list[dict[str, Any]] | None:
         return [dict(zip(columns, row, strict=True)) for row in result.fetchmany(BATCH)] or None

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from ..._progress import Progress, as_progress, throttle
+from ...errors import CorpusError
 from ..files import FileRecord
 
 _LONGEST = 120
@@ -36,6 +39,17 @@ def quoted(value: object, longest: int = _LONGEST) -> str:
         for c in whole[: longest + 1]
     )  # fmt: skip
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+@contextmanager
+def refusing(what: str, explain: Callable[[Exception], str] = quoted) -> Iterator[None]:
+    """Turn whatever a library raises for damaged input into a `CorpusError`: what must hold, and the reason."""
+    try:
+        yield
+    except CorpusError:
+        raise
+    except Exception as error:  # libraries raise many kinds, some outside their own trees
+        raise CorpusError(f"{what} ({explain(error)}).") from error
 
 
 class Log:

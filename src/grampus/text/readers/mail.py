@@ -15,7 +15,7 @@ from ...errors import CorpusError
 from .decode import check_encoding, decode
 from .extract import one_line, tidy
 from .html import decode_html, extract_html
-from .log import Log, quoted
+from .log import Log, quoted, refusing
 from .registry import BadRecord, Reader, Record, Source, Table
 
 _COLUMNS = ("text", "title", "date", "sender", "attachments")
@@ -83,7 +83,7 @@ def _part_text(part: Message, name: str, log: Log) -> str:
 
 def read_message(data: bytes, name: str, log: Log) -> dict[str, object]:
     """Return a message as the values of a record."""
-    try:
+    with refusing(f"{name} must be a mail; it is damaged"):
         message = message_from_bytes(data, policy=_Policy())
         if not message.keys():
             raise CorpusError(f"{name} must be a mail with headers; it has none.")
@@ -95,10 +95,6 @@ def read_message(data: bytes, name: str, log: Log) -> dict[str, object]:
                 attachments.append(one_line(str(file or part.get_content_type())))
             elif part.get_content_maintype() == "text":
                 texts.append(_part_text(part, name, log))
-    except CorpusError:
-        raise
-    except Exception as error:  # the email package has no common error for damaged messages
-        raise CorpusError(f"{name} must be a mail; it is damaged ({quoted(error)}).") from error
     body = "\n\n".join(text for text in texts if text)
     return {
         "text": f"{subject}\n\n{body}".strip(),

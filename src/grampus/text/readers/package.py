@@ -10,7 +10,7 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
 from ..._config import format_size
 from ...errors import CorpusError
-from .log import quoted
+from .log import quoted, refusing
 from .options import MB
 from .registry import Source
 from .streams import Expansion
@@ -34,10 +34,8 @@ class Package:
         size = _size(stream)
         _check_start(stream, source.name)
         _check_directory(stream, size, source.name)
-        try:
+        with refusing(f"{source.name} must be a valid ZIP file"):
             self.file = source.cleanup.enter_context(ZipFile(stream))
-        except Exception as error:  # zipfile raises many kinds for damaged files
-            raise CorpusError(f"{source.name} must be a valid ZIP file ({quoted(error)}).") from error
         self.expansion = Expansion(source.name, source.limits, size, source.archive)
 
     @property
@@ -61,19 +59,14 @@ class Package:
             raise CorpusError(f"{self.name} must be compressed by deflate or bzip2; {name} is not.")
         self.expansion.check(info.file_size, info.compress_size, f"of {name} would become")
         total = 0
-        try:
-            with self.file.open(info) as file:
-                while piece := file.read(_CHUNK):
-                    total += len(piece)
-                    if total > limit:
-                        most = format_size(limit)
-                        raise CorpusError(f"{name} must hold at most {most} (max_document_bytes); it holds more.")
-                    self.expansion.add(len(piece))
-                    yield piece
-        except CorpusError:
-            raise
-        except Exception as error:
-            raise CorpusError(f"{self.name} must be a valid ZIP file; {name} is damaged ({quoted(error)}).") from error
+        with refusing(f"{self.name} must be a valid ZIP file; {name} is damaged"), self.file.open(info) as file:
+            while piece := file.read(_CHUNK):
+                total += len(piece)
+                if total > limit:
+                    most = format_size(limit)
+                    raise CorpusError(f"{name} must hold at most {most} (max_document_bytes); it holds more.")
+                self.expansion.add(len(piece))
+                yield piece
 
     def read(self, member: str | ZipInfo) -> bytes:
         """Return the bytes of a member."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from ...errors import CorpusError
+from .log import refusing
 from .options import MB
 from .registry import Reader, Source, Table
 from .tables import BATCH, check_names, expansion, first_line, import_extra, read_batches
@@ -19,17 +19,13 @@ _SMALLEST_BATCH = 8
 def open_parquet(source: Source) -> Table:
     """Read the wanted columns of a Parquet file."""
     parquet: Any = import_extra("pyarrow.parquet", "parquet")
-    try:
+    with refusing(f"{source.name} must be a valid Parquet file", first_line):
         file = source.cleanup.enter_context(closing(parquet.ParquetFile(_file(source))))
         columns = check_names(file.schema_arrow.names, source.name)
         chosen = _chosen(file.schema_arrow, columns, source.wanted)
         # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
         groups = [file.metadata.row_group(number) for number in range(file.metadata.num_row_groups)]
         sizes = [max(group.total_byte_size, 1) for group in groups]  # decompressed, but still encoded
-    except CorpusError:
-        raise
-    except Exception as error:  # pyarrow raises many kinds for damaged files
-        raise CorpusError(f"{source.name} must be a valid Parquet file ({first_line(error)}).") from error
     expansion(source).add(sum(sizes))
     # A value may be as large as everything in its row group, and a dictionary may repeat it in every row.
     rows = min(BATCH, max(_SMALLEST_BATCH, _BATCH_BYTES // max(sizes, default=1)))
@@ -58,7 +54,7 @@ def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | Non
 def open_arrow(source: Source) -> Table:
     """Read the wanted columns of an Arrow file (Feather 2)."""
     ipc, arrow = (import_extra(name, "parquet") for name in ("pyarrow.ipc", "pyarrow"))
-    try:
+    with refusing(f"{source.name} must be a valid Arrow file", first_line):
         given = _file(source)  # a file that Arrow opens itself is closed when Python comes by
         if isinstance(given, str):
             given = source.cleanup.enter_context(arrow.OSFile(given))
@@ -66,10 +62,6 @@ def open_arrow(source: Source) -> Table:
         columns = check_names(file.schema.names, source.name)
         chosen = _chosen(file.schema, columns, source.wanted)
         count = file.num_record_batches
-    except CorpusError:
-        raise
-    except Exception as error:
-        raise CorpusError(f"{source.name} must be a valid Arrow file ({first_line(error)}).") from error
     slices = _slices(file, count, chosen)
 
     def fetch() -> list[dict[str, Any]] | None:

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from ...errors import CorpusError
-from .log import quoted
+from .log import quoted, refusing
 from .registry import Reader, Source, Table
 from .tables import check_names, read_batches
 
@@ -46,7 +46,7 @@ def open_sqlite(source: Source) -> Table:
     still = "" if os.path.exists(f"{path}-wal") or os.path.exists(f"{path}-journal") else "&immutable=1"
     address = f"file:{quote(os.fsencode(path))}?mode=ro{still}"
     steps, query = _Steps(source.limits.max_query_steps), source.query
-    try:
+    with refusing(f"{source.name} must answer the query", steps.explain):
         connection = source.cleanup.enter_context(closing(sqlite3.connect(address, uri=True, check_same_thread=False)))
         connection.text_factory = bytes  # decoded by the rules for all bytes, so that none can stop the reading
         limit = int(min(source.limits.max_document_bytes, 2**31 - 1))
@@ -59,10 +59,6 @@ def open_sqlite(source: Source) -> Table:
         if cursor.description is None:
             raise CorpusError(f"query must be a SELECT; got {quoted(query)!r}.")
         columns = check_names([column[0] for column in cursor.description], source.name)
-    except CorpusError:
-        raise
-    except (sqlite3.Error, sqlite3.Warning, ValueError, OverflowError, MemoryError) as error:
-        raise CorpusError(f"{source.name} must answer the query ({steps.explain(error)}).") from error
 
     def fetch() -> list[dict[str, Any]] | None:
         row = cursor.fetchone()

@@ -264,13 +264,19 @@ class _Lexicon:
         return self.unit
 
 
+def strings(texts: Iterable[str]) -> Iterator[str]:
+    """Yield documents, which must be strings."""
+    for position, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
+        yield text
+
+
 def _chunks(texts: Iterable[str], lexicon: _Lexicon) -> Iterator[tuple[Integers, NDArray[np.int64]]]:
     """Yield raw token numbers and document lengths, a few megabytes of text at a time."""
     some: list[str] = []
     size = 0
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
+    for text in strings(texts):
         some.append(text)
         size += len(text) + 64
         if size > _CHUNK_CHARACTERS:

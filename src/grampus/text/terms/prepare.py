@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from zlib import crc32
@@ -11,10 +11,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ...errors import InputError
 from ..clean import Cleaner, Cleaning, Dropped
 from ..languages import LANGUAGES, detect_languages, has_segmenter, is_unspaced
 from ..store import Texts
+from .count import strings
 
 MAIN = "en"  # of texts that are too short to tell
 _LARGE, _SAMPLE, _ALMOST_ALL = 20_000, 4_000, 0.995  # documents; of a large collection those that are looked at first
@@ -121,7 +121,7 @@ def prepare(
     texts: Sequence[str] = given
     if cleaning is not None:
         if not isinstance(given, Texts):
-            list(_strings(given))
+            list(strings(given))
         cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
         shared = cleaner.shared
         texts = _cleaned(given, cleaner, dropped)
@@ -153,10 +153,10 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
     """
     among = None if known is None else known.languages
     if known is None and len(texts) > _LARGE:
-        usual = main_language(content_sample(_strings(texts), len(texts)), len(texts))
+        usual = main_language(content_sample(strings(texts), len(texts)), len(texts))
         if usual is not None:
             return [usual] * len(texts)
-    return detect_languages(_strings(texts), among)
+    return detect_languages(strings(texts), among)
 
 
 def content_sample(texts: Iterable[str], n: int) -> list[str]:
@@ -189,13 +189,6 @@ def main_language(sample: Sequence[str], n: int) -> str | None:
     found = Counter(filter(None, detect_languages(sample)))
     usual = max(sorted(found), key=found.__getitem__, default="")
     return usual if found[usual] >= _ALMOST_ALL * sum(found.values()) else None
-
-
-def _strings(texts: Iterable[str]) -> Iterator[str]:
-    for position, text in enumerate(texts):
-        if not isinstance(text, str):
-            raise InputError(f"every document must be a string; document {position} is {type(text).__name__}.")
-        yield text
 
 
 def languages_of(counts: Mapping[str, int], n: int) -> tuple[str, ...]:
