@@ -78,7 +78,7 @@ class Page:
     @property
     def headline(self) -> str:
         """The number of documents and of clusters."""
-        n, k, none = len(self.run), len(self.groups), self.run.n_unassigned
+        n, k, none = len(self.run), self.run.n_clusters, self.run.n_unassigned
         apart = f", {none:,} in no cluster" if none else ""
         return f"{n:,} {'document' if n == 1 else 'documents'} in {k:,} {'cluster' if k == 1 else 'clusters'}{apart}"
 
@@ -88,14 +88,13 @@ class Page:
         return readable(self.run.provenance.source) or "Documents"
 
     @property
-    def groups(self) -> list[tuple[int, ...]]:
-        """The clusters as shown."""
-        return [(cluster,) for cluster in range(self.run.n_clusters)]
+    def labels(self) -> list[int]:
+        """The clusters as shown; the last is −1 if there are documents in no cluster."""
+        return [*range(self.run.n_clusters), *([-1] if self.run.n_unassigned else [])]
 
-    def name(self, group: Sequence[int]) -> str:
-        """Return the name of a group of clusters."""
-        labels = [self.run.evidence.clusters[c].label or f"Cluster {c + 1}" for c in group]
-        return " + ".join(labels)
+    def name(self, label: int) -> str:
+        """Return the name of a cluster, also of none."""
+        return self.run.evidence.clusters[label].label or f"Cluster {label + 1}" if label >= 0 else "No cluster"
 
 
 def page_of(run: Run, embed: Embed = "excerpts", edits: Sequence[Edit] = ()) -> Page:

@@ -20,7 +20,6 @@ TERMS = 10
 VALUES = 12  # of the label column, most frequent first
 GROUPS, COPIES = 50, 5  # of near-copies, and documents of each
 LONGEST = 400  # characters of a text in a table
-NO_CLUSTER = [(-1,)]  # the group of the documents in no cluster
 MARKS = {"good": "✓", "plain": "•", "warning": "!"}
 KINDS = {"good": "Good: ", "plain": "", "warning": "Take care: "}
 
@@ -85,15 +84,14 @@ def statements(page: Page) -> Element:
 def cluster_list(page: Page) -> Element:
     """Return the clusters with size and stability, for the first screen."""
     body = Element("ol", {"class": "found-list", "id": "found-list"})
-    for group in [*page.groups, *NO_CLUSTER[: page.run.n_unassigned]]:
-        clusters = [page.run.evidence.clusters[c] for c in group if c >= 0]
-        size = sum(page.run.sizes[one.number] for one in clusters) if clusters else page.run.n_unassigned
+    for label in page.labels:
+        cluster = page.run.evidence.clusters[label] if label >= 0 else None
+        size = page.run.n_unassigned if cluster is None else page.run.sizes[label]
         line = add(body, "li", class_="found-line")
-        add(line, "span", _name(page, group), class_="found-name", dir="auto")
+        add(line, "span", page.name(label), class_="found-name", dir="auto")
         add(line, "span", f"{size:,}", class_="number")
-        alone = clusters[0] if len(clusters) == 1 else None
-        stable = "" if alone is None or alone.stability is None else f"{alone.stability:.0%} stable"
-        add(line, "span", "mixed" if alone is not None and alone.mixed else stable, class_="found-sure")
+        stable = "" if cluster is None or cluster.stability is None else f"{cluster.stability:.0%} stable"
+        add(line, "span", "mixed" if cluster is not None and cluster.mixed else stable, class_="found-sure")
     return body
 
 
@@ -120,39 +118,24 @@ def cluster_tables(page: Page) -> Element:
     """Return a table of ten documents for every cluster, and for the documents in no cluster."""
     body = Element("div", {"class": "static"})
     seen = page.run.evidence
-    for group in [*page.groups, *NO_CLUSTER[: page.run.n_unassigned]]:
-        members = np.flatnonzero(np.isin(seen.labels, group))
+    for label in page.labels:
+        members = np.flatnonzero(seen.labels == label)
         part = add(body, "section", class_="plain-cluster")
-        add(part, "h3", _name(page, group), dir="auto")
+        add(part, "h3", page.name(label), dir="auto")
         counted = f"{len(members):,} {'document' if len(members) == 1 else 'documents'}"
-        words = ", ".join(term for term, _ in merged_terms(page, group)[:TERMS])
+        words = ", ".join(term.text for term in seen.clusters[label].terms[:TERMS]) if label >= 0 else ""
         add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
         if not len(members):
             continue
-        central = [place for c in group if c >= 0 for place in seen.clusters[c].central]
+        central = seen.clusters[label].central if label >= 0 else ()
         rest = members[np.argsort(-seen.margin[members], kind="stable")][: DOCUMENTS + len(central)]
         shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
         titles = ["title"] if page.titles is not None else []
         headings = ["id", *titles, *(["text"] if page.texts is not None else [])]
         rows = [_document(page, place) for place in shown]
-        what = "Central documents of " if group[0] >= 0 else "Documents in "
-        part.append(scrolling_table(headings, rows, what + (_name(page, group) if group[0] >= 0 else "no cluster")))
+        caption = f"Central documents of {page.name(label)}" if label >= 0 else "Documents in no cluster"
+        part.append(scrolling_table(headings, rows, caption))
     return body
-
-
-def _name(page: Page, group: Sequence[int]) -> str:
-    return page.name(group) if group[0] >= 0 else "No cluster"
-
-
-def merged_terms(page: Page, group: Sequence[int]) -> list[tuple[str, float]]:
-    """Return the terms of clusters taken together, each weighted by its cluster's share of the documents."""
-    clusters = [page.run.evidence.clusters[c] for c in group if c >= 0]
-    total = sum(cluster.size for cluster in clusters) or 1
-    scores: dict[str, float] = {}
-    for cluster in clusters:
-        for term in cluster.terms:
-            scores[term.text] = scores.get(term.text, 0.0) + term.score * cluster.size / total
-    return sorted(scores.items(), key=lambda pair: -pair[1])
 
 
 def label_table(page: Page) -> Element:
@@ -166,9 +149,9 @@ def label_table(page: Page) -> Element:
     codes = np.array([inside.get(value, len(shown)) for value in run.documents.classes], dtype=np.int64)
     headings = ["cluster", *(value or "(none)" for value in shown), *(["other"] if len(counts) > VALUES else [])]
     rows = []
-    for group in [*page.groups, *NO_CLUSTER[: run.n_unassigned]]:
-        row = np.bincount(codes[np.isin(run.evidence.labels, group)], minlength=len(shown) + 1)
-        rows.append((_name(page, group), *(f"{count:,}" for count in row[: len(headings) - 1])))
+    for label in page.labels:
+        row = np.bincount(codes[run.evidence.labels == label], minlength=len(shown) + 1)
+        rows.append((page.name(label), *(f"{count:,}" for count in row[: len(headings) - 1])))
     name = run.provenance.columns.get("label", "label")
     return scrolling_table(headings, rows, f"Documents by cluster and {name}", numbers=len(headings) - 1)
 
