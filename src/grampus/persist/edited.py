@@ -31,7 +31,7 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
     """
     if not edits:
         return run
-    state, _ = apply_edits(run, edits)
+    state = apply_edits(run, edits)
     kept = np.flatnonzero(state.keys != OUT)
     number = state.numbers()
     labels = np.array([number.get(int(key), NONE) for key in state.keys[kept]], dtype=np.intp)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .regrow import Plant, members_below
+from .regrow import Plant, members_below, part_of
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
 ACTIONS = ("rename", "merge", "split", "move", "noise", "exclude", "graft")
@@ -154,18 +154,12 @@ class State:
         self.names = {key: name for key, name in self.names.items() if key in left}
 
 
-def apply_edits(run: Run, edits: Sequence[Edit], *, strict: bool = True) -> tuple[State, list[str]]:
-    """Apply edits in their order; return the state, and what did not fit if `strict` is off."""
-    state, missed = State.of(run), []
-    place = {one: at for at, one in enumerate(run.documents.ids)}
+def apply_edits(run: Run, edits: Sequence[Edit]) -> State:
+    """Apply edits in their order."""
+    state, place = State.of(run), {one: at for at, one in enumerate(run.documents.ids)}
     for edit in edits:
-        try:
-            step(state, edit, place)
-        except InputError as error:
-            if strict:
-                raise
-            missed.append(str(error))
-    return state, missed
+        step(state, edit, place)
+    return state
 
 
 def step(state: State, edit: Edit, place: Mapping[str, int]) -> None:
@@ -244,20 +238,19 @@ def _merge(state: State, edit: Edit, _: Any, __: Any) -> None:
 def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
     key = edit.clusters[0]
     members = np.flatnonzero(state.keys == key)
-    parts = state.plant.parts(state.leaves[members], max(2, edit.parts or 2))
-    if len(parts) < max(2, edit.parts or 2):
+    wanted = max(2, edit.parts)
+    parts = state.plant.parts(state.leaves[members], wanted)
+    if len(parts) < wanted:
         raise InputError(
-            f"cluster {key} has {len(parts)} parts in the tree; asked for {max(2, edit.parts or 2)}. Cluster it again "
-            f"with --within."
+            f"cluster {key} has {len(parts)} parts in the tree; asked for {wanted}. Cluster it again with --within."
         )
     below = members_below(state.plant, state.leaves[members])
     order = sorted(parts, key=lambda part: (-below[part], state.plant.position[part]))
-    own = state.plant.part_of(parts)[state.leaves[members]]
-    own[state.leaves[members] < 0] = order[0]
+    own = np.maximum(part_of(state.plant.branches, order)[state.leaves[members]], 0)  # without a place: the largest
     taken = set(state.names.values()) - {state.names[key]}
     for number, part in enumerate(order):
         made = state.fresh + number - 1 if number else key
-        state.keys[members[own == part]] = made
+        state.keys[members[own == number]] = made
         state.about[made] = state.plant.branches[part].label
         state.names[made] = _free(state.about[made], taken)
         taken.add(state.names[made])
@@ -315,7 +308,7 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     Clusters that splits of these edits make have the numbers from ``run.n_clusters`` on.
     """
     base = run if run.original is None else run.original
-    state, _ = apply_edits(base, run.edits)
+    state = apply_edits(base, run.edits)
     known = sorted(state.names)
     kept: list[Edit] = []
     for given in edits:

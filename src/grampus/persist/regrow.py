@@ -22,6 +22,16 @@ def preorder(branches: Sequence[Branch]) -> list[int]:
     return order
 
 
+def part_of(branches: Sequence[Branch], parts: Sequence[int]) -> NDArray[np.int32]:
+    """Return the place in `parts` of the part that each branch is in; −1 outside, and in one more entry at the end."""
+    found = np.full(len(branches) + 1, -1, dtype=np.int32)
+    found[list(parts)] = np.arange(len(parts))
+    for branch in branches[1:]:
+        if found[branch.index] < 0:
+            found[branch.index] = found[branch.parent]
+    return found
+
+
 @dataclass(frozen=True, eq=False)
 class Plant:
     """A tree to cut parts from and to graft branches on.
@@ -74,15 +84,6 @@ class Plant:
             if len(inside) != 1:
                 return branch
             branch = inside[0]
-
-    def part_of(self, parts: Sequence[int]) -> NDArray[np.intp]:
-        """Return the part that each branch belongs to; −1 outside. One more entry, for documents without a place."""
-        found = np.full(len(self.branches) + 1, -1, dtype=np.intp)
-        found[list(parts)] = parts
-        for branch in self.branches[1:]:
-            if found[branch.index] < 0:
-                found[branch.index] = found[branch.parent]
-        return found
 
     def grafted(self, leaves: NDArray[np.intp], members: NDArray[np.intp], grafts: Sequence[Any]) -> tuple[Plant, int]:
         """Return the tree with other branches for some documents, and the index of the first of them.

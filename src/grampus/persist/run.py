@@ -20,6 +20,7 @@ from .folder import as_read, finish, read_folder, write_folder, writing
 from .frame import frame_of
 from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
+from .regrow import part_of
 from .schema import check_parts, read_as
 from .upgrade import SCHEMA, upgrade
 
@@ -121,13 +122,7 @@ class Run(Drawable):
         ----------
         name : "coarse", "middle" or "fine"
         """
-        branches = self._level(name).branches
-        number = np.full(len(self.evidence.tree) + 1, -1, dtype=np.int32)
-        number[list(branches)] = np.arange(len(branches))
-        for branch in self.evidence.tree[1:]:
-            if number[branch.index] < 0:
-                number[branch.index] = number[branch.parent]
-        return np.asarray(number[self.evidence.leaves])
+        return np.asarray(part_of(self.evidence.tree, self._level(name).branches)[self.evidence.leaves])
 
     def level_names(self, name: str) -> tuple[str, ...]:
         """Return the short names of the clusters of a level.
