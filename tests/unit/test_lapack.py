@@ -8,7 +8,7 @@ import scipy.linalg
 
 from grampus.errors import ConvergenceError, InputError
 from grampus.gram import DenseGram, LinearGram, eigenpairs, eigenvalues, nystrom
-from grampus.gram.lapack import symmetric_eigh, symmetric_eigvalsh, thin_svd
+from grampus.gram.lapack import symmetric_eigh, symmetric_eigvalsh
 
 RNG = np.random.default_rng(0)
 MATRIX = RNG.standard_normal((40, 40))
@@ -87,28 +87,6 @@ def test_wrong_eigenvalues_are_replaced(monkeypatch, fault):
     np.testing.assert_allclose(eigenvalues(DenseGram(MATRIX)), VALUES[::-1], atol=1e-12)
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        lambda u, s, v: (u[:, :2], s[:2], v[:2]),
-        lambda u, s, v: (u, s * np.nan, v),
-        lambda u, s, v: (u * np.nan, s, v),
-        lambda u, s, v: (2.0 * u, s / 2.0, v),
-        lambda u, s, v: (u, s[::-1], v),
-        fail,
-    ],
-)
-def test_wrong_singular_vectors_are_replaced(monkeypatch, fault):
-    matrix, theirs = RNG.standard_normal((9, 4)), np.linalg.svd
-    monkeypatch.setattr(np.linalg, "svd", lambda given, **options: fault(*theirs(given, **options)))
-    left, values, right = thin_svd(matrix)
-    np.testing.assert_allclose((left * values) @ right, matrix, atol=1e-12)
-    np.testing.assert_allclose(left.T @ left, np.eye(4), atol=1e-12)
-    monkeypatch.setattr(scipy.linalg, "svd", fail)
-    with pytest.raises(ConvergenceError, match="no singular vectors of a 9 × 4 matrix"):
-        thin_svd(matrix)
-
-
 @pytest.mark.parametrize("unit", [0.0, 1e-300, 1.0, 1e300])
 def test_any_scale_and_multiple_eigenvalues(unit):
     blocks = unit * np.kron(np.eye(3), np.ones((10, 10)))
@@ -127,6 +105,6 @@ def test_rounding_between_the_triangles_is_averaged():
 
 def test_input_that_is_not_finite_is_refused():
     for matrix in (np.full((3, 3), np.nan), np.full((3, 3), np.inf)):
-        for function in (symmetric_eigh, symmetric_eigvalsh, thin_svd):
+        for function in (symmetric_eigh, symmetric_eigvalsh):
             with pytest.raises(InputError, match="must be finite"):
                 function(matrix)

@@ -223,16 +223,10 @@ class Sample:
         hidden = np.empty(0, np.intp) if number is None else _slice(*self._hidden, number)
         if np.count_nonzero(group[self.owner[reading.hidden_text[hidden]]]) >= len(places):
             return ""
-        words = [reading.words[at] for at in reading.word[places].tolist()]
-        usual = most(Counter(word.lower() for word in words))
-        inside = [word for word, within in zip(words, reading.inside[places].tolist(), strict=True) if within]
-        for forms in (inside, words):
-            if cased := most(Counter(word for word in forms if word.lower() == usual)):
-                return cased
-        return usual
+        return self.spelled(places, 1)
 
     def spelled(self, places: Integers, length: int) -> str:
-        """Return the usual spelling of a phrase, from the places where it begins."""
+        """Return the usual spelling of a word or phrase from the places where it begins; that in sentences if any."""
         reading = self.reading
         numbers = reading.word[places[:, None] + np.arange(length)].tolist()
         forms = [" ".join(reading.words[number] for number in one) for one in numbers]

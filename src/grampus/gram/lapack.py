@@ -72,25 +72,6 @@ def symmetric_eigvalsh(matrix: Array) -> Array:
     return _first([lambda: np.linalg.eigvalsh(matrix), lambda: symmetric_eigh(matrix)[0]], fits, matrix, "eigenvalues")
 
 
-def thin_svd(matrix: Array) -> tuple[Array, Array, Array]:
-    """Return U, the singular values, largest first, and Vᵀ of a matrix, without the null space; checked."""
-    rank = min(matrix.shape)
-
-    def fits(found: tuple[Array, Array, Array]) -> tuple[Array, Array, Array] | None:
-        left, values, right = found
-        if values.shape != (rank,) or not all(np.isfinite(part).all() for part in found):
-            return None
-        near = _ACCEPTED * max(_largest(matrix), float(values.max(initial=0.0)))
-        exact = _largest((left * values) @ right - matrix) <= near
-        return found if exact and are_orthonormal(left) and are_orthonormal(right.T) else None
-
-    attempts = [
-        lambda: np.linalg.svd(matrix, full_matrices=False),
-        lambda: scipy.linalg.svd(matrix, full_matrices=False, lapack_driver="gesvd"),
-    ]
-    return _first(attempts, fits, matrix, "singular vectors")
-
-
 def are_orthonormal(vectors: Array, near: float = _ACCEPTED) -> bool:
     """Return whether the columns are orthonormal; False where there are NaN."""
     return bool(_largest(vectors.T @ vectors - np.eye(vectors.shape[1])) <= near)

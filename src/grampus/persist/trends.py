@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .._frame import data_frame
 from ..errors import InputError
 from .run import Run
 
@@ -160,9 +159,3 @@ def _values(run: Run, by: str) -> list[str | None]:
     known = [*(PERIODS if documents.dates is not None else ()), *(["label"] if documents.classes is not None else ())]
     held = ", ".join(known) or "(none: the run has no dates and no labels)"
     raise InputError(f"by must be one of {held}; got {by!r}.")
-
-
-def trends_frame(shares: Sequence[Share]) -> Any:
-    """Return shares as a pandas data frame. Needs ``pip install 'grampus[frames]'``."""
-    names = ("period", "cluster", "name", "documents", "total", "share", "low", "high")
-    return data_frame({name: [getattr(one, name) for one in shares] for name in names})
