@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 import time
 import warnings
 from collections import Counter
@@ -15,13 +16,18 @@ from sklearn.metrics import adjusted_mutual_info_score
 from grampus.documents import default_terms
 from grampus.metrics import nmi
 from grampus.text import Cleaning, detect_language
-from grampus.text.clean.mail import QUOTED, drop_quotes
 from lab import Found, Table, Task, data, row
 from lab.clusterer import document_clusterer
 from lab.manuals import pages
 
 LANGUAGES = ("cs", "da", "de", "en", "es", "fr", "ja", "no", "pl", "ru", "sv", "tr", "uk", "vi", "zh")
+QUOTED = re.compile(r"^[ \t]*(?:[A-Za-z]{0,3}>|\|>?[ \t])", re.MULTILINE)  # a line of another message
 REMAINS = frozenset(("lt", "gt", "fullquote", "href", "amp", "quot", "nbsp", "http", "div", "span", "li", "td"))
+
+
+def drop_quotes(text: str) -> str:
+    """Drop lines that quote another message; not a step of cleaning, since quotations say what an answer is about."""
+    return "\n".join(line for line in text.split("\n") if QUOTED.match(line) is None)
 
 
 def fitted(texts: list[str], k: int, seed: int = 0, **options: Any) -> Any:

@@ -17,7 +17,6 @@ _MOST_HEADERS = 200  # lines
 
 _SIGNATURE = re.compile(r"\n-- ?\n")
 _LONGEST_SIGNATURE = 12  # lines
-QUOTED = re.compile(r"^[ \t]*(?:[A-Za-z]{0,3}>|\|>?[ \t])", re.MULTILINE)
 # "In article <id> someone@somewhere (Name) writes:", and the same in other languages.
 _COLON = re.compile(r":[ \t]*(?=\n|$)")
 _SAYS = ("writes", "wrote", "schrieb", "schreibt", "écrit", "écrit\xa0", "escribió", "escribe", "ha scritto", "scrive",
@@ -84,11 +83,6 @@ def drop_signature(text: str, dropped: list[str]) -> str:
         return text
     dropped.append(text[found.start() :])
     return text[: found.start()]
-
-
-def drop_quotes(text: str) -> str:
-    """Drop lines that quote another message; not a step of cleaning, since quotations say what an answer is about."""
-    return "\n".join(line for line in text.split("\n") if QUOTED.match(line) is None)
 
 
 def drop_introductions(text: str, dropped: list[str]) -> str:
