@@ -60,7 +60,7 @@ def scipy_docstrings() -> Corpus:
 
     found: dict[str, tuple[str, str]] = {}
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SciPy's own deprecations
+        warnings.simplefilter("ignore", DeprecationWarning)  # SciPy's own
         for subpackage in sorted(scipy.__all__):
             module = getattr(scipy, subpackage, None)
             if not isinstance(module, types.ModuleType):

@@ -391,3 +391,22 @@ def test_imports_for_type_checking_count(tmp_path):
     path = tmp_path / "tree.py"
     path.write_text("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from .formats import Outline\n")
     assert imports("trees.tree", path, {"trees.tree": path, "trees.formats": path}) == {"trees.formats"}
+
+
+def silences(tree: ast.AST) -> list[int]:
+    """Return the lines that ignore warnings of every kind."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "attr", "") in ("simplefilter", "filterwarnings")
+        and isinstance(node.args[0], ast.Constant)
+        and node.args[0].value == "ignore"
+        and len(node.args) + len(node.keywords) < 2
+    ]
+
+
+def test_no_module_silences_warnings_of_every_kind():
+    assert silences(ast.parse('warnings.simplefilter("ignore")')) == [1]
+    assert not silences(ast.parse('warnings.simplefilter("ignore", UserWarning)'))
+    assert not [(name, lines) for name, path in modules().items() if (lines := silences(parsed(path.read_text())))]

@@ -47,7 +47,7 @@ def test_a_pattern_is_clustered_in_parts_and_in_memory(news, run):
     assert (status, "parts" in out) == (0, False), out
 
 
-@pytest.mark.parametrize("options", [("--scratch", "s"), ("--dask", "local")])
+@pytest.mark.parametrize("options", [("--scratch", "s"), pytest.param(("--dask", "local"), marks=pytest.mark.slow)])
 def test_parts_choose_the_number_of_clusters(news, run, monkeypatch, options):
     if "--dask" in options:
         pytest.importorskip("distributed")

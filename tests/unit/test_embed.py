@@ -6,6 +6,7 @@ import json
 import os
 import sqlite3
 import sys
+import threading
 import types
 
 import numpy as np
@@ -17,7 +18,7 @@ from grampus.text import Corpus, Embedder, read_embeddings
 from grampus.text.cache import cache_folder, clear_cache
 from grampus.text.embed import store
 from grampus.text.embed.embedder import pieces
-from grampus.text.embed.model import find_model
+from grampus.text.embed.model import _offline, find_model
 
 from .test_vectors import safetensors, static_model, tokenizer
 
@@ -464,3 +465,26 @@ def test_a_matrix_beyond_the_budget_is_refused(tmp_path):
         for name in ("large.npy", "bomb.npz"):
             with pytest.raises(MemoryBudgetError):
                 read_embeddings(tmp_path / name)
+
+
+def test_two_threads_leave_the_environment_as_it_was(monkeypatch):
+    monkeypatch.setenv("TRANSFORMERS_OFFLINE", "0")
+    before, both = dict(os.environ), threading.Barrier(2)
+
+    def load():
+        both.wait()
+        for _ in range(200):
+            with _offline():
+                assert os.environ["TRANSFORMERS_OFFLINE"] == "1"
+
+    threads = [threading.Thread(target=load) for _ in range(2)]
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+    assert dict(os.environ) == before

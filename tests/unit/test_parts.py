@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import replace
 from unittest.mock import Mock
 
@@ -402,6 +403,28 @@ def test_dask_workers_give_the_same_answer(fitted):
         cluster = client.cluster
         client.close()
         cluster.close()
+
+
+@pytest.mark.slow
+def test_settings_and_loggers_of_dask_are_left_as_they_were():
+    dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+    from grampus.scale.dask import connected
+
+    def state():
+        names = ("scheduler.allowed-failures", "scheduler.worker-ttl", "worker.use-file-locking")
+        levels = [logging.getLogger(name).level for name in ("distributed", "distributed.client")]
+        return [dask.config.get(f"distributed.{name}") for name in names], levels
+
+    before = state()
+    with connected("threads", 1) as client:
+        assert client.submit(sum, [1, 2]).result() == 3
+        assert dask.config.get("distributed.scheduler.allowed-failures") != before[0][0]
+    assert state() == before
+    with pytest.raises(InputError, match="address of a scheduler"), connected("no address"):
+        pass
+    assert state() == before
+    assert isinstance(client, distributed.Client)
+    assert client.status == "closed"
 
 
 @pytest.mark.slow

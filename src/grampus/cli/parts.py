@@ -64,10 +64,9 @@ class PartsOptions:
         with ExitStack() as cleanup:
             client = None
             if self.dask is not None:
-                from ..scale.dask import connect
+                from ..scale.dask import connected
 
-                client = connect(self.dask)
-                cleanup.callback(_shut, client)
+                client = cleanup.enter_context(connected(self.dask))
                 if not silent and (self.dask != "local" or find_spec("bokeh")):  # our own needs it to draw
                     say(console(stderr=True), f"Dask dashboard: {client.dashboard_link}")
             progress("reading", 0, 1)
@@ -80,11 +79,3 @@ class PartsOptions:
                 progress("writing the tables", 1, 1)
         run: Run = model.run_
         return run
-
-
-def _shut(client: Any) -> None:
-    """Close a client, and the cluster on this machine that it belongs to."""
-    cluster = client.cluster
-    client.close()
-    if cluster is not None:
-        cluster.close()

@@ -290,7 +290,7 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
         width = rank or 400.0
         return Shape(width, width * n, False, 2 * width * n, 2 * width * n * n, 8, rank, below=2 * sizes.entries)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about so few documents
+        warnings.filterwarnings("ignore", "The Gram is indefinite", UserWarning)  # so few documents tell nothing
         gram = kernel.gram(sample).split_shift()[0]
         plain = kernel.source.gram(sample)
     explicit, strings = gram.features(), kernel.reads_only_texts

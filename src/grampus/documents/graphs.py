@@ -17,6 +17,7 @@ from ..metrics import ari
 
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
 LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept
+FEWER = r"Only \d+ of \d+ clusters"  # the warning about clusters that are missing, as a pattern
 FEWEST, MOST = 5 * NEIGHBOURS, 50_000  # documents: a graph of fewer is nearly complete, and of more costs its n²
 STEADY, MAJORITY = 0.85, 2 / 3  # a cut that replaces a consensus: its ARI with its twin, its largest part
 
@@ -76,7 +77,7 @@ def graph_cut(graph: Graph, k: int, n_init: int, seed: int) -> EmbeddedClusterin
     """
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about components, which are counted below
+            warnings.filterwarnings("ignore", rf"The graph has|{FEWER}", UserWarning)  # components are counted below
             found = spectral_kmeans(graph.links, k, laplacian="symmetric", n_init=n_init, random_state=seed)
     except InputError:
         return None

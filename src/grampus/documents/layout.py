@@ -95,7 +95,8 @@ def _laid_out(base: Gram) -> Array:
 def _start(base: Gram) -> Array:
     """Return the principal components, at most `START` from the middle; 0 if the documents do not differ."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # two components of an indefinite kernel are enough
+        for message in (r"\d+ of \d+ eigenvalues are negative", "The Gram is indefinite"):
+            warnings.filterwarnings("ignore", message, UserWarning)  # two components are enough
         try:
             plane = embedding_2d(base)
         except (InputError, ConvergenceError):

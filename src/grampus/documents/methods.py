@@ -30,7 +30,7 @@ from ..cluster import (
 from ..cluster.kmeans.centroids import Centroids
 from ..errors import InputError
 from ..gram import Gram, at_rank, centre
-from .graphs import FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
+from .graphs import FEWER, FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
 SEEDS = 10  # documents a cluster that make a start better than a consensus without it
@@ -277,7 +277,7 @@ class ConsensusMethod(Method):
         """Return kernel k-means from given starts; the views from the same starts say how sure each document is."""
         found = KernelKMeansMethod("random").cluster(gram, job)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+            warnings.filterwarnings("ignore", FEWER, UserWarning)
             ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
             own: dict[str, Any] = {"init": job.starts, "n_init": len(job.starts)} if job.starts is not None else {}
             partitions = [kernel_kmeans(view, job.k, **own, **options).runs.labels for view in ranked]
@@ -291,7 +291,7 @@ class ConsensusMethod(Method):
         ranked = list({id(views[rank]): views[rank] for rank in self.ranks}.values())
         n_init = -(-n_init * len(self.ranks) // len(ranked))  # as many partitions where ranks coincide
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about clusters that a view lacks: the consensus counts its own
+            warnings.filterwarnings("ignore", FEWER, UserWarning)  # the consensus counts its own
             partitions = [kernel_kmeans(view, job.k, n_init=n_init, **options).runs.labels for view in ranked]
         return partitions, [self._cut(views[rank], job, count) for rank, count in self.graphs if 1 < job.k <= CUTS]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial, reduce
 from importlib import import_module
 from typing import Any
@@ -202,6 +203,61 @@ def _add(*some: Any) -> Any:
     return reduce(add, some)
 
 
+@contextmanager
+def connected(address: str, workers: int | None = None) -> Iterator[Any]:
+    """Provide a client as ``connect`` returns it, and close it and its workers.
+
+    Meanwhile, Dask's loggers are quiet, as what goes wrong is told in one line, and workers that are started later have
+    the settings of the first. Afterwards loggers and settings are as they were.
+
+    Parameters
+    ----------
+    address, workers : as for ``connect``
+    """
+    loggers = [logging.getLogger(name) for name in ("distributed", "distributed.client")]
+    levels = [logger.level for logger in loggers]
+    try:
+        for logger in loggers:
+            logger.setLevel(logging.CRITICAL)
+        with ExitStack() as cleanup:
+            if address in ("local", "threads"):
+                cleanup.enter_context(_settings())
+            client = connect(address, workers)
+            cleanup.callback(_shut, client)
+            yield client
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
+
+
+def _shut(client: Any) -> None:
+    """Close a client, and the cluster on this machine that it belongs to."""
+    cluster = client.cluster
+    client.close()
+    if cluster is not None:
+        cluster.close()
+
+
+def _settings() -> Any:
+    """Set what workers of this machine need, until the block ends.
+
+    They are known to live: one that is silent for minutes has slept, as the machine has. Nor are their folders locked:
+    where the file system has no locks, Dask waits for them for ever.
+    """
+    return _dask("dask").config.set({
+        "distributed.scheduler.allowed-failures": _PATIENCE,
+        "distributed.scheduler.worker-ttl": None,
+        "distributed.worker.use-file-locking": False,
+    })  # fmt: skip
+
+
+def _dask(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
+
+
 def connect(address: str, workers: int | None = None) -> Any:
     """Return a client: of a scheduler's address, or of workers on this machine for "local".
 
@@ -212,29 +268,17 @@ def connect(address: str, workers: int | None = None) -> Any:
     workers : int, optional
         On this machine.
     """
-    try:
-        dask: Any = import_module("dask")
-        distributed: Any = import_module("distributed")
-    except ImportError:
-        raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
-    for name in ("distributed", "distributed.client"):  # what goes wrong is told in one line
-        logging.getLogger(name).setLevel(logging.CRITICAL)
+    distributed = _dask("distributed")
     if address in ("local", "threads"):
-        # Workers of this machine are known to live: one that is silent for minutes has slept, as the machine has.
-        # Nor are their folders locked: where the file system has no locks, Dask waits for them for ever.
-        dask.config.set({
-            "distributed.scheduler.allowed-failures": _PATIENCE,
-            "distributed.scheduler.worker-ttl": None,
-            "distributed.worker.use-file-locking": False,
-        })  # fmt: skip
         try:
-            cluster = distributed.LocalCluster(
-                n_workers=workers,
-                threads_per_worker=1,
-                processes=address == "local",
-                dashboard_address="127.0.0.1:0",  # a fixed port may be taken, and would be open to others
-                silence_logs=logging.CRITICAL,
-            )
+            with _settings():
+                cluster = distributed.LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=1,
+                    processes=address == "local",
+                    dashboard_address="127.0.0.1:0",  # a fixed port may be taken, and would be open to others
+                    silence_logs=logging.CRITICAL,
+                )
         except (RuntimeError, OSError, TimeoutError) as error:  # it has ended what it had started
             raise PartsError(
                 f"The Dask workers could not be started ({' '.join(str(error).split())[:120]}). Run it again, or leave "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import threading
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -26,6 +27,7 @@ _NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _MOST_JSON = 50_000_000  # bytes of a configuration
 _TOKENS, _MOST_TOKENS = 256, 8192  # of a text that a model takes: if it does not say, and at most
 _WORDS_PER_TOKEN = 0.7  # English text has about 1.3 tokens a word; the rest is a reserve
+_ENVIRONMENT = threading.RLock()  # held while variables of the environment are changed
 _OTHER_FORMATS = {"onnx", "openvino", ".git", "__pycache__"}
 
 
@@ -203,18 +205,22 @@ def _online() -> bool:
 
 @contextmanager
 def _offline() -> Any:
-    """Keep the libraries of Hugging Face from the network inside the block; they read these at import."""
+    """Keep the libraries of Hugging Face from the network inside the block; they read these at import.
+
+    One thread at a time: of two, the second would take the setting of the first for the user's, and leave it.
+    """
     names = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
-    before = {name: os.environ.get(name) for name in names}
-    os.environ.update(dict.fromkeys(names, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    with _ENVIRONMENT:
+        before = {name: os.environ.get(name) for name in names}
+        os.environ.update(dict.fromkeys(names, "1"))
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                if value is None:
+                    os.environ.pop(name, None)
+                else:
+                    os.environ[name] = value
 
 
 def _snapshot(name: str, download: bool) -> Path:
