@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -336,3 +337,24 @@ def test_components_follow_the_number_of_clusters():
     assert few.predictor_.gram.features().rows.shape[1] == 30
     assert many.run_.provenance.kernel == "cosine|principal(40)|normalise"
     assert len(set(zip(many.labels_, np.arange(200) % 40, strict=True))) == 40
+
+
+def test_near_copies_of_one_text_are_reported():
+    """The weights of terms do not show it: what all documents share has none."""
+    rng = np.random.default_rng(0)
+    names = [f"name{n}" for n in range(14)]
+    text = (
+        "the ship left the harbour in the early morning and sailed along the coast until the storm came from the north"
+    )
+    copies = []
+    for _ in range(200):
+        words = text.split()
+        for place, name in zip(rng.choice(len(words), 2, replace=False), rng.choice(names, 2), strict=True):
+            words[place] = name
+        copies.append(" ".join(words))
+    note = r"(\d+) of 200 documents are near-copies of one another: four fifths of their words are the same"
+    notes = DocumentClusterer(3, random_state=0).fit(copies).run_.evidence.warnings
+    (count,) = [found[1] for line in notes if (found := re.match(note, line))]
+    assert int(count) >= 190
+    usual = two().fit(TEXTS * 3).run_.evidence.warnings
+    assert not any("near-copies" in line for line in usual)

@@ -27,7 +27,7 @@ from ..text import Texts, stop_words
 from ..text.languages import UNSPACED, is_unspaced, segment_words
 from ..text.store import Picked
 from ..text.terms.persist import plain_parameters
-from .duplicates import duplicates
+from .duplicates import duplicates, near_copies
 from .inputs import Inputs
 from .layout import coordinates, representatives
 from .levels import neighbours
@@ -234,6 +234,12 @@ def _remarks(found: Partition, agreement: float) -> None:
         found.notes.append(unknown_note(empty, found.inputs.holds_terms))
     if copies:
         found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
+    near = near_copies(found.inputs.corpus.texts) if found.inputs.has_texts else 0
+    if near:
+        found.notes.append(
+            f"{near:,} of {_documents(found.inputs.n)} are near-copies of one another: four fifths of their words are "
+            "the same. Groups among them rest on the few other words."
+        )
     if found.found.outcome != "converged" and not found.predictor.polished:
         found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
     if agreement < 1.0:

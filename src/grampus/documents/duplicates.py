@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 import numpy as np
 
 from .._array import Array, inverse_root, is_sparse, tiles
@@ -11,6 +14,9 @@ from .inputs import Inputs
 
 SIMILAR = 0.9  # smallest cosine of near-duplicates
 MOST_PAIRS = 10_000
+ALIKE, NEARLY_ALL = 0.8, 0.9  # of the words of a near-copy, which are shared; of the texts, which are near-copies
+SHARED = 0.7  # of the texts: a word of more is shared by all but a few, and one of two kinds of text is not
+FEWEST_COPIES, LOOKED_AT = 20, 500  # texts: fewer say nothing; the first look is at no more
 LARGEST = 20_000  # documents without sparse features, at most, whose pairs are compared
 
 
@@ -38,6 +44,34 @@ def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Arr
     both = np.concatenate([pairs, near])
     best = np.lexsort((both[:, 1], both[:, 0], -value))[:MOST_PAIRS]
     return both[best].astype(np.int32), value[best].astype(np.float32)
+
+
+def near_copies(texts: Sequence[str]) -> int:
+    """Return how many texts are near-copies of one: most of their different words stand in most texts.
+
+    0 unless nearly all texts are. Weights of terms do not show it: a word of all texts has none. A sample says first
+    whether to count.
+
+    Examples
+    --------
+    >>> from grampus.documents.duplicates import near_copies
+    >>> near_copies([f"the whale {verb} in the deep cold sea" for verb in ("sings", "dives", "feeds") * 10])
+    30
+    """
+    if len(texts) < FEWEST_COPIES:
+        return 0
+    evenly = np.linspace(0, len(texts) - 1, min(len(texts), LOOKED_AT)).astype(np.intp)
+    sample = [set(texts[int(at)].lower().split()) for at in evenly]
+    counts = Counter(word for words in sample for word in words)
+    shared = {word for word, count in counts.items() if count >= SHARED * len(sample)}
+
+    def is_copy(words: set[str]) -> bool:
+        return bool(words) and len(words & shared) >= ALIKE * len(words)
+
+    if sum(map(is_copy, sample)) < NEARLY_ALL * len(sample):
+        return 0
+    found = sum(is_copy(set(text.lower().split())) for text in texts)
+    return found if found >= NEARLY_ALL * len(texts) else 0
 
 
 def _by_blocks(base: Gram) -> tuple[Array, Array]:
