@@ -6,5 +6,6 @@ from typing import Literal
 
 LEVELS = ("coarse", "middle", "fine")
 METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
-EMBEDS: tuple[Literal["excerpts", "full", "none"], ...] = ("excerpts", "full", "none")  # of texts, in a page
+Embed = Literal["excerpts", "full", "none"]  # of texts, in a page
+EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")
 CUTS = ("zero", "full", "projection")

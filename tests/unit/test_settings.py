@@ -104,14 +104,14 @@ def test_values_become_what_the_library_takes(write):
             "[guide]\nmust_link = [['a', 'b']]\nlabels = {a = 'Sea'}\n[naming]\ntimeout = 2.5\n"
         )
     )
-    assert read.reading["numbers"] == ("year",)
+    assert read.reading["numbers"] == ["year"]
     assert read.reading["limits"].max_ratio == 1000
-    assert (read.terms["stemmer"], read.terms["stop_words"]) == (None, ("the", "of"))
-    assert (read.terms["ngram_range"], read.terms["min_df"], read.terms["max_df"]) == ((1, 2), 2, 0.5)
+    assert (read.terms["stemmer"], read.terms["stop_words"]) == (None, ["the", "of"])
+    assert (read.terms["ngram_range"], read.terms["min_df"], read.terms["max_df"]) == ([1, 2], 2, 0.5)
     assert (read.terms["clean"].lines, read.terms["clean"].headers) == (False, True)
-    assert read.effort == {"ks": (2, 4)}
+    assert read.effort == {"ks": [2, 4]}
     assert read.methods == {"consensus": ConsensusMethod(ranks=(5, 9))}
-    assert read.guide == {"must_link": (("a", "b"),), "labels": {"a": "Sea"}}
+    assert read.guide == {"must_link": [["a", "b"]], "labels": {"a": "Sea"}}
     assert read.naming == {"timeout": 2.5}
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import click
-
 from .command import MAIN, argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .results import _rounded
-from .show import console, notes, print_json, progress_bars, say, table
+from .show import console, notes, one_step, print_json, progress_bars, say, table
+from .types import RUN
 
 SHOWN = 20  # rows of a table in the terminal
 
@@ -18,7 +17,7 @@ SHOWN = 20  # rows of a table in the terminal
 class Options:
     """The options of ``assign``."""
 
-    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    run: str = argument(type=RUN)
     source: str = argument()
     outliers: bool = option("Leave documents unlike anything seen in no cluster.", heading=MAIN)
     documents: SourceOptions
@@ -41,13 +40,11 @@ def assign(options: Options) -> None:
     from ..documents import load
 
     with progress_bars(options.output.silent) as progress:
-        progress("reading the run", 0, 1)
-        model = load(options.run)
-        progress("reading the run", 1, 1)
+        with one_step(progress, "reading the run"):
+            model = load(options.run)
         corpus = options.documents.read(options.source, progress)
-        progress("assigning", 0, 1)
-        found = model.assign(corpus, outliers=options.outliers)
-        progress("assigning", 1, 1)
+        with one_step(progress, "assigning"):
+            found = model.assign(corpus, outliers=options.outliers)
     likeness = [float("nan")] * len(corpus) if found.likeness is None else found.likeness
     header = ["id", "cluster", "about", "margin", "second", "known", "likeness", "unlike"]
     rows = [

@@ -8,7 +8,6 @@ import click
 
 from .command import command
 from .options import OutputOptions
-from .show import console, print_json, say
 
 
 @click.group("cache", short_help="Show or clear the cache of vectors and embeddings.")
@@ -41,14 +40,8 @@ def show(options: Options) -> None:
     from ..text.cache import cache_folder, cache_sizes
 
     sizes = cache_sizes()
-    if options.output.as_json:
-        print_json({"folder": str(cache_folder()), **sizes})
-    elif not options.output.quiet:
-        say(
-            console(),
-            f"folder      {cache_folder()}",
-            *(f"{part:11s} {format_size(size)}" for part, size in sizes.items()),
-        )
+    lines = (f"{part:11s} {format_size(size)}" for part, size in sizes.items())
+    options.output.print({"folder": str(cache_folder()), **sizes}, f"folder      {cache_folder()}", *lines)
 
 
 @command(Options, "clear", "Remove prepared vectors and computed embeddings.")
@@ -64,10 +57,7 @@ def clear(options: Options) -> None:
     from ..text.cache import clear_cache
 
     freed = clear_cache()
-    if options.output.as_json:
-        print_json({"freed": freed})
-    elif not options.output.quiet:
-        say(console(), f"Freed {format_size(freed)}.")
+    options.output.print({"freed": freed}, f"Freed {format_size(freed)}.")
 
 
 for each in (show, clear):

@@ -11,7 +11,7 @@ import click
 
 from .._config import format_size
 from .._names import LEVELS, METHODS
-from .command import MAIN, argument, command, names_of, option, refuse, repeat_line
+from .command import MAIN, argument, choice, command, names_of, option, refuse, repeat_line
 from .limits import predicted
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions, TermOptions, VectorOptions
 from .parts import PartsOptions
@@ -19,7 +19,7 @@ from .report import TextOptions
 from .results import document_rows
 from .settings import Configured, merged
 from .show import console, print_json, progress_bars, say, show_run, table
-from .types import FILE, RUN, Count, ShareType
+from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, Count, ShareType
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..persist import Run
     from ..text import Corpus
 
+KNOWN = "What is known"
 LARGE = 10**9  # documents in parts, for defaults that depend on their number
 
 
@@ -37,12 +38,8 @@ class MethodOptions(Configured):
     """What finds the clusters, and how much work it may be."""
 
     heading: ClassVar[str] = "Clustering"
-    level: str | None = option(
-        f"Where k is chosen, the level to answer with: {', '.join(LEVELS)}. [middle]", type=click.Choice(LEVELS)
-    )
-    method: str = option(
-        f"What finds the clusters: {', '.join(METHODS)}. [{METHODS[0]}]", type=click.Choice(METHODS), default=METHODS[0]
-    )
+    level: str | None = choice("Where k is chosen, the level to answer with: ", LEVELS, default=None, shown="middle")
+    method: str = choice("What finds the clusters: ", METHODS, default=METHODS[0])
     outliers: float | str = option(
         "Set aside documents unlike any group: auto, off, or at most a share. [off]", type=ShareType(), default="off"
     )
@@ -103,7 +100,7 @@ class NameOptions(Configured):
 class GuideOptions(Configured):
     """What is known about some documents."""
 
-    heading: ClassVar[str] = "What is known"
+    heading: ClassVar[str] = KNOWN
     seed_terms: str | None = option("JSON file from topics to words.", metavar="FILE", type=FILE)
 
     @property
@@ -136,24 +133,15 @@ class Options:
     source: str = argument()
     clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
     documents: SourceOptions
-    page: str | None = option(
-        "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
-    )
-    out: str | None = option(
-        "Save the run in a folder, over an older run.", heading=MAIN, type=click.Path(file_okay=False)
-    )
+    page: str | None = option("Write an HTML page of the run.", "--report", heading=MAIN, type=PLACE)
+    out: str | None = option("Save the run in a folder, over an older run.", heading=MAIN, type=FOLDER)
     terms: TermOptions
     others: VectorOptions
     choice: MethodOptions
     known: GuideOptions
-    keep: str | None = option(
-        "Keep numbers, names and edits of an older run.", heading="What is known", metavar="RUN", type=RUN
-    )
+    keep: str | None = option("Keep numbers, names and edits of an older run.", heading=KNOWN, metavar="RUN", type=RUN)
     within: int | None = option(
-        "Cluster one cluster of the run SOURCE again.",
-        heading="What is known",
-        type=click.IntRange(min=0),
-        metavar="CLUSTER",
+        "Cluster one cluster of the run SOURCE again.", heading=KNOWN, type=CLUSTER, metavar="K"
     )
     naming: NameOptions
     table: ResultOptions

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import field, fields
 from typing import Any, TypeVar, get_type_hints
 
@@ -54,6 +54,12 @@ def option(help: str, *flags: str, heading: str | None = None, **settings: Any) 
     return field(metadata={"make": make, "heading": heading})
 
 
+def choice(help: str, names: Sequence[str], *flags: str, default: str | None, shown: str = "") -> Any:  # noqa: A002
+    """Declare an option that takes one of some names as a field; its help lists them, and the default as `shown`."""
+    words = f"{help}{', '.join(names)}." + (f" [{shown or default}]" if shown or default else "")
+    return option(words, *flags, type=click.Choice(names), default=default)
+
+
 def command(kind: type[T], name: str, short_help: str) -> Callable[[Callable[[T], None]], Command]:
     """Make a command of a function of one dataclass; the function's docstring is the help."""
 
@@ -86,13 +92,11 @@ def _parameters(kind: type) -> Iterator[click.Parameter]:
 def _gather(kind: type[T], values: Mapping[str, Any]) -> T:
     """Build a dataclass, and the parts inside it, from the values of all options."""
     hints = get_type_hints(kind)
-    entries = fields(kind)  # type: ignore[arg-type]
-    return kind(
-        **{
-            one.name: values[one.name] if "make" in one.metadata else _gather(hints[one.name], values)
-            for one in entries
-        }
-    )
+
+    def value(entry: Any) -> Any:
+        return values[entry.name] if "make" in entry.metadata else _gather(hints[entry.name], values)
+
+    return kind(**{entry.name: value(entry) for entry in fields(kind)})  # type: ignore[arg-type]
 
 
 class Command(click.Command):

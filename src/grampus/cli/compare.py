@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from .command import argument, command, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, print_json, progress_bars, say, table
+from .show import console, one_step, print_json, progress_bars, say, table
+from .types import RUN
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -21,8 +20,8 @@ SHOWN = 100  # rows of a table in the terminal
 class Options:
     """The options of ``compare``."""
 
-    old: str = argument(type=click.Path(exists=True, file_okay=False))
-    new: str = argument(type=click.Path(exists=True, file_okay=False))
+    old: str = argument(type=RUN)
+    new: str = argument(type=RUN)
     table: ResultOptions
     output: OutputOptions
 
@@ -40,10 +39,8 @@ def compare(options: Options) -> None:
     from ..errors import InputError
     from ..persist import Run, compare_runs
 
-    with progress_bars(options.output.silent) as progress:
-        progress("reading the runs", 0, 1)
+    with progress_bars(options.output.silent) as progress, one_step(progress, "reading the runs"):
         old, new = Run.load(options.old), Run.load(options.new)
-        progress("reading the runs", 1, 1)
     found = compare_runs(old, new)
     if not found.shared:
         raise InputError("The two runs must have documents in common; no id of one is in the other.")

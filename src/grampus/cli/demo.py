@@ -7,16 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import click
-
 from .._version import __version__
 from .cluster import run_json
-from .command import command, option, refuse, repeat_line
+from .command import choice, command, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions
 from .outputs import check_outputs
 from .results import csv_text
 from .show import console, print_json, progress_bars, say, show_run
-from .types import Count
+from .types import FOLDER, PLACE, Count
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -34,15 +32,9 @@ class Options:
     """The options of ``demo``."""
 
     clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
-    corpus: str = option(
-        "factbook: texts about countries; scipy: the documentation of SciPy. [factbook]",
-        type=click.Choice(list(CORPORA)),
-        default="factbook",
-    )
-    page: str | None = option(
-        "Write an HTML page of the run.", "--report", metavar="FILE", type=click.Path(dir_okay=False)
-    )
-    write: str | None = option("Write the corpus there as a folder, CSV and JSONL.", type=click.Path(file_okay=False))
+    corpus: str = choice("Texts about countries, or the documentation of SciPy: ", tuple(CORPORA), default="factbook")
+    page: str | None = option("Write an HTML page of the run.", "--report", type=PLACE)
+    write: str | None = option("Write the corpus there as a folder, CSV and JSONL.", type=FOLDER)
     machine: MachineOptions
     output: OutputOptions
 
@@ -61,10 +53,7 @@ def demo(options: Options) -> None:
     if options.write is not None:
         refuse(("clusters", "page"), "with --write")
         places = list(map(str, write_corpora(Path(options.write), options.corpus)))
-        if options.output.as_json:
-            print_json({"written": places, "command": repeat_line()})
-        elif not options.output.quiet:
-            say(console(), *places)
+        options.output.print({"written": places, "command": repeat_line()}, *places)
         return
     from hashlib import sha256
 

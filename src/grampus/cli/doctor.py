@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from .command import command, option
+from .command import choice, command
 from .options import OutputOptions
 from .show import console, pair, print_json
 
@@ -23,9 +23,7 @@ EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplot
 class Options:
     """The options of ``doctor``."""
 
-    completion: str | None = option(
-        "Print a completion script: bash, zsh or fish.", type=click.Choice(["bash", "zsh", "fish"]), metavar="SHELL"
-    )
+    completion: str | None = choice("Print a completion script: ", ("bash", "zsh", "fish"), default=None)
     output: OutputOptions
 
 
@@ -42,12 +40,10 @@ def doctor(options: Options) -> None:
       echo '. ~/.grampus-complete.bash' >> ~/.bashrc
     """
     if options.completion is not None:
-        from click.shell_completion import get_completion_class
+        from click.shell_completion import shell_complete
 
-        shell = get_completion_class(options.completion)
-        assert shell is not None
         root = click.get_current_context().find_root().command
-        click.echo(shell(root, {}, "grampus", "_GRAMPUS_COMPLETE").source())
+        shell_complete(root, {}, "grampus", "_GRAMPUS_COMPLETE", f"{options.completion}_source")
         return
     found = checks()
     if options.output.as_json:

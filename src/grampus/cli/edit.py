@@ -14,6 +14,7 @@ from .command import argument, command, option, refuse, repeat_line
 from .options import OutputOptions, ResultOptions
 from .results import document_rows
 from .show import console, print_json, say, table
+from .types import CLUSTER, FOLDER, RUN
 
 if TYPE_CHECKING:
     from ..persist import Edit, Run
@@ -25,19 +26,17 @@ IDS = "file of ids, one a line"
 class Options:
     """The options of ``edit``."""
 
-    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    run: str = argument(type=RUN)
     edits: str | None = argument(required=False, type=click.Path(exists=True, dir_okay=False))
     rename: tuple[str, ...] = option("Name a cluster, as in 3='Space flight'.", multiple=True, metavar="K=NAME")
     merge: tuple[str, ...] = option("Put clusters together, as in 4,7.", multiple=True, metavar="K,K")
-    split: tuple[int, ...] = option(
-        "Divide a cluster along the tree.", multiple=True, type=click.IntRange(min=0), metavar="K"
-    )
+    split: tuple[int, ...] = option("Divide a cluster along the tree.", multiple=True, type=CLUSTER, metavar="K")
     into: int = option("Parts of --split. [2]", type=click.IntRange(2), default=2)
     move: tuple[str, ...] = option(f"Put documents into a cluster: {IDS}.", multiple=True, metavar="FILE:K")
     noise: tuple[str, ...] = option(f"Take documents out of all clusters: {IDS}.", multiple=True, metavar="FILE")
     exclude: tuple[str, ...] = option(f"Leave documents out of the run: {IDS}.", multiple=True, metavar="FILE")
     undo: bool = option("Undo the last edit first.")
-    out: str | None = option("Save the edited run elsewhere. [in its place]", type=click.Path(file_okay=False))
+    out: str | None = option("Save the edited run elsewhere. [in its place]", type=FOLDER)
     table: ResultOptions
     output: OutputOptions
 

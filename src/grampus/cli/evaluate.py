@@ -11,6 +11,7 @@ import click
 from .command import argument, command, names_of, refuse, repeat_line
 from .options import OutputOptions, SourceOptions
 from .show import console, print_json, progress_bars, say, table
+from .types import RUN
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -22,7 +23,7 @@ SCORES = {"nmi": "NMI", "ari": "ARI", "accuracy": "accuracy", "purity": "purity"
 class Options:
     """The options of ``evaluate``."""
 
-    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    run: str = argument(type=RUN)
     source: str | None = argument(required=False)
     documents: SourceOptions
     output: OutputOptions

@@ -10,7 +10,7 @@ import click
 
 from .command import argument, command, given, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
-from .show import LINE, clean, console, notes, pair, print_json, progress_bars, say
+from .show import LINE, clean, console, notes, one_step, pair, print_json, progress_bars, say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -66,10 +66,9 @@ def inspect(options: Options) -> None:
     options.machine.apply()
     with progress_bars(options.output.silent) as progress:
         corpus = options.documents.read(options.source, progress)
-        progress("reading terms", 0, 1)
-        vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
-        found = survey(corpus, vectorizer, options.lines)
-        progress("reading terms", 1, 1)
+        with one_step(progress, "reading terms"):
+            vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
+            found = survey(corpus, vectorizer, options.lines)
         found["predicted"] = _predicted(corpus, options)
     if options.output.as_json:
         print_json({**found, "command": repeat_line()})

@@ -17,8 +17,8 @@ from .limits import enforce
 from .outputs import check_outputs
 from .results import write_rows
 from .settings import Configured, merged
-from .show import plain_options
-from .types import AT_LEAST_1, FILE
+from .show import console, plain_options, print_json, say
+from .types import AT_LEAST_1, FILE, PLACE
 
 if TYPE_CHECKING:
     from .._progress import Progress
@@ -110,9 +110,7 @@ class TermOptions(Configured):
 
     heading: ClassVar[str] = "Comparing documents"
     kernel: str = option(f"'grampus inspect --kernel TEXT' explains it. [{KERNEL}]", default=KERNEL)
-    language: str | None = option(
-        "Language of all documents, such as de or German. [auto: found for each]", metavar="NAME"
-    )
+    language: str | None = option("Language of all documents, such as de. [found for each]", metavar="NAME")
     stop_words: str | None = option("A language, english, none or a file. [of the language]", metavar="NAME|FILE")
 
     def check(self) -> None:
@@ -149,9 +147,7 @@ class VectorOptions:
         "Add word vectors: a name from 'grampus vectors list', or a file.", metavar="NAME|FILE"
     )
     embed: str | None = option("Add embeddings by a model: a folder, an .onnx file, or a name.", metavar="MODEL")
-    embeddings: str | None = option(
-        "Add the rows of a .npy, .npz, .safetensors or .parquet file.", type=click.Path(dir_okay=False)
-    )
+    embeddings: str | None = option("Add the rows of a .npy, .npz, .safetensors or .parquet file.", type=PLACE)
 
     def check(self) -> None:
         """Refuse two sources of embeddings."""
@@ -229,15 +225,20 @@ class OutputOptions:
         """Whether nothing is printed for people."""
         return self.quiet or self.as_json
 
+    def print(self, value: Any, *lines: str) -> None:
+        """Print a value for programs, or lines for people."""
+        if self.as_json:
+            print_json(value)
+        elif not self.quiet:
+            say(console(), *lines)
+
 
 @dataclass(frozen=True, kw_only=True)
 class ResultOptions:
     """A table of documents as a file."""
 
     heading: ClassVar[str] = "Output"
-    results: str | None = option(
-        "Write one row per document to a .csv or .jsonl file, or - for standard output.", type=FILE
-    )
+    results: str | None = option("Write a row per document: .csv, .jsonl, or - for standard output.", type=FILE)
     lossless: bool = option("Keep CSV cells that a spreadsheet would run.")
 
     def check(self, output: OutputOptions, inputs: Sequence[str | None], **others: str | None) -> None:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import click
 
-from .._names import EMBEDS
-from .command import argument, command, option, repeat_line
+from .._names import EMBEDS, Embed
+from .command import argument, choice, command, option, repeat_line
 from .options import OutputOptions
 from .outputs import check_outputs
-from .show import console, print_json, progress_bars, say
+from .show import one_step, progress_bars
+from .types import PLACE, RUN
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,23 +21,16 @@ class TextOptions:
     """How much of the texts is kept."""
 
     heading: ClassVar[str] = "Output"
-    texts: Literal["excerpts", "full", "none"] = option(
-        "Texts to keep: excerpts, full, or none, nor titles and a word index. [excerpts]",
-        type=click.Choice(EMBEDS),
-        default=EMBEDS[0],
-    )
+    texts: Embed = choice("Texts to keep, with their titles and words: ", EMBEDS, default=EMBEDS[0])  # noqa: RUF009  (a field)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
     """The options of ``report``."""
 
-    run: str = argument(type=click.Path(exists=True, file_okay=False))
-    out: str | None = option("The page. [RUN.html, next to the folder]", type=click.Path(dir_okay=False))
-    edits: str | None = option(
-        "Apply edits saved from the page.",
-        type=click.Path(exists=True, dir_okay=False),
-    )
+    run: str = argument(type=RUN)
+    out: str | None = option("The page. [RUN.html, next to the folder]", type=PLACE)
+    edits: str | None = option("Apply edits saved from the page.", type=click.Path(exists=True, dir_okay=False))
     texts: TextOptions
     output: OutputOptions
 
@@ -57,15 +51,11 @@ def report(options: Options) -> None:
     from ..report import read_edits, write_report
 
     with progress_bars(options.output.silent) as progress:
-        progress("reading the run", 0, 1)
-        saved = Run.load(folder)
-        progress("reading the run", 1, 1)
+        with one_step(progress, "reading the run"):
+            saved = Run.load(folder)
         edits = read_edits(options.edits, saved) if options.edits else ()
-        progress("writing the page", 0, 1)
-        write_report(saved, out, texts=texts, edits=edits)
-        progress("writing the page", 1, 1)
+        with one_step(progress, "writing the page"):
+            write_report(saved, out, texts=texts, edits=edits)
     size = out.stat().st_size
-    if options.output.as_json:
-        print_json({"page": str(out), "bytes": size, "command": repeat_line()})
-    elif not options.output.quiet:
-        say(console(), f"Page: {out} ({size / 1e6:.1f} MB)", f"Again: {repeat_line()}")
+    value = {"page": str(out), "bytes": size, "command": repeat_line()}
+    options.output.print(value, f"Page: {out} ({size / 1e6:.1f} MB)", f"Again: {repeat_line()}")

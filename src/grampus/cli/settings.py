@@ -147,20 +147,19 @@ def _values(table: Any, keys: Mapping[str, Any], place: str) -> dict[str, Any]:
 
 
 def _value(value: Any, hint: Any, place: str, key: str) -> Any:
-    """Return a value as its type has it: tuples for lists, an object of the library for a table."""
-    kinds = get_args(hint) if isinstance(hint, UnionType) else (hint,)
+    """Return a value of the right type; an object of the library for a table."""
+    kinds: tuple[Any, ...] = get_args(hint) if isinstance(hint, UnionType) else (hint,)
     for kind in kinds:
         if is_dataclass(kind) and isinstance(value, dict):
             inner = f"{place[:-1]}.{key}]"
-            make: Any = kind
-            return _library(inner, make, _values(value, _keys(kind), inner))
+            return _library(inner, kind, _values(value, _keys(kind), inner))
         if _fits(value, kind):
-            return _frozen(value)
+            return value
     expected = " or ".join(dict.fromkeys(words for kind in kinds if (words := _words(kind))))
     raise click.UsageError(f"{place} {key} must be {expected}; got {shortened(value)}.")
 
 
-def _library(place: str, make: Callable[..., Any], values: Mapping[str, Any]) -> Any:
+def _library(place: str, make: Any, values: Mapping[str, Any]) -> Any:
     """Return what the library makes of checked values; its errors name the key, and here the place."""
     try:
         return make(**values)
@@ -194,12 +193,6 @@ def _words(kind: Any) -> str:
     if origin in (tuple, Iterable):
         return f"a list ({_words(parts[0])} each)"
     return "a table" if origin is dict or is_dataclass(kind) else WORDS.get(kind, "")
-
-
-def _frozen(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _frozen(entry) for key, entry in value.items()}
-    return tuple(map(_frozen, value)) if isinstance(value, list) else value
 
 
 def _near(name: str, known: Iterable[str]) -> str:

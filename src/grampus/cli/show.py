@@ -210,6 +210,14 @@ def _show_levels(run: Run, out: Console) -> None:
 
 
 @contextmanager
+def one_step(progress: Progress, name: str) -> Iterator[None]:
+    """Report a step that is done in one go."""
+    progress(name, 0, 1)
+    yield
+    progress(name, 1, 1)
+
+
+@contextmanager
 def progress_bars(hidden: bool) -> Iterator[Progress]:
     """Provide ``progress(step, done, total)``, shown as bars with the time left if standard error is a terminal.
 

@@ -11,10 +11,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-import click
-
 from .._names import CUTS
-from .command import argument, command, names_of, option, refuse, repeat_line
+from .command import argument, choice, command, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
 from .show import clean, console, notes, progress_bars, say
 from .types import AT_LEAST_1
@@ -31,11 +29,9 @@ class Options:
     """The options of ``tree``."""
 
     source: str = argument()
-    clusters: int = option(
-        "Leaves to grow from documents. [8]", "-k", "--clusters", type=AT_LEAST_1, metavar="K", default=8
-    )
-    shape: str = option(f"{', '.join(FORMATS)}. [text]", "--as", type=click.Choice(FORMATS), default="text")
-    cut: str = option(f"Of a direction: {', '.join(CUTS)}. [projection]", type=click.Choice(CUTS), default="projection")
+    clusters: int = option("Leaves to grow from documents. [8]", "-k", "--clusters", type=AT_LEAST_1, default=8)
+    shape: str = choice("", FORMATS, "--as", default="text")
+    cut: str = choice("Of a direction: ", CUTS, default="projection")
     refine: bool = option("Follow every cut by 2-means.")
     documents: SourceOptions
     terms: TermOptions

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-import click
-
 from .command import argument, command, option, repeat_line
 from .options import OutputOptions, ResultOptions
 from .show import console, print_json, progress_bars, say, table
+from .types import RUN
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -21,7 +20,7 @@ SHOWN = 12  # periods in the terminal
 class Options:
     """The options of ``trends``."""
 
-    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    run: str = argument(type=RUN)
     by: str = option("year, quarter, month, week, day, label, or a column of --source. [year]", default="year")
     source: str | None = option("Documents with the column of --by, matched by id.", metavar="FILE")
     table: ResultOptions

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 FILE = click.Path(dir_okay=False, allow_dash=True)
+PLACE = click.Path(dir_okay=False)
+FOLDER = click.Path(file_okay=False)
 RUN = click.Path(exists=True, file_okay=False)
 AT_LEAST_1 = click.IntRange(min=1)
+CLUSTER = click.IntRange(min=0)
 if TYPE_CHECKING:
     _Type = click.ParamType[Any]
 else:  # generic from click 8.3 on

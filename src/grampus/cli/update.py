@@ -13,6 +13,7 @@ from .edit import IDS, read_ids
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .results import document_rows
 from .show import console, notes, print_json, progress_bars, say, table
+from .types import FOLDER, PLACE, RUN
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -22,18 +23,12 @@ if TYPE_CHECKING:
 class Options:
     """The options of ``update``."""
 
-    run: str = argument(type=click.Path(exists=True, file_okay=False))
+    run: str = argument(type=RUN)
     source: str | None = argument(required=False)
-    delete: str | None = option(
-        f"Forget documents: {IDS}.", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
-    )
+    delete: str | None = option(f"Forget documents: {IDS}.", heading=MAIN, type=PLACE)
     documents: SourceOptions
-    page: str | None = option(
-        "Write an HTML page of the run.", "--report", heading=MAIN, metavar="FILE", type=click.Path(dir_okay=False)
-    )
-    out: str | None = option(
-        "Save the updated run elsewhere. [in its place]", heading=MAIN, type=click.Path(file_okay=False)
-    )
+    page: str | None = option("Write an HTML page of the run.", "--report", heading=MAIN, type=PLACE)
+    out: str | None = option("Save the updated run elsewhere. [in its place]", heading=MAIN, type=FOLDER)
     machine: MachineOptions
     table: ResultOptions
     output: OutputOptions

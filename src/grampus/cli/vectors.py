@@ -43,10 +43,8 @@ def add(options: AddOptions) -> None:
 
     with progress_bars(options.output.silent) as progress:
         made = add_vectors(options.name, options.path, progress)
-    if options.output.as_json:
-        print_json(asdict(made))
-    elif not options.output.quiet:
-        say(console(), f"{made.name}: {made.words:,} × {made.dimensions}, {made.format}, SHA-256 {made.sha256}")
+    line = f"{made.name}: {made.words:,} × {made.dimensions}, {made.format}, SHA-256 {made.sha256}"
+    options.output.print(asdict(made), line)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,10 +101,7 @@ def remove(options: RemoveOptions) -> None:
     from ..text.vectors.registry import remove_vectors
 
     gone = remove_vectors(options.name)
-    if options.output.as_json:
-        print_json(asdict(gone))
-    elif not options.output.quiet:
-        say(console(), f"Removed {gone.name}; {gone.path} stays.")
+    options.output.print(asdict(gone), f"Removed {gone.name}; {gone.path} stays.")
 
 
 for each in (add, list_sets, remove):
