@@ -77,9 +77,14 @@ def steps_of(page: str) -> list[Step]:
     return found
 
 
+def installation(steps: Sequence[Step]) -> int:
+    """Return the number of the step that installs Grampus, or −1."""
+    return next((number for number, step in enumerate(steps) if step.text == INSTALL), -1)
+
+
 def script_of(steps: Sequence[Step], out: str, guard: str, wheel: str | None) -> str:
     """Return the shell script that does what the page says. `wheel` is None where nothing is to be installed."""
-    last = next((number for number, step in enumerate(steps) if step.text == INSTALL), -1)
+    last = installation(steps)
     after = f'export PYTHONPATH={shlex.quote(guard)}"${{PYTHONPATH:+:$PYTHONPATH}}"'
     lines = ["set -e", *([after] if last < 0 or wheel is None else [])]
     for number, step in enumerate(steps):
@@ -125,7 +130,6 @@ def follow(page: str, here: bool = False, extras: str = "") -> Followed:
     `extras`, such as "[files]", are installed with the wheel.
     """
     steps = steps_of(page)
-    last = next((number for number, step in enumerate(steps) if step.text == INSTALL), -1)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder)
@@ -148,7 +152,7 @@ def follow(page: str, here: bool = False, extras: str = "") -> Followed:
     other = [
         f"`{step.text}` shows something else than the page:\n{came[number]}"
         for number, step in enumerate(steps)
-        if number > last and not step.file and steady(came[number]) != steady(step.shown)
+        if number > installation(steps) and not step.file and steady(came[number]) != steady(step.shown)
     ]
     seconds = time.perf_counter() - began
     return Followed(tuple(steps), came, tuple(failed), tuple(other), reports, seconds)
@@ -162,9 +166,9 @@ def _read(path: Path) -> str:
 
 def written(page: str, followed: Followed) -> str:
     """Return the page with the output that came; what installing prints is left out."""
-    commands = [(step, came) for step, came in zip(followed.steps, followed.came, strict=True) if not step.file]
-    last = next((number for number, (step, _) in enumerate(commands) if step.text == INSTALL), -1)
-    outputs = iter("" if number <= last else came for number, (_, came) in enumerate(commands))
+    last = installation(followed.steps)
+    pairs = enumerate(zip(followed.steps, followed.came, strict=True))
+    outputs = iter(["" if number <= last else came for number, (step, came) in pairs if not step.file])
 
     def block(found: re.Match[str]) -> str:
         if found[1] == "python":

@@ -44,6 +44,13 @@ def panels(count: int, width: float = 7.2, height: float = 2.6):
     return figure, np.atleast_1d(figure.subplots(1, count))
 
 
+def dots(ax, points, labels, size: int, colours=(BLUE, ORANGE)) -> None:
+    """Draw points of two groups, without ticks."""
+    for label, colour, marker in zip((0, 1), colours, "o^", strict=True):
+        ax.scatter(*points[labels == label].T, s=size, color=colour, marker=marker, linewidths=0)
+    ax.set(xticks=[], yticks=[])
+
+
 # -- SciPy's documentation, ten pages of each subpackage
 
 
@@ -82,8 +89,7 @@ def dominance_gram() -> Figure:
     for ax, kernel in zip(axes, ("cosine", "cosine|shift", "cosine|shift|map"), strict=True):
         gram = parse_kernel(kernel).gram(weights)
         plots.heatmap(gram, labels, limits=(0.0, 1.0), ax=ax)
-        ax.set_title(f"{kernel}: ratio {dominance_ratio(gram):.1f}")
-        ax.set_xlabel("")
+        ax.set(title=f"{kernel}: ratio {dominance_ratio(gram):.1f}", xlabel="")
     return figure
 
 
@@ -123,11 +129,8 @@ def kernel_k_means() -> Figure:
     for ax, kernel in zip(axes, ("linear", "gaussian(0.7)"), strict=True):
         labels = KernelKMeans(2, kernel=kernel, n_init=20, random_state=0).fit(points).labels_
         labels = labels if labels[0] == 0 else 1 - labels
-        for label, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"))):
-            ax.scatter(*points[labels == label].T, s=7, color=colour, marker=marker, linewidths=0)
-        ax.set_title(kernel)
-        ax.set_aspect("equal")
-        ax.set(xticks=[], yticks=[])
+        dots(ax, points, labels, 7)
+        ax.set(title=kernel, aspect="equal")
     return figure
 
 
@@ -153,8 +156,7 @@ def reduction() -> Figure:
     figure, (left, right) = panels(2, 5.8, 2.6)
     for ax, shown, names in ((left, gram, labels), (right, reduced.gram, labels[reduced.seeds])):
         plots.heatmap(shown, names, limits=(0.0, 0.4), cells=200, ax=ax)
-        ax.set_title(f"{len(shown)} {'documents' if shown is gram else 'prototypes'}")
-        ax.set_xlabel("by subpackage")
+        ax.set(title=f"{len(shown)} {'documents' if shown is gram else 'prototypes'}", xlabel="by subpackage")
     return figure
 
 
@@ -171,9 +173,7 @@ def kernels_as_fields() -> Figure:
         grid_similarity = parse_kernel(kernel).cross(centre, grid + 1e-9)[0].reshape(81, 81)
         ax.contourf(side, side, grid_similarity, levels=12, cmap="cividis")
         ax.plot(*centre[0], "o", color="white", markeredgecolor="black", markersize=5)
-        ax.set_title(kernel)
-        ax.set_aspect("equal")
-        ax.set(xticks=[], yticks=[])
+        ax.set(title=kernel, aspect="equal", xticks=[], yticks=[])
     return figure
 
 
@@ -193,8 +193,7 @@ def string_kernels() -> Figure:
     figure, axes = panels(3, height=2.6)
     for ax, kernel in zip(axes, ("spectrum(3)", "boundrange(6)", "subsequence(3, decay=0.5)"), strict=True):
         plots.heatmap(parse_kernel(f"{kernel}|normalise").gram(words), limits=(0.0, 1.0), ax=ax)
-        ax.set_title(kernel)
-        ax.set_xlabel("")
+        ax.set(title=kernel, xlabel="")
         ax.set_yticks(range(len(words)), words if ax is axes[0] else [])
         ax.set_xticks(range(len(words)), words, rotation=90)
     return figure
@@ -206,17 +205,15 @@ def string_kernels() -> Figure:
 @picture
 def tree_of_points() -> Figure:
     rng = np.random.default_rng(3)
-    points = np.concatenate(
-        [rng.normal((0.0, 0.0), (1.0, 0.35), (120, 2)), rng.normal((4.0, 1.2), (0.5, 0.35), (50, 2))]
-    )
+    groups = ((0.0, 0.0), (1.0, 0.35), (120, 2)), ((4.0, 1.2), (0.5, 0.35), (50, 2))
+    points = np.concatenate([rng.normal(*group) for group in groups])
     gram = LinearGram(points)
     figure, (left, right) = panels(2, height=2.9)
     tree = pddp(gram, 2, cut="projection")
     model = PDDP(2, cut="projection").fit(points)
     direction, centre = model.direction()[:, 0], points.mean(axis=0)
     threshold = tree.root.split.thresholds[0]
-    for label, (colour, marker) in enumerate(((BLUE, "o"), (GREEN, "^"))):
-        left.scatter(*points[tree.labels == label].T, s=8, color=colour, marker=marker, linewidths=0)
+    dots(left, points, tree.labels, 8, (BLUE, GREEN))
     across = np.array([-direction[1], direction[0]])
     ends = [centre - 4.5 * direction, centre + 4.5 * direction]
     left.plot(*np.transpose(ends), color="grey", linewidth=1)
@@ -226,9 +223,7 @@ def tree_of_points() -> Figure:
     left.plot(*centre, "+", color="black", markersize=9)
     if direction[0] < 0:  # so that left is left in both panels
         left.invert_xaxis()
-    left.set_aspect("equal")
-    left.set(xticks=[], yticks=[])
-    left.set_title("cut at 0 (dotted), best cut (dashed)")
+    left.set(aspect="equal", title="cut at 0 (dotted), best cut (dashed)")
     plots.projections(tree, gram, ax=right)
     return figure
 
@@ -255,16 +250,13 @@ def landmarks() -> Figure:
     figure, (left, right) = panels(2, height=2.9)
     left.scatter(*points.T, s=5, color="lightgrey", linewidths=0)
     counts = (5, 10, 20, 40, 80, 160)
-    for (choose, colour), marker in zip(
-        (("uniform", BLUE), ("kmeans++", ORANGE), ("leverage", GREEN)), "o^s", strict=True
-    ):
+    for choose, colour, marker in (("uniform", BLUE, "o"), ("kmeans++", ORANGE, "^"), ("leverage", GREEN, "s")):
         drawn = [nystrom(exact, count, choose=choose, random_state=0) for count in counts]
         errors = [relative_error(exact, gram, random_state=0).value for gram in drawn]
         right.loglog(counts, errors, color=colour, marker=marker, markersize=4, label=choose)
         if choose == "uniform":
             left.scatter(*points[drawn[2].landmarks].T, s=26, color=colour, marker="o", linewidths=0)
-    left.set(xticks=[], yticks=[])
-    left.set_title("600 documents, 20 of them landmarks")
+    left.set(xticks=[], yticks=[], title="600 documents, 20 of them landmarks")
     right.set_xticks(counts, map(str, counts))
     right.minorticks_off()
     right.set_title("relative error by number of landmarks")
@@ -290,9 +282,7 @@ def spectral() -> Figure:
         for end in ends:
             left.plot(*points[[start, end]].T, color="lightgrey", linewidth=0.5, zorder=0)
     for ax, places in ((left, points), (right, embedding_2d(model))):
-        for label, (colour, marker) in enumerate(((BLUE, "o"), (ORANGE, "^"))):
-            ax.scatter(*places[labels == label].T, s=10, color=colour, marker=marker, linewidths=0)
-        ax.set(xticks=[], yticks=[])
+        dots(ax, places, labels, 10)
     left.set_title("the graph of the eight nearest")
     right.set_title("the same documents, placed by eigenvectors")
     return figure

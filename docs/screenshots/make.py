@@ -14,11 +14,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from grampus import DocumentClusterer
 from grampus.datasets import world_factbook
 from grampus.report import write_report
-from tests.browser import Browser, browser
+from tests.browser import browser
 
 FOLDER = Path(__file__).parent
 READY = "document.querySelector('#points').dataset.drawn && !document.getElementById('texts')"
-TREE = "document.querySelector('#view-tree').click()"
+TREE = "document.querySelector('#view-tree').click(); "
 # name: (width, height, colours, what to bring to the top, what to do first)
 SHOTS = {
     "wide": (1440, 900, "light", "#verdict", ""),
@@ -33,28 +33,16 @@ SHOTS = {
 }
 
 
-def shoot(chrome: Browser, page: Path) -> None:
-    """Take every picture of one page."""
-    for name, (width, height, scheme, place, act) in SHOTS.items():
-        chrome.media(scheme=scheme, motion="reduce")
-        chrome.size(width, height)
-        chrome.open(page)
-        chrome.until(READY)
-        if act:
-            chrome.run(act)
-        chrome.run(f"document.querySelector('{place}').scrollIntoView({{behavior: 'instant'}})")
-        chrome.settle()
-        chrome.settle()
-        chrome.picture(FOLDER / f"{name}.png")
-
-
-def main() -> None:
+if __name__ == "__main__":
     model = DocumentClusterer(random_state=0).fit(world_factbook())
     with tempfile.TemporaryDirectory() as folder, browser() as chrome:
-        page = Path(folder, "page.html")
-        write_report(model.run_, page)
-        shoot(chrome, page)
-
-
-if __name__ == "__main__":
-    main()
+        write_report(model.run_, Path(folder, "page.html"))
+        for name, (width, height, scheme, place, act) in SHOTS.items():
+            chrome.media(scheme=scheme, motion="reduce")
+            chrome.size(width, height)
+            chrome.open(Path(folder, "page.html"))
+            chrome.until(READY)
+            chrome.run(f"{act}document.querySelector('{place}').scrollIntoView({{behavior: 'instant'}})")
+            chrome.settle()
+            chrome.settle()
+            chrome.picture(FOLDER / f"{name}.png")

@@ -294,7 +294,7 @@ def injection(task: Task) -> Found:
 
 @promise("kills")
 def kills(task: Task) -> Found:
-    lines, defects = every(task, [("kill", name) for name in KILLED], task.trials(100, 1))
+    lines, defects = every(task, [("kill", name) for name in KILLED], task.trials(100, 2))
     points = sum(line[2] for line in lines)
     figure, table = f"{len(defects)} of {points} kill points broken", Table("What the kill left", COLUMNS, lines)
     return Found(figure, {"failed": len(defects), "points": points}, [table], notes=defects[:50])

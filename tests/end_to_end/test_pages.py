@@ -1,4 +1,4 @@
-"""The pages: what a reader could type works, the notebooks run, and reading is easy."""
+"""The pages: what a reader could type works, and the notebooks run."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import pytest
 
 from docs.blocks import ROOT, Block, blocks_of, pages, run_page, sample_folder
 from docs.notebooks import notebooks, page, run
-from docs.reading import flesch, prose
 
 
 @pytest.fixture
@@ -54,10 +53,8 @@ def test_a_notebook_shows_only_its_own_figures():
     assert [sorted(output["data"]) for output in done["cells"][0]["outputs"]] == [["text/plain"]]
 
 
-def test_the_readme_is_short_and_reads_easily():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert len(text.split()) < 600
-    assert flesch(prose(text)) >= 55
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").split()) < 600
 
 
 def test_the_pictures_of_the_guide_can_be_drawn(tmp_path):
