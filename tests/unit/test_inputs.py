@@ -85,7 +85,7 @@ def test_corpora_are_equal_with_equal_inputs():
         ("text", ["a", "b"], {}, "strings"),
         ("my-rows", np.ones((2, 2)), {}, "letters, digits"),
         ("", np.ones((2, 2)), {}, "letters, digits"),
-        ("embedding", np.ones((2, 2)), {"ids": ["1", "3"]}, "1 have none, the first of them '2'"),
+        ("embedding", np.ones((2, 2)), {"ids": ["1", "3"]}, "1 of 2 have none, such as '2'"),
         ("embedding", np.ones((3, 2)), {"ids": ["1", "2"]}, "one value per row"),
         ("embedding", np.ones((2, 2)), {"ids": ["1", "1"]}, "more than once"),
     ],

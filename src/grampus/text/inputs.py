@@ -89,21 +89,28 @@ def check_input(name: Any, rows: Any, n: int) -> Any:
     return matrix
 
 
-def match_rows(name: str, rows: Any, given: list[str], wanted: Sequence[str]) -> Any:
-    """Return the rows of the wanted ids, in their order; `given` are the ids of the rows."""
+def row_places(what: str, given: Sequence[str], wanted: Sequence[str]) -> list[int]:
+    """Return the row of each wanted id; `given` are the ids of the rows of what is named in messages."""
     place = {each: number for number, each in enumerate(given)}
     if len(place) < len(given):
-        raise CorpusError(f"ids of the input {name!r} must be different; one occurs more than once.")
+        repeated = next(each for number, each in enumerate(given) if place[each] != number)
+        raise CorpusError(f"{what} must have different ids; {repeated[:80]!r} occurs more than once.")
     missing = [each for each in wanted if each not in place]
     if missing:
         raise CorpusError(
-            f"the input {name!r} must have a row for every document; {len(missing)} have none, the first of them "
-            f"{missing[0]!r}."
+            f"{what} must have a row for every document; {len(missing)} of {len(wanted)} have none, such as "
+            f"{missing[0][:80]!r}. Its ids are like {next(iter(given), '')[:80]!r}."
         )
+    return [place[each] for each in wanted]
+
+
+def match_rows(name: str, rows: Any, given: list[str], wanted: Sequence[str]) -> Any:
+    """Return the rows of the wanted ids, in their order; `given` are the ids of the rows."""
+    places = row_places(f"the input {name!r}", given, wanted)
     rows = rows if hasattr(rows, "nnz") else np.asarray(rows)
     if rows.shape[0] != len(given):
         raise CorpusError(f"ids of the input {name!r} must have one value per row, {rows.shape[0]}; got {len(given)}.")
-    return rows[np.array([place[each] for each in wanted], dtype=np.intp)]
+    return rows[np.array(places, dtype=np.intp)]
 
 
 def equal_inputs(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

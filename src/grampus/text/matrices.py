@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from .._config import require_memory
 from .._files import open_regular
 from ..errors import InputError
+from .inputs import row_places
 from .readers.tables import first_line, import_extra
 from .safetensors import read_header, read_tensor
 
@@ -84,7 +85,7 @@ def read_embeddings(path: str | PathLike[str], ids: Sequence[str] | None = None)
     if ids is None:
         return rows
     if found.ids is not None:
-        return rows[_order(found.ids, ids, place)]
+        return rows[row_places(place.name, found.ids, ids)]
     if len(rows) != len(ids):
         raise InputError(f"{place.name} must have a row for each of the {len(ids)} documents; it has {len(rows)}.")
     return rows
@@ -101,21 +102,6 @@ def _check(rows: NDArray[Any], path: Path) -> NDArray[Any]:
     if bad.any():
         raise InputError(f"{path.name} must hold finite numbers; row {int(np.flatnonzero(bad)[0]) + 1} does not.")
     return np.asarray(rows)
-
-
-def _order(given: list[str], wanted: Sequence[str], path: Path) -> list[int]:
-    """Return the row of each document."""
-    place = {name: number for number, name in enumerate(given)}
-    if len(place) < len(given):
-        repeated = next(name for number, name in enumerate(given) if place[name] != number)
-        raise InputError(f"{path.name} must have different ids; {repeated[:80]!r} occurs more than once.")
-    missing = [name for name in wanted if name not in place]
-    if missing:
-        raise InputError(
-            f"{path.name} must have a row for every document; {len(missing)} of {len(wanted)} have none, such as "
-            f"{missing[0][:80]!r}. Its ids are like {given[0][:80]!r}."
-        )
-    return [place[name] for name in wanted]
 
 
 # -- formats

@@ -13,17 +13,22 @@ _PGP = re.compile(
 _LONG_LINES = re.compile(r"\n\S{56,78}[ \t]*\n\S{56}")
 
 
+def cut(pattern: re.Pattern[str], text: str, dropped: list[str], blank: str = " ") -> str:
+    """Replace what matches by a blank, and remember it."""
+
+    def replaced(found: re.Match[str]) -> str:
+        dropped.append(found[0])
+        return blank
+
+    return pattern.sub(replaced, text)
+
+
 def drop_attachments(text: str, dropped: list[str]) -> str:
     """Drop blocks of encoded data: at least three long lines of it, or what has its own first and last line."""
-
-    def blank(found: re.Match[str]) -> str:
-        dropped.append(found[0])
-        return "\n"
-
     if "-----BEGIN PGP " in text:
-        text = _PGP.sub(blank, text)
+        text = cut(_PGP, text, dropped, "\n")
     if "\nbegin " in text or text.startswith("begin "):
-        text = _UUENCODED.sub(blank, text)
+        text = cut(_UUENCODED, text, dropped, "\n")
     if _LONG_LINES.search(text):
-        text = _BASE64.sub(blank, _UU_LINES.sub(blank, text))
+        text = cut(_BASE64, cut(_UU_LINES, text, dropped, "\n"), dropped, "\n")
     return text

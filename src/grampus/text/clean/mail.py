@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .blocks import cut
+
 _FIELD = re.compile(r"([A-Za-z][\w-]{0,40}):[ \t]*(.*)")
 _FIELDS = re.compile(f"^{_FIELD.pattern}", re.MULTILINE)
 _KNOWN = frozenset((
@@ -108,14 +110,7 @@ def drop_addresses(text: str, dropped: list[str]) -> str:
     """Drop addresses of mail and of pages on the web."""
     if "@" in text:
         text = _drop_mail_addresses(text, dropped)
-    if "://" in text or "www." in text:
-
-        def blank(found: re.Match[str]) -> str:
-            dropped.append(found[0])
-            return " "
-
-        text = _URL.sub(blank, text)
-    return text
+    return cut(_URL, text, dropped) if "://" in text or "www." in text else text
 
 
 def _drop_mail_addresses(text: str, dropped: list[str]) -> str:

@@ -6,6 +6,8 @@ import re
 from functools import partial
 from html import unescape
 
+from .blocks import cut
+
 _ELEMENTS = (
     "abbr|address|article|aside|a|base|big|blockquote|body|br|button|b|caption|center|cite|code|col|dd|del|div|dl|dt|em|"
     "embed|figure|font|footer|form|frame|h[1-6]|header|head|hr|html|iframe|img|input|ins|i|label|link|li|main|map|meta|"
@@ -58,13 +60,13 @@ def drop_markup(text: str, dropped: list[str]) -> str:
     if "<" in text and _SURE.search(text):
         for first, last in _HIDDEN:
             text = _cut_between(first, last, text, dropped)
-        text = _cut(_TAG, text, dropped)
+        text = cut(_TAG, text, dropped)
     if ";" in text and any(end in text for end in _ENDS):
-        text = _cut(_BARE_ENTITY, text, dropped)
+        text = cut(_BARE_ENTITY, text, dropped)
     if " gt" in text and "lt " in text:
         text = _REMAINS.sub(partial(_without_remains, dropped), text)
     if "quot" in text or "nbsp" in text:
-        text = _cut(_REMAINING_ENTITY, text, dropped)
+        text = cut(_REMAINING_ENTITY, text, dropped)
     return text
 
 
@@ -91,16 +93,6 @@ def _resolved(text: str, dropped: list[str]) -> str:
         dropped.extend(found)
         text = unescape(text)
     return text
-
-
-def _cut(pattern: re.Pattern[str], text: str, dropped: list[str]) -> str:
-    """Replace what matches by a blank, and remember it."""
-
-    def blank(found: re.Match[str]) -> str:
-        dropped.append(found[0])
-        return " "
-
-    return pattern.sub(blank, text)
 
 
 def _cut_between(first: re.Pattern[str], last: str, text: str, dropped: list[str]) -> str:

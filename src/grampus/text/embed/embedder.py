@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from ..._progress import Progress, as_progress
 from ...errors import InputError
 from ..corpus import Corpus
 from .model import Model, find_model
-from .store import Store, text_key
+from .store import Store, cut_words, text_key
 
 Floats = NDArray[np.float64]
 
@@ -181,9 +180,7 @@ def pieces(text: str, longest: int | None) -> list[str]:
         return []
     if longest is None or len(words) <= longest:
         return [text.strip()]
-    count = -(-len(words) // longest)
-    ends = [-(-len(words) * part // count) for part in range(count + 1)]
-    return [" ".join(words[start:end]) for start, end in pairwise(ends)]
+    return cut_words(words, -(-len(words) // longest))
 
 
 def as_embedder(embed: Any) -> Embedder:

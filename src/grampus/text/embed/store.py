@@ -18,6 +18,12 @@ _WAIT = 30.0  # seconds for another process that writes
 _TABLE = "CREATE TABLE IF NOT EXISTS rows (model BLOB, text BLOB, row BLOB, PRIMARY KEY (model, text))"
 
 
+def cut_words(words: list[str], count: int) -> list[str]:
+    """Return words as so many texts of nearly equal length."""
+    ends = [-(-len(words) * part // count) for part in range(count + 1)]
+    return [" ".join(words[start:end]) for start, end in pairwise(ends)]
+
+
 def text_key(text: str) -> bytes:
     """Return the key of a text: its content, and nothing else."""
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
@@ -107,5 +113,4 @@ def _every_piece(text: str) -> Iterator[str]:
     yield from (text, text.strip())
     words = text.split()
     for count in range(2, -(-len(words) // _SHORTEST) + 1):
-        ends = [-(-len(words) * part // count) for part in range(count + 1)]
-        yield from (" ".join(words[start:end]) for start, end in pairwise(ends))
+        yield from cut_words(words, count)

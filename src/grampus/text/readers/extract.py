@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ..._config import format_size
 from .lines import UNITS
 from .registry import BadRecord, Record, Source, Table
 
@@ -79,8 +78,7 @@ def _records(extract: Extract, split: str, source: Source) -> Iterator[Record | 
     limit, title = source.limits.max_document_bytes, one_line(extract.title)
     for number, text in _parts(extract, split):
         if len(text) > limit:
-            reason = f"larger than {format_size(limit)} (max_document_bytes)"
-            yield BadRecord(number, reason, f"is {reason}")
+            yield BadRecord.too_large(number, limit)
             continue
         if not text and split != "file":
             continue

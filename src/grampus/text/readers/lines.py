@@ -168,8 +168,6 @@ def _joined(pieces: Iterator[str], limit: int) -> Iterator[Record | BadRecord]:
 
 def _document(source: Source) -> Iterator[Record | BadRecord]:
     limit, encoding = source.limits.max_document_bytes, source.options.encoding
-    reason = f"larger than {format_size(limit)} (max_document_bytes)"
-    too_large = BadRecord(1, reason, f"is {reason}")
     data = bytearray()
     for piece in source.chunks():
         if not data and encoding is None and (what := looks_binary(piece[:8192])):
@@ -177,12 +175,12 @@ def _document(source: Source) -> Iterator[Record | BadRecord]:
             return
         data += piece
         if len(data) > limit:
-            yield too_large
+            yield BadRecord.too_large(1, limit)
             return
     text = decode(bytes(data), source.name, encoding, source.log)
     # UTF-8 takes up to three times the bytes of another encoding.
     if 3 * len(data) > limit and len(text.encode("utf-8", "surrogatepass")) > limit:
-        yield too_large
+        yield BadRecord.too_large(1, limit)
     else:
         yield Record(1, {"text": text, "title": first_heading(text)})
 

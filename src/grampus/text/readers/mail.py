@@ -10,7 +10,6 @@ from email.policy import Compat32
 from email.utils import parsedate_to_datetime
 from typing import Any
 
-from ..._config import format_size
 from ...errors import CorpusError
 from .decode import check_encoding, decode
 from .extract import one_line, tidy
@@ -123,8 +122,7 @@ def _messages(source: Source) -> Iterator[Record | BadRecord]:
     attached = 0
     for number, data in enumerate(_split_mbox(source.chunks(), limit, source.name), 1):
         if data is None:
-            reason = f"larger than {format_size(limit)} (max_document_bytes)"
-            yield BadRecord(number, reason, f"is {reason}")
+            yield BadRecord.too_large(number, limit)
             continue
         try:
             values = read_message(data, f"{source.name} message {number}", source.log)

@@ -9,7 +9,6 @@ from datetime import date
 from itertools import chain, islice
 from typing import IO
 
-from ..._config import format_size
 from ..._outputs import is_page
 from ...errors import CorpusError, MissingExtraError
 from ..files import FileRecord
@@ -162,8 +161,7 @@ def _row(record: Record, columns: Columns, source: Source) -> Record | BadRecord
         and 4 * len(text) > limit
         and len(text.encode("utf-8", "replace") if isinstance(text, str) else text) > limit
     ):
-        reason = f"larger than {format_size(limit)} (max_document_bytes)"
-        return BadRecord(record.number, reason, f"is {reason}")
+        return BadRecord.too_large(record.number, limit)
     values: dict[str, object] = {"text": text}
     for name, column in (("path", columns.id), ("title", columns.title), ("date", columns.date)):
         value = None if column is None else record.values.get(column)

@@ -51,6 +51,12 @@ class BadRecord(NamedTuple):
     kind: str
     reason: str
 
+    @classmethod
+    def too_large(cls, number: int, limit: float) -> BadRecord:
+        """Return the record of a document beyond `ReadLimits.max_document_bytes`."""
+        reason = f"larger than {format_size(limit)} (max_document_bytes)"
+        return cls(number, reason, f"is {reason}")
+
 
 @dataclass(frozen=True)
 class Table:
