@@ -250,6 +250,15 @@ def evidence(ks, means, null=0.1, spread=0.01, draws=6):
     return Evidence(np.array(ks), scores, without, 1000)
 
 
+@pytest.mark.parametrize("k", ["auto", 2])
+def test_kernels_of_similarities_that_are_not_negative_choose_k_on_dense_rows(k):
+    rng = np.random.default_rng(0)
+    rows = np.abs(np.repeat(np.eye(3), 20, axis=0) + 0.2 * rng.standard_normal((60, 3)))
+    for kernel in ("cosine|power(0.6)|map", "cosine|power(0.6) + linear|centre"):
+        model = DocumentClusterer(k, kernel=kernel).fit(rows)
+        assert len(set(model.labels_)) == (3 if k == "auto" else 2)
+
+
 def test_levels_are_apart_and_supported():
     ks = [2, 3, 4, 6, 8, 12, 20, 30]
     found = decide(evidence(ks, [0.5, 0.7, 0.5, 0.5, 0.8, 0.5, 0.5, 0.7]))

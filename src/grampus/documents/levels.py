@@ -27,7 +27,7 @@ from ..select.levels import (
     without_groups,
 )
 from ..select.nested import by_size, nested
-from ..select.ungrouped import ungrouped, ungrouped_gram
+from ..select.ungrouped import takes_drawn, ungrouped, ungrouped_gram
 from .effort import LEVELS, Effort
 from .inputs import Inputs
 
@@ -66,7 +66,7 @@ def check_groups(
         entropy = tuple(seed_words(seed))
         part, rows = sample(base, CHECKED_DOCUMENTS, entropy)
         drawn = take_rows(inputs.features, heavy[rows])
-        costly = kernel.is_precomputed or "text" in kernel.inputs
+        costly = "text" in kernel.inputs or not takes_drawn(kernel, inputs.features)
 
         def without(rng: np.random.Generator) -> Gram:
             return ungrouped_gram(part, rng) if costly else kernel.gram(ungrouped(drawn, rng)).split_shift()[0]

@@ -36,6 +36,8 @@ class Transform(Spelled, ABC):
         Whether a self-similarity of 0 stays 0.
     has_landmarks : bool
         Whether it compares all documents with a few of them.
+    takes_negative : bool
+        Whether it is defined for similarities below 0.
 
     Examples
     --------
@@ -51,6 +53,7 @@ class Transform(Spelled, ABC):
     divides: ClassVar[bool] = False
     keeps_zero: ClassVar[bool] = False
     has_landmarks: ClassVar[bool] = False
+    takes_negative: ClassVar[bool] = True
 
     @abstractmethod
     def __call__(self, gram: Gram) -> Gram:

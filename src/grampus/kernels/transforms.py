@@ -83,6 +83,7 @@ class Power(Transform):
     formula: ClassVar[str] = "K(x, y)^exponent"
     learns: ClassVar[bool] = False
     keeps_zero: ClassVar[bool] = True
+    takes_negative: ClassVar[bool] = False
     exponent: float
 
     def __post_init__(self) -> None:

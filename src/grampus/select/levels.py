@@ -21,7 +21,7 @@ from ..kernels import Kernel, parse_kernel
 from .evidence import DOCUMENTS, FEWEST, PER_CLUSTER, Evidence, grid, measure_evidence, split_scores
 from .nested import nested
 from .splits import Entropy, check_ks, keyed_generator
-from .ungrouped import ungrouped, ungrouped_gram
+from .ungrouped import takes_drawn, ungrouped, ungrouped_gram
 
 # How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
 CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 25.0}
@@ -215,7 +215,7 @@ def without_groups(
     """
 
     def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
-        if kernel is None or kernel.is_precomputed:
+        if kernel is None or not takes_drawn(kernel, documents):
             return ungrouped_gram(gram.take(rows), rng)
         some = take_rows(documents, rows if places is None else places[rows])
         return kernel.gram(ungrouped(some, rng)).split_shift()[0]

@@ -19,6 +19,7 @@ from .._parallel import blas_threads
 from ..gram import Gram, LinearGram, normalise
 from ..gram.eigen import eigenpairs
 from ..gram.lapack import symmetric_eigh
+from ..kernels import Kernel
 
 ROUNDS = 5  # trades of every document; more change nothing that can be measured
 COMPONENTS = 64  # of a Gram without explicit features
@@ -48,6 +49,18 @@ def ungrouped(documents: Any, rng: np.random.Generator) -> Any:
     if isinstance(documents, np.ndarray):
         return _gaussian(documents, rng)
     return _dealt(documents, rng)
+
+
+def takes_drawn(kernel: Kernel, documents: Any) -> bool:
+    """Return whether a kernel takes what `ungrouped` draws: dense rows have negative entries, whatever these have."""
+    inputs = documents.values() if isinstance(documents, dict) else (documents,)
+    dense = any(isinstance(rows, np.ndarray) for rows in inputs)
+    return not kernel.is_precomputed and (not dense or _takes_negative(kernel))
+
+
+def _takes_negative(kernel: Kernel) -> bool:
+    parts = (*kernel.parts, *kernel.source.parts)
+    return all(one.takes_negative for one in kernel.transforms) and all(map(_takes_negative, parts))
 
 
 def ungrouped_gram(gram: Gram, rng: np.random.Generator) -> Gram:
