@@ -71,6 +71,15 @@ def test_an_error_leaves_no_scratch(news, run, monkeypatch, made_before):
     assert (list(scratch.iterdir()) == []) if made_before else not scratch.exists()
 
 
+def test_a_dry_run_in_parts_predicts_and_stops(news, run):
+    given = (news / "*.jsonl", "-k", "2", "--scratch", news / "scratch", "--dry-run", "--out", news / "run")
+    status, out = run(*given)
+    assert (status, out.startswith("Working in parts on disk")) == (0, True), out
+    assert list(json.loads(run(*given, "--json")[1])) == ["plan"]
+    assert not (news / "run").exists()
+    assert not (news / "scratch").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -249,6 +249,9 @@ def _run(options: Options, progress: Progress) -> Run | None:
         if options.known.known:
             raise click.UsageError(f"{options.known.settings.path}: [guide] cannot be used in parts.")
         assert pieces is not None
+        if options.dry_run:
+            _show_plan(plan.sentence, options.output)
+            return None
         made = options.parts.fit(model, pieces, plan, progress, silent=options.output.silent)
         made = options.naming.apply(made, options.out, progress)
         source = replace(made.provenance, columns=options.documents.columns, command=line, source=options.source)
@@ -263,6 +266,14 @@ def _run(options: Options, progress: Progress) -> Run | None:
     made = options.naming.apply(model.run_, options.out, progress)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
+
+
+def _show_plan(sentence: str, output: OutputOptions) -> None:
+    """Print what working in parts is predicted to take."""
+    if output.as_json:
+        print_json({"plan": sentence})
+    elif not output.quiet:
+        say(console(), sentence)
 
 
 def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None:
