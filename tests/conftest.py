@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -49,7 +50,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say how many tests were skipped, and fail where every test must run."""
+    """Add up what tests counted, say how many were skipped, and fail where every test must run."""
+    counts: Counter[str] = Counter()
+    for report in (one for listed in terminalreporter.stats.values() for one in listed):
+        for name, count in report.user_properties if getattr(report, "when", "") == "teardown" else ():
+            counts[name] += count
+    if counts:
+        terminalreporter.write_line("Counted: " + ", ".join(f"{counts[name]:.0f} {name}" for name in sorted(counts)))
     skipped = len(terminalreporter.stats.get("skipped", []))
     if skipped:
         terminalreporter.write_line(
