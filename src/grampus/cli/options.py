@@ -165,8 +165,11 @@ class VectorOptions:
         from ..kernels import parse_kernel
         from ..text import read_embeddings
 
+        reads = ("embedding",) if kernel == KERNEL else parse_kernel(kernel).inputs
+        if not {"terms", "embedding"} & set(reads):
+            raise click.UsageError(f"--embeddings must be read by the kernel; {kernel!r} does not. Add '@embedding'.")
         rows = read_embeddings(self.embeddings, corpus.ids)
-        if kernel != KERNEL and parse_kernel(kernel).inputs == ("terms",):
+        if reads == ("terms",):
             return rows, corpus
         return corpus.with_input("embedding", rows), None
 
