@@ -128,9 +128,9 @@ def relative_error(
     blocks = check_integer(blocks, "blocks", low=2)
     size = min(check_integer(size, "size", low=2), n)
     rng = np.random.default_rng(check_integer(random_state, "random_state", low=0))
-    own = gram.diagonal().astype(np.float64)
-    gap = own - approximation.diagonal()
-    error, norm = float(gap @ gap), float(own @ own)  # squared; the diagonal's share is exact
+    diagonal = gram.diagonal().astype(np.float64)
+    gap = diagonal - approximation.diagonal()
+    error, norm = float(gap @ gap), float(diagonal @ diagonal)  # squared; the diagonal's share is exact
     if n > 1:
         drawn = [_block(gram, approximation, size, rng) for _ in range(blocks if size < n else 1)]
         pairs = n * (n - 1.0)

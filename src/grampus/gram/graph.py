@@ -263,9 +263,9 @@ def positive_part(gram: Gram) -> tuple[Gram, float]:
             "grampus.config."
         )
     matrix = gram.dense()
-    own = np.maximum(matrix.diagonal(), 0.0)
+    diagonal = np.maximum(matrix.diagonal(), 0.0)
     matrix[matrix < _NOISE[gram.dtype.name] * largest] = 0.0
-    np.fill_diagonal(matrix, own)
+    np.fill_diagonal(matrix, diagonal)
     return DenseGram.trusted(matrix), count / n**2
 
 
@@ -305,9 +305,9 @@ def degrees(gram: Gram, *, loops: bool = False, among: Array | None = None) -> A
         raise InputError("The similarities must be finite; some are NaN or infinite.")
     if loops:
         return sums
-    own = among * gram.diagonal()
-    rest = sums - own
-    rest[np.abs(rest) <= 1e-13 * n**0.5 * np.abs(own)] = 0.0
+    self_links = among * gram.diagonal()
+    rest = sums - self_links
+    rest[np.abs(rest) <= 1e-13 * n**0.5 * np.abs(self_links)] = 0.0
     return rest
 
 
@@ -320,12 +320,12 @@ def components(gram: Gram) -> NDArray[np.intp]:
     base, _ = gram.split_shift()
     explicit = base.features()
     if isinstance(base, SparseGram):
-        found = connected_components(base.matrix > 0, directed=False)[1]
+        labels = connected_components(base.matrix > 0, directed=False)[1]
     elif explicit is not None and is_sparse(explicit.rows) and explicit.non_negative():
-        found = _through_terms(explicit.rows, explicit.scale)
+        labels = _through_terms(explicit.rows, explicit.scale)
     else:
-        found = _by_rows(base)
-    _, first, label, count = np.unique(found, return_index=True, return_inverse=True, return_counts=True)
+        labels = _by_rows(base)
+    _, first, label, count = np.unique(labels, return_index=True, return_inverse=True, return_counts=True)
     rank = np.empty(len(first), dtype=np.intp)
     rank[np.lexsort((first, -count))] = np.arange(len(first))
     return rank[label.reshape(-1)]
@@ -351,18 +351,18 @@ def _through_terms(features: Any, scale: Array) -> NDArray[np.intp]:
 def _by_rows(gram: Gram) -> NDArray[np.intp]:
     """Search the graph, some rows at a time; in a dense graph the first rows reach everything."""
     n = len(gram)
-    found, label = np.full(n, -1, dtype=np.intp), 0
-    while (found < 0).any():
-        frontier = np.flatnonzero(found < 0)[:1]
-        found[frontier] = label
+    labels, label = np.full(n, -1, dtype=np.intp), 0
+    while (labels < 0).any():
+        frontier = np.flatnonzero(labels < 0)[:1]
+        labels[frontier] = label
         while len(frontier):
             reached = np.zeros(n, dtype=bool)
             for part in tiles(len(frontier), 16 * n):
-                unseen = np.flatnonzero((found < 0) & ~reached)
+                unseen = np.flatnonzero((labels < 0) & ~reached)
                 if len(unseen) == 0:
                     break
                 reached[unseen] |= (gram._block(frontier[part], unseen) > 0).any(axis=0)
             frontier = np.flatnonzero(reached)
-            found[frontier] = label
+            labels[frontier] = label
         label += 1
-    return found
+    return labels

@@ -394,9 +394,9 @@ class FunctionGram(SourceGram):
             )
         # Entries on the diagonal: rounding inside the function must not make them differ from the self-similarities.
         i, j = matches(as_numpy(rows), as_numpy(cols))
-        own = self._self[rows]
+        diagonal = self._self[rows]
         i, j = self.namespace.asarray(i), self.namespace.asarray(j)
-        block[i, j] = own[i]
+        block[i, j] = diagonal[i]
         return block
 
     def _diagonal(self) -> Array:
