@@ -136,9 +136,9 @@ def consensus(
     n, views = codes.shape
     k = check_integer(n_clusters, "n_clusters", low=1, high=n, of=" (the number of documents)")
     scale, weights = _view_weights(view_weight, views), check_weights(sample_weight, n)
-    seen = (codes >= 0).any(axis=1)
+    clustered = (codes >= 0).any(axis=1)
     rows, group = _distinct(codes)
-    mass = np.bincount(group, weights=np.where(seen, weights, 0.0), minlength=len(rows))
+    mass = np.bincount(group, weights=np.where(clustered, weights, 0.0), minlength=len(rows))
     if not mass.sum() > 0:
         raise InputError("partitions must cluster at least one document of positive weight; all labels are −1.")
     gram: Gram = _memberships(rows, scale)
@@ -149,7 +149,7 @@ def consensus(
         warnings.warn(
             f"Only {distinct} of {k} clusters: all views treat the other documents like one of these.", stacklevel=2
         )
-    found = kernel_kmeans(
+    clustering = kernel_kmeans(
         gram,
         min(k, distinct),
         init="k-means++",
@@ -158,13 +158,13 @@ def consensus(
         random_state=random_state,
         progress=progress,
     )
-    apart = np.where((rows >= 0).any(axis=1), found.labels, -1)
+    apart = np.where((rows >= 0).any(axis=1), clustering.labels, -1)
     sure = _confidence(_memberships(rows, scale), (rows >= 0) @ scale, apart, mass)
-    whole = found.take(group)
+    whole = clustering.take(group)
     labels = apart[group]
-    own = {each.name: getattr(whole, each.name) for each in fields(Clustering)} | {"labels": labels, "n_clusters": k}
+    values = {each.name: getattr(whole, each.name) for each in fields(Clustering)} | {"labels": labels, "n_clusters": k}
     agreement = np.array([nmi(labels[view >= 0], view[view >= 0]) if (view >= 0).any() else np.nan for view in codes.T])
-    return Consensus(**own, confidence=sure[group], agreement=agreement)
+    return Consensus(**values, confidence=sure[group], agreement=agreement)
 
 
 def _codes(partitions: Partitions) -> NDArray[np.intp]:
@@ -271,12 +271,12 @@ def _confidence(gram: Gram, share: Array, labels: NDArray[np.intp], mass: Array)
     inside = labels >= 0
     sizes = np.bincount(labels[inside], weights=mass[inside], minlength=k)
     sums = gram.sum_by(labels, k, mass)
-    own = np.maximum(labels, 0)
-    at = np.arange(len(labels))
+    label = np.maximum(labels, 0)
+    rows = np.arange(len(labels))
     itself = np.where(mass > 0, 1.0, 0.0)
-    company = sizes[own] - itself
-    mean = np.divide(sums[at, own] - itself * share, company, out=np.full(len(own), np.nan), where=company > 0)
+    company = sizes[label] - itself
+    mean = np.divide(sums[rows, label] - itself * share, company, out=np.full(len(rows), np.nan), where=company > 0)
     others = np.divide(sums, sizes, out=np.zeros_like(sums), where=sizes > 0)
-    others[at, own] = 0.0
-    scaled = np.divide(mean - others.max(axis=1), share, out=np.full(len(own), np.nan), where=share > 0)
+    others[rows, label] = 0.0
+    scaled = np.divide(mean - others.max(axis=1), share, out=np.full(len(rows), np.nan), where=share > 0)
     return np.where(inside, scaled.clip(0.0, 1.0), np.nan)

@@ -76,14 +76,15 @@ class Centroids:
         """Return the centroids of a partition; costs one product."""
         base, sigma = gram.split_shift()
         inside = np.flatnonzero(labels >= 0)
-        own = labels[inside]
-        sizes = np.bincount(own, weights=weights[inside], minlength=k)
+        clusters = labels[inside]
+        sizes = np.bincount(clusters, weights=weights[inside], minlength=k)
         shares = np.zeros(len(labels))
-        shares[inside] = np.divide(weights[inside], sizes[own], out=np.zeros(len(own)), where=sizes[own] > 0)
+        size = sizes[clusters]
+        shares[inside] = np.divide(weights[inside], size, out=np.zeros(len(size)), where=size > 0)
         similar = base.sum_by(labels, k, shares)
-        part = shares[inside] * similar[inside, own]
-        part += sigma * shares[inside] * np.minimum(weights[inside], 1.0) / np.where(sizes[own] > 0, sizes[own], 1.0)
-        norms = np.where(sizes > 0, np.bincount(own, weights=part, minlength=k), np.inf)
+        part = shares[inside] * similar[inside, clusters]
+        part += sigma * shares[inside] * np.minimum(weights[inside], 1.0) / np.where(size > 0, size, 1.0)
+        norms = np.where(sizes > 0, np.bincount(clusters, weights=part, minlength=k), np.inf)
         return cls(gram, labels, shares, norms, similar)
 
     def fitted(self) -> Array:

@@ -110,17 +110,17 @@ def kernel_kmeans(
     rngs = generators(random_state, n_init)
     if isinstance(init, str) and init == "pddp":
         rngs = rngs[:1]  # always the same start
-    given = None if isinstance(init, str) else given_starts(init, n, k, n_init)
+    starts = None if isinstance(init, str) else given_starts(init, n, k, n_init)
 
     ordered, order = gram.canonical()
     base, sigma = ordered.split_shift()
     weights, group = weights[order], ordered.documents().group
-    total = len(rngs) if given is None else len(given)
+    total = len(rngs) if starts is None else len(starts)
     batch = Batch(base, replace(chosen, shift=sigma), [k], total, weights=weights, max_iter=max_iter)
 
     def draw(part: slice) -> Labels:
-        if given is not None:
-            return given[part][:, order]
+        if starts is not None:
+            return starts[part][:, order]
         return start_labels(init, base, k, weights, rngs[part], group)
 
     runs = _run_all(batch, k, draw, total, as_progress(progress))
@@ -130,7 +130,7 @@ def kernel_kmeans(
     if filled < k:
         warnings.warn(f"Only {filled} of {k} clusters: no more documents are distinct.", stacklevel=2)
     logger.debug("kernel k-means: %d starts, best objective %g", len(runs), runs.objective[best])
-    found = Clustering(
+    clustering = Clustering(
         labels=labels,
         objective=float(runs.objective[best]) - gain,
         n_iter=int(runs.n_iter[best]),
@@ -140,7 +140,7 @@ def kernel_kmeans(
         polish_gain=gain,
         runs=runs,
     )
-    return found.take(np.argsort(order))
+    return clustering.take(np.argsort(order))
 
 
 def _run_all(

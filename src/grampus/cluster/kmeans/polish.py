@@ -56,8 +56,8 @@ class _Walk:
             gram.sum_by(self.labels, k, weights)
         )  # a cluster's sums are read and written together
         self.sizes = np.bincount(self.labels, weights=weights, minlength=k)
-        own = self.sums[np.arange(len(labels)), self.labels]
-        self.within = np.bincount(self.labels, weights=weights * own, minlength=k)
+        to_cluster = self.sums[np.arange(len(labels)), self.labels]
+        self.within = np.bincount(self.labels, weights=weights * to_cluster, minlength=k)
         self.loss, self.cost = np.empty(len(labels)), np.empty((k, len(labels)))
         for cluster in range(k):
             self.update(cluster)
@@ -119,9 +119,9 @@ class _Walk:
         """Move a document; costs one row of the Gram."""
         row = self.gram.block([document])[0].astype(np.float64, copy=False)
         w, old = self.weights[document], self.labels[document]
-        own = self.diagonal[document]
-        self.within[old] += w * (w * own - 2.0 * self.sums[document, old])
-        self.within[cluster] += w * (w * own + 2.0 * self.sums[document, cluster])
+        squared = self.diagonal[document]
+        self.within[old] += w * (w * squared - 2.0 * self.sums[document, old])
+        self.within[cluster] += w * (w * squared + 2.0 * self.sums[document, cluster])
         self.sums[:, old] -= w * row
         self.sums[:, cluster] += w * row
         self.sizes[old] -= w

@@ -68,12 +68,12 @@ def distinct_groups(group: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[
 def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
     """Return labels that were given, one partition or one for each start, shape (partitions, n)."""
     try:
-        given = np.atleast_2d(np.asarray(init))
+        partitions = np.atleast_2d(np.asarray(init))
     except ValueError:
         raise InputError(
             f"init must be labels of shape ({n},) or ({starts}, {n}); got rows of unequal length."
         ) from None
-    labels = np.array([check_labels(row, n) for row in given], dtype=np.int32)
+    labels = np.array([check_labels(row, n) for row in partitions], dtype=np.int32)
     if labels.max() >= k:
         raise InputError(f"init has {labels.max() + 1} different labels; n_clusters allows {k}.")
     if len(labels) not in (1, starts):

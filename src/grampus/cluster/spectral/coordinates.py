@@ -107,7 +107,7 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
         )
     kept = int(positive[:count].sum())
     vectors, roots = pairs.vectors[:, :kept], np.sqrt(pairs.values[:kept])
-    found = KernelEmbedding(
+    embedding = KernelEmbedding(
         coordinates=vectors * roots,
         eigenvalues=pairs.values[:kept],
         plane=_plane(pairs, limit),
@@ -115,7 +115,7 @@ def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
         dropped=asked[kept:],
         coefficients=vectors / roots,
     )
-    return found.take(np.argsort(order))
+    return embedding.take(np.argsort(order))
 
 
 def _leading(gram: Gram, count: int) -> tuple[Eigenpairs, float]:

@@ -58,7 +58,7 @@ def kernel_pca_kmeans(
     else:
         count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
     gram, order = gram.canonical()
-    found = cluster_embedded(
+    clustering = cluster_embedded(
         kernel_embedding(gram, count),
         gram.documents(),
         k,
@@ -68,7 +68,7 @@ def kernel_pca_kmeans(
         max_iter=max_iter,
         random_state=random_state,
     )
-    return found.take(np.argsort(order))
+    return clustering.take(np.argsort(order))
 
 
 class KernelPCAKMeans(EmbeddedEstimator):

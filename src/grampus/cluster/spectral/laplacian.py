@@ -235,8 +235,8 @@ def _links(gram: Gram, n_neighbors: int | None, loops: bool) -> tuple[Gram, floa
     if n_neighbors is not None:
         graph = neighbour_graph(base, n_neighbors)
         if loops:
-            own = np.maximum(base.diagonal(), 0.0).astype(np.float64)
-            graph = SparseGram(graph.matrix + sp.diags_array(own).tocsr())
+            diagonal = np.maximum(base.diagonal(), 0.0).astype(np.float64)
+            graph = SparseGram(graph.matrix + sp.diags_array(diagonal).tocsr())
         return graph, 0.0
     positive, share = positive_part(base)
     if share > 0:
@@ -284,15 +284,15 @@ def _eigenvectors(
     more = wanted - known.shape[1]
     if more <= 0:
         return np.zeros(wanted), known[:, :wanted], "known"
-    own = np.zeros(len(degree)) if loops else graph.diagonal().astype(np.float64)
+    diagonal = np.zeros(len(degree)) if loops else graph.diagonal().astype(np.float64)
     if laplacian == "unnormalised":
         low, top = 3.0 * float(degree.max()), 0.0
         scale = (degree > 0).astype(np.float64)
-        added = -own * scale - degree
+        added = -diagonal * scale - degree
     else:
         low, top = 3.0, 1.0
         scale = inverse_root(degree)
-        added = -(scale**2) * own
+        added = -(scale**2) * diagonal
     added[degree <= 0] = -low  # documents without links come after everything else
     pairs = eigenpairs(GraphOperator(graph, scale, added, known, low), more)
     if pairs.values[0] > top + 1e-6 * low:

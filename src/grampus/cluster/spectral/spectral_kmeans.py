@@ -65,7 +65,7 @@ def spectral_kmeans(
     gram, order = gram.canonical()
     placed = spectral_embedding(gram, k, laplacian=laplacian, n_neighbors=n_neighbors, loops=loops)
     weights = (placed.degrees > 0).astype(np.float64) if len(placed.isolated) else None
-    found = cluster_embedded(
+    clustering = cluster_embedded(
         _without_blind(placed, gram, loops),
         gram.documents(),
         k,
@@ -75,7 +75,7 @@ def spectral_kmeans(
         max_iter=max_iter,
         random_state=random_state,
     )
-    return found.take(np.argsort(order))
+    return clustering.take(np.argsort(order))
 
 
 def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> SpectralEmbedding:

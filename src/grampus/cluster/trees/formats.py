@@ -78,8 +78,8 @@ def linkage(leaves: Sequence[Any], splits: Sequence[Any], of: str) -> Array:
         return total[0], height, total[2]
 
     for number, leaf in enumerate(leaves):
-        own = [(number, 0.0, 1)] if of == "leaves" else [(int(member), 0.0, 1) for member in leaf.members]
-        done[leaf.index] = join(own, 0.0)
+        observations = [(number, 0.0, 1)] if of == "leaves" else [(int(member), 0.0, 1) for member in leaf.members]
+        done[leaf.index] = join(observations, 0.0)
     # Low nodes first; a node is never lower than its children, even if the Gram is not positive semi-definite.
     for node in sorted(splits, key=lambda node: node.order, reverse=True):
         parts = [done[child] for child in node.children]

@@ -161,20 +161,20 @@ class Cutting:
 
     def __call__(self, node: Part, n_components: int) -> Proposal | None:
         """Divide by the sign pattern of the projections on `n_components` components, each less its threshold."""
-        seen = node if self.inputs is None else self.inputs.part(node)
-        found = eigenpairs(
-            CentredPart(seen),
-            min(n_components, len(seen)),
-            start=seen.start,
+        part = node if self.inputs is None else self.inputs.part(node)
+        pairs = eigenpairs(
+            CentredPart(part),
+            min(n_components, len(part)),
+            start=part.start,
             tolerance=_TOLERANCE,
-            floor=seen.floor,
-            probe=seen.rows is None,  # for a matrix, find mirror images: documents may be identified by position only
+            floor=part.floor,
+            probe=part.rows is None,  # for a matrix, find mirror images: documents may be identified by position only
         )
-        count = len(found.values)
+        count = len(pairs.values)
         if count == 0:
             return None
-        coefficients = found.vectors / np.sqrt(found.values)
-        scores = np.stack([seen.product(column) for column in coefficients.T], axis=1)
+        coefficients = pairs.vectors / np.sqrt(pairs.values)
+        scores = np.stack([part.product(column) for column in coefficients.T], axis=1)
         offset = scores.mean(axis=0)
         projections = scores - offset
         ties = TIE * np.abs(projections).max(axis=0)
@@ -185,7 +185,7 @@ class Cutting:
         if len(patterns) < 2:
             return None
         split = Split(
-            coefficients, offset, thresholds, patterns.astype(np.intp), ties, found.values, _gap(found), 0.0,
+            coefficients, offset, thresholds, patterns.astype(np.intp), ties, pairs.values, _gap(pairs), 0.0,
             self.inputs is not None,
         )  # fmt: skip
         return Proposal(parts.reshape(-1).astype(np.intp), split)
@@ -197,7 +197,7 @@ def _gap(found: Eigenpairs) -> float:
     return float(-np.diff(values).max() / values[0])
 
 
-def by_centroids(node: Part, parts: NDArray[np.intp], found: Split | None) -> Split:
+def by_centroids(node: Part, parts: NDArray[np.intp], initial: Split | None) -> Split:
     """Return a split by the nearest centroid of its parts, with the eigenvalues of the initial cut."""
     count = int(parts.max()) + 1
     coefficients = np.zeros((len(node), count))
@@ -210,8 +210,8 @@ def by_centroids(node: Part, parts: NDArray[np.intp], found: Split | None) -> Sp
         np.empty(0),
         np.arange(count),
         np.zeros(count),
-        found.eigenvalues if found else np.empty(0),
-        found.eigengap if found else float("nan"),
+        initial.eigenvalues if initial else np.empty(0),
+        initial.eigengap if initial else float("nan"),
         0.0,
     )
 

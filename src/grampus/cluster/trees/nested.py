@@ -118,13 +118,13 @@ def merges(
     scatter = (trace - np.diag(total) / sizes).tolist()
     order = _native.ward(total, sizes, np.array(groups, dtype=np.int64).reshape(len(groups), k))
     joins = [(one, other) for one, other in order.tolist()]
-    mass, own = [*sizes.tolist()], [*trace.tolist()]
+    mass, traces = [*sizes.tolist()], [*trace.tolist()]
     members = [np.eye(k, dtype=bool)[c] for c in range(k)]
     for one, other in joins:
         members.append(members[one] | members[other])
         mass.append(mass[one] + mass[other])
-        own.append(own[one] + own[other])
-        scatter.append(float(own[-1] - total[np.ix_(members[-1], members[-1])].sum() / mass[-1]))
+        traces.append(traces[one] + traces[other])
+        scatter.append(float(traces[-1] - total[np.ix_(members[-1], members[-1])].sum() / mass[-1]))
     return scatter, joins
 
 
