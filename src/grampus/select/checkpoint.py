@@ -52,18 +52,18 @@ class Checkpoint:
         if folder.exists() and not folder.is_dir():
             raise InputError(f"checkpoint must be a folder; {folder} is a file.")
         folder.mkdir(parents=True, exist_ok=True)
-        found = read_manifest(folder)
+        begun = read_manifest(folder)
         manifest = {"format": FORMAT, "grampus": __version__, **manifest}
-        if found is None:
+        if begun is None:
             if any(file.suffix != _TEMPORARY for file in folder.iterdir()):
                 raise InputError(f"checkpoint {folder} is not empty and holds no {_MANIFEST}. Use an empty folder.")
             write_file(folder / _MANIFEST, json.dumps(manifest, indent=1).encode())
         else:
             for key, meaning in _MEANINGS.items():
-                if found.get(key) != manifest.get(key):
+                if begun.get(key) != manifest.get(key):
                     raise InputError(
                         f"checkpoint {folder} belongs to another job: {meaning} differs "
-                        f"({_short(found.get(key))} there, {_short(manifest.get(key))} here). Use another folder."
+                        f"({_short(begun.get(key))} there, {_short(manifest.get(key))} here). Use another folder."
                     )
         for leftover in folder.glob(f"*{_TEMPORARY}"):  # of a process that was killed
             leftover.unlink(missing_ok=True)

@@ -96,14 +96,14 @@ def _widths(gram: Gram, partitions: Sequence[NDArray[np.intp]]) -> list[Array]:
             here = np.arange(len(distance))
             distance[here, here + rows.start] = 0.0
             for labels, size, width in zip(partitions, sizes, widths, strict=True):
-                sums, own = sum_groups(distance, labels, len(size)), labels[rows]
-                company = size[own] - 1.0
-                a = np.divide(sums[here, own], company, out=np.zeros(len(own)), where=company > 0)
+                sums, cluster = sum_groups(distance, labels, len(size)), labels[rows]
+                company = size[cluster] - 1.0
+                a = np.divide(sums[here, cluster], company, out=np.zeros(len(cluster)), where=company > 0)
                 means = sums / size
-                means[here, own] = np.inf
+                means[here, cluster] = np.inf
                 b = means.min(axis=1)
                 larger = np.maximum(a, b)
-                width[rows] = np.divide(b - a, larger, out=np.zeros(len(own)), where=(company > 0) & (larger > 0))
+                width[rows] = np.divide(b - a, larger, out=np.zeros(len(cluster)), where=(company > 0) & (larger > 0))
     return widths
 
 

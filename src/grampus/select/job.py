@@ -161,8 +161,8 @@ class ScoringJob:
 
     def score(self, kept: Checkpoint, report: Progress) -> list[Scores]:
         """Return the scores of every k; those that are finished already are read."""
-        found = {k: kept.load(_name(k), Scores) for k in self.ks}
-        parts: dict[int, list[Scores]] = {k: [] for k in self.ks if found[k] is None}
+        finished = {k: kept.load(_name(k), Scores) for k in self.ks}
+        parts: dict[int, list[Scores]] = {k: [] for k in self.ks if finished[k] is None}
         each = self.splitter.splits.n
         done, total = each * (len(self.ks) - len(parts)), each * len(self.ks)
         report("choosing k", done, total)
@@ -171,9 +171,9 @@ class ScoringJob:
             done += len(part.scores)
             report("choosing k", done, total)
             if sum(len(part.scores) for part in parts[k]) == each:
-                found[k] = whole = _joined(parts[k])
+                finished[k] = whole = _joined(parts[k])
                 kept.save(_name(k), whole._asdict())
-        return [scores for scores in found.values() if scores is not None]
+        return [scores for scores in finished.values() if scores is not None]
 
     def _parts(self, ks: Sequence[int]) -> Iterator[tuple[int, Scores]]:
         """Yield every k with the scores of each batch of splits.

@@ -318,35 +318,35 @@ def _between(seen: Evidence) -> list[int]:
     return sorted(more - set(seen.ks.tolist()))
 
 
-def _with(seen: Evidence, gram: Gram, more: list[int], entropy: Entropy, report: Progress) -> Evidence:
+def _with(evidence: Evidence, gram: Gram, more: list[int], entropy: Entropy, report: Progress) -> Evidence:
     """Return evidence with further values of k."""
-    scores = split_scores(gram, more, entropy, range(len(seen.scores)), report, 0, len(more))
-    scale, wanted = np.log(seen.ks), np.log(more)
-    null = np.stack([np.interp(wanted, scale, row) for row in seen.null])
-    ks = np.concatenate([seen.ks, more])
+    scores = split_scores(gram, more, entropy, range(len(evidence.scores)), report, 0, len(more))
+    scale, wanted = np.log(evidence.ks), np.log(more)
+    null = np.stack([np.interp(wanted, scale, row) for row in evidence.null])
+    ks = np.concatenate([evidence.ks, more])
     order = np.argsort(ks)
     return Evidence(
         ks[order],
-        np.concatenate([seen.scores, scores], axis=1)[:, order],
-        np.concatenate([seen.null, null], axis=1)[:, order],
-        seen.n_documents,
+        np.concatenate([evidence.scores, scores], axis=1)[:, order],
+        np.concatenate([evidence.null, null], axis=1)[:, order],
+        evidence.n_documents,
     )
 
 
-def decide(seen: Evidence) -> Chosen:
+def decide(evidence: Evidence) -> Chosen:
     """Read the evidence: the verdict, and the number of clusters of each level."""
-    excess = seen.excess
-    supported = _beyond(seen) & (seen.surprise > SURPRISE) & (excess > EXCESS)
+    excess = evidence.excess
+    supported = _beyond(evidence) & (evidence.surprise > SURPRISE) & (excess > EXCESS)
     if not supported.any():
-        return Chosen("no groups", {"middle": 1}, seen)
-    middle = _best(seen.ks, excess, supported, "middle")
-    found = {"middle": middle}
-    likely = (seen.surprise > LIKELY) & (excess > EXCESS)  # that there are groups is settled
-    for name, inside in (("coarse", seen.ks * APART <= middle), ("fine", seen.ks >= middle * APART)):
+        return Chosen("no groups", {"middle": 1}, evidence)
+    middle = _best(evidence.ks, excess, supported, "middle")
+    ks = {"middle": middle}
+    likely = (evidence.surprise > LIKELY) & (excess > EXCESS)  # that there are groups is settled
+    for name, inside in (("coarse", evidence.ks * APART <= middle), ("fine", evidence.ks >= middle * APART)):
         if (likely & inside).any():
-            found[name] = _best(seen.ks, excess, likely & inside, name)
-    clear = excess[seen.ks == middle][0] >= CLEAR
-    return Chosen("groups" if clear else "weak groups", {name: found[name] for name in LEVELS if name in found}, seen)
+            ks[name] = _best(evidence.ks, excess, likely & inside, name)
+    clear = excess[evidence.ks == middle][0] >= CLEAR
+    return Chosen("groups" if clear else "weak groups", {name: ks[name] for name in LEVELS if name in ks}, evidence)
 
 
 def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name: str) -> int:
@@ -385,18 +385,20 @@ def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n
 
 def explain_given(chosen: Chosen, n: int) -> str:
     """Return the verdict on a number of clusters that was given, in words."""
-    k, seen = chosen.ks["middle"], chosen.evidence
-    if seen is None:
+    k, evidence = chosen.ks["middle"], chosen.evidence
+    if evidence is None:
         return (
             f"{n:,} different documents are too few to tell whether {k} clusters are groups; at least "
             f"{documents_needed(k):,} are needed."
         )
-    at = int(seen.ks[0])
+    tried = int(evidence.ks[0])
     if chosen.verdict == "no groups":
-        return f"No groups found: at k = {at}{', which was given' if at == k else ''}, {_figures(seen, at)}."
-    if not _beyond(seen)[0] or seen.excess[0] <= EXCESS:
-        return f"There are groups, but {k} is not their number: at that k {_figures(seen, at)}."
-    return f"The {k} clusters that were asked for are {chosen.verdict}: {_figures(seen, at)}."
+        return (
+            f"No groups found: at k = {tried}{', which was given' if tried == k else ''}, {_figures(evidence, tried)}."
+        )
+    if not _beyond(evidence)[0] or evidence.excess[0] <= EXCESS:
+        return f"There are groups, but {k} is not their number: at that k {_figures(evidence, tried)}."
+    return f"The {k} clusters that were asked for are {chosen.verdict}: {_figures(evidence, tried)}."
 
 
 def _figures(seen: Evidence, k: int) -> str:

@@ -66,16 +66,16 @@ def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int) -> NDArray[np
     clusters = int(labels.max()) + 1
     sizes = np.bincount(labels[labels >= 0], minlength=clusters)
     parts = _shares(_scatter(gram, labels, clusters), sizes, k)
-    found, total = np.full(len(labels), -1, dtype=np.intp), 0
+    divided, total = np.full(len(labels), -1, dtype=np.intp), 0
     for cluster, count in enumerate(parts.tolist()):
         members = np.flatnonzero(labels == cluster)
         inner = np.zeros(len(members), dtype=np.intp)
         if count > 1:
             run = kernel_kmeans(gram.take(members), count, init="k-means++", n_init=STARTS, random_state=seed)
             inner = np.unique(run.labels, return_inverse=True)[1].astype(np.intp)
-        found[members] = inner + total
+        divided[members] = inner + total
         total += int(inner.max()) + 1
-    return by_size(found)
+    return by_size(divided)
 
 
 def _scatter(gram: Gram, labels: NDArray[np.intp], k: int) -> Array:

@@ -86,21 +86,21 @@ def null_test(
         gram = gram.take(np.sort(null_generator(entropy, 0).permutation(len(gram))[:DOCUMENTS]))
     few = replace(splits, n=SPLITS, init="k-means++" if splits.init == "auto" else splits.init, n_init=1)
     cloud = Cloud.of(gram)
-    found = np.empty((DRAWS + 1, len(ks)))
+    scores = np.empty((DRAWS + 1, len(ks)))
     for draw in range(DRAWS + 1):
         report("testing for groups", draw, DRAWS + 1)
         drawn = gram if draw == 0 else cloud.draw(len(gram), null_generator(entropy, draw))
-        found[draw] = _mean_scores(drawn, rule, ks, few, entropy, threads)
+        scores[draw] = _mean_scores(drawn, rule, ks, few, entropy, threads)
     report("testing for groups", DRAWS + 1, DRAWS + 1)
-    errors = -np.log(np.maximum(1.0 - found, 0.0) + 1.0 / len(gram))  # tells 1 from 0.95 as it tells 0.5 from 0
+    errors = -np.log(np.maximum(1.0 - scores, 0.0) + 1.0 / len(gram))  # tells 1 from 0.95 as it tells 0.5 from 0
     spread = errors.std(axis=0)
-    excess = np.divide(errors - errors.mean(axis=0), spread, out=np.zeros_like(found), where=spread > 0).max(axis=1)
+    excess = np.divide(errors - errors.mean(axis=0), spread, out=np.zeros_like(scores), where=spread > 0).max(axis=1)
     return NullTest(
         p_value=float((excess >= excess[0]).mean()),
         statistic=float(excess[0]),
-        reference_mean=found[1:].mean(axis=0),
-        reference_sd=found[1:].std(axis=0, ddof=1),
-        observed=found[0],
+        reference_mean=scores[1:].mean(axis=0),
+        reference_sd=scores[1:].std(axis=0, ddof=1),
+        observed=scores[0],
         n_draws=DRAWS,
         n_splits=SPLITS,
         n_documents=len(gram),

@@ -206,8 +206,8 @@ def score_chart(choice: Any) -> str:
             continue
         bar = "█" * round(_BAR * min(max(row.mean, 0.0), 1.0))
         if row.expected is not None:
-            at = min(round(_BAR * max(row.expected, 0.0)), _BAR - 1)
-            bar = f"{bar:<{_BAR}}"[:at] + "│" + f"{bar:<{_BAR}}"[at + 1 :]
+            column = min(round(_BAR * max(row.expected, 0.0)), _BAR - 1)
+            bar = f"{bar:<{_BAR}}"[:column] + "│" + f"{bar:<{_BAR}}"[column + 1 :]
         spread = "" if row.error is None else f" ± {row.error:.3f}"
         mark = "◀ chosen" if row.standing == "chosen" else row.standing
         notes = ", ".join(part for part in (mark, row.note) if part)
@@ -384,8 +384,8 @@ class Selection(Drawable):
     def confidence(self) -> str:
         """How far to believe the choice, in words."""
         first = self.ranking[0]
-        at = self.ks.index(first)
-        score, error = self.mean[at], self.standard_error[at]
+        index = self.ks.index(first)
+        score, error = self.mean[index], self.standard_error[index]
         spread = f" ± {error:.2f}" if np.isfinite(error) else ""  # a single split has none
         words = [explain_choice(self), f"The score of k = {first} is {score:.2f}{spread}."]
         perfect = [str(k) for k, mean in zip(self.ks, self.mean, strict=True) if k != first and mean >= PERFECT]

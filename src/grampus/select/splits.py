@@ -107,8 +107,8 @@ class Splits:
         are still to join the nearest of those that have a label.
         """
         n = len(gram)
-        found = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
-        rows = iter(found)
+        starts = np.full((2 * len(numbers) * self.n_init, n), -1, dtype=np.int32)
+        rows = iter(starts)
         seeded = self.init not in ("random", "documents")
         reader, diagonal = (row_reader(gram), gram.diagonal().astype(np.float64)) if seeded else (None, np.empty(0))
         for number in numbers:
@@ -125,7 +125,7 @@ class Splits:
                         row[rng.choice(members, k, replace=False)] = np.arange(k)
                     elif read is not None:
                         row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
-        return found
+        return starts
 
 
 def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int], n_init: int) -> Labels:
@@ -136,7 +136,7 @@ def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int
     lie apart.
     """
     n, reader, diagonal = len(gram), row_reader(gram), gram.diagonal().astype(np.float64)
-    found = np.full((len(ks), 2 * len(numbers) * n_init, n), -1, dtype=np.int32)
+    starts = np.full((len(ks), 2 * len(numbers) * n_init, n), -1, dtype=np.int32)
 
     def fill(row: int) -> None:
         place, start = divmod(row, n_init)
@@ -145,11 +145,11 @@ def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int
         rng = keyed_generator(entropy, _START, number, side, start)
         seeds = max(min(2 * ks[-1], len(members) // 2), min(ks[-1], len(members)))
         small = plus_plus(reader(members), diagonal[members], seeds, rng, np.ones(len(members)))
-        found[:, row, members] = _merged(gram.take(members), small, ks)
+        starts[:, row, members] = _merged(gram.take(members), small, ks)
 
-    for _ in results_in_threads(fill, found.shape[1]):
+    for _ in results_in_threads(fill, starts.shape[1]):
         pass
-    return found
+    return starts
 
 
 def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
@@ -159,7 +159,7 @@ def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
     total = sum_rows(gram.sum_by(small, m), small, m, np.ones(len(small)))
     sizes = np.bincount(small, minlength=m).astype(np.float64)
     joins = _native.ward((total + total.T) / 2.0, sizes, np.empty((0, m), dtype=np.int64)).tolist()
-    found, group = np.empty((len(ks), len(labels)), dtype=np.int32), {c: [c] for c in range(m)}
+    partitions, group = np.empty((len(ks), len(labels)), dtype=np.int32), {c: [c] for c in range(m)}
     step = 0
     for place in reversed(range(len(ks))):
         while len(group) > ks[place]:
@@ -169,8 +169,8 @@ def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
         number = np.empty(m, dtype=np.int32)
         for label, some in enumerate(group.values()):
             number[some] = label
-        found[place] = number[small]
-    return found
+        partitions[place] = number[small]
+    return partitions
 
 
 def check_splits(splits: Any) -> Splits:

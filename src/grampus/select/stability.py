@@ -105,8 +105,8 @@ def stability(
     together, by_chance = np.zeros(n), np.zeros(k)
     step = splitter.at_once(k)
     for first in range(0, splits.n, step):
-        found = splitter.halves(k, range(first, min(first + step, splits.n)), thread_count(n_jobs))
-        everyone = np.where(found.labels >= 0, found.labels, found.predicted)
+        halves = splitter.halves(k, range(first, min(first + step, splits.n)), thread_count(n_jobs))
+        everyone = np.where(halves.labels >= 0, halves.labels, halves.predicted)
         counts = tables(np.broadcast_to(final, everyone.shape), everyone, k)
         for run, table in zip(everyone, counts, strict=True):
             together += table[final, run] - 1.0
