@@ -157,8 +157,8 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
 
     pairs = np.outer(sizes, sizes)
     np.fill_diagonal(pairs, np.maximum(sizes * (sizes - 1.0), 1.0))
-    own = np.bincount(own_cluster, weights=(counts * diagonal)[inside], minlength=k)
-    np.fill_diagonal(total, np.diag(total) - own)
+    self_similar = np.bincount(own_cluster, weights=(counts * diagonal)[inside], minlength=k)
+    np.fill_diagonal(total, np.diag(total) - self_similar)
     typical = np.zeros(n)
     typical[inside] = (sums[inside, own_cluster] - diagonal[inside]) / np.maximum(sizes[own_cluster] - 1.0, 1.0)
     odd = np.where(clusters >= 0, _oddness(typical, clusters, sizes, counts), 1.0)
@@ -166,7 +166,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     chance = float(total.sum()) / max(everyone * (everyone - 1.0), 1.0)
     return Evidence(
         clusters, squared[np.arange(n), nearest], second, margin, typical, odd, total / pairs, sums / sizes, chance,
-        own / sizes,
+        self_similar / sizes,
     )  # fmt: skip
 
 

@@ -171,14 +171,14 @@ def ask_names(
     if earlier and len(earlier.get(digest, ())) == len(usual):
         return Naming(tuple(earlier[digest]), "", digest)
     try:
-        given = _listed(namer(request), clusters)
+        proposed = _listed(namer(request), clusters)
     except InputError:
         raise
     except Exception as error:  # the function is the user's: whatever it raises, the clusters keep their names
         reason = str(error) if isinstance(error, _RefusedError) else f"{type(error).__name__}: {error}"
         what = f"The names of '{namer.command}'" if isinstance(namer, NameCommand) else "The names that were asked for"
         return Naming(usual, f"{what} could not be used: {' '.join(reason.split())[:200]}.", digest)
-    names, reasons = _accepted(given, usual)
+    names, reasons = _accepted(proposed, usual)
     warning = ""
     if reasons:
         warning = f"{len(reasons)} of {len(usual)} names for clusters could not be used: {reasons[0]}."
@@ -200,14 +200,14 @@ def _listed(given: Any, clusters: Sequence[Known]) -> list[Any]:
     raise _RefusedError(f"there must be a list of {len(clusters)} names, one for each cluster")
 
 
-def _accepted(given: Sequence[Any], usual: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
+def _accepted(proposed: Sequence[Any], usual: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
     """Return the names to use and what is wrong with the others."""
     names: list[str] = list(usual)
     reasons = []
-    for place, value in enumerate(given):
+    for place, value in enumerate(proposed):
         if value is None:
             continue
-        others = {name.casefold() for at, name in enumerate(names) if at != place}
+        others = {name.casefold() for other, name in enumerate(names) if other != place}
         wrong = wrong_name(value) or ("two clusters would have the same" if value.strip().casefold() in others else "")
         if wrong:
             reasons.append(wrong)
@@ -233,7 +233,7 @@ def wrong_name(value: Any) -> str:
 # -- a program with limits
 
 
-def _run(words: list[str], given: bytes, timeout: float) -> bytes:
+def _run(words: list[str], request: bytes, timeout: float) -> bytes:
     """Run a program and return its output; refuse one that fails, runs too long or prints too much."""
     try:
         process = subprocess.Popen(  # noqa: S603  (the user's own program, without a shell)
@@ -244,7 +244,7 @@ def _run(words: list[str], given: bytes, timeout: float) -> bytes:
     stdin, stdout, stderr = (cast("IO[bytes]", stream) for stream in (process.stdin, process.stdout, process.stderr))
     printed, complaints = _Limited(stdout, LARGEST_OUTPUT), _Limited(stderr, LARGEST_OUTPUT)
     threads = [
-        threading.Thread(target=_write, args=(stdin, given), daemon=True),
+        threading.Thread(target=_write, args=(stdin, request), daemon=True),
         threading.Thread(target=printed.read, daemon=True),
         threading.Thread(target=complaints.read, daemon=True),
     ]

@@ -158,9 +158,9 @@ def name_tree(
     >>> name_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0: "All", 2: "Birds"})
     ['All', 'sea', 'Birds', 'whale', 'seal']
     """
-    given = np.asarray(leaves, dtype=np.intp)
-    kept = np.unique(given[given >= 0])
-    atoms = np.where(given >= 0, np.searchsorted(kept, given), -1)
+    nodes = np.asarray(leaves, dtype=np.intp)
+    kept = np.unique(nodes[nodes >= 0])
+    atoms = np.where(nodes >= 0, np.searchsorted(kept, nodes), -1)
     members = np.zeros((len(parents), len(kept)), dtype=bool)
     members[kept, np.arange(len(kept))] = True
     parts: list[list[int]] = [[] for _ in parents]
@@ -180,19 +180,19 @@ def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[
     above: Flags | None = None
     start, first_above = 0, 0
     for level in kinds:
-        own = level == np.arange(level.max() + 1)[:, None]
-        parent = np.full(len(own), -1) if above is None else ((own * sizes) @ above.T).argmax(axis=1)
-        for group, inside in enumerate(own):
+        clusters = level == np.arange(level.max() + 1)[:, None]
+        parent = np.full(len(clusters), -1) if above is None else ((clusters * sizes) @ above.T).argmax(axis=1)
+        for group, inside in enumerate(clusters):
             members.append(inside)
             parents.append(-1 if above is None else first_above + int(parent[group]))
             alone = above is None or not (above[parent[group]] & ~inside).any()
             rivals.append([-1] if alone else [-1, parents[-1]])
-        bounds.append((start, start + len(own)))
-        above, first_above, start = own, start, start + len(own)
+        bounds.append((start, start + len(clusters)))
+        above, first_above, start = clusters, start, start + len(clusters)
     parts: list[list[int]] = [[] for _ in members]
-    for group, at in enumerate(parents):
-        if at >= 0:
-            parts[at].append(group)
+    for group, above_group in enumerate(parents):
+        if above_group >= 0:
+            parts[above_group].append(group)
     return Groups(np.array(members), rivals, parts, parents), bounds
 
 
@@ -208,7 +208,7 @@ def _named(
     known = known or {}
     k = groups.members.shape[1]
     sizes = np.bincount(atoms[atoms >= 0], weights=wording.documents[atoms >= 0], minlength=k)
-    found = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
+    scored = scores(occurrences(wording.present, atoms, k, wording.documents), sizes, groups)
     sample = wording.sample(atoms, k, read)
     phrases = _phrases(sample, sizes, groups) if sample else [[] for _ in groups.parents]
     named: list[Name] = []
@@ -220,7 +220,7 @@ def _named(
                 chosen.append([_candidate(wording, part) for part in known[group].split(", ")])
                 named.append(Name(known[group], (), ()))
                 continue
-            words = _words(wording, sample, groups.members[group], *_column(found, group))
+            words = _words(wording, sample, groups.members[group], *_column(scored, group))
             parent = groups.parents[group]
             above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 else []
             best = _choose(words, phrases[group], sample, above, taken)
@@ -251,24 +251,26 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, likely: Array,
         likely, scored = likely[high], scored[high]
     order = np.argsort(-scored, kind="stable")[: 3 * CANDIDATES]
     best = list(zip(likely[order].tolist(), scored[order].tolist(), strict=True))
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for term, score in best:
-        if len(found) == CANDIDATES:
+        if len(candidates) == CANDIDATES:
             break
         stem = wording.terms[term]
         text = wording.usual(stem) if sample is None else sample.written(stem, group)
         if text and wording.is_word(text) and not _NUMERAL.fullmatch(text):
-            found.append(Candidate(score, text, (stem,)))
-    if not found:
-        found = [Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],)) for term, score in best]
-    return found[:CANDIDATES]
+            candidates.append(Candidate(score, text, (stem,)))
+    if not candidates:
+        candidates = [
+            Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],)) for term, score in best
+        ]
+    return candidates[:CANDIDATES]
 
 
 def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidate]]:
     """Return the best phrases of every group, best first."""
-    found = sample.phrases
-    scored = scores(found.table, sizes, groups, sample.sizes)
-    counts = sp.csc_array(found.table @ sp.csc_array(groups.members.T.astype(np.float64)))
+    phrases = sample.phrases
+    scored = scores(phrases.table, sizes, groups, sample.sizes)
+    counts = sp.csc_array(phrases.table @ sp.csc_array(groups.members.T.astype(np.float64)))
     counts.sort_indices()
     least = np.maximum(2.0, LEAST * (groups.members @ sample.sizes))
     best = []
@@ -278,16 +280,16 @@ def _phrases(sample: Sample, sizes: Array, groups: Groups) -> list[list[Candidat
         often = np.flatnonzero(count >= least[group])
         owner = groups.members[group]
         some = []
-        for at in often[np.argsort(-values[often], kind="stable")][:CANDIDATES].tolist():
-            phrase = int(likely[at])
-            places = found.places[found.bounds[phrase] : found.bounds[phrase + 1]]
+        for row in often[np.argsort(-values[often], kind="stable")][:CANDIDATES].tolist():
+            phrase = int(likely[row])
+            places = phrases.places[phrases.bounds[phrase] : phrases.bounds[phrase + 1]]
             places = places[owner[sample.owner[sample.reading.text[places]]]]
-            length = int(found.lengths[phrase])
+            length = int(phrases.lengths[phrase])
             stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
             text = sample.spelled(places, length)
             rarest = min(sample.documents(stem, owner) for stem in stems)
-            bound = length > 1 and bool(count[at] >= BOUND * rarest)
-            some.append((count[at], Candidate(float(values[at]), text, stems, bound)))
+            bound = length > 1 and bool(count[row] >= BOUND * rarest)
+            some.append((count[row], Candidate(float(values[row]), text, stems, bound)))
         best.append(_longest(some))
     return best
 
@@ -323,12 +325,12 @@ def _choose(
     ranked.sort(key=lambda one: (-one.score, one.text))
     ranked = [one for one in ranked[:CONSIDERED] if one.score >= WEAKEST * ranked[0].score]
     apart = np.zeros((len(ranked), len(ranked)), dtype=bool)
-    for at, one in enumerate(ranked):
-        apart[at, at + 1 :] = [not repeats(one, other) for other in ranked[at + 1 :]]
+    for index, one in enumerate(ranked):
+        apart[index, index + 1 :] = [not repeats(one, other) for other in ranked[index + 1 :]]
     apart |= apart.T
     for phrase in phrases:
         if phrase.bound:
-            inside = [at for at, one in enumerate(ranked) if len(one.stems) == 1 and one.stems[0] in phrase.stems]
+            inside = [index for index, one in enumerate(ranked) if len(one.stems) == 1 and one.stems[0] in phrase.stems]
             apart[np.ix_(inside, inside)] = False
     if not ranked:
         return []
@@ -356,9 +358,9 @@ def _best_set(ranked: list[Candidate], apart: Flags, sample: Sample | None, take
         together = sum((fit[sets[:, a], sets[:, b]] for a, b in pairs), start=fit[sets, sets].sum(axis=1))
         value = logs[sets].mean(axis=1) + FITTING * together / np.maximum(words * (words - 1) / 2, 1)
         for place in np.argsort(-value, kind="stable").tolist():
-            found = [ranked[at] for at in sets[place].tolist()]
-            if _key(_text(found)) not in taken:
-                return found
+            candidates = [ranked[index] for index in sets[place].tolist()]
+            if _key(_text(candidates)) not in taken:
+                return candidates
     return []
 
 
@@ -376,10 +378,10 @@ def _fit(ranked: list[Candidate], sample: Sample | None) -> tuple[Array, Array]:
     stems = list(dict.fromkeys(stem for one in ranked for stem in one.stems))
     if sample is None or not stems:
         return lengths, np.zeros((len(ranked), len(ranked)))
-    number = {stem: at for at, stem in enumerate(stems)}
+    number = {stem: index for index, stem in enumerate(stems)}
     holds = np.zeros((len(ranked), len(stems)))
-    for at, one in enumerate(ranked):
-        holds[at, [number[stem] for stem in one.stems]] = 1.0
+    for index, one in enumerate(ranked):
+        holds[index, [number[stem] for stem in one.stems]] = 1.0
     npmi = sample.together(stems)
     np.fill_diagonal(npmi, 0.0)
     fit = holds @ npmi @ holds.T

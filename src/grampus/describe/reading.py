@@ -166,11 +166,11 @@ def split_head(text: str, cut: bool) -> tuple[str, str]:
     """
     if cut:
         text = text[: max(text.rfind(" "), text.rfind("\n"), 0)] or text
-    found = _HEAD.match(text)
+    header = _HEAD.match(text)
     head = ""
-    if found is not None:
-        subject = _SUBJECT.search(found[0])
-        head, text = found[0], (f"{subject[1]}\n" if subject else "") + text[found.end() :]
+    if header is not None:
+        subject = _SUBJECT.search(header[0])
+        head, text = header[0], (f"{subject[1]}\n" if subject else "") + text[header.end() :]
     signature = next((one.start() for one in _SIGNATURE.finditer(text, max(len(text) - _SIGNED, 0))), len(text))
     text, signed = text[:signature], text[signature:]
     asides = [match[0] for match in _ASIDE.finditer(text)]

@@ -44,7 +44,7 @@ def typical_sentence(
     'The blue whale sang to its calf.'
     """
     wanted = set(stems)
-    found: list[tuple[bool, int, int, int, str]] = []
+    ranked: list[tuple[bool, int, int, int, str]] = []
     options: list[tuple[int, int, str]] = []
     for rank, text in enumerate(texts):
         title = " ".join(titles[rank].split()) if rank < len(titles) else ""
@@ -54,8 +54,8 @@ def typical_sentence(
     for rank, kind, option in options:
         held = len(wanted & {stem(word) for word in _WORD.findall(option.lower())})
         if held and SHORTEST // (2 - kind) <= len(option) <= LONGEST:
-            found.append((times[option] > SHARED, -held, kind, rank, option))
-    return min(found)[-1] if found else ""
+            ranked.append((times[option] > SHARED, -held, kind, rank, option))
+    return min(ranked)[-1] if ranked else ""
 
 
 def sentences(text: str) -> list[str]:
@@ -70,15 +70,15 @@ def sentences(text: str) -> list[str]:
     body = split_head(text[:READ], len(text) > READ)[1].strip()
     first = body.split("\n", 1)[0].strip()
     is_title = first and len(_SENTENCE.split(first)) == 1 and not any(map(is_address, first.split()))
-    found = [first] if is_title else []
+    complete = [first] if is_title else []
     for paragraph in _PARAGRAPH.split(body):
         for sentence in _SENTENCE.split(" ".join(paragraph.split())):
             begins = sentence[:1].isupper() or (sentence[:1].isalpha() and not sentence[:1].islower())
             if (
                 begins
                 and _END.search(sentence)
-                and sentence not in found
+                and sentence not in complete
                 and not any(map(is_address, sentence.split()))
             ):
-                found.append(sentence)
-    return found
+                complete.append(sentence)
+    return complete

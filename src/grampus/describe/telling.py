@@ -60,21 +60,21 @@ def scores(held: Any, sizes: Array, groups: Groups, read: Array | None = None) -
     every, total = np.asarray(held @ weight), float(sizes.sum())
     documents = groups.members @ sizes
     inside = counts.data / np.maximum(np.repeat(documents, np.diff(counts.indptr)), 1.0)
-    found = np.empty_like(inside)
+    values = np.empty_like(inside)
     for group, parts in enumerate(groups.parts):
-        own = slice(counts.indptr[group], counts.indptr[group + 1])
-        things = counts.indices[own]
+        column = slice(counts.indptr[group], counts.indptr[group + 1])
+        things = counts.indices[column]
         outside = np.zeros(len(things))
         for rival in groups.rivals[group]:
             around = every[things] if rival < 0 else column_values(counts, counts.data, rival, things)
             others = (total if rival < 0 else float(documents[rival])) - float(documents[group])
-            outside = np.maximum(outside, np.maximum(around - counts.data[own], 0.0) / max(others, 1.0))
-        shared = inside[own]
+            outside = np.maximum(outside, np.maximum(around - counts.data[column], 0.0) / max(others, 1.0))
+        shared = inside[column]
         if len(parts) > 1:  # what all parts share: the geometric mean
             logs = sum(np.log(column_values(counts, inside, part, things) + RARE) for part in parts)
             shared = np.maximum(np.exp(logs / len(parts)) - RARE, 0.0)
-        found[own] = telling(shared, outside)
-    return sp.csc_array((found, counts.indices, counts.indptr), shape=counts.shape)
+        values[column] = telling(shared, outside)
+    return sp.csc_array((values, counts.indices, counts.indptr), shape=counts.shape)
 
 
 def column_values(table: Any, values: Array, column: int, rows: Array) -> Array:

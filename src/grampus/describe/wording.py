@@ -248,27 +248,27 @@ class Sample:
         compound = np.array([bool(_COMPOUND.search(word)) for word in reading.words], dtype=bool)[reading.word]
         numeric = np.array([not word[0].isalpha() for word in reading.words], dtype=bool)[reading.word]
         inner = self._able | np.array([word.lower() in LINKS for word in reading.words], dtype=bool)[reading.word]
-        at = np.flatnonzero(self._able)
-        key = stem[at]
-        found = [self._often(at[compound[at]], key[compound[at]], 1)]
+        starts = np.flatnonzero(self._able)
+        key = stem[starts]
+        by_length = [self._often(starts[compound[starts]], key[compound[starts]], 1)]
         for length in range(2, LONGEST + 1):
-            end = at + length - 1
+            end = starts + length - 1
             fits = end < len(stem)
             fits[fits] = reading.joined[end[fits]] & ~numeric[end[fits]]
             if length > 2:
                 fits[fits] = inner[end[fits] - 1]
-            at, end = at[fits], end[fits]
+            starts, end = starts[fits], end[fits]
             key = np.unique(key[fits], return_inverse=True)[1] * len(self._number[0]) + stem[end]
-            found.append(self._often(at[self._able[end]], key[self._able[end]], length))
-        lengths, places, sizes, tables = zip(*found, strict=True)
+            by_length.append(self._often(starts[self._able[end]], key[self._able[end]], length))
+        lengths, places, sizes, tables = zip(*by_length, strict=True)
         bounds = np.concatenate([[0], np.cumsum(np.concatenate(sizes))])
         return Phrases(np.concatenate(lengths), np.concatenate(places), bounds, sp.vstack(tables, format="csr"))
 
-    def _often(self, at: Integers, key: Integers, length: int) -> tuple[Integers, Integers, Integers, Any]:
+    def _often(self, starts: Integers, key: Integers, length: int) -> tuple[Integers, Integers, Integers, Any]:
         """Return the phrases of one length that are in two documents or more: lengths, places, their numbers, table."""
         texts = len(self.owner)
         _, phrase = np.unique(key, return_inverse=True)
-        pair = np.unique(phrase * texts + self.reading.text[at])
+        pair = np.unique(phrase * texts + self.reading.text[starts])
         count = np.bincount(pair // texts) if len(pair) else np.empty(0, np.intp)
         kept = np.flatnonzero(count >= 2)
         renumbered = np.full(len(count), -1)
@@ -279,7 +279,7 @@ class Sample:
         of_place = renumbered[phrase] if len(phrase) else np.empty(0, np.intp)
         order = np.argsort(of_place, kind="stable")[np.count_nonzero(of_place < 0) :]
         sizes = np.bincount(of_place[of_place >= 0], minlength=len(kept))
-        return np.full(len(kept), length), at[order], sizes, table.tocsr()
+        return np.full(len(kept), length), starts[order], sizes, table.tocsr()
 
     def together(self, stems: Sequence[str]) -> NDArray[np.float64]:
         """Return how much more often than by chance stems are read within ten words, as NPMI, (stems, stems)."""
