@@ -37,11 +37,11 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
     labels = np.array([number.get(int(key), NONE) for key in state.keys[kept]], dtype=np.intp)
     names = [state.names[key] for key in sorted(state.names)]
     grown = regrow(state.plant, state.leaves[kept], labels, names, run.evidence.levels)
-    seen = _evidence(run, state, kept, labels, names)
+    evidence = _evidence(run, state, kept, labels, names)
     return replace(
         run,
         documents=_documents(run.documents, kept),
-        evidence=replace(seen, tree=grown.tree, leaves=grown.leaves, levels=grown.levels),
+        evidence=replace(evidence, tree=grown.tree, leaves=grown.leaves, levels=grown.levels),
         layout=_layout(run.layout, kept, labels),
         model=_model(run.model, state.keys, number, len(names)),
         edits=tuple(edits),
@@ -60,40 +60,40 @@ def _evidence(
     run: Run, state: State, kept: NDArray[np.intp], labels: NDArray[np.intp], names: Sequence[str]
 ) -> RunEvidence:
     """Return labels, clusters and figures of the documents; tree, leaves and levels are those before."""
-    seen, number = run.evidence, state.numbers()
-    before = seen.labels[kept].astype(np.intp)
-    sizes = np.bincount(seen.labels[seen.labels >= 0], minlength=len(seen.clusters))
+    old, number = run.evidence, state.numbers()
+    before = old.labels[kept].astype(np.intp)
+    sizes = np.bincount(old.labels[old.labels >= 0], minlength=len(old.clusters))
     new = np.full(len(run), -1, dtype=np.intp)
     new[kept] = np.arange(len(kept))
     clusters, intact = [], np.zeros(len(names) + 1, dtype=bool)
     intact[-1] = True
-    became = [_became(cluster, state, number) for cluster in range(len(seen.clusters))]
+    became = [_became(cluster, state, number) for cluster in range(len(old.clusters))]
     for place, name in enumerate(names):
         members = np.flatnonzero(labels == place)
         inside, counts = np.unique(before[members], return_counts=True)
         intact[place] = len(inside) == 1 and inside[0] >= 0 and counts[0] == sizes[inside[0]]
         if intact[place]:
-            clusters.append(_same(seen.clusters[inside[0]], place, name, became, new))
+            clusters.append(_same(old.clusters[inside[0]], place, name, became, new))
         else:
             held = {int(cluster): int(count) for cluster, count in zip(inside, counts, strict=True) if cluster >= 0}
             about = state.about.get(sorted(state.names)[place], "")
-            clusters.append(changed_cluster(seen.clusters, held, place, name, about, members, seen.margin[kept]))
+            clusters.append(changed_cluster(old.clusters, held, place, name, about, members, old.margin[kept]))
     out, changed = labels < 0, ~intact[labels]
     taken_out = out & (before >= 0)
-    second = np.array([*became, -1], dtype=np.int32)[np.where(taken_out, before, seen.second[kept])]
-    pairs = new[seen.duplicates].astype(np.int32).reshape(-1, 2)
+    second = np.array([*became, -1], dtype=np.int32)[np.where(taken_out, before, old.second[kept])]
+    pairs = new[old.duplicates].astype(np.int32).reshape(-1, 2)
     both = (pairs >= 0).all(axis=1)
     unknown = np.float32(np.nan)
     return replace(
-        seen,
+        old,
         labels=labels.astype(np.int32),
         clusters=tuple(clusters),
         second=np.where(second == labels, -1, second).astype(np.int32),
-        margin=np.where(changed, unknown, np.where(taken_out, np.float32(0), seen.margin[kept])),
-        oddness=np.where(changed, unknown, np.where(taken_out, np.float32(1), seen.oddness[kept])),
-        stability=np.where(changed | taken_out, unknown, seen.stability[kept]),
+        margin=np.where(changed, unknown, np.where(taken_out, np.float32(0), old.margin[kept])),
+        oddness=np.where(changed, unknown, np.where(taken_out, np.float32(1), old.oddness[kept])),
+        stability=np.where(changed | taken_out, unknown, old.stability[kept]),
         duplicates=pairs[both],
-        duplicate_similarity=seen.duplicate_similarity[both],
+        duplicate_similarity=old.duplicate_similarity[both],
     )
 
 
@@ -154,8 +154,8 @@ def _layout(layout: Layout, kept: NDArray[np.intp], labels: NDArray[np.intp]) ->
     place = np.full(len(layout.coordinates), -1, dtype=np.int32)
     place[kept] = np.arange(len(kept))
     inside = np.flatnonzero(place[layout.sample] >= 0)
-    at = labels[place[layout.sample[inside]]]
-    order = inside[np.argsort(np.where(at < 0, labels.max() + 1, at), kind="stable")]
+    clusters = labels[place[layout.sample[inside]]]
+    order = inside[np.argsort(np.where(clusters < 0, labels.max() + 1, clusters), kind="stable")]
     return replace(
         layout,
         coordinates=layout.coordinates[kept],
@@ -195,25 +195,27 @@ def renumbered(run: Run, numbers: Sequence[int]) -> Run:
     numbers : sequence of int
         The new number of every cluster.
     """
-    seen, new = run.evidence, np.array([*numbers, -1], dtype=np.int32)
+    evidence, new = run.evidence, np.array([*numbers, -1], dtype=np.int32)
     back = np.argsort(new[:-1])
     clusters = tuple(
-        replace(seen.clusters[c], number=place, nearest=int(new[seen.clusters[c].nearest]))
+        replace(evidence.clusters[c], number=place, nearest=int(new[evidence.clusters[c].nearest]))
         for place, c in enumerate(back.tolist())
     )
-    tree = tuple(replace(branch, cluster=int(new[branch.cluster])) for branch in seen.tree)
-    own = {branch.cluster: branch.index for branch in tree if branch.cluster >= 0}
+    tree = tuple(replace(branch, cluster=int(new[branch.cluster])) for branch in evidence.tree)
+    branches = {branch.cluster: branch.index for branch in tree if branch.cluster >= 0}
     levels = tuple(
-        replace(level, branches=tuple(own[c] for c in range(len(clusters))))
-        if set(level.branches) == set(own.values())
+        replace(level, branches=tuple(branches[c] for c in range(len(clusters))))
+        if set(level.branches) == set(branches.values())
         else level
-        for level in seen.levels
+        for level in evidence.levels
     )
-    labels = new[seen.labels]
+    labels = new[evidence.labels]
     model = {**run.model, "labels": new[np.asarray(run.model["labels"])]} if "labels" in run.model else run.model
     return replace(
         run,
-        evidence=replace(seen, labels=labels, clusters=clusters, tree=tree, levels=levels, second=new[seen.second]),
+        evidence=replace(
+            evidence, labels=labels, clusters=clusters, tree=tree, levels=levels, second=new[evidence.second]
+        ),
         layout=_layout(run.layout, np.arange(len(labels)), labels.astype(np.intp)),
         model=model,
     )

@@ -246,11 +246,11 @@ def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
         )
     below = members_below(state.plant, state.leaves[members])
     order = sorted(parts, key=lambda part: (-below[part], state.plant.position[part]))
-    own = np.maximum(part_of(state.plant.branches, order)[state.leaves[members]], 0)  # without a place: the largest
+    places = np.maximum(part_of(state.plant.branches, order)[state.leaves[members]], 0)  # without a place: the largest
     taken = set(state.names.values()) - {state.names[key]}
     for number, part in enumerate(order):
         made = state.fresh + number - 1 if number else key
-        state.keys[members[own == number]] = made
+        state.keys[members[places == number]] = made
         state.about[made] = state.plant.branches[part].label
         state.names[made] = _free(state.about[made], taken)
         taken.add(state.names[made])
@@ -311,12 +311,12 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     state = apply_edits(base, run.edits)
     known = sorted(state.names)
     kept: list[Edit] = []
-    for given in edits:
-        if given.level and given.level in run.levels and given.level != _own_level(run):
-            before = tuple(_branch_before(base, run, given.level, c) for c in given.clusters)
-            kept.append(replace(given, clusters=before))
+    for asked in edits:
+        if asked.level and asked.level in run.levels and asked.level != _own_level(run):
+            before = tuple(_branch_before(base, run, asked.level, c) for c in asked.clusters)
+            kept.append(replace(asked, clusters=before))
             continue
-        edit = replace(given, level="") if given.level in run.levels else given
+        edit = replace(asked, level="") if asked.level in run.levels else asked
         for cluster in edit.clusters:
             if cluster < 0:
                 raise InputError(f"{edit.action} must name clusters by whole numbers from 0 on; got {cluster!r}.")
@@ -358,7 +358,7 @@ def refit(run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]) 
         The cluster of this run for those clusters of the other that survive.
     """
     states, now = (State.of(run), State.of(old)), dict(became)
-    places = tuple({one: at for at, one in enumerate(each.documents.ids)} for each in (run, old))
+    places = tuple({one: row for row, one in enumerate(each.documents.ids)} for each in (run, old))
     kept, notes = [], []
     for edit in edits:
         first = states[1].fresh

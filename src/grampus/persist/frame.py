@@ -20,15 +20,15 @@ def frame_of(run: Any, table: str, index: Any) -> Any:
 
 
 def _documents(run: Any, index: Any) -> Any:
-    seen = run.evidence
-    names = [cluster.label for cluster in seen.clusters]
+    evidence = run.evidence
+    names = [cluster.label for cluster in evidence.clusters]
     columns = {
-        "cluster": seen.labels,
-        "cluster_name": [names[label] if label >= 0 else None for label in seen.labels.tolist()],
-        "second": seen.second,
-        "margin": seen.margin,
-        "oddness": seen.oddness,
-        "stability": seen.stability,
+        "cluster": evidence.labels,
+        "cluster_name": [names[label] if label >= 0 else None for label in evidence.labels.tolist()],
+        "second": evidence.second,
+        "margin": evidence.margin,
+        "oddness": evidence.oddness,
+        "stability": evidence.stability,
         "x": run.layout.coordinates[:, 0],
         "y": run.layout.coordinates[:, 1],
     }

@@ -190,9 +190,9 @@ def regrow(
     new = np.full(len(labels), -1, dtype=np.int32)
     for number in range(len(names)):
         members = np.flatnonzero(labels == number)
-        own = np.where(leaves[members] >= 0, leaves[members], largest[number])
-        for leaf in np.unique(own).tolist():
-            new[members[own == leaf]] = index[id(place_of[number, leaf])]
+        member_leaf = np.where(leaves[members] >= 0, leaves[members], largest[number])
+        for leaf in np.unique(member_leaf).tolist():
+            new[members[member_leaf == leaf]] = index[id(place_of[number, leaf])]
     tree = _branches(plant, order, index, new)
     return Regrown(tree, new, _levels(levels, plant, root, index, tree))
 
@@ -277,17 +277,17 @@ def _levels(
 ) -> tuple[Level, ...]:
     """Return the levels of the new tree: the clusters, and above and below them the branches that are left."""
     clusters = {branch.index for branch in plant.branches if branch.cluster >= 0}
-    own = tuple(b.index for b in sorted((b for b in tree if b.cluster >= 0), key=lambda b: b.cluster))
-    found, above = [], True
+    shown = tuple(b.index for b in sorted((b for b in tree if b.cluster >= 0), key=lambda b: b.cluster))
+    regrown, above = [], True
     for level in levels:
         if set(level.branches) == clusters:
             above = False
-            found.append(Level(level.name, own))
+            regrown.append(Level(level.name, shown))
         else:
             chosen = _level(level.branches, root, index, above)
             order = sorted(chosen, key=lambda at: (chosen[at], -tree[at].size, at))
-            found.append(Level(level.name, tuple(order)))
-    return tuple(found)
+            regrown.append(Level(level.name, tuple(order)))
+    return tuple(regrown)
 
 
 def _level(branches: Sequence[int], root: _Twig, index: Mapping[int, int], above: bool) -> dict[int, int]:
@@ -300,14 +300,14 @@ def _level(branches: Sequence[int], root: _Twig, index: Mapping[int, int], above
     holds: dict[int, bool] = {}
     for twig in reversed(_flat(root)):
         holds[id(twig)] = bool(twig.sources & wanted) or any(holds[id(other)] for other in twig.twigs)
-    found: dict[int, int] = {}
+    chosen: dict[int, int] = {}
     waiting = [(root, False)]
     while waiting:
         twig, inside = waiting.pop()
         inside, held = inside or twig.cluster >= 0, twig.sources & wanted
         whole = (held and (above or inside)) or (inside and (above or not holds[id(twig)]))
         if whole or not twig.twigs:
-            found[index[id(twig)]] = min((number[one] for one in held), default=len(branches))
+            chosen[index[id(twig)]] = min((number[one] for one in held), default=len(branches))
         else:
             waiting.extend((other, inside) for other in twig.twigs)
-    return found
+    return chosen

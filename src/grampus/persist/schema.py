@@ -102,17 +102,17 @@ def read_as(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one re
 
 def _read_record(kind: Any, value: Any, where: str) -> Any:
     _require(isinstance(value, dict), where, "an object", value)
-    hints, given = _hints(kind), {}
+    hints, values = _hints(kind), {}
     for part in fields(kind):
         name = f"{where}.{part.name}" if where else part.name
         if part.name in value:
-            given[part.name] = read_as(hints[part.name], value[part.name], name)
+            values[part.name] = read_as(hints[part.name], value[part.name], name)
         elif part.default is MISSING and part.default_factory is MISSING:
             raise RunError(f"{name} is missing.")
     for name in value:
-        if name not in given:
+        if name not in values:
             raise RunError(f"{where or 'the run'} has an unknown field {str(name)[:80]!r}.")
-    return kind(**given)
+    return kind(**values)
 
 
 @cache
@@ -183,11 +183,13 @@ def _check_limits(value: Any, limits: Limits, sizes: dict[str | int, int], where
             raise RunError(f"{where} must be {limits.dtype} of shape {shape}; got {got}.")
     if isinstance(value, tuple):
         value = [item for item in value if item is not None]
-    found = np.asarray([] if value is None else value)
+    numbers = np.asarray([] if value is None else value)
     high = sizes[limits.high] - 1 if isinstance(limits.high, str) else limits.high
-    if ((found < limits.low) | (found > high)).any():
+    if ((numbers < limits.low) | (numbers > high)).any():
         rule = f"at least {limits.low}" if high == _INF else f"from {limits.low} to {high}"
-        raise RunError(f"{where} must be {rule}; got {found.min()}{f' to {found.max()}' if found.size > 1 else ''}.")
+        raise RunError(
+            f"{where} must be {rule}; got {numbers.min()}{f' to {numbers.max()}' if numbers.size > 1 else ''}."
+        )
 
 
 def _check_clusters(seen: RunEvidence) -> None:
@@ -199,9 +201,9 @@ def _check_clusters(seen: RunEvidence) -> None:
         _require(cluster.size == size, f"evidence.clusters[{place}].size", f"{size}, as in the labels", cluster.size)
 
 
-def _check_tree(seen: RunEvidence) -> None:
+def _check_tree(evidence: RunEvidence) -> None:
     """Refuse what is not a tree with the root first, and leaves that are parts of one cluster each."""
-    tree, k = seen.tree, len(seen.clusters)
+    tree, k = evidence.tree, len(evidence.clusters)
     _require(len(tree) > 0, "evidence.tree", "a tree with a root", ())
     above = {child: branch.index for branch in tree for child in branch.children}
     of_branch: list[int] = []  # the cluster that each branch is, or is a part of
@@ -220,9 +222,9 @@ def _check_tree(seen: RunEvidence) -> None:
     if sorted(branch.cluster for branch in tree if branch.cluster >= 0) != list(range(k)):
         raise RunError("evidence.tree must hold every cluster once.")
     expected = [-2 if branch.children else cluster for branch, cluster in zip(tree, of_branch, strict=True)]
-    if (np.array([*expected, -1])[seen.leaves] != seen.labels).any():
+    if (np.array([*expected, -1])[evidence.leaves] != evidence.labels).any():
         raise RunError("evidence.leaves must be leaves of the tree, in the clusters of the labels.")
-    counts = np.bincount(seen.leaves[seen.leaves >= 0], minlength=len(tree))
+    counts = np.bincount(evidence.leaves[evidence.leaves >= 0], minlength=len(tree))
     for branch in reversed(tree):
         size = int(counts[branch.index])
         _require(branch.size == size, f"evidence.tree[{branch.index}].size", f"{size}, as in the leaves", branch.size)
@@ -230,11 +232,11 @@ def _check_tree(seen: RunEvidence) -> None:
             counts[branch.parent] += size
 
 
-def _check_levels(seen: RunEvidence) -> None:
+def _check_levels(evidence: RunEvidence) -> None:
     """Refuse levels whose branches do not hold every document of a cluster once."""
-    parents = [branch.parent for branch in seen.tree]
+    parents = [branch.parent for branch in evidence.tree]
     known = ("coarse", "middle", "fine")
-    for place, level in enumerate(seen.levels):
+    for place, level in enumerate(evidence.levels):
         where = f"evidence.levels[{place}]"
         _require(level.name in known[place:], f"{where}.name", f"one of {', '.join(known)}, in this order", level.name)
         chosen = set(level.branches)
@@ -244,7 +246,7 @@ def _check_levels(seen: RunEvidence) -> None:
             if held[index] and held[parents[index]]:
                 raise RunError(f"{where}.branches must not lie inside each other; {index} is inside another.")
             held[index] |= held[parents[index]]
-        if not all(held[branch.index] for branch in seen.tree if not branch.children):
+        if not all(held[branch.index] for branch in evidence.tree if not branch.children):
             raise RunError(f"{where}.branches must hold every leaf of the tree.")
 
 

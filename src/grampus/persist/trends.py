@@ -77,8 +77,8 @@ def period_of(written: str, by: str) -> str | None:
     >>> period_of("2024-05-17", "quarter"), period_of("2024", "month"), period_of("2024-05-17T08:00", "week")
     ('2024-Q2', None, '2024-W20')
     """
-    found = _DATE.match(written)
-    year, month, day = (int(part) if part else None for part in found.groups()) if found else (None, None, None)
+    match = _DATE.match(written)
+    year, month, day = (int(part) if part else None for part in match.groups()) if match else (None, None, None)
     if year is None or (by in ("quarter", "month") and month is None) or (by in ("week", "day") and day is None):
         return None
     try:
@@ -122,12 +122,12 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
     >>> [(one.period, one.cluster, one.documents) for one in trends(run)]
     [('2023', 0, 0), ('2023', 1, 1), ('2024', 0, 2), ('2024', 1, 1)]
     """
-    found = _values(run, by) if values is None else list(values)
-    if len(found) != len(run):
-        raise InputError(f"values must be {len(run)}, one for each document; got {len(found)}.")
+    written = _values(run, by) if values is None else list(values)
+    if len(written) != len(run):
+        raise InputError(f"values must be {len(run)}, one for each document; got {len(written)}.")
     counts: dict[str, Any] = {}
     k = run.n_clusters
-    for value, label in zip(found, run.evidence.labels.tolist(), strict=True):
+    for value, label in zip(written, run.evidence.labels.tolist(), strict=True):
         if value:
             counts.setdefault(value, np.zeros(k + 1, dtype=np.int64))[label] += 1
     if not counts:

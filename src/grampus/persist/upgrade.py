@@ -38,13 +38,13 @@ def upgrade(run: dict[str, Any], schema: int) -> dict[str, Any]:
 
 def _from_1_to_2(run: dict[str, Any]) -> dict[str, Any]:
     """Group the fields in four parts, and the clusterer's parameters; outliers of a cluster were called odd."""
-    clusters, given = run.get("clusters"), run.get("parameters")
-    if isinstance(given, dict):
-        effort = {name: given.pop(name) for name in _EFFORT_1 if name in given}
+    clusters, parameters = run.get("clusters"), run.get("parameters")
+    if isinstance(parameters, dict):
+        effort = {name: parameters.pop(name) for name in _EFFORT_1 if name in parameters}
         effort["scheme"] = effort.get("scheme") or "auto"  # once None
-        method = {"name": "kernel-kmeans", "init": given.pop("init", "auto")}
-        given.pop("n_jobs", None)
-        run["parameters"] = {**given, "effort": {"polish": True, **effort}, "method": method}
+        method = {"name": "kernel-kmeans", "init": parameters.pop("init", "auto")}
+        parameters.pop("n_jobs", None)
+        run["parameters"] = {**parameters, "effort": {"polish": True, **effort}, "method": method}
     if isinstance(clusters, list):
         run["clusters"] = [
             {"outliers" if name == "odd" else name: value for name, value in cluster.items()}
