@@ -24,7 +24,7 @@ from grampus.cluster import kernel_kmeans
 from grampus.documents import Effort
 from grampus.gram import FunctionGram, normalise, shift
 from grampus.kernels import parse_kernel
-from grampus.scale.dask import connect
+from grampus.run.dask import connected
 from grampus.select import Splits
 from grampus.text import Corpus, TermVectorizer
 from lab import Found, Task, data
@@ -133,10 +133,7 @@ def hashed(threads: int, backend: str, order: int, place: str, kind: str) -> str
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         where: dict[str, Any] = {"scratch": folder}
         if backend == "dask":
-            client = connect("threads", threads)
-            stack.callback(client.cluster.close)
-            stack.callback(client.close)
-            where = {"client": client}
+            where = {"client": stack.enter_context(connected("threads", threads))}
         stack.enter_context(grampus.config(threads=threads))
         stack.enter_context(joblib.parallel_config(backend, n_jobs=threads))
         found = [*labels(order, folder, **where), of_gram(kind)]

@@ -61,18 +61,21 @@ def documents(count: int) -> Iterator[str]:
 
 FIT = """
 import hashlib, json, sys, time
+from contextlib import ExitStack
 from pathlib import Path
 import numpy as np
+import grampus
 from grampus import DocumentClusterer
 from grampus.documents import Effort
+from grampus.run.dask import connected
 from grampus.text import read_pieces
 
 if __name__ == "__main__":
     source, k, scratch, dask, workers, labels = sys.argv[1:7]
-    began, client = time.perf_counter(), None
-    if dask != "none":
-        from grampus.scale.dask import connect
-        client = connect(dask, int(workers))
+    began, client, cleanup = time.perf_counter(), None, ExitStack()
+    grampus.config(workers=max(int(workers), 1))
+    if dask not in ("none", "processes"):
+        client = cleanup.enter_context(connected(dask, int(workers)))
         client.wait_for_workers(int(workers))
     Path(sys.argv[0]).with_name("ready").touch()
     model = DocumentClusterer(k if k == "auto" else int(k), effort=Effort(stability=False), random_state=0)
@@ -81,10 +84,7 @@ if __name__ == "__main__":
     found["labels"] = hashlib.sha256(model.labels_.astype(np.int32).tobytes()).hexdigest()
     if labels:
         np.save(labels, model.labels_.astype(np.int32))
-    if client is not None:
-        cluster = client.cluster
-        client.close()
-        cluster.close()
+    cleanup.close()
     print(json.dumps(found))
 """
 
@@ -200,7 +200,7 @@ def lines_of(name: str, task: Task) -> list[str]:
 @row("speed", "scale-equal")
 def equal(task: Task) -> Found:
     different, told = 0, list[str]()
-    ways = [("local", 1), ("local", 2), ("local", 4), ("threads", 2)]
+    ways = [("processes", 2), ("processes", 4), ("local", 1), ("local", 2), ("local", 4), ("threads", 2)]
     for name in ("bbc", "20ng", "300000"):
         with tempfile.TemporaryDirectory() as place:
             lines = lines_of(name, task)

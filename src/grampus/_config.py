@@ -12,6 +12,7 @@ from .errors import InputError, MemoryBudgetError
 
 ENVIRONMENT = "GRAMPUS_MEMORY"
 DEVICE = "GRAMPUS_DEVICE"
+WORKERS = "GRAMPUS_WORKERS"
 DEVICES = ("cpu", "cuda", "auto")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -31,6 +32,7 @@ class Settings(NamedTuple):
     device: str = "cpu"
     max_memory: int | None = None
     timeout: float | None = None
+    workers: int | None = None
 
 
 def parse_size(size: Any, name: str = "memory") -> int:
@@ -70,11 +72,14 @@ def machine_memory() -> int:
 
 def _initial() -> Settings:
     device = _check_device(os.environ.get(DEVICE) or "cpu", f"{DEVICE}: device")
-    value = os.environ.get(ENVIRONMENT)
+    value, asked = os.environ.get(ENVIRONMENT), os.environ.get(WORKERS)
+    workers = None
+    if asked:
+        workers = _positive(int(asked) if asked.isdigit() else asked, f"{WORKERS} must be a positive whole number")
     if value is None:
-        return Settings(max(machine_memory() // 2, _SMALLEST), _TILE, device=device)
+        return Settings(max(machine_memory() // 2, _SMALLEST), _TILE, device=device, workers=workers)
     try:
-        return Settings(parse_size(value), _TILE, device=device)
+        return Settings(parse_size(value), _TILE, device=device, workers=workers)
     except InputError as error:
         raise InputError(f"{ENVIRONMENT}: {error}") from None
 
@@ -121,6 +126,9 @@ class config:  # noqa: N801  (read and used as a function)
         beyond the machine's memory. See ``grampus.documents.predict_cost``.
     timeout : float, optional
         Refuse to fit documents where that is predicted to take more than twice as many seconds.
+    workers : int, optional
+        Processes that share the work on texts: reading files, cleaning, counting; 1 for this process alone. By default
+        (or by ``GRAMPUS_WORKERS``) as many as threads where there are many texts, else one.
 
     Attributes
     ----------
@@ -132,6 +140,8 @@ class config:  # noqa: N801  (read and used as a function)
         The device that was set.
     max_memory, timeout : int or float, or None
         The limits that were set.
+    workers : int or None
+        The number of processes, if one was set.
 
     Examples
     --------
@@ -150,6 +160,7 @@ class config:  # noqa: N801  (read and used as a function)
         device: str | None = None,
         max_memory: int | str | None = None,
         timeout: float | None = None,
+        workers: int | None = None,
     ) -> None:
         global _settings  # noqa: PLW0603
         self._before = settings()
@@ -166,8 +177,10 @@ class config:  # noqa: N801  (read and used as a function)
             now = now._replace(max_memory=parse_size(max_memory, "max_memory"))
         if timeout is not None:
             now = now._replace(timeout=_seconds(timeout))
+        if workers is not None:
+            now = now._replace(workers=_positive(workers, "workers must be a positive whole number"))
         _settings = now
-        self.memory, self.tile, self.threads, self.device, self.max_memory, self.timeout = now
+        self.memory, self.tile, self.threads, self.device, self.max_memory, self.timeout, self.workers = now
 
     def __repr__(self) -> str:
         return f"config(memory='{format_size(self.memory)}')"

@@ -34,7 +34,8 @@ LAYERS: list[set[str]] = [
     {"testing"},
     {"kernels", "text"},
     {"gram"},
-    {"metrics", "scale"},
+    {"metrics"},
+    {"run"},
     {"_random"},
     {"_backend", "_check", "_outputs", "_parallel"},
     {"_array", "_files"},
@@ -54,6 +55,7 @@ SHARES = {
     "gram.base": "new documents compared at a time, each a row of similarities",
     "cluster.kmeans.loops": "bounds that rule documents out",
     "cluster.kmeans.batch": "starts that run together",
+    "text.spool": "keeps pieces in memory or on disk",
     "documents.cost": "predicts what is stored",
     "documents.cost_model": "predicts what is stored",
 }
@@ -64,7 +66,8 @@ NAMES_THE_GPU = {
     "cli.options": "the user's option",
     "cli.show": "errors in the words of the command",
     "cli.doctor": "says what is installed",
-    "scale.dask": "hands the user's setting to workers",
+    "run.dask": "hands the user's setting to workers",
+    "run.runner": "hands the user's setting to workers",
 }
 
 

@@ -1,4 +1,4 @@
-"""The command on patterns of files, in memory and in parts."""
+"""The command on patterns of files: in memory, from a scratch folder, on Dask, and by a sample."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from grampus.cli import main
+from grampus.documents import large
 from grampus.errors import InputError
+from grampus.persist import Run
 
 TOPICS = (["whale", "song", "ocean", "krill", "fluke"], ["bird", "nest", "branch", "egg", "feather"])
 
@@ -35,25 +37,38 @@ def run(capsys):
     return run
 
 
-def test_a_pattern_is_clustered_in_parts_and_in_memory(news, run):
+@pytest.mark.parametrize("k", [("-k", "2"), ()])
+@pytest.mark.parametrize("way", [(), ("--scratch", "scratch"), ("--dask", "local")])
+def test_a_pattern_is_clustered_alike_on_every_runner(news, run, monkeypatch, k, way):
     pytest.importorskip("pyarrow")
-    given = (news / "*.jsonl", "-k", "2", "--no-stability")
-    status, out = run(*given, "--scratch", news / "scratch", "--out", news / "run", "--tables", news / "all.parquet")
-    assert (status, "Working in parts on disk" in out) == (0, True), out
-    assert "120 documents from" in out
-    assert len(list((news / "all.parquet").iterdir())) == 3
-    assert not (news / "scratch").exists()
-    status, out = run(*given)
-    assert (status, "parts" in out) == (0, False), out
-
-
-@pytest.mark.parametrize("options", [("--scratch", "s"), pytest.param(("--dask", "local"), marks=pytest.mark.slow)])
-def test_parts_choose_the_number_of_clusters(news, run, monkeypatch, options):
-    if "--dask" in options:
-        pytest.importorskip("distributed")
     monkeypatch.chdir(news)
-    status, out = run("*.jsonl", *options)
-    assert (status, "2 clusters" in out) == (0, True), out
+    if "--dask" in way:
+        pytest.importorskip("distributed")
+    status, out = run("*.jsonl", *k, *way, "--out", "run", "--tables", "all.parquet", "--results", "all.csv")
+    assert status == 0, out
+    assert "120 documents from *.jsonl" in out
+    assert not (news / "scratch").exists()
+    labels = Run.load(news / "run").evidence.labels.tolist()
+    status, _ = run("*.jsonl", *k, "--out", "plain")
+    assert Run.load(news / "plain").evidence.labels.tolist() == labels
+    from pyarrow import parquet
+
+    assert parquet.read_table(news / "all.parquet").to_pydict()["cluster"] == labels
+
+
+def test_a_collection_that_is_too_large_is_clustered_by_a_sample(news, run, monkeypatch):
+    pytest.importorskip("pyarrow")
+    monkeypatch.chdir(news)
+    monkeypatch.setattr(large, "HELD_DOCUMENTS", 100)
+    monkeypatch.setattr(large, "SAMPLE", 80)
+    status, out = run("*.jsonl", "--scratch", "s", "--out", "run", "--report", "page.html", "--tables", "all")
+    assert (status, "120 documents from" in out) == (0, True), out
+    assert "The clusters were found on 80 different documents of 120" in " ".join(out.split())
+    assert len(list((news / "all").iterdir())) == 3
+    assert (news / "page.html").exists()
+    status, out = run("*.jsonl", "--scratch", "s", "--results", "all.csv")
+    assert status == 2
+    assert "--results cannot be used for 120 documents; --tables writes results of all" in out
     assert not (news / "s").exists()
 
 
@@ -62,7 +77,7 @@ def test_an_error_leaves_no_scratch(news, run, monkeypatch, made_before):
     def fails(*_, **__):
         raise InputError("There is nothing to cluster.")
 
-    monkeypatch.setattr("grampus.documents.in_parts.kmeans_parts", fails)
+    monkeypatch.setattr("grampus.documents.pipeline.run_method", fails)
     scratch = news / "s"
     if made_before:
         scratch.mkdir()
@@ -71,30 +86,13 @@ def test_an_error_leaves_no_scratch(news, run, monkeypatch, made_before):
     assert (list(scratch.iterdir()) == []) if made_before else not scratch.exists()
 
 
-def test_a_dry_run_in_parts_predicts_and_stops(news, run):
+def test_a_dry_run_from_scratch_predicts_and_stops(news, run):
     given = (news / "*.jsonl", "-k", "2", "--scratch", news / "scratch", "--dry-run", "--out", news / "run")
     status, out = run(*given)
-    assert (status, out.startswith("Working in parts on disk")) == (0, True), out
-    assert list(json.loads(run(*given, "--json")[1])) == ["plan"]
+    assert (status, "Predicted: about" in out) == (0, True), out
+    assert "memory" in json.loads(run(*given, "--json")[1])
     assert not (news / "run").exists()
     assert not (news / "scratch").exists()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--tables", "all"), "--tables cannot be used in memory"),
-        (("--scratch", "s", "--results", "a.csv"), "--results cannot be used in parts"),
-        (("--scratch", "s", "--kernel", "cosine|shift"), "In parts the kernel must be"),
-    ],
-)
-def test_what_does_not_go_together_is_one_line(news, run, monkeypatch, options, message):
-    monkeypatch.chdir(news)
-    status, out = run("*.jsonl", "-k", "2", *options)
-    assert status in (1, 2)
-    assert len(out.splitlines()) == 1
-    assert message in out
-    assert not (news / "s").exists()
 
 
 def test_standard_input_has_no_parts(news, run):

@@ -8,6 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from grampus.cluster.kmeans.in_parts import assign
+from grampus.scale.dask import OnDask, connect
+from grampus.scale.parts import Scratch
 
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, gpu, parse_kernel
@@ -16,7 +19,6 @@ from grampus._backend import current
 from grampus._config import settings
 from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import RULES, Batch
-from grampus.cluster.kmeans.in_parts import assign
 from grampus.cluster.kmeans.seeding import plus_plus, row_reader
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gpu import blocks, card, neighbours
@@ -28,8 +30,6 @@ from grampus.gpu.stored import DeviceStored
 from grampus.gram import DenseGram, LinearGram, Plan, eigenpairs, empirical_map, normalise, nystrom, shift
 from grampus.gram.graph import nearest_neighbors
 from grampus.gram.lanczos import _length
-from grampus.scale.dask import OnDask, connect
-from grampus.scale.parts import Scratch
 from tests.reference import standin
 
 ALWAYS = gpu.Least(0, 0, 0, 0, 0)

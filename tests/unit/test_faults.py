@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from grampus.scale import Scratch
 
 import grampus
 from grampus._files import locked, new_folder, remove_folder, sync_folder, write_file
@@ -21,7 +22,6 @@ from grampus.cli import main
 from grampus.documents import scaled
 from grampus.errors import CorpusError, PartsError, RunError
 from grampus.persist import Run, folder
-from grampus.scale import Scratch
 from grampus.select.checkpoint import Checkpoint
 from grampus.text import read_corpus
 from tests.faults import KINDS, failing

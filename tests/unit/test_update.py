@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer
-from grampus.documents import Effort, Guide, recluster, update_run
+from grampus.documents import Effort, Guide, update_run
+from grampus.documents import later as stages
 from grampus.errors import InputError, RunError
 from grampus.metrics import ari
 from grampus.persist import Edit, Run, trends
@@ -83,8 +84,8 @@ def test_a_much_larger_run_finds_what_the_old_answer_could_not_lead_to():
 
 @pytest.mark.parametrize(("added", "times"), [(10, 0), (119, 0), (120, 1)])
 def test_the_method_clusters_anew_where_a_run_has_doubled(run, monkeypatch, added, times):
-    asked, method = [], recluster._anew
-    monkeypatch.setattr(recluster, "_anew", lambda *given: asked.append(1) or method(*given))
+    asked, method = [], stages._anew
+    monkeypatch.setattr(stages, "_anew", lambda *given: asked.append(1) or method(*given))
     later = update_run(run, made_up(added, 120, 1))
     assert len(asked) == times
     same = later.evidence.labels[:120] == run.evidence.labels
@@ -92,7 +93,7 @@ def test_the_method_clusters_anew_where_a_run_has_doubled(run, monkeypatch, adde
 
 
 def test_clusters_only_follow_where_documents_are_deleted_or_a_run_was_guided(run, monkeypatch):
-    monkeypatch.setattr(recluster, "_anew", None)
+    monkeypatch.setattr(stages, "_anew", None)
     assert len(update_run(run, made_up(150, 120, 1), delete=["id3"])) == 269
     guide = Guide(labels={"id0": "a", "id1": "b"})
     guided = DocumentClusterer(4, effort=QUICK, random_state=0).fit(made_up(120), guide=guide).run_

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -25,12 +25,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
-    from ..documents import Effort, Guide, Method, PredictedCost
+    from ..documents import DocumentClusterer, Effort, Guide, Method, PredictedCost
     from ..persist import Run
-    from ..text import Corpus
 
 KNOWN = "What is known"
-LARGE = 10**9  # documents in parts, for defaults that depend on their number
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -220,17 +218,39 @@ def cluster(options: Options) -> None:
 
 def _run(options: Options, progress: Progress) -> Run | None:
     """Read and cluster; the run records the line that repeats it. None after a dry run."""
-    from ..documents import DocumentClusterer, cluster_within, keep_answer
+    from ..documents import cluster_within, keep_answer
 
     options.machine.apply()
     from ..persist import Run
+    from ..text.spool import Spool
 
-    run = None if options.within is None else Run.load(options.source)
-    pieces = options.documents.pieces(options.source) if run is None else None
-    plan = options.parts.plan(pieces)
-    corpus = None if run is not None or plan.in_parts else options.documents.read(options.source, progress)
-    count = LARGE if plan.in_parts else _count(corpus, run, options.within)
-    model = DocumentClusterer(
+    if options.within is not None:
+        run = Run.load(options.source)
+        return cluster_within(run, options.within, _model(options, _count(run, options.within)), progress)
+    with ExitStack() as cleanup:
+        silent = options.output.silent
+        given = options.parts.gather(cleanup, options.documents, options.source, progress, silent=silent)
+        options.parts.check(given, "results", "keep", "embeddings")
+        model = _model(options, _count(given))
+        documents, described = options.others.documents(given, options.terms.kernel)
+        held = not isinstance(documents, Spool)
+        found = predicted(model, documents, silent or options.dry_run) if held else None
+        if options.dry_run:
+            _show_prediction(found, options.output)
+            return None
+        model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
+        made = options.naming.apply(model.run_, options.out, progress)
+        options.parts.write(given, made, progress)
+    line = repeat_line(seed=options.machine.seed)
+    made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
+    return keep_answer(made, Run.load(options.keep)) if options.keep else made
+
+
+def _model(options: Options, count: int) -> DocumentClusterer:
+    """Return the clusterer that the options ask for, for so many documents."""
+    from ..documents import DocumentClusterer
+
+    return DocumentClusterer(
         options.clusters,
         kernel=options.terms.kernel,
         method=options.choice.chosen,
@@ -241,39 +261,6 @@ def _run(options: Options, progress: Progress) -> Run | None:
         effort=options.choice.effort,
         random_state=options.machine.seed,
     )
-    if run is not None and options.within is not None:
-        return cluster_within(run, options.within, model, progress)
-    line = repeat_line(seed=options.machine.seed)
-    if plan.in_parts:
-        refuse(("seed_terms", "keep", "embeddings"), "in parts")
-        if options.known.known:
-            raise click.UsageError(f"{options.known.settings.path}: [guide] cannot be used in parts.")
-        assert pieces is not None
-        if options.dry_run:
-            _show_plan(plan.sentence, options.output)
-            return None
-        made = options.parts.fit(model, pieces, plan, progress, silent=options.output.silent)
-        made = options.naming.apply(made, options.out, progress)
-        source = replace(made.provenance, columns=options.documents.columns, command=line, source=options.source)
-        return replace(made, provenance=source)
-    assert corpus is not None
-    documents, described = options.others.documents(corpus, options.terms.kernel)
-    found = predicted(model, documents, options.output.silent or options.dry_run)
-    if options.dry_run:
-        _show_prediction(found, options.output)
-        return None
-    model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
-    made = options.naming.apply(model.run_, options.out, progress)
-    made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
-    return keep_answer(made, Run.load(options.keep)) if options.keep else made
-
-
-def _show_plan(sentence: str, output: OutputOptions) -> None:
-    """Print what working in parts is predicted to take."""
-    if output.as_json:
-        print_json({"plan": sentence})
-    elif not output.quiet:
-        say(console(), sentence)
 
 
 def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None:
@@ -291,11 +278,11 @@ def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None
         click.echo(f"Predicted: {found} of processor time, with {format_size(found.now)} that the process has now.")
 
 
-def _count(corpus: Corpus | None, run: Run | None, within: int | None) -> int:
+def _count(documents: Any, within: int | None = None) -> int:
     """Return how many documents are clustered, for the defaults that depend on it."""
-    if corpus is not None:
-        return len(corpus)
-    return int((run.evidence.labels == within).sum()) if run is not None else 0
+    if within is not None:
+        return int((documents.evidence.labels == within).sum())
+    return int(getattr(documents, "documents", 0) or len(documents))
 
 
 def show_within(run: Run, cluster: int, out: Console) -> None:

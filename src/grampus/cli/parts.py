@@ -1,4 +1,4 @@
-"""Many documents: whether to work in memory or in parts, and how."""
+"""Many documents: read them in pieces, on this machine or on Dask workers."""
 
 from __future__ import annotations
 
@@ -15,67 +15,67 @@ from .show import console, say
 
 if TYPE_CHECKING:
     from .._progress import Progress
-    from ..documents.scaled import Planned
     from ..persist import Run
-    from ..text import Pieces
+    from ..text import Corpus
+    from .options import SourceOptions
+
+IN_MEMORY = 15.0  # bytes for each byte of text, an estimate on the safe side
 
 
 @dataclass(frozen=True, kw_only=True)
 class PartsOptions:
-    """Where the pieces of many documents are."""
+    """Where the pieces of many documents are, and who works on them."""
 
     heading: ClassVar[str] = "Many documents"
     scratch: str | None = option(
-        "Work in parts, in a folder in this one; removed at the end. [where memory is short]",
+        "Keep texts in a folder in this one, not in memory; removed at the end. [where memory is short]",
         metavar="DIR",
         type=click.Path(file_okay=False),
     )
-    dask: str | None = option("Work in parts on Dask: local, or tcp://HOST:PORT.", metavar="local|ADDRESS")
-
+    dask: str | None = option("Let Dask workers read and count: local, or tcp://HOST:PORT.", metavar="local|ADDRESS")
     tables: str | None = option(
-        "In parts: write one row per document as Parquet files in a folder.",
+        "Write one row per document as Parquet files in a folder.",
         metavar="DIR",
         type=click.Path(file_okay=False),
     )
 
-    def plan(self, pieces: Pieces | None) -> Planned:
-        """Return whether to work in parts, and what that will take; refuse what does not fit."""
-        from ..documents.scaled import Planned, plan_parts
+    def gather(
+        self, cleanup: ExitStack, reader: SourceOptions, source: str, progress: Progress, *, silent: bool
+    ) -> Corpus | Any:
+        """Read the documents: a corpus, or the pieces of a collection that is too large to be held."""
+        from .._config import settings
+        from ..documents.large import HELD_BYTES, gathered
 
-        asked = self.scratch is not None or self.dask is not None
-        if pieces is None:
-            if asked:
-                raise click.UsageError("--scratch and --dask need a file, a folder or a pattern as SOURCE.")
-            return Planned(False)
-        plan = plan_parts(pieces, asked, self.scratch, on_workers=self.dask is not None)
-        if plan.in_parts:
-            refuse(("results", "lossless"), "in parts; --tables writes them")
-        else:
-            refuse(("tables",), "in memory; --results writes them")
-        return plan
+        pieces, asked = reader.pieces(source), self.scratch is not None or self.dask is not None
+        if pieces is None and asked:
+            raise click.UsageError("--scratch and --dask need a file, a folder or a pattern as SOURCE.")
+        size = 0 if pieces is None else pieces.text_size
+        if pieces is None or not (asked or size > HELD_BYTES or IN_MEMORY * size > settings().memory):
+            return reader.read(source, progress)
+        client = None
+        if self.dask is not None:
+            from ..run.dask import connected
 
-    def fit(self, model: Any, pieces: Pieces, plan: Planned, progress: Progress, *, silent: bool) -> Run:
-        """Cluster in parts, write the tables that were asked for, and return the run."""
-        from ..documents.scaled import check_model, open_parts, write_tables
+            client = cleanup.enter_context(connected(self.dask))
+            if not silent and (self.dask != "local" or find_spec("bokeh")):  # our own needs it to draw
+                say(console(stderr=True), f"Dask dashboard: {client.dashboard_link}")
+        progress("reading", 0, 1)
+        documents = cleanup.enter_context(gathered(pieces, client=client, scratch=self.scratch))
+        progress("reading", 1, 1)
+        return documents
 
-        check_model(model, {})
-        if not silent:
-            say(console(stderr=True), plan.sentence)
-        with ExitStack() as cleanup:
-            client = None
-            if self.dask is not None:
-                from ..scale.dask import connected
+    def check(self, documents: Any, *options: str) -> None:
+        """Refuse options that need all documents at once, for a collection that is too large for that."""
+        from ..text.spool import Spool
 
-                client = cleanup.enter_context(connected(self.dask))
-                if not silent and (self.dask != "local" or find_spec("bokeh")):  # our own needs it to draw
-                    say(console(stderr=True), f"Dask dashboard: {client.dashboard_link}")
-            progress("reading", 0, 1)
-            parts = cleanup.enter_context(open_parts(pieces, model.get_params(), None, client, self.scratch))
-            progress("reading", 1, 1)
-            model.fit(parts, progress=progress)
-            if self.tables is not None:
-                progress("writing the tables", 0, 1)
-                write_tables(parts, Path(self.tables), model.run_)
-                progress("writing the tables", 1, 1)
-        run: Run = model.run_
-        return run
+        if isinstance(documents, Spool):
+            refuse(options, f"for {documents.documents:,} documents; --tables writes results of all")
+
+    def write(self, documents: Any, run: Run, progress: Progress) -> None:
+        """Write the tables, where they are asked for."""
+        from ..documents.large import write_tables
+
+        if self.tables is not None:
+            progress("writing the tables", 0, 1)
+            write_tables(documents, Path(self.tables), run)
+            progress("writing the tables", 1, 1)

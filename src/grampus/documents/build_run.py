@@ -1,9 +1,10 @@
-"""Build a Run from a partition: everything that is reported about it."""
+"""Build a Run from an answer: everything that is reported about it."""
 
 from __future__ import annotations
 
 import hashlib
 import platform
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -14,108 +15,98 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from .._progress import Progress
 from .._version import __version__
-from ..cluster import nested_tree
-from ..describe import Cluster, Evidence, Wording, describe, evidence
+from ..describe import Cluster, Evidence, Wording, describe
 from ..errors import InputError
 from ..gram import Gram
 from ..gram.collection import content_names
-from ..persist import Documents, Layout, Provenance, Run, RunEvidence
+from ..persist import Documents, Provenance, Run, RunEvidence
 from ..persist.run import EXCERPT
-from ..text import Texts, stop_words
+from ..text import Corpus, Texts, stop_words
 from ..text.languages import UNSPACED, is_unspaced, segment_words
 from ..text.store import Picked
 from ..text.terms.persist import plain_parameters
-from .duplicates import duplicates, near_copies
-from .inputs import Inputs
-from .layout import coordinates, representatives
-from .levels import neighbours
-from .partition import Partition
-from .tree_labels import branches, level_records
-from .validation import Stability
+from .answer import Answer, Before
+from .duplicates import near_copies
+from .inputs import Inputs, read_for, unknown_note
+from .naming import PLACE
+from .parameters import plain
+from .tree_labels import level_records
 
 SAMPLE = 200  # documents of the heatmap
-PARTS = 4  # of a cluster in the tree
 PREDICTED_AGAIN = 1000  # documents at most that are shown again to a kernel without explicit features
 PACKAGES = ("numpy", "scipy", "scikit-learn", "PyStemmer")
 
 
-def build_run(
-    found: Partition,
-    steady: Stability | None,
-    parameters: dict[str, Any],
-    command: str,
-    progress: Progress,
-    places: Array | None = None,
-    excerpts: Texts | None = None,
-) -> Run:
-    """Describe a partition completely and return it as a Run; coordinates and excerpts may be known already."""
-    inputs, labels, group = found.inputs, found.labels, found.inputs.group
-    progress("describing", 0, 4)
-    seen = evidence(found.gram, labels, inputs.weights, found.predictor.centroids.similarities)
-    wording = wording_of(inputs)
-    clusters = _clusters(found, seen, wording, steady)
-    progress("describing", 1, 4)
-    nodes = nested_tree(found.gram, labels, PARTS, **neighbours(found.levels, found.answer))
-    tree, leaves = branches(nodes, clusters, inputs, labels, wording)
-    progress("describing", 2, 4)
-    pairs, similarity = duplicates(inputs, found.gram, found.notes)
-    progress("describing", 3, 4)
-    sample, block = heatmap(found.gram, seen)
-    agreement = _self_prediction_rate(found)
-    words, model = _model(found)
+def build_run(answer: Answer) -> Run:
+    """Return a complete answer as a Run."""
+    inputs, group, before = answer.inputs, answer.inputs.group, answer.before
+    labels, steady = answer.labels, answer.stability
+    words, model, unsaved = _model(answer)
     documents = np.full(len(labels), np.nan) if steady is None else steady.documents
-    _remarks(found, agreement)
-    progress("describing", 4, 4)
-    progress("drawing the map", 0, 1)
-    places = (coordinates(found.gram) if places is None else places)[group].astype(np.float32)
-    progress("drawing the map", 1, 1)
+    typical, (pairs, similarity) = answer.evidence, answer.duplicates
+    notes = [*answer.notes, unsaved, *_remarks(answer), *([] if answer.sample is None else answer.sample.notes())]
+    excerpts = None if before is None else old_excerpts(before, inputs.corpus)
     return Run(
-        provenance=_provenance(found, {**parameters, "terms": words}, command),
+        provenance=_provenance(answer, words),
         documents=_kept(inputs, excerpts),
         evidence=RunEvidence(
             labels=labels[group].astype(np.int32),
-            clusters=clusters,
-            choice=found.choice,
-            levels=level_records(nodes, found.levels),
-            tree=tree,
-            leaves=leaves,
-            second=seen.second[group].astype(np.int32),
-            margin=seen.margin[group].astype(np.float32),
-            oddness=seen.oddness[group].astype(np.float32),
+            clusters=answer.clusters,
+            choice=answer.choice,
+            levels=level_records(answer.nodes, answer.levels),
+            tree=answer.tree,
+            leaves=answer.leaves,
+            second=typical.second[group].astype(np.int32),
+            margin=typical.margin[group].astype(np.float32),
+            oddness=typical.oddness[group].astype(np.float32),
             stability=documents[group].astype(np.float32),
             duplicates=pairs,
             duplicate_similarity=similarity,
-            outcome=str(found.found.outcome),
-            objective=found.predictor.objective(),
-            agreement=agreement,
-            warnings=tuple(dict.fromkeys(found.notes)),
+            outcome=str(answer.clustering.outcome),
+            objective=answer.predictor.objective(),
+            agreement=answer.agreement,
+            warnings=tuple(dict.fromkeys(filter(None, notes))),
         ),
-        layout=Layout(
-            coordinates=places,
-            sample=inputs.first[sample].astype(np.int32),
-            heatmap=block.astype(np.float32),
-            representatives=representatives(found.gram),
-        ),
+        layout=answer.layout,
         model=model,
     )
 
 
-def _provenance(found: Partition, parameters: dict[str, Any], command: str) -> Provenance:
-    """Return how the partition was made; the caller knows the time that it took."""
-    inputs, corpus = found.inputs, found.inputs.corpus
+def old_excerpts(before: Before, corpus: Corpus) -> Texts | None:
+    """Return the excerpts of old documents, and those of new ones; None if they are not known."""
+    known, new = before.run.documents.excerpts, np.flatnonzero(before.came_from < 0).tolist()
+    if known is None:
+        return None
+    return known.take(before.came_from[before.came_from >= 0]) + Texts(excerpt(corpus.texts[at]) for at in new)
+
+
+def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
+    """Return how the answer was made."""
+    inputs, corpus, request, before = answer.inputs, answer.inputs.corpus, answer.request, answer.before
+    if before is None:
+        columns, source, languages = answer.rows.columns, corpus.source, inputs.languages()
+        parameters = plain(request.parameters, request.method, request.effort, request.seed, inputs)
+        parameters |= {} if answer.guidance is None or request.guide is None else {"guide": request.guide.record()}
+        command = request.command
+    else:
+        old = before.run.provenance
+        columns, source, command = old.columns, old.source, old.command
+        parameters = {name: value for name, value in old.parameters.items() if name not in ("terms", PLACE)}
+        languages = old.languages if before.keeps_terms else inputs.languages()
     return Provenance(
-        kernel=str(found.predictor.kernel),
-        parameters=parameters,
-        seed=found.seed,
+        kernel=str(answer.predictor.kernel),
+        parameters={**parameters, "terms": words},
+        seed=request.seed,
         command=command,
-        source=corpus.source,
+        source=source,
         fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        seconds=0.0,
+        seconds=round(answer.seconds, 3) if before is None else 0.0,
         versions=versions(),
-        languages=inputs.languages(),
+        languages=languages,
+        columns=columns,
+        collection={} if answer.sample is None else answer.sample.record(answer.n_clusters),
     )
 
 
@@ -153,23 +144,11 @@ def wording_of(inputs: Inputs) -> Wording | None:
     )
 
 
-def read_for(inputs: Inputs) -> NDArray[np.intp]:
-    """Return the document to read for each distinct one: of several with the same terms, the alphabetically first."""
-    shown, texts = inputs.first.copy(), inputs.corpus.texts
-    for at in np.flatnonzero(np.bincount(inputs.group)[inputs.group] > 1).tolist():
-        own = inputs.group[at]
-        if texts[at] < texts[int(shown[own])]:
-            shown[own] = at
-    return shown
-
-
-def _clusters(
-    found: Partition, seen: Evidence, wording: Wording | None, steady: Stability | None
-) -> tuple[Cluster, ...]:
+def describe_clusters(answer: Answer, wording: Wording | None) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
-    inputs = found.inputs
-    described = describe(found.gram, found.labels, wording, counts=inputs.weights, found=seen)
-    sizes = np.bincount(found.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
+    inputs, steady = answer.inputs, answer.stability
+    described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, found=answer.evidence)
+    sizes = np.bincount(answer.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(int(inputs.first[i]) for i in distinct)
@@ -203,54 +182,47 @@ def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
     return sample, block
 
 
-def _self_prediction_rate(found: Partition) -> float:
+def self_prediction_rate(answer: Answer) -> float:
     """Return the share of the documents that would get their own label if they were new."""
-    inputs, labels = found.inputs, found.labels
+    inputs, labels = answer.inputs, answer.labels
     features, shown = inputs.features, np.flatnonzero(labels >= 0)
-    if len(shown) > PREDICTED_AGAIN and found.gram.split_shift()[0]._compared_with() > 0:
+    if len(shown) > PREDICTED_AGAIN and answer.gram.split_shift()[0]._compared_with() > 0:
         shown = shown[np.linspace(0, len(shown) - 1, PREDICTED_AGAIN).astype(np.intp)]
-    new = found.predictor.kernel.as_new(features, shown)
-    same = found.predictor.predict_features(new).labels == labels[shown]
+    new = answer.predictor.kernel.as_new(features, shown)
+    same = answer.predictor.predict_features(new).labels == labels[shown]
     counts = np.bincount(inputs.group, minlength=len(labels))[shown]
     return round(float(counts @ same / counts.sum()), 6)
 
 
-def _model(found: Partition) -> tuple[dict[str, Any] | None, dict[str, Any]]:
-    """Return the vectorizer's parameters and the arrays for prediction; none if they cannot be saved."""
-    vectorizer = found.inputs.vectorizer
+def _model(answer: Answer) -> tuple[dict[str, Any] | None, dict[str, Any], str]:
+    """Return the vectorizer's parameters and the arrays for prediction; none, and a note, if they cannot be saved."""
+    vectorizer = answer.inputs.vectorizer
     try:
-        arrays = found.predictor.arrays()
-        rows = {"group": found.inputs.group.astype(np.int32)} if arrays else {}  # the row of each document
-        return (None if vectorizer is None else plain_parameters(vectorizer)), arrays | rows
+        arrays = answer.predictor.arrays()
+        rows = {"group": answer.inputs.group.astype(np.int32)} if arrays else {}  # the row of each document
+        return (None if vectorizer is None else plain_parameters(vectorizer)), arrays | rows, ""
     except InputError as error:
-        found.notes.append(f"A saved run cannot assign new documents: {error}")
-        return None, {}
+        return None, {}, f"A saved run cannot assign new documents: {error}"
 
 
-def _remarks(found: Partition, agreement: float) -> None:
-    """Add notes for the reader of the result."""
-    empty, copies = found.inputs.empty, found.inputs.n - len(found.inputs.first)
-    if empty:
-        found.notes.append(unknown_note(empty, found.inputs.holds_terms))
+def _remarks(answer: Answer) -> Iterator[str]:
+    """Yield notes for the reader of the result."""
+    inputs, outcome, agreement = answer.inputs, answer.clustering.outcome, answer.agreement
+    copies = inputs.n - len(inputs.first)
+    if inputs.empty:
+        yield unknown_note(inputs.empty, inputs.holds_terms)
     if copies:
-        found.notes.append(f"{_documents(copies)} repeated word for word or term for term: clustered together.")
-    near = near_copies(found.inputs.corpus.texts) if found.inputs.has_texts else 0
+        yield f"{_documents(copies)} repeated word for word or term for term: clustered together."
+    near = near_copies(inputs.corpus.texts) if inputs.has_texts else 0
     if near:
-        found.notes.append(
-            f"{near:,} of {_documents(found.inputs.n)} are near-copies of one another: four fifths of their words are "
+        yield (
+            f"{near:,} of {_documents(inputs.n)} are near-copies of one another: four fifths of their words are "
             "the same. Groups among them rest on the few other words."
         )
-    if found.found.outcome != "converged" and not found.predictor.polished:
-        found.notes.append(f"The best start ended as '{found.found.outcome}', not 'converged'.")
+    if outcome != "converged" and not answer.predictor.polished:
+        yield f"The best start ended as '{outcome}', not 'converged'."
     if agreement < 1.0:
-        found.notes.append(f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new.")
-
-
-def unknown_note(count: int, holds_terms: bool) -> str:
-    """Return the note on documents with nothing to compare."""
-    verb, whose = ("has", "Its") if count == 1 else ("have", "Their")
-    what = f"{verb} no usable word" if holds_terms else f"{'holds' if count == 1 else 'hold'} nothing but zeros"
-    return f"{_documents(count)} {what}. {whose} group means nothing."
+        yield f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new."
 
 
 def _documents(count: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -12,30 +11,24 @@ from numpy.typing import NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
-from .._check import check_integer
-from .._progress import Progress
+from .._progress import Progress, as_progress
 from ..describe.namer import Namer
 from ..errors import InputError, RunError
-from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
-from ..text import Corpus, TermVectorizer
-from .build_run import read_for
-from .cost import check_cost
+from ..text import TermVectorizer
+from .answer import Answer, Request
 from .effort import Effort
-from .extra_inputs import TERMS, advice, combined_kernel, make_inputs
-from .fitted import FittedClusterer, Pending
-from .frames import read_rows, texts_of
-from .guide import Guide, resolve
-from .guided import run_method
-from .inputs import Inputs, as_corpus, collect
-from .levels import Partitions, around, numbered_by_size, partitions
-from .methods import Job, Method, check_method
-from .outliers import check_outliers, set_aside
-from .parameters import check_seed, plain, restored
-from .partition import Partition
+from .extra_inputs import TERMS
+from .fitted import FittedClusterer
+from .frames import Rows, read_rows, texts_of
+from .guide import Guide
+from .large import gathered, is_in_pieces
+from .methods import Method, check_method
+from .outliers import check_outliers
+from .parameters import check_seed, restored
+from .pipeline import FITTED, STAGES, advance, compare, read
 from .predict import Prediction, Predictor
-from .scaled import fit_in_parts, is_in_parts
 from .validation import choose_ks
 
 
@@ -182,58 +175,18 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """
-        began, progress = time.perf_counter(), progress or (lambda *_: None)
-        kernel, method, effort, seed = self._check()
-        if is_in_parts(X, client, scratch):
-            return fit_in_parts(self, X, {"corpus": corpus, "guide": guide}, text, client, scratch, progress)
-        progress("reading terms", 0, 1)
-        described, index = (None, None) if corpus is None else texts_of(corpus, text)
-        rows = read_rows(X, text if corpus is None else None)
-        asked, inputs = self._collect(rows.X, kernel, described, progress)
-        kernel = asked.for_clusters(self._most(inputs, effort), method.components())
-        check_cost(inputs, kernel, method.name, effort, self.n_clusters)
-        gram = inputs.gram(kernel)
-        progress("reading terms", 1, 1)
-        notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
-        if inputs.vectorizer is not None and inputs.mostly_english:
-            notes += advice(asked)
-        told = None if guide is None or guide.is_empty else resolve(guide, inputs)
-        aside = set_aside(self.outliers, kernel, inputs, None if told is None else told.known >= 0, notes)
-        counted = replace(inputs, weights=np.where(aside, 0.0, inputs.weights)) if aside.any() else inputs
-        choice, ks = self._levels(gram, counted, kernel, effort, seed, progress)
-        if told is not None and self.n_clusters == "auto":
-            ks["middle"] = max(ks["middle"], len(told.names))
-        grown = asked.for_clusters(max(self._most(inputs, effort), ks["middle"]), method.components())
-        if grown != kernel:  # more clusters than components were found
-            kernel, gram = grown, inputs.gram(grown)
-        job = Job(ks["middle"], counted.weights, effort.n_init, effort.polish, seed, progress)
-        found, named = run_method(gram, method, job, told, notes)
-        found = replace(found, labels=np.where(aside, -1, found.labels))
-        levels = partitions(gram, found.labels, ks, seed)
-        levels = {name: numbered_by_size(level, inputs.weights) for name, level in levels.items()}
-        answer = self._answer(levels, effort, notes)
-        labels = levels[answer]
-        found = replace(found, polished=found.polished and answer == "middle")
-        seen, weights, words = inputs.features, inputs.weights, inputs.vectorizer
-        predictor = Predictor.of(kernel, gram, seen, labels, weights, words, found.polished, inputs.makers)
-        predictor = predictor.with_texts(inputs, read_for(inputs))
-        partition = Partition(inputs, gram, labels, levels, answer, found, predictor, choice, seed, notes)
-        known = plain(self.get_params(), method, effort, seed, inputs)
-        known |= {} if told is None or guide is None else {"guide": guide.record()}
-        given = {int(labels[found.labels == old][0]): name for old, name in named.items()} if answer == "middle" else {}
-        columns = {} if rows.text is None else {"text": rows.text}
-        self.predictor_: Predictor | None = predictor
-        self.result_: Any = found.result
-        self.confidence_: Any = found.of_documents(inputs.group) if answer == "middle" else None
+        request = self._request(guide, progress)
+        job = {name: repr(value) for name, value in {**self.get_params(), "text": text}.items()}
+        texts, index = (None, None) if corpus is None else texts_of(corpus, text)
+        rows = Rows(X) if is_in_pieces(X) else read_rows(X, None if corpus is not None else text)
+        with gathered(rows.X, text=text, client=client, scratch=scratch, job=job) as documents:
+            answer = advance(Answer(request, replace(rows, X=documents), texts), STAGES[:FITTED])
+        self.predictor_: Predictor | None = answer.predictor
+        self.result_: Any = answer.clustering.result
+        middle = answer.level == "middle" and answer.sample is None
+        self.confidence_: Any = answer.clustering.of_documents(answer.inputs.group) if middle else None
         self.index_ = rows.index if index is None else index
-        checked = None if self.n_clusters == "auto" else ks["middle"]
-        seconds = time.perf_counter() - began
-        self._set_fitted(
-            Pending(
-                partition, kernel, effort, counted, checked, known, repr(self), self.names, given, rows.missing,
-                columns, seconds, progress,
-            )
-        )  # fmt: skip
+        self._set_fitted(answer)
         return self
 
     def choose(self, X: Any, *, text: str | None = None, progress: Progress | None = None) -> Choice:
@@ -245,16 +198,12 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         progress : callable, optional
             As for ``fit``.
         """
-        progress = progress or (lambda *_: None)
-        kernel, _, effort, seed = self._check()
-        progress("reading terms", 0, 1)
-        kernel, inputs = self._collect(read_rows(X, text).X, kernel, None, progress)
-        kernel = kernel.for_clusters(self._most(inputs, effort))
-        gram = inputs.gram(kernel)
-        progress("reading terms", 1, 1)
-        return choose_ks(gram, inputs, kernel, effort, seed, progress)[0]
+        answer = Answer(self._request(None, progress), read_rows(X, text))
+        answer = advance(answer, (read, compare))
+        request = answer.request
+        return choose_ks(answer.gram, answer.inputs, answer.kernel, request.effort, request.seed, request.progress)[0]
 
-    def _check(self) -> tuple[Kernel, Method, Effort, int]:
+    def _request(self, guide: Guide | None = None, progress: Progress | None = None) -> Request:
         """Check the parameters before any work."""
         if self.terms is not None and not isinstance(self.terms, TermVectorizer):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
@@ -265,51 +214,16 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         check_outliers(self.outliers)
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
-        return (
+        return Request(
+            self.get_params(deep=False),
             parse_kernel(self.kernel),
             check_method(self.method),
             self.effort or Effort(),
             check_seed(self.random_state),
+            repr(self),
+            guide,
+            as_progress(progress),
         )
-
-    def _collect(
-        self, X: Any, kernel: Kernel, corpus: Corpus | None, progress: Progress | None
-    ) -> tuple[Kernel, Inputs]:
-        """Return the documents with the inputs that were asked for, and the kernel that reads them."""
-        makers = make_inputs(self.vectors, self.embed, self.terms, progress)
-        texts = corpus if corpus is not None else as_corpus(X)
-        if makers and texts is None:
-            raise InputError(f"vectors and embed need texts; got {type(X).__name__}. Give them as corpus=….")
-        kernel = combined_kernel(kernel, {*makers}, set() if texts is None else {*texts.inputs})
-        return kernel, collect(X if texts is None or corpus is not None else texts, kernel, self.terms, corpus, makers)
-
-    def _levels(
-        self, gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
-    ) -> tuple[Choice | None, dict[str, int]]:
-        """Return how k was chosen, and the number of clusters of every level."""
-        if self.n_clusters == "auto":
-            return choose_ks(gram, inputs, kernel, effort, seed, progress)
-        return None, around(self._given(inputs), int((inputs.weights > 0).sum()))
-
-    def _answer(self, levels: Partitions, effort: Effort, notes: list[str]) -> str:
-        """Return the level that is the answer: the one asked for, where it exists."""
-        if self.n_clusters != "auto" or effort.level in levels:
-            return effort.level if self.n_clusters == "auto" else "middle"
-        notes.append(f"There is no {effort.level} level; the middle one is shown.")
-        return "middle"
-
-    def _given(self, inputs: Inputs) -> int:
-        distinct = int((inputs.weights > 0).sum())
-        what = "the number of documents" if distinct == inputs.n else "the documents that differ"
-        if distinct < len(inputs.weights):
-            what += " and hold terms" if inputs.holds_terms else " and are not zero throughout"
-        if inputs.n == 1:  # perhaps it was meant to be many
-            what = "; ".join([what, *(note.rstrip(".") for note in inputs.corpus.notes if "split" in note)])
-        return check_integer(self.n_clusters, "n_clusters", low=1, high=distinct, of=f" ({what})")
-
-    def _most(self, inputs: Inputs, effort: Effort) -> int:
-        """Return k, or the largest that was asked to be tried: what ``principal(auto)`` follows."""
-        return max(effort.ks or (1,)) if self.n_clusters == "auto" else self._given(inputs)
 
     def assign(self, X: Any, *, text: str | None = None, outliers: bool = False) -> Prediction:
         """Assign new documents: nearest cluster, second choice, margin, and how far they resemble the fitted ones.

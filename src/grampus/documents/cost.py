@@ -120,7 +120,8 @@ def predict_cost(model: Any, X: Any) -> PredictedCost:
     >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
     False
     """
-    kernel, method, effort, _ = model._check()
+    request = model._request()
+    kernel, method, effort = request.kernel, request.method, request.effort
     corpus = as_corpus(X)
     n = len(corpus) if corpus is not None else X.shape[0]
     k = model.n_clusters if isinstance(model.n_clusters, int) else max(effort.ks or (_likely(n),))

@@ -20,8 +20,11 @@ FEWEST_COPIES, LOOKED_AT = 20, 500  # texts: fewer say nothing; the first look i
 LARGEST = 20_000  # documents without sparse features, at most, whose pairs are compared
 
 
-def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Array]:
-    """Return pairs of near-duplicates and their similarities; copies are paired with the first of them."""
+def duplicates(inputs: Inputs, gram: Gram) -> tuple[Array, Array, str]:
+    """Return pairs of near-duplicates, their similarities, and a note if only copies were looked for.
+
+    Copies are paired with the first of them.
+    """
     base, _ = gram.split_shift()
     first = inputs.first
     order = np.argsort(inputs.group, kind="stable")
@@ -29,10 +32,10 @@ def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Arr
     copies = copies[inputs.weights[inputs.group[copies]] > 0]  # empty documents are not duplicates of each other
     copies = copies[:MOST_PAIRS]
     pairs = np.stack([first[inputs.group[copies]], copies], axis=1)
-    near, similarity = np.empty((0, 2), dtype=np.intp), np.empty(0)
-    features = inputs.described if "components" in inputs.makers else inputs.main  # in parts: terms, not components
+    near, similarity, note = np.empty((0, 2), dtype=np.intp), np.empty(0), ""
+    features = inputs.main
     if isinstance(features, np.ndarray | list) and len(features) > LARGEST:
-        notes.append(f"Near-duplicates were not looked for among {len(features)} documents; only copies are named.")
+        note = f"Near-duplicates were not looked for among {len(features)} documents; only copies are named."
     elif is_sparse(features) or (isinstance(features, np.ndarray) and features.shape[0] != features.shape[1]):
         near, similarity = near_duplicates(features, SIMILAR, MOST_PAIRS - len(pairs))
     else:
@@ -43,7 +46,7 @@ def duplicates(inputs: Inputs, gram: Gram, notes: list[str]) -> tuple[Array, Arr
     value = np.concatenate([np.ones(len(pairs)), similarity])
     both = np.concatenate([pairs, near])
     best = np.lexsort((both[:, 1], both[:, 0], -value))[:MOST_PAIRS]
-    return both[best].astype(np.int32), value[best].astype(np.float32)
+    return both[best].astype(np.int32), value[best].astype(np.float32), note
 
 
 def near_copies(texts: Sequence[str]) -> int:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from .._progress import Progress
 from ..errors import InputError
 from ..kernels import Kernel, parse_kernel
-from ..text import TermVectorizer
+from ..text import Corpus, TermVectorizer
 from ..text.embed.embedder import as_embedder
 from ..text.embed.maker import EmbeddingInput
 from ..text.inputs import InputMaker
 from ..text.vectors.mean import MeanVectors
 from ..text.vectors.registry import known_sets, load_vectors
+from .inputs import Inputs, as_corpus, collect
 
 TERMS = "cosine|principal(auto)|normalise"
 COMBINED = {  # what the default kernel becomes where there is more than terms
@@ -44,6 +46,30 @@ def make_inputs(
     if embed is not None:
         found["embedding"] = EmbeddingInput(as_embedder(embed), progress=progress)
     return found
+
+
+def read_inputs(
+    parameters: Mapping[str, Any], kernel: Kernel, X: Any, corpus: Corpus | None, progress: Progress | None
+) -> tuple[Kernel, Inputs]:
+    """Return the kernel that reads every input that was asked for, and the documents with these inputs.
+
+    Parameters
+    ----------
+    parameters : dict
+        Those of a DocumentClusterer: terms, vectors, embed.
+    kernel : Kernel
+    X : documents as ``fit`` takes them
+    corpus : Corpus or None
+        The texts of the rows of a matrix.
+    progress : callable or None
+    """
+    terms = parameters["terms"]
+    makers = make_inputs(parameters["vectors"], parameters["embed"], terms, progress)
+    texts = corpus if corpus is not None else as_corpus(X)
+    if makers and texts is None:
+        raise InputError(f"vectors and embed need texts; got {type(X).__name__}. Give them as corpus=….")
+    kernel = combined_kernel(kernel, {*makers}, set() if texts is None else {*texts.inputs})
+    return kernel, collect(X if texts is None or corpus is not None else texts, kernel, terms, corpus, makers)
 
 
 def combined_kernel(kernel: Kernel, asked: set[str], held: set[str]) -> Kernel:

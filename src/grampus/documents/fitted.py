@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from os import PathLike
 from typing import Any, cast
 
@@ -13,89 +11,32 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from .._progress import Progress
 from ..describe import Cluster
-from ..describe.namer import Namer
-from ..kernels import Kernel
 from ..persist import Branch, Choice, Edit, Run
 from ..report import write_report
 from ..report.page import Embed
+from .answer import Answer
 from .build_run import build_run
-from .effort import Effort
 from .frames import row_labels, without_cluster
-from .inputs import Inputs
-from .levels import check_groups
 from .naming import renamed, with_names
-from .partition import Partition
-from .validation import stability
+from .pipeline import FITTED, STAGES, advance
 
 
-@dataclass(frozen=True)
-class Pending:
-    """A partition, and what its run is to hold.
+def document_labels(answer: Answer) -> NDArray[np.intp]:
+    """Return the cluster of every document, of a large collection too."""
+    if answer.sample is not None:
+        return np.concatenate(answer.sample.labels).astype(np.intp)
+    labels = answer.labels[answer.inputs.group]
+    return row_labels(labels, answer.rows.missing, answer.n_clusters).astype(np.intp)
 
-    Attributes
-    ----------
-    partition : Partition
-    kernel : Kernel
-    effort : Effort
-    counted : Inputs
-        Without the documents that were set aside.
-    checked : int or None
-        The number of clusters that was given, to be compared with chance.
-    parameters : dict
-        Those of the clusterer, as plain data; `command` is its ``repr``.
-    command : str
-    names : callable or None
-    given : dict of int to str
-        Names of clusters that are known.
-    missing : array of bool, or None
-        Rows without a text.
-    columns : dict of str to str
-    seconds : float
-        Spent so far.
-    progress : callable
-    """
 
-    partition: Partition
-    kernel: Kernel
-    effort: Effort
-    counted: Inputs
-    checked: int | None
-    parameters: dict[str, Any]
-    command: str
-    names: Namer | None
-    given: dict[int, str]
-    missing: NDArray[np.bool_] | None
-    columns: dict[str, str]
-    seconds: float
-    progress: Progress
-
-    @property
-    def n_clusters(self) -> int:
-        """The number of clusters."""
-        return int(self.partition.labels.max(initial=-1)) + 1
-
-    def labels(self) -> NDArray[np.intp]:
-        """Return the cluster of every document."""
-        found = self.partition
-        return row_labels(found.labels[found.inputs.group], self.missing, self.n_clusters).astype(np.intp)
-
-    def run(self) -> Run:
-        """Return the run: whether the clusters are groups, how steady they are, names, tree, map."""
-        began, found = time.perf_counter(), self.partition
-        if self.checked is not None:
-            choice = check_groups(
-                found.gram, self.counted, self.kernel, self.effort, self.checked, found.seed, self.progress
-            )
-            found = replace(found, choice=choice)
-        steady = stability(found, self.effort.n_splits, self.progress) if self.effort.stability else None
-        run = build_run(found, steady, self.parameters, self.command, self.progress)
-        run = run if self.names is None else with_names(run, self.names)
-        run = renamed(run, self.given, []) if self.given else run
-        run = run if self.missing is None else without_cluster(run, self.missing, found.inputs)
-        seconds = round(self.seconds + time.perf_counter() - began, 3)
-        return replace(run, provenance=replace(run.provenance, seconds=seconds, columns=self.columns))
+def finished(answer: Answer) -> Run:
+    """Return the run of a fitted answer: the stages after the fit, names that were asked for, and rows without text."""
+    answer = advance(answer, STAGES[FITTED:])
+    run, namer, missing = build_run(answer), answer.request.parameters["names"], answer.rows.missing
+    run = run if namer is None else with_names(run, namer)
+    run = renamed(run, answer.names, []) if answer.names else run
+    return run if missing is None else without_cluster(run, missing, answer.inputs)
 
 
 class FittedClusterer(BaseEstimator):
@@ -104,14 +45,14 @@ class FittedClusterer(BaseEstimator):
     labels_: NDArray[np.intp]
     n_clusters_: int
     index_: Any
-    _made: Pending | Run
+    _made: Answer | Run
 
     @property
     def run_(self) -> Run:
         """All that is known as plain data."""
         check_is_fitted(self, "labels_")
-        if isinstance(self._made, Pending):
-            self._made = self._made.run()
+        if isinstance(self._made, Answer):
+            self._made = finished(self._made)
         return self._made
 
     @property
@@ -149,16 +90,16 @@ class FittedClusterer(BaseEstimator):
         """Pairs of near-duplicate documents."""
         return self.run_.evidence.duplicates
 
-    def _set_fitted(self, made: Pending | Run) -> None:
-        """Set the fitted attributes from a run, or from what it will be made of."""
+    def _set_fitted(self, made: Answer | Run) -> None:
+        """Set the fitted attributes from a run, or from the answer that it will be made of."""
         self._made = made
-        self.labels_ = made.labels() if isinstance(made, Pending) else made.evidence.labels.astype(np.intp)
+        self.labels_ = document_labels(made) if isinstance(made, Answer) else made.evidence.labels.astype(np.intp)
         self.n_clusters_ = made.n_clusters
 
     @property
     def _columns(self) -> dict[str, str]:
         """The columns that were read from a data frame."""
-        return self._made.columns if isinstance(self._made, Pending) else self._made.provenance.columns
+        return self._made.rows.columns if isinstance(self._made, Answer) else self._made.provenance.columns
 
     def __getstate__(self) -> Any:
         """Pickle the run rather than all that it would be made from."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .._array import sum_rows
 from ..persist import Change, Run, Update
-from .partition import Partition
+from .answer import Answer
 
 SAME = 0.5  # of the documents of two clusters, to be one and the same
 LARGER = 1.1  # ratio of shares from which a cluster has grown, or shrunken
@@ -60,7 +60,7 @@ def followed(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> tup
 def entry(
     old: Run,
     new: Run,
-    partition: Partition,
+    answer: Answer,
     came_from: NDArray[np.intp],
     deleted: int,
     fits: NDArray[np.bool_],
@@ -68,7 +68,7 @@ def entry(
 ) -> Update:
     """Return the entry of the history: what became of every cluster."""
     counts = _table(old, new.evidence.labels, came_from)
-    drift = _drift(partition, came_from)
+    drift = _drift(answer, came_from)
     rows = counts.sum(axis=1)
     old_of = {after: before for before, after in became.items()}
     changes = []
@@ -114,10 +114,10 @@ def _grown(before: int, after: int, ratio: float) -> str:
     return "shrunken" if ratio < 1 / LARGER and after < before else "kept"
 
 
-def _drift(partition: Partition, came_from: NDArray[np.intp]) -> list[float | None]:
+def _drift(answer: Answer, came_from: NDArray[np.intp]) -> list[float | None]:
     """Return 1 − cosine of the centroids of the added documents and of those before, for every cluster."""
-    inputs, labels = partition.inputs, partition.labels
-    k, base = int(labels.max()) + 1, partition.gram.split_shift()[0]
+    inputs, labels = answer.inputs, answer.labels
+    k, base = int(labels.max()) + 1, answer.gram.split_shift()[0]
     added = np.zeros(len(labels), dtype=bool)
     added[inputs.group[came_from < 0]] = True
     added[inputs.group[came_from >= 0]] = False

@@ -13,8 +13,7 @@ from ..errors import InputError
 from ..persist import Branch, Run, RunEvidence
 from ..text import Corpus, ReadOptions
 from ..text.frame import column_names, from_frame, is_frame, text_column
-from .build_run import unknown_note
-from .inputs import Inputs
+from .inputs import Inputs, unknown_note
 
 _EVERY_ROW = ReadOptions(empty="keep")
 
@@ -39,6 +38,11 @@ class Rows:
     text: str | None = None
     index: Any = None
     missing: NDArray[np.bool_] | None = None
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """The columns that were read from a data frame."""
+        return {} if self.text is None else {"text": self.text}
 
 
 def read_rows(X: Any, text: str | None = None, fitted: str | None = None) -> Rows:

@@ -47,8 +47,8 @@ class Units:
     seeded: NDArray[np.intp]
 
 
-def cluster_guided(gram: Gram, method: Method, job: Job, told: Told, notes: list[str]) -> tuple[Found, dict[int, str]]:
-    """Cluster the documents of a Gram as they are told; return the names of clusters, too.
+def cluster_guided(gram: Gram, method: Method, job: Job, told: Told) -> tuple[Found, dict[int, str], list[str]]:
+    """Cluster the documents of a Gram as they are told; return the names of clusters and what could not be followed.
 
     There may be fewer than k clusters, as those with one name may become one.
 
@@ -60,8 +60,6 @@ def cluster_guided(gram: Gram, method: Method, job: Job, told: Told, notes: list
         others start as they always do.
     job : Job
     told : Told
-    notes : list of str
-        Gets what could not be followed.
     """
     if job.k < len(told.names):
         raise InputError(
@@ -74,12 +72,12 @@ def cluster_guided(gram: Gram, method: Method, job: Job, told: Told, notes: list
     starts = np.array(list(_starts(units, job)), dtype=np.int32) if (units.seeded >= 0).any() else None
     seeds = int(np.median(np.bincount(units.seeded[units.seeded >= 0], minlength=1)))
     found = method.cluster(units.gram, replace(job, weights=units.weights, starts=starts, seeds=seeds))
-    labels, names = _named(found.labels, units, told, notes)
-    labels = _separated(units, labels, told, notes)
+    labels, names, lost = _named(found.labels, units, told)
+    labels, stuck = _separated(units, labels, told)
     labels, names = _counted(labels, names)
     confidence = None if found.confidence is None else found.confidence[told.linked]
     given = {cluster: told.names[name] for cluster, name in names.items()}
-    return replace(found, labels=labels[told.linked], confidence=confidence), given
+    return replace(found, labels=labels[told.linked], confidence=confidence), given, [*lost, *stuck]
 
 
 def _units(gram: Gram, job: Job, told: Told) -> Units:
@@ -123,9 +121,7 @@ def _starts(units: Units, job: Job) -> Iterator[NDArray[np.intp]]:
         yield labels
 
 
-def _named(
-    labels: NDArray[np.intp], units: Units, told: Told, notes: list[str]
-) -> tuple[NDArray[np.intp], dict[int, int]]:
+def _named(labels: NDArray[np.intp], units: Units, told: Told) -> tuple[NDArray[np.intp], dict[int, int], list[str]]:
     """Name each cluster after most of its known documents; clusters of one name become one, if that is well founded.
 
     It is if three known documents of a cluster say so, or the topic is expected to be as large as its clusters.
@@ -159,10 +155,9 @@ def _named(
         )
         names = {cluster: name for cluster, name in names.items() if (labels == cluster).any()}
         lost = [name for name in range(topics) if name not in names.values()]
-    if lost:
-        listed = ", ".join(repr(told.names[name]) for name in lost[:3]) + ("" if len(lost) <= 3 else ", …")
-        notes.append(f"{len(lost)} of {topics} topics of the guide have no cluster of their own: {listed}.")
-    return labels, names
+    listed = ", ".join(repr(told.names[name]) for name in lost[:3]) + ("" if len(lost) <= 3 else ", …")
+    notes = [f"{len(lost)} of {topics} topics of the guide have no cluster of their own: {listed}."] if lost else []
+    return labels, names, notes
 
 
 def _sizes(labels: NDArray[np.intp], units: Units, topics: int) -> tuple[Array, Array]:
@@ -177,12 +172,12 @@ def _sizes(labels: NDArray[np.intp], units: Units, topics: int) -> tuple[Array, 
     return sizes, least * units.weights.sum()
 
 
-def _separated(units: Units, labels: NDArray[np.intp], told: Told, notes: list[str]) -> NDArray[np.intp]:
+def _separated(units: Units, labels: NDArray[np.intp], told: Told) -> tuple[NDArray[np.intp], list[str]]:
     """Move documents out of clusters with documents that they belong apart from, the least certain first."""
     apart, labels = told.apart, labels.copy()
     violated = apart[labels[apart[:, 0]] == labels[apart[:, 1]]] if len(apart) else apart
     if not len(violated):
-        return labels
+        return labels, []
     count, k = len(labels), int(labels.max()) + 1
     both = np.concatenate([apart, apart[:, ::-1]])
     others = sp.coo_array((np.ones(len(both), dtype=bool), (both[:, 0], both[:, 1])), shape=(count, count)).tocsr()
@@ -201,11 +196,8 @@ def _separated(units: Units, labels: NDArray[np.intp], told: Told, notes: list[s
             stuck += 1
             continue
         labels[unit] = free[squared[unit, free].argmin()]
-    if stuck:
-        notes.append(
-            f"{stuck} documents could not be separated from all that they belong apart from: there are {k} clusters."
-        )
-    return labels
+    note = f"{stuck} documents could not be separated from all that they belong apart from: there are {k} clusters."
+    return labels, [note] if stuck else []
 
 
 def _counted(labels: NDArray[np.intp], names: dict[int, int]) -> tuple[NDArray[np.intp], dict[int, Any]]:
@@ -216,21 +208,20 @@ def _counted(labels: NDArray[np.intp], names: dict[int, int]) -> tuple[NDArray[n
     return counted, {number[cluster]: name for cluster, name in names.items() if cluster in number}
 
 
-def run_method(
-    gram: Gram, method: Method, job: Job, told: Told | None, notes: list[str]
-) -> tuple[Found, dict[int, str]]:
-    """Run the method; its warnings become notes. Return the names of clusters that a guide gives, too."""
+def run_method(gram: Gram, method: Method, job: Job, told: Told | None) -> tuple[Found, dict[int, str], list[str]]:
+    """Run the method; return its result, names of clusters by a guide, and notes, its warnings among them."""
     named: dict[int, str] = {}
+    notes: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         if told is None:
             found = method.cluster(gram, job)
         else:
-            found, named = cluster_guided(gram, method, job, told, notes)
-    notes.extend(str(warning.message) for warning in caught)
+            found, named, notes = cluster_guided(gram, method, job, told)
+    notes += [str(warning.message) for warning in caught]
     labels = np.asarray(found.labels)
     if labels.shape != (len(gram),) or labels.dtype.kind not in "iu" or labels.min() < -1 or labels.max() < 0:
         raise InputError(
             f"method must return {len(gram)} labels, whole numbers from −1 on, not all −1; {method!r} did not."
         )
-    return replace(found, labels=labels.astype(np.intp)), named
+    return replace(found, labels=labels.astype(np.intp)), named, notes

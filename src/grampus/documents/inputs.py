@@ -232,6 +232,23 @@ def _remarked(corpus: Corpus, features: Any, kernel: Kernel, own: TermVectorizer
     return replace(corpus, notes=(*corpus.notes, *notes)) if notes else corpus
 
 
+def read_for(inputs: Inputs) -> NDArray[np.intp]:
+    """Return the document to read for each distinct one: of several with the same terms, the alphabetically first."""
+    shown, texts = inputs.first.copy(), inputs.corpus.texts
+    for at in np.flatnonzero(np.bincount(inputs.group)[inputs.group] > 1).tolist():
+        own = inputs.group[at]
+        if texts[at] < texts[int(shown[own])]:
+            shown[own] = at
+    return shown
+
+
+def unknown_note(count: int, holds_terms: bool) -> str:
+    """Return the note on documents with nothing to compare."""
+    verb, whose = ("has", "Its") if count == 1 else ("have", "Their")
+    what = f"{verb} no usable word" if holds_terms else f"{'holds' if count == 1 else 'hold'} nothing but zeros"
+    return f"{count} document{'s' if count != 1 else ''} {what}. {whose} group means nothing."
+
+
 def holds_counts(rows: Any) -> bool:
     """Return whether a matrix looks like counts of terms: whole numbers, most of them 0, some above 1.
 

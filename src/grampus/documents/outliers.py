@@ -84,6 +84,10 @@ class Familiarity:
         values = _compared(gram, weights[at], kernel.as_new(features, at), np.arange(len(at)))
         return cls(gram, weights[at], np.sort(values if known is None else values * np.sqrt(known)))
 
+    def compare(self, new: Any) -> Array:
+        """Return how far each new document, as the kernel takes it, resembles the fitted ones."""
+        return _compared(self.gram, self.weights, new)
+
     def rank(self, new: Any, known: Array | None = None) -> Array:
         """Return the share of the fitted documents that are no more familiar than each new one, above 0.
 
@@ -96,7 +100,7 @@ class Familiarity:
         known : array of shape (m,), optional
             As for ``of``.
         """
-        values = _compared(self.gram, self.weights, new)
+        values = self.compare(new)
         values = values if known is None else values * np.sqrt(known)
         return (1.0 + np.searchsorted(self.fitted, values, side="right")) / (1.0 + len(self.fitted))
 
@@ -180,9 +184,9 @@ def stand_out(values: Array, copies: Array, share: float = 1.0) -> NDArray[np.bo
 
 
 def set_aside(
-    outliers: Any, kernel: Kernel, inputs: Inputs, kept: NDArray[np.bool_] | None, notes: list[str]
-) -> NDArray[np.bool_]:
-    """Return which of the distinct documents are in no cluster; `notes` gets their number.
+    outliers: Any, kernel: Kernel, inputs: Inputs, kept: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.bool_], str]:
+    """Return which of the distinct documents are in no cluster, and a note on their number; '' if there are none.
 
     Parameters
     ----------
@@ -191,17 +195,14 @@ def set_aside(
     inputs : Inputs
     kept : array of bool, shape (m,), or None
         Documents that are never set aside.
-    notes : list of str
     """
     share = check_outliers(outliers)
     if not share:
-        return np.zeros(len(inputs.weights), dtype=bool)
+        return np.zeros(len(inputs.weights), dtype=bool), ""
     aside = stand_out(familiarity(kernel, inputs.features, inputs.weights), inputs.weights, share)
     aside &= True if kept is None else ~kept
     count = int(inputs.weights[aside].sum())
-    if count:
-        notes.append(f"{count} document{'s' * (count > 1)} unlike any group: in no cluster (label −1).")
-    return aside
+    return aside, f"{count} document{'s' * (count > 1)} unlike any group: in no cluster (label −1)." if count else ""
 
 
 def _limit(below: Array, above: Array, chance: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from .methods import Method, restore_method
 from .naming import PLACE
 
 
-def plain(given: dict[str, Any], method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
+def plain(given: Mapping[str, Any], method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
     """Return parameters as JSON values; the vectorizer is saved with the model.
 
     Parameters
@@ -39,7 +40,7 @@ def plain(given: dict[str, Any], method: Method, effort: Effort, seed: int, inpu
     }
 
 
-def _both(given: dict[str, Any]) -> tuple[Any, Any]:
+def _both(given: Mapping[str, Any]) -> tuple[Any, Any]:
     return given["n_clusters"], given["outliers"]
 
 

@@ -21,6 +21,7 @@ from ..errors import InputError, RunError
 from ..gram import Gram
 from ..kernels import Kernel
 from ..text import Corpus, TermVectorizer, Texts
+from ..text.components import ComponentsInput  # noqa: F401  (runs that 0.2 made in parts)
 from ..text.inputs import InputMaker, unpack_maker
 from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
 from .inputs import Inputs, as_corpus, name_documents
@@ -122,7 +123,7 @@ class Predictor:
 
     def predict(self, X: Any, *, likeness: bool = True) -> Prediction:
         """Assign documents given in the form that ``fit`` takes; their likeness costs more than all the rest."""
-        new = self._features(X)
+        new = self.features_of(X)
         found = self.predict_features(new)
         return replace(found, likeness=self._likeness(X, new, len(found.labels))) if likeness else found
 
@@ -177,7 +178,8 @@ class Predictor:
             margin = np.full(len(labels), np.nan)
         return Prediction(labels, second, margin, known)
 
-    def _features(self, X: Any) -> Any:
+    def features_of(self, X: Any) -> Any:
+        """Return new documents in the form that the kernel takes."""
         corpus = None if self.kernel.is_precomputed else as_corpus(X)
         if isinstance(self.features, dict):
             return self._named(X, corpus)

@@ -6,33 +6,32 @@ nothing of a deleted document remains.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, tiles
 from .._progress import Progress
-from ..describe import describe, evidence, name_tree
 from ..errors import InputError, RunError
-from ..gram.graph import nearest
-from ..persist import Run, RunEvidence
+from ..kernels import parse_kernel
+from ..persist import Run
 from ..persist.edits import refit
 from ..text import Corpus, Texts
 from ..text.embed.store import forget_texts
-from .build_run import build_run, excerpt, wording_of
-from .follow import SAME, entry, followed
+from ..text.terms.persist import plain_parameters, unpack_vectorizer
+from .answer import NOT_YET, Answer, Before, Request
+from .build_run import build_run
+from .follow import entry, followed
 from .forget import forgotten, split_words, texts_of, without, words_of
-from .inputs import as_corpus
-from .layout import coordinates
-from .naming import PLACE, renamed
-from .partition import Partition
-from .recluster import extend, keeps_terms, learn_anew
-from .tree_labels import filled_names
-
-NEAR = 5  # documents beside which a new one is drawn
+from .frames import Rows
+from .inputs import as_corpus, default_terms
+from .later import keeps_terms
+from .naming import renamed
+from .parameters import restored
+from .pipeline import STAGES, advance, cluster
+from .predict import restoring, under
 
 
 def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), progress: Progress | None = None) -> Run:
@@ -76,40 +75,43 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     progress, gone = progress or (lambda *_: None), set(delete)
     old = run if run.original is None else run.original
     corpus, came_from = _joined(old, documents, gone)
-    tried = not gone and keeps_terms(old, corpus)
-    partition = extend(old, corpus, came_from, progress) if tried else None
-    light = partition is not None
-    if partition is None:
-        steady = bool(gone) or "guide" in old.provenance.parameters
-        partition = learn_anew(old, corpus, came_from, progress, steady=steady, lost=tried)
-    places = _places(old, partition, came_from)
-    parameters = {name: value for name, value in old.provenance.parameters.items() if name not in ("terms", PLACE)}
-    named_below = light or (not gone and partition.inputs.described is not None)
-    silent = replace(partition, inputs=replace(partition.inputs, described=None)) if named_below else partition
-    excerpts = _excerpts(old, corpus, came_from)
-    made = build_run(silent, None, parameters, old.provenance.command, progress, places, excerpts)
-    made = replace(
-        made, provenance=replace(made.provenance, columns=old.provenance.columns, source=old.provenance.source)
-    )
+    answer = _answered(old, corpus, came_from, bool(gone), progress)
+    made = build_run(answer)
     fits, became = followed(old, made.evidence.labels, came_from)
     kept = {new: old.evidence.clusters[before].label for before, new in became.items() if fits[before]}
-    if named_below:
-        made = _described(old, made, came_from, became, partition)
-    if light:
-        made = replace(made, provenance=replace(made.provenance, languages=old.provenance.languages))
     lost = texts_of(old, gone) if gone else []
     if gone:
         words = words_of(corpus)
         kept = {new: name for new, name in kept.items() if set(split_words(name)) <= words}
         forget_texts(lost)
     made = renamed(made, kept, [])
-    now = entry(old, made, partition, came_from, len(gone & set(old.documents.ids)), fits, became)
+    now = entry(old, made, answer, came_from, len(gone & set(old.documents.ids)), fits, became)
     history = tuple(forgotten(one, gone, kept) if gone else one for one in old.history)
     made = replace(made, history=(*history, now))
     edits, notes = refit(made, without(run.edits, gone, lost, corpus), old, became)
     if notes:
         made = replace(made, evidence=replace(made.evidence, warnings=(*made.evidence.warnings, *notes)))
     return made._with(edits)
+
+
+def _answered(old: Run, corpus: Corpus, came_from: NDArray[np.intp], forgets: bool, progress: Progress) -> Answer:
+    """Run the pipeline from the older answer; with terms learned again where a cluster would not survive in the old."""
+    keeps, guided = not forgets and keeps_terms(old, corpus), "guide" in old.provenance.parameters
+    with restoring():
+        words, polish, parameters = restored(old)
+        if words is not None and words != plain_parameters(default_terms(len(old))):
+            parameters |= {"terms": unpack_vectorizer(words, under("words.", old.model))}
+    parameters = {"terms": None, "vectors": None, "embed": None, "outliers": None} | parameters
+    kernel, seed = parse_kernel(old.provenance.kernel), old.provenance.seed or 0
+    method, effort = parameters["method"], parameters["effort"]
+    request = Request(parameters, kernel, method, effort, seed, old.provenance.command, None, progress)
+    before = Before(old, came_from, keeps, forgets or guided, False, polish, forgets)
+    begun = Answer(request, Rows(corpus), before=before)
+    clustered = STAGES[: STAGES.index(cluster) + 1]
+    answer = advance(begun, clustered)
+    if answer.clustering is NOT_YET:
+        answer = advance(replace(begun, before=replace(before, keeps_terms=False, lost=True)), clustered)
+    return advance(answer, STAGES[len(clustered) :])
 
 
 # -- the documents
@@ -159,14 +161,6 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
     return corpus, np.concatenate([stay, np.full(count, -1, dtype=np.intp)])
 
 
-def _excerpts(old: Run, corpus: Corpus, came_from: NDArray[np.intp]) -> Texts | None:
-    """Return the excerpts of old documents, and those of new ones; None if they are not known."""
-    known, new = old.documents.excerpts, np.flatnonzero(came_from < 0).tolist()
-    if known is None:
-        return None
-    return known.take(came_from[came_from >= 0]) + Texts(excerpt(corpus.texts[at]) for at in new)
-
-
 def _new(old: Run, documents: Any) -> Corpus:
     if isinstance(documents, Corpus):
         return documents
@@ -176,88 +170,3 @@ def _new(old: Run, documents: Any) -> Corpus:
     numbers = [int(one) for one in old.documents.ids if one.isascii() and one.isdigit()]
     first = max(numbers, default=len(old)) + 1
     return Corpus(corpus.texts, [str(first + i) for i in range(len(corpus))])
-
-
-# -- the words and the map
-
-
-def _described(old: Run, made: Run, came_from: NDArray[np.intp], became: dict[int, int], partition: Partition) -> Run:
-    """Return a run with words: those of the old clusters, unless terms were learned anew, and names of branches.
-
-    Branches that hold mostly the same documents keep their names; the others are named by single words.
-    """
-    seen, parts = made.evidence, ("terms", "describing", "phrases", "sentence")
-    survive = {after: old.evidence.clusters[before] for before, after in became.items()}
-    source, wording = survive, wording_of(partition.inputs)
-    if wording is not None:
-        weights, similar = partition.inputs.weights, partition.predictor.centroids.similarities
-        found = evidence(partition.gram, partition.labels, weights, similar)
-        source = dict(enumerate(describe(partition.gram, partition.labels, wording, counts=weights, found=found)))
-    clusters = tuple(
-        replace(
-            one,
-            label=survive.get(one.number, source[one.number]).label,
-            **{part: getattr(source[one.number], part) for part in parts},
-        )
-        for one in seen.clusters
-    )
-    whole = {branch.index: branch.cluster for branch in seen.tree if branch.cluster >= 0}
-    known = _branch_names(old, seen, came_from) | {at: clusters[cluster].label for at, cluster in whole.items()}
-    names = [known.get(branch.index, "") for branch in seen.tree]
-    if wording is not None:
-        spoken, leaves = replace(wording, texts=None, titles=None), seen.leaves[partition.inputs.first]
-        names = name_tree(spoken, leaves, [branch.parent for branch in seen.tree], known)
-    names = filled_names(seen.tree, clusters, whole, names)
-    tree = tuple(replace(branch, label=names[branch.index]) for branch in seen.tree)
-    return replace(made, evidence=replace(seen, clusters=clusters, tree=tree))
-
-
-def _branch_names(old: Run, seen: RunEvidence, came_from: NDArray[np.intp]) -> dict[int, str]:
-    """Return the names of old branches for those that hold mostly the same documents."""
-    was = np.flatnonzero((came_from >= 0) & (seen.leaves >= 0))
-    was = was[old.evidence.leaves[came_from[was]] >= 0]
-    counts = np.zeros((len(old.evidence.tree), len(seen.tree)), dtype=np.int64)
-    np.add.at(counts, (old.evidence.leaves[came_from[was]], seen.leaves[was]), 1)
-    for branch in reversed(old.evidence.tree[1:]):
-        counts[branch.parent] += counts[branch.index]
-    for branch in reversed(seen.tree[1:]):
-        counts[:, branch.parent] += counts[:, branch.index]
-    either = counts[:, :1] + counts[:1, :] - counts  # the first branches hold all documents
-    shared = counts / np.maximum(either, 1)
-    best = shared.argmax(axis=0)
-    return {
-        branch.index: old.evidence.tree[best[branch.index]].label
-        for branch in seen.tree
-        if branch.cluster < 0 and shared[best[branch.index], branch.index] >= SAME
-    }
-
-
-def _places(old: Run, partition: Partition, came_from: NDArray[np.intp]) -> Array:
-    """Return the map: old documents where they were, new ones between those of their cluster that they resemble most.
-
-    If there are more new documents than old ones, all are laid out.
-    """
-    inputs, labels = partition.inputs, partition.labels
-    was = np.flatnonzero(came_from >= 0)
-    known = np.zeros(len(inputs.first), dtype=bool)
-    known[inputs.group[was]] = True
-    if 2 * known.sum() < len(known):
-        return coordinates(partition.gram)
-    places, base = np.zeros((len(known), 2)), partition.gram.split_shift()[0]
-    places[inputs.group[was]] = old.layout.coordinates[came_from[was]]
-    for new, there in _beside(labels, known):
-        for part in tiles(len(new), 8 * len(there)):
-            block = np.asarray(base.block(new[part], there), dtype=np.float64)
-            best, values = nearest(block, min(NEAR, len(there)))
-            weights = np.maximum(values, 1e-6)
-            shares = weights / weights.sum(axis=1, keepdims=True)
-            places[new[part]] = (shares[:, :, None] * places[there[best]]).sum(axis=1)
-    return places
-
-
-def _beside(labels: NDArray[np.intp], known: NDArray[np.bool_]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Yield new documents and the old ones they may be drawn beside: those of their cluster, or all."""
-    for cluster in range(-1, int(labels.max()) + 1):
-        new, there = np.flatnonzero(~known & (labels == cluster)), np.flatnonzero(known & (labels == cluster))
-        if len(new):
-            yield new, there if cluster >= 0 and len(there) else np.flatnonzero(known)

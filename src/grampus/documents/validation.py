@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import select
 from .._array import Array
@@ -17,7 +18,6 @@ from ..select.schemes import scheme_for
 from .effort import LEVELS, Effort
 from .inputs import Inputs
 from .levels import around, choose_levels, numbers
-from .partition import Partition
 
 LARGEST_K = 10  # tried by default
 STABILITY_SPLITS = 20  # at most, for stability; more of them change it less than another seed does
@@ -86,28 +86,32 @@ def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Prog
     )
 
 
-def stability(found: Partition, n_splits: int, progress: Progress) -> Stability | None:
-    """Measure the stability of clusters and documents; None if halves would be too small."""
-    heavy = np.flatnonzero((found.inputs.weights > 0) & (found.labels >= 0))
-    labels = found.labels[heavy]
-    k = int(found.labels.max()) + 1
+def stability(
+    gram: Gram, labels: NDArray[np.intp], weights: Array, n_splits: int, seed: int
+) -> tuple[Stability | None, str]:
+    """Measure the stability of clusters and documents; None if halves would be too small, or for the reason given.
+
+    Parameters
+    ----------
+    gram : Gram
+    labels, weights : arrays of shape (m,)
+    n_splits : int
+    seed : int
+    """
+    heavy = np.flatnonzero((weights > 0) & (labels >= 0))
+    k = int(labels.max()) + 1
     if k < 2 or len(heavy) < 4 * k:
-        return None
-    progress("measuring stability", 0, 1)
-    gram = found.gram if len(heavy) == len(found.gram) else found.gram.take(heavy)
+        return None, ""
+    own = labels[heavy]
+    splits = min(n_splits, STABILITY_SPLITS, max(FEWEST_SPLITS, READ_IN_SPLITS // len(heavy)))
     try:
         measured = select.stability(
-            gram,
-            labels,
-            splits=select.Splits(min(n_splits, STABILITY_SPLITS, max(FEWEST_SPLITS, READ_IN_SPLITS // len(heavy)))),
-            random_state=found.seed,
+            gram if len(heavy) == len(gram) else gram.take(heavy), own, splits=select.Splits(splits), random_state=seed
         )
     except InputError as error:
-        found.notes.append(f"Stability was not measured: {error}")
-        return None
-    progress("measuring stability", 1, 1)
+        return None, f"Stability was not measured: {error}"
     room = np.maximum(1.0 - measured.expected, 1e-9)  # what large clusters get by chance counts for nothing
-    documents = np.full(len(found.labels), np.nan)
-    documents[heavy] = (measured.documents - measured.expected[labels]) / room[labels]
+    documents = np.full(len(labels), np.nan)
+    documents[heavy] = (measured.documents - measured.expected[own]) / room[own]
     clusters = (measured.clusters - measured.expected) / room
-    return Stability(numbers(np.clip(clusters, -1.0, 1.0)), np.clip(documents, -1.0, 1.0))
+    return Stability(numbers(np.clip(clusters, -1.0, 1.0)), np.clip(documents, -1.0, 1.0)), ""

@@ -1,25 +1,29 @@
-"""The input ``components``: leading components of weighted terms, with directions learned from a whole collection."""
+"""The input ``components`` of runs that version 0.2 made in parts: leading components of weighted terms.
+
+Their directions were learned from a whole collection, of which such a run keeps some documents. Nothing makes them any
+more; they are here so that those runs assign documents.
+"""
 
 from __future__ import annotations
 
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from sklearn.preprocessing import normalize
 
 from .._array import Array
 from ..errors import InputError
-from ..gram.in_parts import unit_features
 from .inputs import register_maker
-from .terms.in_parts import GRID, unit_rows
 from .terms.persist import pack_vectorizer, plain_parameters, unpack_vectorizer
 from .terms.vectorizer import TermVectorizer
+
+_GRID = 2.0**-24  # numbers are multiples of it, so that sums over documents are exact
+_NOTHING = 1e-10  # a shorter row, of rows of length 1, is rounding
 
 
 @register_maker
 class ComponentsInput:
     """Make the input ``components`` of a corpus: what ``cosine|principal(r)|normalise`` makes of its terms.
-
-    The directions belong to the whole collection that was fitted, of which a run in parts keeps only some documents.
 
     Parameters
     ----------
@@ -39,7 +43,12 @@ class ComponentsInput:
 
     def transform(self, raw_documents: Any) -> Array:
         """Return the rows of texts."""
-        return unit_features(unit_rows(self.vectorizer.transform(raw_documents)), self.directions, GRID)
+        rows = normalize(self.vectorizer.transform(raw_documents).astype(np.float64))
+        rows.data = _snapped(rows.data)
+        features = rows @ self.directions.astype(np.float64)
+        lengths = np.sqrt((features * features).sum(axis=1))
+        scale = np.divide(1.0, lengths, out=np.zeros(len(lengths)), where=lengths > _NOTHING)
+        return _snapped(features * scale[:, None])
 
     def record(self) -> dict[str, Any]:
         """Return what the input is, for the run."""
@@ -63,3 +72,7 @@ class ComponentsInput:
         if not whole or len(directions) != len(vectorizer.vocabulary_) or not np.isfinite(directions).all():
             raise InputError("directions must be finite float32 numbers, a row for each term.")
         return cls(vectorizer, directions)
+
+
+def _snapped(values: Array) -> Array:
+    return np.rint(values / _GRID) * _GRID

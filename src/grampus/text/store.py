@@ -63,7 +63,11 @@ class Texts(Sequence[str]):
     def __getitem__(self, index: int | slice) -> str | Texts:
         """Return one text, or the texts of a slice."""
         if isinstance(index, slice):
-            return Texts(self[place] for place in range(*index.indices(len(self))))
+            first, last, step = index.indices(len(self))
+            if step != 1:
+                return Texts(self[place] for place in range(first, last, step))
+            data, ends = self.part(first, max(first, last))
+            return _restore(data, array("q", ends.tobytes()))
         place = index + len(self) if index < 0 else index
         if not 0 <= place < len(self):
             raise IndexError(f"index must be between {-len(self)} and {len(self) - 1}; got {index}.")
@@ -153,6 +157,11 @@ class Texts(Sequence[str]):
             raise InputError("texts must be UTF-8; these bytes are not.") from None
         return texts
 
+    @classmethod
+    def trusted(cls, data: Any, ends: Any) -> Texts:
+        """Return the texts of arrays that `to_arrays` made in this process or one that it started, unchecked."""
+        return _restore(np.asarray(data).data, array("q", np.ascontiguousarray(ends, np.int64).tobytes()))
+
     @property
     def nbytes(self) -> int:
         """Size of all texts in UTF-8."""
@@ -199,7 +208,37 @@ class Picked(Sequence[str]):
         return self._texts[int(self._places[index])]
 
 
-def _restore(buffer: bytes, ends: array[int]) -> Texts:
+def text_sizes(texts: Sequence[str]) -> NDArray[np.int64]:
+    """Return the sizes of texts: in bytes where they are stored as bytes, else in characters."""
+    if isinstance(texts, Texts):
+        ends = np.frombuffer(texts._ends, np.int64)
+        return ends[1:] - ends[:-1]
+    given: Sequence[object] = texts  # which are checked later
+    return np.fromiter((len(text) if isinstance(text, str) else 0 for text in given), np.int64, len(given))
+
+
+def join_texts(parts: Sequence[Sequence[str]]) -> Texts:
+    """Return the texts of several sequences, one after the other.
+
+    Examples
+    --------
+    >>> from grampus.text.store import Texts, join_texts
+    >>> list(join_texts([Texts(["one"]), ["two", "three"]]))
+    ['one', 'two', 'three']
+    """
+    stored = [part if isinstance(part, Texts) else Texts(part) for part in parts]
+    buffer, ends, size = bytearray(), [np.zeros(1, np.int64)], 0
+    for texts in stored:
+        data, own = texts.part(0, len(texts))
+        buffer += data
+        ends.append(own[1:] + size)
+        size += len(data)
+    joined = Texts()
+    joined._buffer, joined._ends = buffer, array("q", np.concatenate(ends).tobytes())
+    return joined
+
+
+def _restore(buffer: Any, ends: array[int]) -> Texts:
     texts = Texts()
     texts._buffer, texts._ends = bytearray(buffer), ends
     return texts

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from ...errors import CorpusError
-from ...scale import Record
+from ...run import runner_for
 from ..corpus import Corpus
+from ..spool import Spool
 from ..store import Texts
-from ..terms.in_parts import pack_corpus, pack_texts, texts_of
 from .assemble import assemble_pieces
 from .guess import named_columns
 from .log import Log
@@ -58,7 +58,7 @@ def _is_table(path: str) -> bool:
 
 @dataclass(frozen=True)
 class PieceReader:
-    """Reads sources as records of pieces; travels to workers.
+    """Reads sources as corpora, piece by piece; travels to workers.
 
     Parameters
     ----------
@@ -82,19 +82,15 @@ class PieceReader:
     skip: bool = False
     documents: int = DOCUMENTS
 
-    def __call__(self, source: str) -> Iterator[Record]:
+    def __call__(self, source: str) -> Iterator[Corpus]:
         """Yield the pieces of a source."""
         try:
             for corpus in self.corpora(source):
-                yield self._record(source, corpus)
+                yield self._named(source, corpus)
         except (CorpusError, OSError) as error:
             if not self.skip:
                 raise
-            yield {**pack_corpus(Corpus([])), **pack_texts("notes", Texts([f"{source} was left out: {error}"]))}
-
-    def whole(self, source: str) -> Record:
-        """Return a source as one piece."""
-        return next(iter(replace(self, documents=2**62)(source)))
+            yield Corpus([], notes=[f"{source} was left out: {error}"])
 
     def corpora(self, source: str) -> Iterator[Corpus]:
         """Yield a source as corpora."""
@@ -108,11 +104,17 @@ class PieceReader:
             table, opened = open_table(source, reader, columns, self.query, self.options, log, cleanup)
             yield from assemble_pieces(table, columns, opened, *limits)
 
-    def _record(self, source: str, corpus: Corpus) -> Record:
-        if self.several:
-            stem = Path(source).name
-            corpus = replace_ids(corpus, Texts(f"{stem}:{one}" for one in corpus.ids))
-        return {**pack_corpus(corpus), **pack_texts("notes", Texts(corpus.notes))}
+    def _named(self, source: str, corpus: Corpus) -> Corpus:
+        """Return a piece whose ids begin with the name of its file, where there are several."""
+        if not self.several:
+            return corpus
+        ids = Texts(f"{Path(source).name}:{one}" for one in corpus.ids)
+        ids._distinct = True
+        return replace(corpus, ids=ids)
+
+
+def _read_file(file: str, reader: PieceReader) -> list[Corpus]:
+    return list(reader(file))
 
 
 @dataclass(frozen=True)
@@ -154,16 +156,18 @@ class Pieces:
         """Return what tells whether the files have changed: names, sizes and times."""
         return [[file, _size(file), os.stat(file).st_mtime_ns] for file in self.files]
 
+    def __iter__(self) -> Iterator[Corpus]:
+        """Yield the documents piece by piece; several files are read by the runner."""
+        if len(self.files) == 1:  # one file is read as a stream
+            return self.reader(self.files[0])
+        runner = runner_for(self.text_size)
+        return (corpus for some in runner.map(_read_file, self.files, self.reader) for corpus in some)
+
     def corpus(self) -> Corpus:
         """Return all documents as one corpus, in memory."""
-        found = [unpack_corpus(record) for file in self.files for record in self.reader(file)]
-        held = {name for one in found for name in ("labels", "titles", "dates") if getattr(one, name) is not None}
-        columns: dict[str, list[str]] = {name: [] for name in ("texts", "ids", *held)}
-        for one in found:
-            for name, values in columns.items():
-                own = getattr(one, name)
-                values.extend([""] * len(one) if own is None else own)
-        return Corpus(**columns, source=self.source)  # type: ignore[arg-type]
+        with Spool(source=self.source) as spool:
+            spool.read(self)
+            return spool.corpus()
 
 
 def _size(path: str) -> int:
@@ -211,20 +215,3 @@ def read_pieces(
     columns = {"text": text, "id": id, "label": label, "title": title, "date": date}
     reader = PieceReader(columns, query, format, options or ReadOptions(), len(files) > 1, skip)
     return Pieces(os.fspath(source), files, reader)
-
-
-def replace_ids(corpus: Corpus, ids: Texts) -> Corpus:
-    """Return a corpus with other ids, which are known to differ."""
-    ids._distinct = True
-    return Corpus(corpus.texts, ids, corpus.labels, corpus.titles, corpus.dates, corpus.source, notes=corpus.notes)
-
-
-def unpack_corpus(record: Record, source: str = "memory") -> Corpus:
-    """Return the corpus of a record."""
-    columns = {
-        name: texts_of(record, name)
-        for name in ("texts", "ids", "labels", "titles", "dates")
-        if f"{name}.ends" in record
-    }
-    columns["ids"]._distinct = True
-    return Corpus(**columns, source=source)  # type: ignore[arg-type]

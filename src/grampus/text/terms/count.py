@@ -58,6 +58,30 @@ class Written:
     unit: Integers = field(default_factory=lambda: np.empty(0, np.int32))
     count: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
+    @classmethod
+    def join(cls, parts: Iterable[Written], numbers: Iterable[Integers]) -> Written:
+        """Return the tokens of several pieces as one, in the order in which they appear.
+
+        Parameters
+        ----------
+        parts : iterable of Written
+        numbers : iterable of arrays
+            For each piece, the number of each of its units in a common numbering.
+        """
+        counts: dict[str, int] = {}
+        unit: dict[str, int] = {}
+        for part, number in zip(parts, numbers, strict=True):
+            for token, own, more in zip(part.tokens, number[part.unit].tolist(), part.count.tolist(), strict=True):
+                counts[token] = counts.get(token, 0) + more
+                unit[token] = own
+        return cls(list(counts), np.array(list(unit.values()), np.int32), np.array(list(counts.values()), np.int64))
+
+    def add(self, other: Written) -> None:
+        """Append the tokens of another language."""
+        self.tokens += other.tokens
+        self.unit = np.concatenate([self.unit, other.unit])
+        self.count = np.concatenate([self.count, other.count])
+
 
 def _checked(given: Callable[[str], Iterable[str]], lowercase: bool) -> Tokeniser:
     """Wrap a user's tokeniser to check that it returns strings."""
@@ -142,6 +166,33 @@ class Units:
             return None
         first: dict[str, int] = {}
         return np.fromiter((first.setdefault(name, unit) for unit, name in enumerate(names)), np.int32, len(names))
+
+    def join(self, tokens: Sequence[str | None], grams: Sequence[tuple[int, int]]) -> Integers:
+        """Find or give, while learning, the number of every unit of another numbering.
+
+        Parameters
+        ----------
+        tokens : sequence of str
+            The token of each unit of the other numbering; None for an n-gram.
+        grams : sequence of pairs of int
+            For each n-gram, in the order of their units, the units of its first n−1 tokens and of the last.
+        """
+        number, parts = np.empty(len(tokens), np.int32), iter(grams)
+        for unit, token in enumerate(tokens):
+            if token is not None:
+                number[unit] = self.tokens[token]
+            else:
+                prefix, last = next(parts)
+                number[unit] = self.grams[(int(number[prefix]) << 32) | int(number[last])]
+        return number
+
+    def apart(self) -> tuple[list[str | None], list[tuple[int, int]]]:
+        """Return the numbering as plain lists, which `join` takes."""
+        tokens: list[str | None] = [None] * self.size
+        for token, unit in self.tokens.items():
+            tokens[unit] = token
+        grams = sorted((unit, key) for key, unit in self.grams.items())
+        return tokens, [(key >> 32, key & 0xFFFFFFFF) for _, key in grams]
 
     def keep(self, columns: Integers) -> tuple[Units, Integers]:
         """Return a frozen numbering of the units with a column, and of their parts, and the column of each or −1."""
@@ -331,9 +382,7 @@ def count_units(
     if written is not None:
         known = np.flatnonzero(lexicon.unit[: len(seen)] >= 0)
         tokens = lexicon.raw.words(0)
-        written.tokens += [tokens[number] for number in known.tolist()]
-        written.unit = np.concatenate([written.unit, lexicon.unit[known]])
-        written.count = np.concatenate([written.count, seen[known]])
+        written.add(Written([tokens[number] for number in known.tolist()], lexicon.unit[known], seen[known]))
     return _stack(blocks, units.size)
 
 

@@ -11,9 +11,10 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from ...run import Runner, runner_for
 from ..clean import Cleaner, Cleaning, Dropped
 from ..languages import LANGUAGES, detect_languages, has_segmenter, is_unspaced
-from ..store import Texts
+from ..store import Texts, join_texts, text_sizes
 from .count import strings
 
 MAIN = "en"  # of texts that are too short to tell
@@ -64,6 +65,10 @@ class Prepared:
     language: NDArray[np.uint8]
     preparation: Preparation = field(default_factory=Preparation)
     dropped: Dropped = field(default_factory=Dropped)
+
+    def part(self, piece: slice) -> Prepared:
+        """Return the texts of a piece."""
+        return Prepared(self.texts[piece], self.language[piece], self.preparation)
 
     def counts(self) -> dict[str, int]:
         """Return how many texts are in each language, the most frequent first."""
@@ -124,7 +129,7 @@ def prepare(
             list(strings(given))
         cleaner = cleaning.learn(given) if known is None else Cleaner(cleaning, known.shared)
         shared = cleaner.shared
-        texts = _cleaned(given, cleaner, dropped)
+        texts, dropped = _cleaned(given, cleaner)
     if not detect:
         return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared), dropped)
     codes = _codes(texts, known)
@@ -134,16 +139,37 @@ def prepare(
     return Prepared(texts, language, Preparation(shared, languages), dropped)
 
 
-def _cleaned(given: Sequence[str], cleaner: Cleaner, dropped: Dropped) -> Sequence[str]:
-    """Return cleaned texts; the texts themselves, without a copy, if nothing was dropped."""
-    cleaned: Texts | None = None
+def cut_texts(texts: Sequence[str]) -> tuple[Runner, list[slice]]:
+    """Return the runner for texts, and the pieces that it wants."""
+    sizes = text_sizes(texts)
+    runner = runner_for(int(sizes.sum()))
+    return runner, runner.cut(sizes)
+
+
+def _cleaned(given: Sequence[str], cleaner: Cleaner) -> tuple[Sequence[str], Dropped]:
+    """Return cleaned texts and what was dropped; the texts themselves, without a copy, if nothing was."""
+    runner, pieces = cut_texts(given)
+    total, parts, changed = Dropped(), list[Sequence[str]](), False
+    for piece, (texts, dropped) in zip(
+        pieces, runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner), strict=True
+    ):
+        total.documents.update(dropped.documents)
+        total.pieces.update(dropped.pieces)
+        changed = changed or texts is not None
+        parts.append(given[piece] if texts is None else texts)
+    return join_texts(parts) if changed else given, total
+
+
+def _clean_piece(given: Sequence[str], cleaner: Cleaner) -> tuple[Texts | None, Dropped]:
+    """Return the cleaned texts of a piece, None if nothing was dropped, and what was dropped."""
+    dropped, cleaned = Dropped(), None
     for place, text in enumerate(given):
         rest = cleaner(text, dropped)
         if cleaned is None and rest is not text:
             cleaned = Texts(islice(given, place))
         if cleaned is not None:
             cleaned._append(rest)
-    return given if cleaned is None else cleaned
+    return cleaned, dropped
 
 
 def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
@@ -156,6 +182,12 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
         usual = main_language(content_sample(strings(texts), len(texts)), len(texts))
         if usual is not None:
             return [usual] * len(texts)
+    runner, pieces = cut_texts(texts)
+    parts = runner.map(_detect_piece, (texts[piece] for piece in pieces), among)
+    return [code for part in parts for code in part]
+
+
+def _detect_piece(texts: Sequence[str], among: tuple[str, ...] | None) -> list[str]:
     return detect_languages(strings(texts), among)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 import Stemmer
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from ...errors import InputError
@@ -20,7 +20,7 @@ from ..corpus import Corpus
 from ..languages import LANGUAGES, find_language
 from .count import WORDS, Analysis, Units, Written, count_units, tokeniser
 from .forms import Forms
-from .prepare import MAIN, Preparation, Prepared, prepare
+from .prepare import MAIN, Preparation, Prepared, cut_texts, prepare
 from .stopwords import AUTO, StopList, stop_words
 
 
@@ -255,20 +255,51 @@ class Terms(TransformerMixin, BaseEstimator):
         return AUTO in (self.stop_words if isinstance(self.stop_words, str) else None, self.stemmer)
 
     def _count(self, prepared: Prepared, units: Units, written: Written | None = None) -> sp.csr_matrix:
-        """Count units, the documents of each language by its own rules."""
+        """Count units, piece by piece where the runner has several workers, into one numbering."""
+        runner, pieces = cut_texts(prepared.texts)
+        if len(pieces) == 1:
+            counts, forms = self._count_piece(prepared, units, learning=written is not None)
+            if written is not None:
+                for one in forms:
+                    written.add(one)
+            return counts
+        bare = clone(self)
+        frozen = None if units.learning else Units(False, dict(units.tokens), dict(units.grams))
+        blocks, numbers, forms_of = [], list[NDArray[np.int32]](), list[list[Written]]()
+        for counts, names, forms in runner.map(_count_apart, map(prepared.part, pieces), bare, frozen):
+            if names is not None:
+                numbers.append(units.join(*names))
+                forms_of.append(forms)
+                index = numbers[-1][counts.indices]
+                blocks.append(sp.csr_matrix((counts.data, index, counts.indptr), (counts.shape[0], units.size)))
+            else:
+                blocks.append(counts)
+        if written is not None:
+            for language in zip(*forms_of, strict=True):
+                written.add(Written.join(language, numbers))
+        for block in blocks:
+            block.resize(block.shape[0], units.size)
+        return sp.csr_matrix(sp.vstack(blocks, format="csr"))
+
+    def _count_piece(self, prepared: Prepared, units: Units, *, learning: bool) -> tuple[sp.csr_matrix, list[Written]]:
+        """Count units, the documents of each language by its own rules; return the written forms of each language."""
         codes = prepared.preparation.languages
+        forms = [Written() for _ in range(max(len(codes), 1))]
         if len(codes) < 2:
-            return count_units(prepared.texts, self._analysis(*codes), units, written)
+            analysis = self._analysis(*codes)
+            return count_units(prepared.texts, analysis, units, forms[0] if learning else None), forms
         rows = [np.flatnonzero(prepared.language == number) for number in range(len(codes))]
         blocks = [
-            count_units([prepared.texts[int(at)] for at in some], self._analysis(code), units, written)
-            for some, code in zip(rows, codes, strict=True)
+            count_units(
+                [prepared.texts[int(at)] for at in some], self._analysis(code), units, written if learning else None
+            )
+            for some, code, written in zip(rows, codes, forms, strict=True)
         ]
         for block in blocks:
             block.resize(block.shape[0], units.size)
         place = np.empty(len(prepared.language), np.intp)
         place[np.concatenate(rows)] = np.arange(len(place))
-        return sp.csr_matrix(sp.vstack(blocks, format="csr")[place])
+        return sp.csr_matrix(sp.vstack(blocks, format="csr")[place]), forms
 
     def _learn_counts(self, raw_documents: Iterable[str] | Corpus | Prepared) -> sp.csr_matrix:
         """Learn the terms and return their int32 counts."""
@@ -370,6 +401,15 @@ class Terms(TransformerMixin, BaseEstimator):
             return order
         most = np.argsort(-totals[order], kind="stable")[: self.max_features]
         return order[np.sort(most)]
+
+
+def _count_apart(
+    prepared: Prepared, terms: Terms, frozen: Units | None
+) -> tuple[sp.csr_matrix, tuple[list[str | None], list[tuple[int, int]]] | None, list[Written]]:
+    """Count the units of a piece, in a numbering of its own or in a frozen one."""
+    units = Units() if frozen is None else frozen
+    counts, forms = terms._count_piece(prepared, units, learning=frozen is None)
+    return counts, units.apart() if frozen is None else None, forms
 
 
 def stemmer_of(name: str | None, language: str = MAIN) -> str | None:

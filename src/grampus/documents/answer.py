@@ -1,0 +1,198 @@
+"""The answer: everything that is known so far about a collection. Each stage of the pipeline returns a fuller one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array
+from .._progress import Progress
+from ..cluster import Tree
+from ..describe import Cluster, Evidence
+from ..gram import Gram
+from ..kernels import Kernel
+from ..persist import Branch, Choice, Layout, Run
+from ..text import Corpus
+from .effort import Effort
+from .frames import Rows
+from .guide import Guide, Told
+from .inputs import Inputs
+from .large import Sample
+from .levels import Partitions
+from .methods import Found, Method
+from .predict import Predictor
+from .validation import Stability
+
+NOT_YET: Any = None  # what a later stage finds
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for, checked.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those of the clusterer, as they were given.
+    kernel : Kernel
+    method : Method
+    effort : Effort
+    seed : int
+    command : str
+        The clusterer, spelled out.
+    guide : Guide or None
+    progress : callable
+    """
+
+    parameters: Mapping[str, Any]
+    kernel: Kernel
+    method: Method
+    effort: Effort
+    seed: int
+    command: str = ""
+    guide: Guide | None = None
+    progress: Progress = field(default=lambda *_: None)
+
+    @property
+    def k(self) -> int | None:
+        """The number of clusters that was given; None where it is to be found."""
+        k = self.parameters["n_clusters"]
+        return None if k == "auto" else k
+
+
+@dataclass(frozen=True)
+class Before:
+    """An older answer, from which an update begins.
+
+    Attributes
+    ----------
+    run : Run
+        Without edits.
+    came_from : array of shape (n,)
+        The old position of each document; −1 for a new one.
+    keeps_terms : bool
+        Whether old terms and weights stay, and new documents are read in them.
+    steady : bool
+        Whether clusters are only to follow the old ones.
+    lost : bool
+        Whether a cluster is known not to survive.
+    polish : bool
+        Whether single moves follow kernel k-means.
+    forgets : bool
+        Whether documents were deleted: no word that only they had may stay.
+    """
+
+    run: Run
+    came_from: NDArray[np.intp]
+    keeps_terms: bool
+    steady: bool
+    lost: bool
+    polish: bool
+    forgets: bool
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Everything known so far, about m distinct documents.
+
+    Attributes
+    ----------
+    request : Request
+    rows : Rows
+        The documents as they were given.
+    texts : Corpus or None
+        The texts of the rows of a matrix.
+    before : Before or None
+        Where an update begins.
+    sample : Sample or None
+        Of a collection that is too large to be held: the documents that are clustered, and the pieces of all.
+    inputs : Inputs
+        The distinct documents, as the kernel reads them.
+    asked, kernel : Kernel
+        As it was asked for, with every input; and with its number of components.
+    gram : Gram
+    guidance : Told or None
+        The guide, applied to the documents.
+    aside : array of shape (m,)
+        Documents that are in no cluster.
+    choice : Choice or None
+        How the number of clusters was chosen, or whether those of a given number are groups.
+    ks : dict of str to int
+        The number of clusters of every level.
+    clustering : Found
+        The result of the method.
+    names : dict of int to str
+        Names that a guide gives to clusters.
+    levels : dict of str to array of shape (m,)
+        The partition of every level, from coarse to fine; `level` is the one that is the answer.
+    predictor : Predictor
+    stability : Stability or None
+    evidence : Evidence
+    duplicates : pair of arrays
+        Near-duplicates, and how similar they are.
+    agreement : float
+        Share of the documents that would be assigned to their own cluster if they were new.
+    clusters : tuple of Cluster
+    nodes, tree, leaves
+        The tree: as it was grown, as named records, and the leaf of every document.
+    layout : Layout
+    notes : tuple of str
+        For the reader.
+    seconds : float
+        Spent so far.
+    """
+
+    request: Request
+    rows: Rows
+    texts: Corpus | None = None
+    before: Before | None = None
+    sample: Sample | None = None
+    inputs: Inputs = NOT_YET
+    asked: Kernel = NOT_YET
+    kernel: Kernel = NOT_YET
+    gram: Gram = NOT_YET
+    guidance: Told | None = None
+    aside: NDArray[np.bool_] = NOT_YET
+    choice: Choice | None = None
+    ks: dict[str, int] = NOT_YET
+    clustering: Found = NOT_YET
+    names: Mapping[int, str] = NOT_YET
+    levels: Partitions = NOT_YET
+    level: str = "middle"
+    predictor: Predictor = NOT_YET
+    stability: Stability | None = None
+    evidence: Evidence = NOT_YET
+    duplicates: tuple[Array, Array] = NOT_YET
+    agreement: float = 1.0
+    clusters: tuple[Cluster, ...] = NOT_YET
+    nodes: Tree = NOT_YET
+    tree: tuple[Branch, ...] = NOT_YET
+    leaves: Array = NOT_YET
+    layout: Layout = NOT_YET
+    notes: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def labels(self) -> NDArray[np.intp]:
+        """The cluster of every distinct document at the level that is the answer."""
+        return self.levels[self.level]
+
+    @property
+    def n_clusters(self) -> int:
+        """The number of clusters."""
+        return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def counted(self) -> Inputs:
+        """The documents; those that were set aside have no weight."""
+        if not self.aside.any():
+            return self.inputs
+        return replace(self.inputs, weights=np.where(self.aside, 0.0, self.inputs.weights))
+
+    def noted(self, *notes: str) -> Answer:
+        """Return the answer with further notes; empty ones are left out."""
+        return replace(self, notes=(*self.notes, *filter(None, notes)))

@@ -1,0 +1,177 @@
+"""Runners: who does the map over the pieces of a collection.
+
+What goes over documents is a map over pieces and a reduction. A runner does the map: in this thread, in processes of
+this machine, or on Dask workers (`run.dask`). Functions are pure and results come in the order of the pieces, so that
+an answer depends on neither the runner, nor its workers, nor the pieces.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from .._config import Settings, config, settings
+from .._parallel import core_count, thread_count
+from ..errors import PartsError
+
+Function = Callable[..., Any]
+
+MANY_BYTES = 40_000_000  # of text, from which on processes pay: starting one costs about a second
+PIECE_BYTES = 4_000_000  # of text in a piece, for processes and Dask workers
+_SMALL = 1 << 16  # bytes that travel with every piece
+
+
+class Runner(ABC):
+    """Maps functions over pieces.
+
+    Attributes
+    ----------
+    workers : int
+        Pieces that are worked on at the same time.
+    piece_bytes : int or None
+        Size of the pieces that texts are cut into; None where they stay in one piece.
+    """
+
+    workers: int = 1
+    piece_bytes: int | None = None
+
+    @abstractmethod
+    def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
+        """Yield ``function(piece, *shared)`` for every piece, in their order."""
+
+    def cut(self, sizes: Any) -> list[slice]:
+        """Return the pieces of documents of these sizes, in bytes: one, unless the runner has several workers.
+
+        Parameters
+        ----------
+        sizes : array of shape (n,)
+        """
+        n = len(sizes)
+        if self.piece_bytes is None or n == 0:
+            return [slice(0, n)]
+        reached = np.cumsum(sizes, dtype=np.int64) // self.piece_bytes
+        starts = [0, *(np.flatnonzero(np.diff(reached)) + 1).tolist(), n]
+        return [slice(a, b) for a, b in pairwise(starts) if b > a]
+
+
+class ThisThread(Runner):
+    """Work in this thread, on everything in one piece.
+
+    Examples
+    --------
+    >>> from grampus.run import ThisThread
+    >>> list(ThisThread().map(lambda texts, sign: sign.join(texts), [["a", "b"], ["c"]], "-"))
+    ['a-b', 'c']
+    """
+
+    def __init__(self, piece_bytes: int | None = None) -> None:
+        self.piece_bytes = piece_bytes
+
+    def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
+        """Yield a function of every piece, in their order."""
+        for piece in pieces:
+            yield function(piece, *shared)
+
+
+class Processes(Runner):
+    """Work in processes of this machine; they are started once, kept for later maps, and end with this one.
+
+    Parameters
+    ----------
+    workers : int
+    piece_bytes : int
+    """
+
+    def __init__(self, workers: int, piece_bytes: int = PIECE_BYTES) -> None:
+        self.workers, self.piece_bytes = workers, piece_bytes
+
+    def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
+        """Yield a function of every piece, in their order."""
+        from joblib import Parallel, delayed
+        from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+        with _broadcast(shared) as sent:
+            here = settings()._replace(threads=1, workers=1)
+            parallel = Parallel(
+                n_jobs=self.workers, backend="loky", return_as="generator", batch_size=1, max_nbytes=None,
+                pre_dispatch=2 * self.workers,
+            )  # fmt: skip
+            try:
+                yield from parallel(delayed(_call)(here, function, piece, sent) for piece in pieces)
+            except TerminatedWorkerError:
+                raise PartsError(
+                    "A worker process was killed, most likely for lack of memory. Use fewer of them: "
+                    "grampus.config(workers=1), or GRAMPUS_WORKERS=1."
+                ) from None
+
+
+@contextmanager
+def _broadcast(shared: tuple[Any, ...]) -> Iterator[Any]:
+    """Give what all pieces share: itself where it is small, else a file that every worker reads once."""
+    from joblib.externals.loky.backend.reduction import dumps  # functions of a script, too
+
+    data = dumps(shared)
+    if len(data) <= _SMALL:
+        yield shared
+        return
+    handle, name = tempfile.mkstemp(prefix="grampus-")
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(data)
+        yield name
+    finally:
+        os.unlink(name)
+
+
+@lru_cache(maxsize=1)
+def _shared(name: str) -> tuple[Any, ...]:
+    """Return what was broadcast in a file; a worker keeps the last."""
+    with open(name, "rb") as file:
+        values: tuple[Any, ...] = pickle.load(file)  # noqa: S301  (written by the process that started this one)
+    return values
+
+
+def _call(here: Settings, function: Function, piece: Any, shared: tuple[Any, ...] | str) -> Any:
+    """Call a function in a worker, under the settings of the process that asked for it."""
+    with config(memory=here.memory, threads=here.threads, workers=1, device=here.device):
+        return function(piece, *(_shared(shared) if isinstance(shared, str) else shared))
+
+
+_runner: ContextVar[Runner | None] = ContextVar("runner", default=None)
+
+
+@contextmanager
+def using(runner: Runner | None) -> Iterator[None]:
+    """Let a runner do every map inside the block; None leaves the choice to the size of the work."""
+    token = _runner.set(runner)
+    try:
+        yield
+    finally:
+        _runner.reset(token)
+
+
+def runner_for(nbytes: float) -> Runner:
+    """Return the runner in use; without one, processes where there are enough texts and cores, else this thread.
+
+    Parameters
+    ----------
+    nbytes : float
+        Size of the texts.
+    """
+    chosen = _runner.get()
+    if chosen is not None:
+        return chosen
+    workers = settings().workers
+    if workers is None:
+        workers = min(thread_count(), core_count()) if nbytes >= MANY_BYTES else 1
+    return Processes(workers) if workers > 1 else ThisThread()
