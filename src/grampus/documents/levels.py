@@ -88,22 +88,10 @@ def _record(chosen: Chosen, scheme: str, words: str) -> Choice:
     seen, best = chosen.evidence, chosen.ks["middle"]
     if seen is None:
         return Choice(best, scheme, (), (), (), (), (), 0, None, words, (), chosen.verdict)
-    ks = tuple(seen.ks.tolist())
-    order = np.argsort(-seen.excess, kind="stable")
-    return Choice(
-        best,
-        scheme,
-        ks,
-        numbers(seen.mean),
-        numbers(seen.standard_error),
-        tuple(ks[i] for i in order),
-        _plausible(seen, best),
-        len(seen.scores),
-        None,
-        words,
-        numbers(seen.expected),
-        chosen.verdict,
-    )
+    ks, splits, plausible = tuple(seen.ks.tolist()), len(seen.scores), _plausible(seen, best)
+    ranking = tuple(ks[i] for i in np.argsort(-seen.excess, kind="stable"))
+    mean, error, expected = (numbers(values) for values in (seen.mean, seen.standard_error, seen.expected))
+    return Choice(best, scheme, ks, mean, error, ranking, plausible, splits, None, words, expected, chosen.verdict)
 
 
 def _plausible(seen: Evidence, best: int) -> tuple[int, ...]:

@@ -72,18 +72,9 @@ def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Prog
         random_state=seed,
         progress=progress,
     )
-    return Choice(
-        found.best,
-        found.scheme,
-        found.ks,
-        numbers(found.mean),
-        numbers(found.standard_error),
-        found.ranking,
-        tuple(sorted((found.ranking[0], *found.close))),
-        found.n_splits,
-        None if found.null is None else float(found.null.p_value),
-        found.confidence,
-    )
+    mean, error, splits = numbers(found.mean), numbers(found.standard_error), found.n_splits
+    p_value, ranking, words = None if found.null is None else found.null.p_value, found.ranking, found.confidence
+    return Choice(found.best, found.scheme, found.ks, mean, error, ranking, found.plausible, splits, p_value, words)
 
 
 def stability(

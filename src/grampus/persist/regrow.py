@@ -108,19 +108,9 @@ class Plant:
             if number:
                 inside.setdefault(graft.parent, []).append(first + number)
         for number, graft in enumerate(grafts):
-            made.append(
-                Branch(
-                    first + number,
-                    home if number == 0 else first + graft.parent,
-                    tuple(inside.get(number, ())),
-                    0,
-                    -1 if graft.order < 0 else top + 1 + graft.order,
-                    graft.height,
-                    graft.gain,
-                    -1,
-                    graft.name,
-                )
-            )
+            parent, own = first + graft.parent if number else home, tuple(inside.get(number, ()))
+            order = -1 if graft.order < 0 else top + 1 + graft.order
+            made.append(Branch(first + number, parent, own, 0, order, graft.height, graft.gain, -1, graft.name))
         return Plant.of(made), first
 
 
@@ -256,19 +246,8 @@ def _branches(
     for number, twig in enumerate(order):
         source = plant.branches[twig.source]
         children = tuple(index[id(other)] for other in twig.twigs)
-        made.append(
-            Branch(
-                number,
-                parent[number],
-                children,
-                int(sizes[number]),
-                rank.get(number, -1),
-                source.height,
-                source.gain if children else 0.0,
-                twig.cluster,
-                twig.label,
-            )
-        )
+        size, at, gain = int(sizes[number]), rank.get(number, -1), source.gain if children else 0.0
+        made.append(Branch(number, parent[number], children, size, at, source.height, gain, twig.cluster, twig.label))
     return tuple(made)
 
 

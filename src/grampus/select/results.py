@@ -160,17 +160,9 @@ def score_rows(choice: Any) -> list[Score]:
     for i, (k, mean, error) in enumerate(zip(choice.ks, choice.mean, choice.standard_error, strict=True)):
         highest = k == choice.ranking[0] and not levels
         close = "highest" if highest else "close" if k in choice.plausible and not levels else ""
+        standing, expected = "chosen" if k == choice.best else close, without[i] if without else None
         note = f"{runs[i]} of {2 * choice.n_splits} runs degenerate" if runs is not None and runs[i] else ""
-        rows.append(
-            Score(
-                k,
-                _finite(mean),
-                _finite(error),
-                "chosen" if k == choice.best else close,
-                note,
-                without[i] if without else None,
-            )
-        )
+        rows.append(Score(k, _finite(mean), _finite(error), standing, note, expected))
     return rows
 
 

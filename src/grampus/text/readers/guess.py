@@ -69,16 +69,10 @@ def find_columns(table: Table, asked: Columns, source: Source) -> tuple[Columns,
         text = (("text" if "text" in known else same[0]) if same else _guess_text(known, sample, source),)
     label, title, date = (c and _match(c, known, table, source) for c in asked.optional())
     identity = asked.id and _match(asked.id, known, table, source)
-    return (
-        Columns(
-            text,
-            identity or table.id or _named(("id",), first),
-            label,
-            title or table.title or _named(TITLES, known, text),
-            date or table.date or _named(DATES, known, text),
-        ),
-        table,
-    )
+    identity = identity or table.id or _named(("id",), first)
+    title = title or table.title or _named(TITLES, known, text)
+    date = date or table.date or _named(DATES, known, text)
+    return Columns(text, identity, label, title, date), table
 
 
 def _look(records: Iterator[Record | BadRecord]) -> tuple[list[Record], Iterator[Record | BadRecord]]:
