@@ -263,9 +263,9 @@ class _Parser:
         return self.build(cls, token, arguments)
 
     def arguments(self) -> list[tuple[str | None, Any, _Token]]:
-        found: list[tuple[str | None, Any, _Token]] = []
+        values: list[tuple[str | None, Any, _Token]] = []
         if self.accept(")"):
-            return found
+            return values
         while True:
             token = self.take()
             name = None
@@ -276,9 +276,9 @@ class _Parser:
                     f"Expected a value; got {token.text!r}." if token.text else "Expected a value.",
                     token.position,
                 )
-            found.append((name, _value(token), token))
+            values.append((name, _value(token), token))
             if self.accept(")"):
-                return found
+                return values
             if not self.accept(","):
                 token = self.tokens[self.next]
                 raise self.error("Expected ',' or ')'.", token.position)
@@ -289,8 +289,8 @@ class _Parser:
         free = [field.name for field in parameters if not field.kw_only]
         values: dict[str, Any] = {}
         places: dict[str, int] = {}
-        for i, (given, value, token) in enumerate(arguments):
-            name = given
+        for i, (written, value, token) in enumerate(arguments):
+            name = written
             if name is None:
                 if places and any(other is not None for other, _, _ in arguments[:i]):
                     raise self.error("A value without a name cannot follow one with a name.", token.position)
@@ -310,7 +310,7 @@ class _Parser:
             return cls(**values)
         except InputError as error:
             message = str(error)
-            place = next((at for name, at in places.items() if message.startswith(name)), call.position)
+            place = next((position for name, position in places.items() if message.startswith(name)), call.position)
             prefix = "" if message.startswith(call.text) else f"{call.text}: "
             raise self.error(prefix + message, place) from None
 

@@ -42,15 +42,15 @@ def titled_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object
     for name in head:
         add(line, "th", name, scope="col")
     inside = add(frame, "tbody")
-    given = list(rows)
-    for row in given[:ROWS]:
+    listed = list(rows)
+    for row in listed[:ROWS]:
         line = add(inside, "tr")
         for cell in row:
             if isinstance(cell, Element):
                 add(line, "td").append(cell)
             else:
                 add(line, "td", str(cell))
-    more = left_out + max(len(given) - ROWS, 0)
+    more = left_out + max(len(listed) - ROWS, 0)
     if more:
         add(body, "p", f"… and {more} more")
     return body
@@ -93,13 +93,13 @@ def colour(group: int) -> str:
 
 def dots(places: Any, groups: Any, text: str) -> Element:
     """Return points on a square map, coloured by their groups, with the number of each group at its middle."""
-    at, of = np.asarray(places, dtype=float), np.asarray(groups)
-    low, high = at.min(axis=0, initial=np.inf), at.max(axis=0, initial=-np.inf)
+    points, of = np.asarray(places, dtype=float), np.asarray(groups)
+    low, high = points.min(axis=0, initial=np.inf), points.max(axis=0, initial=-np.inf)
     wide = float((high - low).max(initial=0.0)) or 1.0
-    spots = (at - (low + high) / 2) / wide * (_MAP - 2 * _RIM) + _MAP / 2
+    spots = (points - (low + high) / 2) / wide * (_MAP - 2 * _RIM) + _MAP / 2
     spots[:, 1] = _MAP - spots[:, 1]
     drawing = _drawing(_MAP, text, _MAP)
-    step = -(-len(at) // DOTS) or 1
+    step = -(-len(points) // DOTS) or 1
     for group in np.unique(of).tolist():
         inside = add(drawing, "g", fill=colour(group), fill_opacity="0.6")
         for x, y in spots[of == group][::step]:

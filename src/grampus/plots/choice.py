@@ -79,16 +79,16 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
 
 def _scores(levels: Levels) -> SimpleNamespace:
     """Return the evidence for levels in the form of a choice of k."""
-    seen = levels.evidence
-    if seen is None:
+    evidence = levels.evidence
+    if evidence is None:
         raise InputError(f"These levels have no scores to draw: {levels.sentence}")
-    ks = tuple(seen.ks.tolist())
-    ranking = tuple(ks[place] for place in np.argsort(-seen.excess, kind="stable"))
+    ks = tuple(evidence.ks.tolist())
+    ranking = tuple(ks[place] for place in np.argsort(-evidence.excess, kind="stable"))
     return SimpleNamespace(
         ks=ks,
-        mean=tuple(seen.mean.tolist()),
-        standard_error=tuple(seen.standard_error.tolist()),
-        expected=tuple(seen.expected.tolist()),
+        mean=tuple(evidence.mean.tolist()),
+        standard_error=tuple(evidence.standard_error.tolist()),
+        expected=tuple(evidence.expected.tolist()),
         best=levels.middle.n_clusters,
         ranking=ranking,
         plausible=(),

@@ -141,8 +141,8 @@ def scree(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax: Axes
     >>> [line.get_ydata().round(6).tolist() for line in ax.lines[:2]]
     [[3.0, 2.0, 1.0], [1.0, 0.0, -1.0]]
     """
-    found = named(gram, (Gram,), "scree needs a Gram")
-    values = {name: grams.eigenvalues(one, count) for name, one in found.items()}
+    grams_by_name = named(gram, (Gram,), "scree needs a Gram")
+    values = {name: grams.eigenvalues(one, count) for name, one in grams_by_name.items()}
     ax = axes(ax)
     for position, (name, of) in enumerate(values.items()):
         ax.plot(
@@ -151,7 +151,7 @@ def scree(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax: Axes
     ax.axhline(0.0, color="grey", linewidth=0.6, zorder=0)
     ax.set_xlabel("rank")
     ax.set_ylabel("eigenvalue")
-    legend(ax, found)
+    legend(ax, grams_by_name)
     return remove_frame(ax)
 
 

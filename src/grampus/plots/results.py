@@ -42,16 +42,16 @@ def reassignments(result: Moves | Mapping[str, Moves], *, ax: Axes | None = None
     >>> ax.lines[0].get_ydata().tolist()
     [5, 1, 0]
     """
-    found = named(result, (Clustering, History), "reassignments needs a Clustering or its history")
+    results = named(result, (Clustering, History), "reassignments needs a Clustering or its history")
     ax = axes(ax)
-    for position, (name, one) in enumerate(found.items()):
+    for position, (name, one) in enumerate(results.items()):
         moves = (one.history if isinstance(one, Clustering) else one).moves
         ax.plot(np.arange(1, len(moves) + 1), moves, label=name, **style(position))
     ax.set_ylim(bottom=0.0)
     ax.locator_params(axis="x", integer=True)
     ax.set_xlabel("iteration")
     ax.set_ylabel("documents that moved")
-    legend(ax, found)
+    legend(ax, results)
     return remove_frame(ax)
 
 
@@ -140,13 +140,13 @@ def projections(
     (4, 1)
     """
     named(tree, (Tree,), "projections needs a Tree")
-    found = tree.nodes[check_integer(node, "node", low=0, high=len(tree) - 1, of=" (the nodes of the tree)")]
+    divided = tree.nodes[check_integer(node, "node", low=0, high=len(tree) - 1, of=" (the nodes of the tree)")]
     bins = check_integer(bins, "bins", low=1)
     if len(gram) != tree.root.size:
         raise InputError(
             f"The tree has {tree.root.size} documents, the Gram {len(gram)}: use the Gram that the tree was grown from."
         )
-    values, cut = projected(found, gram, direction)
+    values, cut = projected(divided, gram, direction)
     ax = axes(ax)
     ax.hist(values, bins=bins, color=COLOURS[0])
     ax.axvline(cut, color=COLOURS[1], linestyle="--")

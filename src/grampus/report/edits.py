@@ -60,36 +60,35 @@ def read_edits(path: str | PathLike[str], run: Run) -> tuple[Edit, ...]:
     return edits_of(given, run, str(file))
 
 
-def edits_of(given: Any, run: Run, what: str = "edits") -> tuple[Edit, ...]:
+def edits_of(content: Any, run: Run, what: str = "edits") -> tuple[Edit, ...]:
     """Check edits read from JSON against a run."""
-    if not isinstance(given, dict) or given.get("format") != FORMAT:
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise InputError(f'{what} must hold edits downloaded from a report ("format": "{FORMAT}").')
-    if given.get("version") not in (1, VERSION):
-        raise InputError(
-            f"{what} has version {given.get('version')!r} of the edits; this version of Grampus reads 1 and {VERSION}."
-        )
-    if given.get("run") != run.provenance.fingerprint:
+    version = content.get("version")
+    if version not in (1, VERSION):
+        raise InputError(f"{what} has version {version!r} of the edits; this version of Grampus reads 1 and {VERSION}.")
+    if content.get("run") != run.provenance.fingerprint:
         raise InputError(f"{what} was made for other documents; use the edits of a report of this run.")
-    if given["version"] == 1:
-        found = _first_version(given, run.n_clusters, what)
+    if version == 1:
+        edits = _first_version(content, run.n_clusters, what)
     else:
-        if given.get("answer") != digest(run):
+        if content.get("answer") != digest(run):
             raise InputError(
                 f"{what} was made for another answer: the run has been edited or made anew since. Write its page again."
             )
         try:
-            found = read_as(tuple[Edit, ...], given.get("edits"), "edits")
+            edits = read_as(tuple[Edit, ...], content.get("edits"), "edits")
         except RunError as error:
             raise InputError(f"{what}: {error}") from None
-        if any(edit.action not in MADE for edit in found):
+        if any(edit.action not in MADE for edit in edits):
             raise InputError(f"{what} must hold edits of the kinds {', '.join(MADE)}.")
-    run.edited(*found)  # refuses what does not fit
-    return found
+    run.edited(*edits)  # refuses what does not fit
+    return edits
 
 
-def _first_version(given: dict[str, Any], k: int, what: str) -> tuple[Edit, ...]:
+def _first_version(content: dict[str, Any], k: int, what: str) -> tuple[Edit, ...]:
     """Return the edits of a file of version 1: names by cluster, and groups of clusters that were merged."""
-    names, merges = given.get("names", {}), given.get("merges", [])
+    names, merges = content.get("names", {}), content.get("merges", [])
     if not isinstance(names, dict) or not isinstance(merges, list):
         raise InputError(f"{what} must have names as an object and merges as a list.")
     groups = [_merge(merge, k, what) for merge in merges]

@@ -65,25 +65,25 @@ def index(page: Page) -> str:
 
 def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
-    run, seen, documents = page.run, page.run.evidence, page.run.documents
+    run, evidence, documents = page.run, page.run.evidence, page.run.documents
     label = run.provenance.columns.get("label", "label")
-    copies, odd, order = copy_groups(run), outliers(run), preorder(seen.tree)
+    copies, odd, order = copy_groups(run), outliers(run), preorder(evidence.tree)
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
         "levels": [_level(level, order, page.texts is not None) for level in page.levels],
         "level": page.own,
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
-        "certainty": packed(np.clip(np.nan_to_num(seen.margin), 0, 1) * GRID, np.uint16),
+        "certainty": packed(np.clip(np.nan_to_num(evidence.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if documents.classes is None else _column(label, documents.classes),
-        "second": packed(_numbered(seen.second, run.n_clusters), np.uint32),
-        "tree": _tree(seen.tree, seen.leaves, order),
-        "choice": None if seen.choice is None else _choice(seen.choice),
+        "second": packed(_numbered(evidence.second, run.n_clusters), np.uint32),
+        "tree": _tree(evidence.tree, evidence.leaves, order),
+        "choice": None if evidence.choice is None else _choice(evidence.choice),
         "heatmap": _heatmap(run),
         "copies": [[list(group.documents), _short(group.similarity)] for group in copies[:MOST_GROUPS]],
         "copiesFound": len(copies),
-        "odd": [[int(place), _short(float(seen.oddness[place]))] for place in odd[:MOST_OUTLIERS]],
+        "odd": [[int(place), _short(float(evidence.oddness[place]))] for place in odd[:MOST_OUTLIERS]],
         "oddFound": len(odd),
         "whole": page.whole,
         "hasTexts": page.texts is not None,

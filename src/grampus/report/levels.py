@@ -46,20 +46,22 @@ def levels_of(run: Run) -> tuple[tuple[ShownLevel, ...], int]:
     >>> levels[own].clusters[0].size
     2
     """
-    seen = run.evidence
-    found: list[ShownLevel] = []
-    own = -1
-    for level in seen.levels:
+    evidence = run.evidence
+    levels: list[ShownLevel] = []
+    answer = -1
+    for level in evidence.levels:
         name, labels = level.name, run.level_labels(level.name)
-        if own < 0 and np.array_equal(labels, seen.labels):
-            own = len(found)
-            found.append(ShownLevel(name, seen.labels, seen.clusters, level.branches))
+        if answer < 0 and np.array_equal(labels, evidence.labels):
+            answer = len(levels)
+            levels.append(ShownLevel(name, evidence.labels, evidence.clusters, level.branches))
         else:
-            found.append(ShownLevel(name, labels, _clusters(run, labels, run.level_names(name)), level.branches))
-    if own < 0 or len(found) < 2:
-        branch = {one.cluster: one.index for one in seen.tree}
-        return (ShownLevel("", seen.labels, seen.clusters, tuple(branch.get(c, -1) for c in range(run.n_clusters))),), 0
-    return tuple(found), own
+            levels.append(ShownLevel(name, labels, _clusters(run, labels, run.level_names(name)), level.branches))
+    if answer < 0 or len(levels) < 2:
+        branch = {one.cluster: one.index for one in evidence.tree}
+        return (
+            ShownLevel("", evidence.labels, evidence.clusters, tuple(branch.get(c, -1) for c in range(run.n_clusters))),
+        ), 0
+    return tuple(levels), answer
 
 
 def _clusters(run: Run, labels: NDArray[Any], names: tuple[str, ...]) -> tuple[Cluster, ...]:

@@ -117,18 +117,18 @@ def choice_table(page: Page) -> Element:
 def cluster_tables(page: Page) -> Element:
     """Return a table of ten documents for every cluster, and for the documents in no cluster."""
     body = Element("div", {"class": "static"})
-    seen = page.run.evidence
+    evidence = page.run.evidence
     for label in page.labels:
-        members = np.flatnonzero(seen.labels == label)
+        members = np.flatnonzero(evidence.labels == label)
         part = add(body, "section", class_="plain-cluster")
         add(part, "h3", page.name(label), dir="auto")
         counted = f"{len(members):,} {'document' if len(members) == 1 else 'documents'}"
-        words = ", ".join(term.text for term in seen.clusters[label].terms[:TERMS]) if label >= 0 else ""
+        words = ", ".join(term.text for term in evidence.clusters[label].terms[:TERMS]) if label >= 0 else ""
         add(part, "p", f"{counted}. {words}" if words else f"{counted}.", class_="quiet", dir="auto")
         if not len(members):
             continue
-        central = seen.clusters[label].central if label >= 0 else ()
-        rest = members[np.argsort(-seen.margin[members], kind="stable")][: DOCUMENTS + len(central)]
+        central = evidence.clusters[label].central if label >= 0 else ()
+        rest = members[np.argsort(-evidence.margin[members], kind="stable")][: DOCUMENTS + len(central)]
         shown = list(dict.fromkeys([*central, *rest.tolist()]))[:DOCUMENTS]
         titles = ["title"] if page.titles is not None else []
         headings = ["id", *titles, *(["text"] if page.texts is not None else [])]
@@ -182,7 +182,7 @@ def odd_table(page: Page) -> Element:
 def facts(page: Page) -> Element:
     """Return the provenance as a list."""
     run = page.run
-    given = [
+    entries = [
         ("Source", run.provenance.source),
         *((f"Column for {role}", name) for role, name in run.provenance.columns.items()),
         ("Documents", run.provenance.fingerprint),
@@ -195,7 +195,7 @@ def facts(page: Page) -> Element:
         ("Versions", _listed(run.provenance.versions)),
     ]
     body = Element("dl", {"class": "facts"})
-    for name, value in given:
+    for name, value in entries:
         pair = add(body, "div")
         add(pair, "dt", name)
         add(pair, "dd", value, dir="auto")

@@ -179,16 +179,14 @@ class _Suite:
             "list": ([0] * n, 1, [1] * n),
             "nobody": (np.full(n, -1), 2, None),
         }
-        for form, (labels, k, given) in forms.items():
+        for form, (labels, k, mass) in forms.items():
             numbers = np.array(labels)
             before = numbers.copy()
             count = int(numbers.max(initial=-1)) + 1 if k is None else k
-            spread = (numbers[:, None] == np.arange(count)) * np.asarray(np.ones(n) if given is None else given)[
-                :, None
-            ]
-            found = gram.sum_by(labels, k, given)
-            self.same(found, dense @ spread, f"sum_by, {form}", scale=3.0 * n, single=gram.dtype == np.float32)
-            assert found.dtype == np.float64, f"sum_by, {form}: dtype is {found.dtype}, must be float64"
+            spread = (numbers[:, None] == np.arange(count)) * np.asarray(np.ones(n) if mass is None else mass)[:, None]
+            summed = gram.sum_by(labels, k, mass)
+            self.same(summed, dense @ spread, f"sum_by, {form}", scale=3.0 * n, single=gram.dtype == np.float32)
+            assert summed.dtype == np.float64, f"sum_by, {form}: dtype is {summed.dtype}, must be float64"
             assert np.array_equal(np.asarray(labels), before), f"sum_by, {form}: changed its labels"
 
     def answers(self, gram: Gram, dense: Array) -> None:
@@ -229,10 +227,10 @@ class _Suite:
 
     def names(self, gram: Gram, dense: Array) -> None:
         """Check the documents, the canonical order, and that both go along with a part."""
-        n, found = len(dense), gram.documents()
-        assert isinstance(found, Collection), f"documents: must be a Collection; got {type(found).__name__}"
-        assert found.n == n, f"documents: there are {found.n}, must be {n}"
-        for i, j in zip(found.first[found.group], range(n), strict=True):  # copies resemble the others alike
+        n, collection = len(dense), gram.documents()
+        assert isinstance(collection, Collection), f"documents: must be a Collection; got {type(collection).__name__}"
+        assert collection.n == n, f"documents: there are {collection.n}, must be {n}"
+        for i, j in zip(collection.first[collection.group], range(n), strict=True):  # copies resemble the others alike
             if i != j and not gram.source.approximate:  # landmarks differ from their copies after a shift
                 others = np.setdiff1d(np.arange(n), [i, j])
                 self.same(dense[j, others], dense[i, others], f"documents: {j} is no copy of {i}: a row")
@@ -243,9 +241,9 @@ class _Suite:
         index = self.rng.permutation(n)[: max(1, n // 2)]
         carried = gram.take(index).documents()
         assert carried.n == len(index), f"take: there are {carried.n} documents, must be {len(index)}"
-        if found.names is not None:
+        if collection.names is not None:
             assert carried.names is not None, "take: the documents lost their names: that differs"
-            assert np.array_equal(carried.names, found.names[index]), "take: the names of the documents differ"
+            assert np.array_equal(carried.names, collection.names[index]), "take: the names of the documents differ"
 
     def parts(self, gram: Gram) -> None:
         n = len(gram)
@@ -286,8 +284,8 @@ class _Suite:
                 assert isinstance(block, kind), f"block elsewhere must be {kind.__name__}; got {type(block).__name__}"
                 self.same(as_numpy(block), dense[numbers], f"block elsewhere by {form}")
 
-    def extension(self, gram: Gram, given: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
-        cross, diagonal = (None if part is None else np.asarray(part) for part in given)
+    def extension(self, gram: Gram, similarities: tuple[Any, Any], wanted: tuple[Any, Any]) -> None:
+        cross, diagonal = (None if part is None else np.asarray(part) for part in similarities)
         assert cross is not None
         for name, rows in (
             ("all", slice(None)),
@@ -295,10 +293,10 @@ class _Suite:
             ("none", slice(0, 0)),
             ("last", slice(-1, None)),
         ):
-            new, own = gram.extend(cross[rows], None if diagonal is None else diagonal[rows])
+            new, self_similar = gram.extend(cross[rows], None if diagonal is None else diagonal[rows])
             self.same(new, np.asarray(wanted[0])[rows], f"extend, {name} of the new documents")
             if wanted[1] is not None:
-                self.same(own, np.asarray(wanted[1])[rows], f"extend, self-similarity of {name}")
+                self.same(self_similar, np.asarray(wanted[1])[rows], f"extend, self-similarity of {name}")
 
     def comparison(self, gram: Gram, new: Any, wanted: tuple[Any, Any]) -> None:
         """Compare new documents as the kernel takes them: similarities, sums by group, self-similarities."""
@@ -313,9 +311,9 @@ class _Suite:
             rows = slice(start, start + len(part))
             start = rows.stop
             self.same(part.cross, cross[rows], "compare: similarities")
-            found = part.sum_by(labels, 2, weights, directions)
-            self.same(found, cross[rows] @ spread, "compare: sum_by", scale=n, single=single)
+            summed = part.sum_by(labels, 2, weights, directions)
+            self.same(summed, cross[rows] @ spread, "compare: sum_by", scale=n, single=single)
             if wanted[1] is not None and part.diagonal is not None:
-                own = np.asarray(wanted[1])[rows] - sigma
-                self.same(part.diagonal, own, "compare: self-similarities", single=single)
+                self_similar = np.asarray(wanted[1])[rows] - sigma
+                self.same(part.diagonal, self_similar, "compare: self-similarities", single=single)
         assert start == len(cross), f"compare: {start} of {len(cross)} new documents came back"

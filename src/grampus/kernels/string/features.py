@@ -108,10 +108,12 @@ def build_index(text: Text, weights: Lengths) -> SubstringIndex:
     shared = _shared(tree, document)
     edge = weights.between(tree.above, tree.depth)
     private = _private(suffixes, tree, weights, document, shared, edge)
-    found = _incidences(tree, document, shared, len(text))
-    own = np.flatnonzero(private > 0).astype(np.int32)
-    found.append((own, np.arange(len(edge), len(edge) + len(own), dtype=np.int32), np.ones(len(own), dtype=np.int32)))
-    features, transposed, node = _assemble(found, np.concatenate([edge, private[own]]), len(text))
+    incidences = _incidences(tree, document, shared, len(text))
+    holders = np.flatnonzero(private > 0).astype(np.int32)
+    incidences.append(
+        (holders, np.arange(len(edge), len(edge) + len(holders), dtype=np.int32), np.ones(len(holders), dtype=np.int32))
+    )
+    features, transposed, node = _assemble(incidences, np.concatenate([edge, private[holders]]), len(text))
     node = node[node < len(edge)]
     if not features.data.max(initial=0.0) < _LARGEST:
         raise InputError(
@@ -165,7 +167,7 @@ def _incidences(tree: SuffixTree, document: Array, shared: Array, n: int) -> lis
     node = _lowest_shared(tree, shared)[by_document]
     climber = np.flatnonzero(node != NONE).astype(np.int32)
     node = node[climber]
-    found: list[tuple[Array, Array, Array]] = []
+    incidences: list[tuple[Array, Array, Array]] = []
     while len(climber):
         inside = previous[climber] < tree.low[node]
         climber, node = climber[inside], node[inside]
@@ -174,11 +176,11 @@ def _incidences(tree: SuffixTree, document: Array, shared: Array, n: int) -> lis
         more = np.flatnonzero(following[climber] <= last)
         ends = sorted_document[climber[more]].astype(np.int64) * size + last[more]
         count[more] = np.searchsorted(place, ends, side="right") - climber[more]
-        found.append((sorted_document[climber], node, count))
+        incidences.append((sorted_document[climber], node, count))
         node = tree.parent[node]
         up = node != NONE
         climber, node = climber[up], node[up]
-    return found
+    return incidences
 
 
 def _lowest_shared(tree: SuffixTree, shared: Array) -> Array:
@@ -195,12 +197,12 @@ def _lowest_shared(tree: SuffixTree, shared: Array) -> Array:
 
 
 def _assemble(
-    found: list[tuple[Array, Array, Array]], edge: Array, n: int
+    incidences: list[tuple[Array, Array, Array]], edge: Array, n: int
 ) -> tuple[sp.csr_array, sp.csr_array, NDArray[np.int32]]:
-    """Return the weighted counts by row and by column, and the node of every column; empties `found` to save memory."""
+    """Return the weighted counts by row and by column, and the node of every column; empties `incidences`."""
     empty = np.zeros(0, dtype=np.int32)
-    rows, nodes, counts = (np.concatenate([empty, *(part[i] for part in found)]) for i in range(3))
-    found.clear()
+    rows, nodes, counts = (np.concatenate([empty, *(part[i] for part in incidences)]) for i in range(3))
+    incidences.clear()
     documents = np.bincount(nodes, minlength=len(edge))
     columns = np.argsort(-documents, kind="stable")[: np.count_nonzero(documents)].astype(np.int32)
     column = np.zeros(len(edge), dtype=np.int32)

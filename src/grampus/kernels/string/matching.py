@@ -117,5 +117,5 @@ def _worth(new: Text, index: SubstringIndex, slot: Array, length: Array) -> Arra
         up = node != NONE
         climber, node = climber[up], node[up]
     place = np.concatenate(rows), np.concatenate(columns)
-    found = sp.csr_array((np.concatenate(values), place), shape=(len(new), index.features.shape[1]))
-    return out.reshape(len(new), n) + dot(found, index.transposed)
+    features = sp.csr_array((np.concatenate(values), place), shape=(len(new), index.features.shape[1]))
+    return out.reshape(len(new), n) + dot(features, index.transposed)

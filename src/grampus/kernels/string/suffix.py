@@ -197,9 +197,9 @@ def _long_prefix(packing: Packing, key_a: Array, a: int, key_b: Array, b: int, d
         y = key_b[b + done : b + done + count * width : width]
         unequal = np.flatnonzero(x != y)
         if len(unequal):
-            at = int(unequal[0])
-            difference = x[at] ^ y[at]
-            return done + (at + 1) * width - int(np.searchsorted(packing.steps, difference, side="right"))
+            first = int(unequal[0])
+            difference = x[first] ^ y[first]
+            return done + (first + 1) * width - int(np.searchsorted(packing.steps, difference, side="right"))
         done, stretch = done + count * width, min(2 * stretch, 2**16)
     return int(most)
 
@@ -220,10 +220,10 @@ def _all_prefixes(text: Text, packing: Packing, key: Array, left: Array, order: 
     compared = here[~follows]
     by_position = np.zeros(n, dtype=np.int32)
     values = common_prefixes(packing, (key, left, compared), (key, left, before[~follows]))
-    own = np.zeros(n, dtype=bool)
-    own[compared] = True
-    own[order[0]] = True
+    counted = np.zeros(n, dtype=bool)
+    counted[compared] = True
+    counted[order[0]] = True
     by_position[compared] = values
-    source: NDArray[np.int32] = np.maximum.accumulate(np.where(own, np.arange(n, dtype=np.int32), 0))
+    source: NDArray[np.int32] = np.maximum.accumulate(np.where(counted, np.arange(n, dtype=np.int32), 0))
     inherited = by_position[source] + source - np.arange(n, dtype=np.int32)
     return np.asarray(inherited[here], dtype=np.int32)

@@ -77,7 +77,7 @@ def _settle(owner: Array, active: Array) -> Array:
     return owner
 
 
-def nearest_smaller(values: Array, at: Array, *, strict: bool) -> NDArray[np.int32]:
+def nearest_smaller(values: Array, indices: Array, *, strict: bool) -> NDArray[np.int32]:
     """Return, for some indices, the nearest earlier index with a smaller value (or an equal one, if not strict).
 
     ``values[0]`` must be smaller than the values at those indices. All indices climb and descend a pyramid of minima at
@@ -89,19 +89,19 @@ def nearest_smaller(values: Array, at: Array, *, strict: bool) -> NDArray[np.int
         half = level[0::2].copy()
         np.minimum(half[: len(level) // 2], level[1::2], out=half[: len(level) // 2])
         pyramid.append(half)
-    target = values[at] - strict  # integers: smaller than v is at most v − 1
-    place, found = np.array(at, dtype=np.int32), np.empty(len(at), dtype=np.int32)
-    active = np.arange(len(at), dtype=np.int32)
+    target = values[indices] - strict  # integers: smaller than v is at most v − 1
+    place, smaller = np.array(indices, dtype=np.int32), np.empty(len(indices), dtype=np.int32)
+    active = np.arange(len(indices), dtype=np.int32)
     for height, level in enumerate(pyramid):
         if not len(active):
             break
         here = place[active]
         hit = (here & 1).astype(bool)
         hit &= level[here - (here & 1)] <= target[active]
-        found[active[hit]] = _descend(pyramid[: height + 1], here[hit] - 1, target[active[hit]])
+        smaller[active[hit]] = _descend(pyramid[: height + 1], here[hit] - 1, target[active[hit]])
         active = active[~hit]
         place[active] >>= 1
-    return found
+    return smaller
 
 
 def _descend(pyramid: list[Array], place: Array, target: Array) -> Array:
