@@ -8,9 +8,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from grampus.cluster.kmeans.in_parts import assign
-from grampus.scale.dask import OnDask, connect
-from grampus.scale.parts import Scratch
 
 import grampus
 from grampus import DocumentClusterer, KernelKMeans, gpu, parse_kernel
@@ -322,46 +319,25 @@ def test_rows_that_only_the_processor_computes_stay_there(device):
     np.testing.assert_array_equal(found.labels, wanted.labels)
 
 
-def test_pieces_are_assigned_on_it(device, monkeypatch):
-    rows, means = points(200, 6), points(9, 6, seed=1)
-    with grampus.config(device="cpu"):
-        wanted = assign(rows, means)
-    made = []
-    monkeypatch.setattr(gpu, "DeviceRows", lambda *given: made.append(1) or DeviceRows(*given))
-    np.testing.assert_array_equal(assign(rows, means), wanted)
-    assert made
-    copies = np.concatenate([means, means])  # ties go to the lower number
-    np.testing.assert_array_equal(assign(copies, copies), np.tile(np.arange(9), 2))
-
-
 @pytest.mark.slow
 def test_a_worker_has_a_card_of_its_own(monkeypatch):
     pytest.importorskip("distributed")
     xp = standin.library()
     xp.cuda.runtime.getDeviceCount = lambda: 2
     monkeypatch.setattr(card, "_library", lambda: xp)
-    client = connect("threads", 3)
-    cluster = client.cluster
-    try:
-        pieces = OnDask(client, Scratch(None, {}))
+    from grampus.run.dask import OnDask, connected
+
+    with connected("threads", 3) as client:
+        runner = OnDask(client)
         with grampus.config(device="cuda"):
-            pieces.begin("rows", _piece, [(at,) for at in range(6)])
-            assert sorted(pieces.each(_device_of, ["rows"])) == [(at, "cuda") for at in range(6)]
+            assert list(runner.map(_device_of, range(6))) == [(at, "cuda") for at in range(6)]
         assert set(xp.used) == {0, 1}
-        assert len(xp.used) == 12
-        assert sorted(pieces.each(_device_of, ["rows"])) == [(at, "cpu") for at in range(6)]
-        pieces.close()
-    finally:
-        client.close()
-        cluster.close()
+        assert len(xp.used) == 6
+        assert list(runner.map(_device_of, range(6))) == [(at, "cpu") for at in range(6)]
 
 
-def _piece(number):
-    return {"number": np.array(number)}
-
-
-def _device_of(record):
-    return int(record["number"]), settings().device
+def _device_of(number):
+    return number, settings().device
 
 
 def test_estimators_use_it(device):
