@@ -110,7 +110,7 @@ coverage-native: $(STAMP)  ## lines and branches of the C++ sources that its tes
 	mkdir -p build/coverage/src && cp -r src/grampus build/coverage/src/ && rm -f build/coverage/src/grampus/_native/*.so
 	cp build/coverage/_core*.so build/coverage/src/grampus/_native/
 	$(PY) -m tools.coverage run "$(abspath build/coverage/src)" $(NATIVE_TESTS)
-	$(BIN)/gcovr --root . --filter src/grampus/_native/ --exclude-throw-branches --merge-mode-functions=merge-use-line-min \
+	$(BIN)/gcovr --root . --filter src/grampus/_native/ --exclude-throw-branches --merge-lines --merge-mode-functions=merge-use-line-min \
 	  --fail-under-line $(LINES) --fail-under-branch $(BRANCHES) --sort uncovered-percent build/coverage
 
 sanitize: $(STAMP)  ## the tests of the compiled loops under the address and undefined-behaviour sanitizers (needs GCC)

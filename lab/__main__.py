@@ -68,14 +68,6 @@ def _made(record: Record) -> str:
     return f"`{made['command']}`, commit {made['commit']}, {made['date']}; {place}."
 
 
-def select(rows: Sequence[Row], sections: Sequence[str], only: Sequence[str]) -> list[Row]:
-    """Return the rows of these sections (all by default) with these names (all by default)."""
-    found = [row for row in rows if not sections or row.section in sections]
-    if unknown := set(only) - {row.name for row in found}:
-        raise ValueError(f"no row called {', '.join(sorted(unknown))}; --list shows them")
-    return [row for row in found if not only or row.name in only]
-
-
 def state(found: Row, quick: bool, folders: Sequence[Path]) -> tuple[str, Record | None]:
     """Return current, stale or new, and the newest result that fits best."""
     records = [record for folder in folders if (record := load(found, folder)) is not None]
@@ -95,14 +87,14 @@ def main(arguments: Sequence[str] | None = None, *, scratch: Path = SCRATCH, res
     parser.add_argument("--seed", type=int, default=0, help="the one seed (0)")
     options = parser.parse_args(arguments)
     rows = discover() if not ROWS else list(ROWS.values())
-    try:
-        if unknown := set(options.sections) - set(SECTIONS):
-            raise ValueError(f"no section called {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
-        if options.quick and options.save:
-            raise ValueError("--quick cannot be combined with --save")
-        selected = select(rows, options.sections, options.only)
-    except ValueError as error:
-        parser.error(str(error))
+    if unknown := set(options.sections) - set(SECTIONS):
+        parser.error(f"no section called {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
+    if options.quick and options.save:
+        parser.error("--quick cannot be combined with --save")
+    selected = [row for row in rows if not options.sections or row.section in options.sections]
+    if unknown := set(options.only) - {row.name for row in selected}:
+        parser.error(f"no row called {', '.join(sorted(unknown))}; --list shows them")
+    selected = [row for row in selected if not options.only or row.name in options.only]
     folder = scratch / "quick" if options.quick else scratch
     folders = (folder,) if options.quick else (folder, results)
     verdicts = []

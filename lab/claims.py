@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -26,25 +25,9 @@ def of(row: Row, record: Record) -> Iterator[tuple[str, str, str]]:
         yield claim, verdict, evidence if len(evidence) <= LONGEST else f"{evidence[:LONGEST].rsplit(' ', 1)[0]} …"
 
 
-def runs(rows: Sequence[Row], folder: Path) -> str:
-    """Return a table of the commits, newest result first, with the rows that each made; rows without a result last."""
-    made: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    missing = []
-    for row in rows:
-        if (record := load(row, folder)) is None:
-            missing.append(f"`{row.name}`")
-        else:
-            made[record.made.get("commit", "–")].append((record.made.get("date", "–"), f"`{row.name}`"))
-    lines = ["| commit | day | rows |", "|---|---|---|"]
-    for commit, found in sorted(made.items(), key=lambda one: max(one[1]), reverse=True):
-        lines.append(f"| {commit} | {max(found)[0][:10]} | {', '.join(name for _, name in found)} |")
-    return "\n".join([*lines, *([f"| not run yet | – | {', '.join(missing)} |"] if missing else [])])
-
-
 def page(rows: Sequence[Row], folder: Path) -> str:
-    """Return the Markdown page: which commit made which row, and a table of claims for each paper."""
+    """Return the Markdown page: a table of claims for each paper."""
     parts = ["# The papers' claims", "Written by `python -m lab papers --save`."]
-    parts += ["<!-- runs -->", runs(rows, folder), "<!-- end of runs -->"]
     for paper, members in groupby(rows, key=lambda row: row.name.partition("-")[0]):
         lines = ["| claim | here | evidence | row, commit |", "|---|---|---|---|"]
         for row in members:

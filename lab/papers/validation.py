@@ -18,7 +18,7 @@ from lab import Claim, Found, Table, Task
 from lab.data import DataSet, texts
 from lab.papers import PUBLISHED, paper, rules
 from lab.papers.protocol import AS_WRITTEN, CONFIRMED, MIN_DF, Setting, counted, documents, headed, weighted
-from lab.speed.compare import SIDES
+from lab.speed.peers import SIDES
 
 PRINTED = PUBLISHED["validation"]
 SCHEMES = ("KM-S", "KM-P", "KKM-S", "RED-S")
@@ -237,31 +237,6 @@ paper("validation-table1")(partial(rates, setting=CONFIRMED))
 paper("validation-table1-subject")(partial(rates, setting=SUBJECT))
 paper("validation-table1-equation4")(partial(rates, setting=AS_WRITTEN))
 paper("validation-table1-sizes")(partial(rates, setting=CONFIRMED, chance=SIZES))
-
-
-@paper("validation-table1-reduced")
-def table1_reduced(task: Task) -> Found:
-    """Show what costs little: prototypes; random partitions (Eqn 2), or random ones with the same sizes."""
-    rows, found = [], {}
-    for setting in (CONFIRMED, SUBJECT):
-        for score, sets in hits(task, ("RED-S",), setting, chosen(task)).items():
-            found[setting.headers, score] = sets
-    for (headers, score), sets in found.items():
-        for group, holds in GROUPS.items():
-            some = [hit for recipe, hit in sets.items() if holds(recipe)]
-            if some:
-                ours = [f"{100 * float(np.mean([hit[i] for hit in some])):.0f}" for i in (0, 1)]
-                printed = [values[SCHEMES.index("RED-S")] for values in PRINTED["table1"][group]]
-                kind = "sizes of the clusters" if score.endswith(SIZES) else "random partitions"
-                rows.append((headers, kind, group, len(some), f"{ours[0]} ({printed[0]})", f"{ours[1]} ({printed[1]})"))
-    columns = ("headers", "chance", "sets", "count", "first, % (paper)", "top 3, % (paper)")
-    first = {case: 100 * float(np.mean([hit[0] for hit in sets.values()])) for case, sets in found.items()}
-    told = "; ".join(
-        f"headers {headers}{', chance by sizes' if score.endswith(SIZES) else ''}: {rate:.0f} %"
-        for (headers, score), rate in first.items()
-    )
-    notes = ["Chance: random partitions (Eqn 2), or random ones with the sizes of these clusters (Hubert & Arabie)."]
-    return Found(f"right first with {told}", tables=[Table("RED-S", columns, rows)], notes=notes)
 
 
 def compared(task: Task, other: str) -> tuple[Table, int, int, int]:

@@ -1,4 +1,4 @@
-"""Choosing k: fpc's numbers, and sets with a known answer."""
+"""Choosing k: sets with a known answer."""
 
 from __future__ import annotations
 
@@ -13,18 +13,6 @@ from grampus.select import Splits
 from grampus.text import Weighting
 from lab import Found, Task
 from lab.promises import promise
-
-FPC = (0.976, 0.671, 0.541, 0.490, 0.460)  # fpc 2.2-10, prediction.strength(iris[, 1:4], 2, 6, M = 50), set.seed(1)
-
-
-def iris_strengths(n_splits: int) -> Any:
-    """Return our mean uncorrected strengths on iris, k = 2 … 6, with plain k-means and centroid classification."""
-    from sklearn.datasets import load_iris
-
-    x = load_iris().data
-    how: dict[str, Any] = {"kernel": "linear|shift(0)", "ks": range(2, 7), "scheme": "KKM-S", "null": False}
-    splits = Splits(n_splits, init="documents", n_init=1)
-    return choose_k(x - x.mean(axis=0), splits=splits, random_state=0, **how).strength.mean(axis=0)
 
 
 def structureless(number: int) -> tuple[Any, str]:

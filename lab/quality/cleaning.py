@@ -1,8 +1,7 @@
-"""What cleaning and languages do for clusters: raw mail, escaped markup, manual pages of many languages."""
+"""What cleaning and languages do for clusters: raw mail, manual pages of many languages."""
 
 from __future__ import annotations
 
-import html
 import re
 import time
 import warnings
@@ -11,7 +10,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_mutual_info_score
 
 from grampus.documents import default_terms
 from grampus.metrics import nmi
@@ -22,7 +20,6 @@ from lab.manuals import pages
 
 LANGUAGES = ("cs", "da", "de", "en", "es", "fr", "ja", "no", "pl", "ru", "sv", "tr", "uk", "vi", "zh")
 QUOTED = re.compile(r"^[ \t]*(?:[A-Za-z]{0,3}>|\|>?[ \t])", re.MULTILINE)  # a line of another message
-REMAINS = frozenset(("lt", "gt", "fullquote", "href", "amp", "quot", "nbsp", "http", "div", "span", "li", "td"))
 
 
 def drop_quotes(text: str) -> str:
@@ -66,39 +63,6 @@ def mail(task: Task) -> Found:
     return Found(text, {"gain": gain, "seconds": seconds}, [Table("Dropped, and NMI", ("dropped", "NMI"), rows)])
 
 
-def _remains(model: Any) -> int:
-    """Count clusters whose name or first terms hold remains of markup."""
-    shown = ({*c.label.replace(",", "").split(), *(t.text for t in c.terms[:5])} for c in model.clusters_)
-    return sum(bool(words & REMAINS) for words in shown)
-
-
-@row("quality", "cleaning-markup")
-def markup(task: Task) -> Found:
-    warnings.simplefilter("ignore")
-    articles, labels = data.texts("bbc")
-    chosen = np.sort(np.random.default_rng(0).permutation(len(articles))[: task.trials(2000, 500)])
-    plain, k, found = [articles[int(i)][:300] for i in chosen], len(np.unique(labels)), {}
-    ways = (
-        lambda text: html.escape(f'<p class="lead"><b>{text}</b></p><br/>'),
-        lambda text: html.escape(html.escape(f'<div><a href="http://news.example/read?id=1">{text}</a></div>')),
-        lambda text: f"<table><tr><td>{html.escape(text)}&nbsp;&quot;</td></tr></table>",
-        lambda text: text,
-    )
-    kinds = np.arange(len(plain)) % len(ways)
-    wrapped = [ways[kind](text) for kind, text in zip(kinds.tolist(), plain, strict=True)]
-    for name, texts, clean in (("plain", plain, True), ("wrapped", wrapped, True), ("not cleaned", wrapped, False)):
-        model = fitted(texts, k, clean=clean)
-        shared = float(adjusted_mutual_info_score(kinds, model.labels_))
-        found[name] = float(nmi(labels[chosen], model.labels_)), _remains(model), shared
-    news = list(data.texts("dev/agnews8000")[0][:: task.trials(1, 8)])
-    bad = found["wrapped"][1] + _remains(fitted(news, 4)) + _remains(fitted(news, 20))
-    rows = [(name, f"{score:.3f}", remains, f"{split:.3f}") for name, (score, remains, split) in found.items()]
-    table = Table("Snippets", ("texts", "NMI", "names with remains", "clusters and markup share"), rows)
-    text = f"NMI {', '.join(f'{one[1]} {one[0]}' for one in rows)}; {bad} names with remains, agnews included"
-    loss = found["plain"][0] - found["wrapped"][0]
-    return Found(text, {"remains": bad, "loss": loss, "split": found["wrapped"][2]}, [table])
-
-
 @row("quality", "languages-manuals")
 def languages(task: Task) -> Found:
     rows, right, count, seconds = [], 0, 0, 0.0
@@ -117,10 +81,8 @@ def languages(task: Task) -> Found:
 
 ALPHABETS = {
     "letters": ("abcdefghijklmnopqrstuvwxyz", 2, 9),
-    "consonants": ("bcdfghjklmnpqrstvwxz", 3, 9),
     "numbers": ("0123456789.,-", 1, 8),
     "hexadecimal": ("0123456789abcdef", 8, 32),
-    "signs": ("!?#$%&/()=*+-_<>[]{}|", 1, 6),
     "codes": ("ABCDEFGHJKLMNPQRSTUVWXYZ0123456789-", 5, 12),
     "accents": ("abcdeéèàüöäßñçøåæłşğ", 4, 10),
 }

@@ -12,7 +12,7 @@ import numpy as np
 
 from grampus import DocumentClusterer, choose_levels
 from grampus.documents import Effort
-from lab import Found, Table, Task, data, row
+from lab import Found, Table, Task, row
 from lab.quality.draws import CONFIRMED_ON, SETS, draw, given, pair, scores, weighted
 
 NEAR = 1.5  # factor between the number of classes and that of a level
@@ -176,16 +176,5 @@ def levels_mixtures(task: Task) -> Found:
     found = [task.step(f"mixture {i}", partial(answer_to_mixture, i)) for i in range(task.trials(100, 6))]
     some = float(np.mean([true in levels for true, *levels in found]))
     middle = float(np.mean([true == first for true, first, *_ in found]))
-    wrong = [f"{true}: {levels}" for true, first, *levels in found if true != first]
-    notes = [f"Where the middle level differs (groups: levels): {'; '.join(wrong)}."] if wrong else []
+    notes = [f"{true} groups: {levels}" for true, first, *levels in found if true != first]
     return Found(f"a level {some:.0%}, the middle one {middle:.0%}", {"some": some, "middle": middle}, notes=notes)
-
-
-@row("quality", "levels-20ng")
-def levels_20ng(task: Task) -> Found:
-    texts, _ = data.texts("20ng")
-    x = weighted(texts[: task.trials(len(texts), 3000)])
-    began = time.process_time()
-    found = choose_levels(x, random_state=0)
-    seconds = time.process_time() - began
-    return Found(f"{seconds:.1f} CPU s; {found.sentence}", {"seconds": seconds})

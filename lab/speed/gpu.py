@@ -1,8 +1,6 @@
 """Kernel k-means on a GPU, on a machine with one and CuPy.
 
-Every row gives its times, and how near they are to the card's measured limits. Popcorn's formulation (Bellavita et al.,
-PPoPP 2025) is written out here with cuSPARSE: one start at a time, K times the sparse membership matrix in every
-iteration, each start to its own convergence.
+Every row gives its times, and how near they are to the card's measured limits.
 """
 
 from __future__ import annotations
@@ -33,10 +31,9 @@ from grampus.gpu.stored import DeviceStored
 from grampus.gram import DenseGram, Gram, LinearGram
 from grampus.select.levels import find_levels, nest_levels
 from grampus.select.ungrouped import ungrouped
-from lab import Found, Table, Task, Unavailable
+from lab import Found, Task, Unavailable
 from lab import row as any_row
 from lab.promises import labels as twelve
-from lab.speed.scale import documents, fit
 
 Figures = dict[str, Any]
 
@@ -55,8 +52,8 @@ def row(name: str) -> Callable[[Callable[[Any, Task], Figures]], None]:
             found = function(xp, task)
             shown = {key: f"{value:.4g}" if isinstance(value, float) else str(value) for key, value in found.items()}
             measures = {key: float(value) for key, value in found.items() if isinstance(value, int | float)}
-            table = Table(f"{card}, CuPy {xp.__version__}", ("figure", "value"), list(shown.items()))
-            return Found("; ".join(f"{key} {value}" for key, value in shown.items()), measures, [table])
+            told = "; ".join(f"{key} {value}" for key, value in shown.items())
+            return Found(f"{card}, CuPy {xp.__version__}: {told}", measures)
 
         any_row("speed", name)(measure)
 
@@ -99,37 +96,6 @@ def terms(n: int, topics: int, share: float = 0.4) -> Any:
     return rows
 
 
-def popcorn(matrix: Any, starts: Any, k: int) -> float:
-    """Run every start to its convergence, one after the other; return the seconds.
-
-    The product is PyTorch's, which calls cuSPARSE on rows: CuPy's wants columns and is six times slower here.
-    """
-    torch = import_module("torch")
-    similar = torch.from_dlpack(matrix)
-    n, diagonal, times = len(similar), similar.diagonal().clone(), []
-    for start in starts[[0, *range(len(starts))]]:  # the first once more: libraries are loaded by their first call
-        labels = torch.as_tensor(start, device="cuda", dtype=torch.int64)
-        torch.cuda.synchronize()
-        begin = time.perf_counter()
-        for _ in range(100):
-            counts = torch.bincount(labels, minlength=k)
-            order = torch.argsort(labels)
-            pointers = torch.zeros(k + 1, dtype=torch.int64, device="cuda")
-            pointers[1:] = counts.cumsum(0)
-            share = 1.0 / counts.clamp(min=1).to(similar.dtype)
-            members = torch.sparse_csr_tensor(pointers, order, share[labels[order]], (k, n))
-            mean = torch.sparse.mm(members, similar)  # (k, n): the mean similarity of every document to every cluster
-            own = mean.gather(0, labels[None])[0] * share[labels]
-            norms = torch.zeros(k, dtype=similar.dtype, device="cuda").scatter_add_(0, labels, own)
-            new = (diagonal + norms[:, None] - 2 * mean).argmin(dim=0)
-            if bool((new == labels).all()):
-                break
-            labels = new
-        torch.cuda.synchronize()
-        times.append(time.perf_counter() - begin)
-    return sum(times[1:])
-
-
 @row("gpu-stored")
 def stored(xp: Any, task: Task) -> Figures:
     """Cluster unit rows by their stored Gram, ten starts in lockstep."""
@@ -148,8 +114,6 @@ def stored(xp: Any, task: Task) -> Figures:
         out[f"{n:,}: ten starts, ms"] = 1e3 * took
         out[f"{n:,}: iterations"] = [len(run.history.moves) for run in work()]
         out[f"{n:,}: one reading of the matrix, ms"] = 1e3 * 4 * n * n / copied
-        if n < 100_000:
-            out[f"{n:,}: times as fast as Popcorn's formulation"] = popcorn(backend.matrix, starts, k) / took
     return out
 
 
@@ -180,20 +144,15 @@ def whole_million(xp: Any, task: Task) -> Figures:
 
 @row("gpu-command")
 def command(xp: Any, task: Task) -> Figures:
-    """Run ``grampus cluster`` on 20ng, text to page, and 60,000 documents on two Dask workers, on both devices."""
-    source, out, answers = Path(os.environ["GRAMPUS_DATA"], "20ng.jsonl.gz"), Figures(), set[str]()
-    with tempfile.TemporaryDirectory() as folder, documents(task.trials(60_000, 3_000)) as place:
+    """Run ``grampus cluster`` on 20ng, text to page, on card and processor."""
+    source, out = Path(os.environ["GRAMPUS_DATA"], "20ng.jsonl.gz"), Figures()
+    with tempfile.TemporaryDirectory() as folder:
         for device, options in product(("cuda", "cpu"), (["-k", "20"], [])):
             words = [sys.executable, "-m", "grampus", "cluster", str(source), *options, "--device", device, "-q"]
             start = time.perf_counter()
             subprocess.run([*words, "--report", f"{folder}/{device}.html"], check=True, stdout=subprocess.DEVNULL)
             out[f"{device} {' '.join(options) or 'levels chosen'}, s"] = time.perf_counter() - start
-        for device in ("cuda", "cpu"):
-            os.environ["GRAMPUS_DEVICE"] = device
-            found = fit(f"{place}/*.jsonl", "60", dask="local", workers=2)
-            out[f"Dask, {device}, s"] = found["seconds"]
-            answers.add(f"{found['labels']} {found['names']}")
-    return out | {"Dask: answers": len(answers), "cards": xp.cuda.runtime.getDeviceCount()}
+    return out
 
 
 @row("gpu-labels")

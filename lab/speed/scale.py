@@ -24,10 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from grampus.metrics import contingency_table, nmi
 from lab import Found, Task, data, row
 from lab.harness import SCRATCH
-from lab.speed.compare import THREADS
+from lab.speed.peers import THREADS
 from lab.speed.whole import drawn_words
 
 FILE = 100_000  # documents of a file
@@ -113,7 +112,7 @@ def fit(
     source: str, k: str = "20", scratch: str = "", dask: str = "none", workers: int = 0, *, labels: str = "",
     harm: Killer | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Fit a fresh process to files; return what it printed, its processor time, and the largest memory and disk.
+    """Fit a fresh process to files; return what it printed, its processor time, and the largest memory.
 
     Memory is that of the process and its children together, shared pages once. `labels` is where to save the labels.
     """
@@ -121,11 +120,10 @@ def fit(
         program, ready = Path(folder, "fit.py"), Path(folder, "ready")
         program.write_text(FIT, encoding="utf-8")
         words = [sys.executable, str(program), source, k, scratch, dask, str(workers), labels]
-        before, memory, disk, began = sum(os.times()[2:4]), 0.0, 0.0, 0.0
+        before, memory, began = sum(os.times()[2:4]), 0.0, 0.0
         process = subprocess.Popen(words, env=os.environ | THREADS, stdout=subprocess.PIPE, text=True)
         while process.poll() is None:
             memory = max(memory, sum(map(_memory, family(process.pid))))
-            disk = max(disk, _disk(scratch) if scratch else 0.0)
             began = began or (time.monotonic() if ready.exists() else 0.0)
             if harm is not None and began:
                 harm(process.pid, time.monotonic() - began)
@@ -133,7 +131,7 @@ def fit(
         out = process.communicate()[0]
     if process.returncode:
         raise RuntimeError(f"the fit of {source} ended with status {process.returncode}")
-    used = {"cpu": sum(os.times()[2:4]) - before, "memory": memory / 1e6, "disk": disk / 1e6}
+    used = {"cpu": sum(os.times()[2:4]) - before, "memory": memory / 1e6}
     return {**json.loads(out.strip().splitlines()[-1]), **used}
 
 
@@ -161,17 +159,6 @@ def _memory(process: int) -> float:
         lines = Path("/proc", str(process), "smaps_rollup").read_text().splitlines()
         return sum(1024.0 * int(line.split()[1]) for line in lines if line.startswith("Pss:"))
     return 0.0
-
-
-def _disk(folder: str) -> float:
-    """Return the bytes of the files of a job in progress, not of those it reads."""
-    size = 0.0
-    for place, _, names in os.walk(folder):  # which passes over folders that were just removed
-        for name in names:
-            if "grampus-" in place and ".np" in name:
-                with suppress(OSError):
-                    size += Path(place, name).stat().st_size
-    return size
 
 
 def answer(found: dict[str, Any]) -> str:
@@ -235,8 +222,7 @@ def told(found: dict[str, Any]) -> str:
 @row("speed", "scale-10m")
 def ten_million(task: Task) -> Found:
     found = sized(task, 10_000_000)
-    measures = {name: found[name] for name in ("seconds", "cpu", "memory", "disk")}
-    return Found(f"{told(found)}, {found['disk'] / 1e3:.1f} GB of disk", measures)
+    return Found(told(found), {name: found[name] for name in ("seconds", "cpu", "memory")})
 
 
 @row("speed", "scale-memory")
@@ -253,35 +239,6 @@ def dask(task: Task) -> Found:
     ratio, wall = (ours[name] / alone[name] for name in ("cpu", "seconds"))
     text = f"{ratio:.2f} × ({told(ours)}; threads {told(alone)}); wall time {wall:.2f} ×"
     return Found(text, {"ratio": ratio, "wall": wall, "different": float(answer(ours) != answer(alone))})
-
-
-MINI = """
-import glob, json, sys
-import numpy as np
-from sklearn.cluster import MiniBatchKMeans
-from sklearn.feature_extraction.text import HashingVectorizer
-texts = [json.loads(line)["text"] for file in sorted(glob.glob(sys.argv[1])) for line in open(file)]
-x = HashingVectorizer(stop_words="english").fit_transform(texts)
-np.save(sys.argv[2], MiniBatchKMeans(20, random_state=0, n_init=3).fit_predict(x))
-"""
-
-
-@row("speed", "scale-minibatch")
-def minibatch(task: Task) -> Found:
-    ours = sized(task, 1_000_000)
-    topics = [json.loads(line)["label"] for line in lines_of("1000000", task)]
-    with documents(task.trials(1_000_000, 3_000)) as place:
-        before, began = sum(os.times()[2:4]), time.perf_counter()
-        environment = os.environ | THREADS | {"OMP_WAIT_POLICY": "PASSIVE"}  # threads that spin would count as work
-        words = [sys.executable, "-c", MINI, f"{place}/*.jsonl", f"{place}/theirs.npy"]
-        subprocess.run(words, env=environment, check=True)
-        seconds, cpu = time.perf_counter() - began, sum(os.times()[2:4]) - before
-        places = (ours["labels_file"], f"{place}/theirs.npy")
-        mine, other = (nmi(contingency_table(topics, np.load(file))) for file in places)
-    ratio, wall = ours["cpu"] / cpu, ours["seconds"] / seconds
-    text = f"NMI {mine:.3f} and {other:.3f}; {ratio:.2f} × its time ({ours['cpu']:.0f} and {cpu:.0f} processor s); "
-    text += f"wall time {wall:.2f} × ({ours['seconds']:.0f} and {seconds:.0f} s)"
-    return Found(text, {"nmi": mine - other, "ratio": ratio, "wall": wall})
 
 
 @row("speed", "scale-kills")

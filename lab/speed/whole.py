@@ -17,7 +17,7 @@ import numpy as np
 
 import grampus
 from lab import Found, Task, data, row
-from lab.speed.compare import THREADS
+from lab.speed.peers import THREADS
 
 RECIPE = """
 import gzip, json, sys

@@ -164,8 +164,6 @@ def test_claims_are_listed_with_their_verdicts(tmp_path):
     assert "| One. | held | 1 of 1 | `dominance-b`, def |" in text
     assert "| Two. | **not held** | word word" in text
     assert " … |" in text
-    text = claims.page([sentence, replace(table, name="dominance-c")], tmp_path)
-    assert "| abc | – | `dominance-a` |\n| not run yet | – | `dominance-c` |" in text
 
 
 def test_a_killer_kills_workers_when_it_is_time(monkeypatch):
