@@ -179,7 +179,7 @@ def _codes(texts: Sequence[str], known: Preparation | None) -> Sequence[str]:
     """
     among = None if known is None else known.languages
     if known is None and len(texts) > _LARGE:
-        usual = main_language(content_sample(strings(texts), len(texts)), len(texts))
+        usual = _main_language(texts)
         if usual is not None:
             return [usual] * len(texts)
     runner, pieces = cut_texts(texts)
@@ -191,32 +191,14 @@ def _detect_piece(texts: Sequence[str], among: tuple[str, ...] | None) -> list[s
     return detect_languages(strings(texts), among)
 
 
-def content_sample(texts: Iterable[str], n: int) -> list[str]:
-    """Return some of n texts, drawn by content: those whose languages are looked at first; all of a small collection.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        All of them, or a piece.
-    n : int
-        Number of documents in all.
-    """
-    every = n // _SAMPLE if n > _LARGE else 1
-    return [text for text in texts if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
-
-
-def main_language(sample: Sequence[str], n: int) -> str | None:
-    """Return the language that n texts are taken to be in, of which these are a sample; None if all must be looked at.
+def _main_language(texts: Sequence[str]) -> str | None:
+    """Return the language that many texts are taken to be in, by some drawn by content; None if all must be looked at.
 
     "" stands for texts whose language cannot be told.
-
-    Parameters
-    ----------
-    sample : sequence of str
-    n : int
-        Number of documents in all.
     """
-    if n <= _LARGE or not sample:
+    every = len(texts) // _SAMPLE
+    sample = [text for text in strings(texts) if crc32(text[:100].encode("utf-8", "surrogatepass")) % every == 0]
+    if not sample:
         return None
     found = Counter(filter(None, detect_languages(sample)))
     usual = max(sorted(found), key=found.__getitem__, default="")

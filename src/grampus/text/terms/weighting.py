@@ -56,37 +56,6 @@ class Counts:
         return np.bincount(term, weights=function(count), minlength=self.matrix.shape[1]).astype(np.float64)
 
 
-@dataclass
-class Tally:
-    """How many documents hold each term so many times: all that global weights need of a collection in pieces.
-
-    Attributes
-    ----------
-    n : int
-        Number of documents.
-    width : int
-        Number of terms.
-    term, count, documents : arrays of shape (pairs,)
-        Sorted by term and count, so that sums have one order.
-    """
-
-    n: int
-    width: int
-    term: NDArray[np.int64]
-    count: NDArray[np.int64]
-    documents: NDArray[np.int64]
-
-    @cached_property
-    def frequency(self) -> Floats:
-        """Documents each term is in."""
-        return np.bincount(self.term, weights=self.documents, minlength=self.width).astype(np.float64)
-
-    def sum(self, function: Callable[[Floats], Floats] = np.positive) -> Floats:
-        """Sum a function of the counts over each term."""
-        values = function(self.count.astype(np.float64)) * self.documents
-        return np.bincount(self.term, weights=values, minlength=self.width).astype(np.float64)
-
-
 def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
     """Divide counts by the largest count of their document."""
     lengths = np.diff(matrix.indptr)
@@ -96,7 +65,7 @@ def _of_largest(f: Floats, matrix: sp.csr_matrix) -> Floats:
     return np.asarray(f / np.repeat(np.maximum.reduceat(f, starts), lengths[lengths > 0]))
 
 
-def _entropy(c: Counts | Tally) -> Floats:
+def _entropy(c: Counts) -> Floats:
     """1 + Σ_j p log₂ p / log₂ n, written as 1 + (Σ f log₂ f / F − log₂ F) / log₂ n, F the term's total."""
     total = c.sum()
     seen = np.where(total > 0, total, 1.0)
@@ -309,8 +278,8 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             )
         return counts
 
-    def learn(self, counts: Counts | Tally) -> None:
-        """Learn the global weights from counts, or from the tally of a collection in pieces."""
+    def learn(self, counts: Counts) -> None:
+        """Learn the global weights from counts."""
         _, weight, _ = _letters(self.weighting)
         with np.errstate(divide="ignore", invalid="ignore"):
             weights = np.asarray(weight.function(counts), dtype=np.float64)
