@@ -13,7 +13,7 @@ from sklearn.metrics import silhouette_score
 
 from grampus import TermVectorizer
 from grampus.cluster import kernel_kmeans
-from grampus.documents.layout import coordinates
+from grampus.documents.tell.layout import coordinates
 from grampus.gram import LinearGram
 from lab import Found, Task, data, row
 from lab.quality.draws import components

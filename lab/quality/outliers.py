@@ -17,9 +17,9 @@ from sklearn.neighbors import LocalOutlierFactor
 
 from grampus import DocumentClusterer, parse_kernel
 from grampus.documents import Effort
-from grampus.documents.extra_inputs import TERMS
-from grampus.documents.inputs import collect
-from grampus.documents.outliers import familiarity, stand_out
+from grampus.documents.find.outliers import familiarity, stand_out
+from grampus.documents.given.extra_inputs import TERMS
+from grampus.documents.given.inputs import collect
 from lab import Found, Table, Task, row
 from lab.quality.draws import draw
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from grampus.cli import main
-from grampus.documents import large
+from grampus.documents.given import large
 from grampus.errors import InputError
 from grampus.persist import Run
 

@@ -12,8 +12,8 @@ import grampus
 from grampus import DocumentClusterer, consensus, parse_kernel
 from grampus.cluster import coassociation, confidence, partitions
 from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
-from grampus.documents.graphs import LESS, cuts_of, dominant_cut
-from grampus.documents.methods import CUTS, check_method, restore_method
+from grampus.documents.find.graphs import LESS, cuts_of, dominant_cut
+from grampus.documents.find.methods import CUTS, check_method, restore_method
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, at_rank, principal
 from grampus.metrics import ari
@@ -349,7 +349,7 @@ def test_distinct_rows_are_those_of_numpy(views, k):
 
 def test_many_clusters_cut_no_graph(monkeypatch):
     rows = np.random.default_rng(0).normal(size=(600, 4))
-    monkeypatch.setattr("grampus.documents.methods.cuts_of", None)  # would fail
+    monkeypatch.setattr("grampus.documents.find.methods.cuts_of", None)  # would fail
     found = ConsensusMethod(ranks=(4,), n_init=1).cluster(LinearGram(rows), Job(CUTS + 1, np.ones(600), n_init=1))
     assert len(set(found.labels.tolist())) == CUTS + 1
 

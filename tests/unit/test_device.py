@@ -312,7 +312,7 @@ def test_rows_that_only_the_processor_computes_stay_there(device):
     gram = empirical_map(LinearGram(counts(200)))
     chosen = Batch(gram, RULES["plain"], [3], 2)
     chosen._plan = Plan.MULTIPLY
-    assert not isinstance(chosen._runner, DeviceStored | DeviceRows)
+    assert not isinstance(chosen._engine, DeviceStored | DeviceRows)
     start = np.tile(np.arange(3, dtype=np.int32), 67)[None, :200]
     (found,) = chosen.run(3, start)
     (wanted,) = Batch(DenseGram(gram.dense()), RULES["plain"], [3], 2).run(3, start)

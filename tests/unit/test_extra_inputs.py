@@ -11,7 +11,7 @@ import pytest
 import grampus
 from grampus import DocumentClusterer
 from grampus.documents import Effort
-from grampus.documents.extra_inputs import COMBINED, TERMS, combined_kernel
+from grampus.documents.given.extra_inputs import COMBINED, TERMS, combined_kernel
 from grampus.errors import InputError
 from grampus.kernels import parse_kernel
 from grampus.text import Corpus, Embedder, TermVectorizer, load_vectors

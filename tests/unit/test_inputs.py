@@ -15,7 +15,7 @@ import grampus
 from grampus import Corpus, DocumentClusterer, parse_kernel
 from grampus.cluster import PDDP, KernelKMeans, kernel_kmeans
 from grampus.documents import Effort
-from grampus.documents.inputs import collect
+from grampus.documents.given.inputs import collect
 from grampus.errors import CorpusError, InputError, RunError
 from grampus.gram import DenseGram, shift
 from grampus.select.checkpoint import fingerprint
@@ -399,7 +399,7 @@ class Lengths:
 
 
 def test_inputs_may_be_made_from_texts_and_are_stored_by_name(tmp_path):
-    from grampus.documents.predict import Predictor
+    from grampus.documents.find.predict import Predictor
 
     register_maker(Lengths)
     kernel = parse_kernel("cosine + gaussian(1)@lengths")

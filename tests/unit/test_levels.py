@@ -16,8 +16,8 @@ from grampus.cli import grampus as command
 from grampus.cluster import nested_tree
 from grampus.describe import evidence as fit_of
 from grampus.documents import Effort
-from grampus.documents.inputs import collect
-from grampus.documents.levels import check_groups
+from grampus.documents.find.levels import check_groups
+from grampus.documents.given.inputs import collect
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram, normalise
 from grampus.kernels import parse_kernel
@@ -426,7 +426,7 @@ def test_a_mixed_cluster_is_called_so_and_gets_no_tick():
 
 
 def test_a_cluster_that_stays_empty_leaves_no_hole():
-    from grampus.documents.levels import partitions
+    from grampus.documents.find.levels import partitions
 
     x = np.repeat(np.eye(4), 6, axis=0)
     labels = np.repeat([0, 1, 3, 4], 6)  # nothing in 2

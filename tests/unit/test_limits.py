@@ -75,7 +75,7 @@ def test_a_smaller_budget_is_predicted_to_store_nothing():
 
 
 def test_a_fit_is_refused_before_its_gram_is_made(monkeypatch):
-    monkeypatch.setattr("grampus.documents.inputs.Inputs.gram", lambda *_: pytest.fail("it was made"))
+    monkeypatch.setattr("grampus.documents.given.inputs.Inputs.gram", lambda *_: pytest.fail("it was made"))
     most = (resident() or 0) + 1_000_000
     with grampus.config(max_memory=most), pytest.raises(MemoryBudgetError, match="max_memory allows"):
         DocumentClusterer(2).fit(TEXTS)

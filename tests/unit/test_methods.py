@@ -11,7 +11,7 @@ import pytest
 import grampus
 from grampus import DocumentClusterer, load
 from grampus.documents import Effort, Found, KernelKMeansMethod, Method, PDDPMethod, SpectralMethod, update_run
-from grampus.documents.methods import METHODS, check_method, restore_method
+from grampus.documents.find.methods import METHODS, check_method, restore_method
 from grampus.errors import InputError
 from grampus.persist import Edit, Run
 from grampus.report import report_html

@@ -7,7 +7,7 @@ import pytest
 
 from grampus import DocumentClusterer, load, parse_kernel
 from grampus.documents import Effort
-from grampus.documents.outliers import familiarity, stand_out
+from grampus.documents.find.outliers import familiarity, stand_out
 from grampus.errors import InputError
 
 QUICK = Effort(stability=False, n_init=2)

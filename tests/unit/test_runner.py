@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer, config
-from grampus.documents import Effort, Guide, large, update_run
+from grampus.documents import Effort, Guide, update_run
+from grampus.documents.given import large
 from grampus.errors import CorpusError, InputError, PartsError, RunError
 from grampus.run import Processes, Scratch, ThisThread, runner_for, using
 from grampus.text import Corpus, TermVectorizer, read_pieces

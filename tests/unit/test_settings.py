@@ -19,7 +19,7 @@ from grampus.cli.settings import LARGEST, known_tables, read_settings
 from grampus.cluster.trees.cuts import CUTS
 from grampus.describe import NameCommand
 from grampus.documents import Effort, Guide, default_terms
-from grampus.documents.methods import METHODS, ConsensusMethod
+from grampus.documents.find.methods import METHODS, ConsensusMethod
 from grampus.persist import Run
 from grampus.report.page import Embed
 from grampus.text import Cleaning, ReadLimits, ReadOptions, Tokenizer

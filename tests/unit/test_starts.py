@@ -7,7 +7,7 @@ import pytest
 
 import grampus
 from grampus.documents import Job, KernelKMeansMethod
-from grampus.documents.graphs import LESS, NEIGHBOURS, neighbours_of, spectral_start
+from grampus.documents.find.graphs import LESS, NEIGHBOURS, neighbours_of, spectral_start
 from grampus.errors import InputError, MemoryBudgetError
 from grampus.gram import LinearGram
 

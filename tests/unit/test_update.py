@@ -10,7 +10,7 @@ import pytest
 
 from grampus import DocumentClusterer
 from grampus.documents import Effort, Guide, update_run
-from grampus.documents import later as stages
+from grampus.documents.later import stages
 from grampus.errors import InputError, RunError
 from grampus.metrics import ari
 from grampus.persist import Edit, Run, trends

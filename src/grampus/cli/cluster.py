@@ -72,7 +72,7 @@ class NameOptions(Configured):
     def check(self) -> None:
         """Fail early: the file must be readable."""
         if self.file:
-            from ..documents.naming import read_names
+            from ..documents.tell.naming import read_names
 
             read_names(self.file)
 
@@ -115,7 +115,7 @@ class GuideOptions(Configured):
     def read(self) -> Guide | None:
         """Fail early: read the files; None if nothing is known."""
         from ..documents import Guide
-        from ..documents.guide import read_labels, read_pairs, read_seeds
+        from ..documents.given.guide import read_labels, read_pairs, read_seeds
 
         readers = {"seeds": read_seeds, "labels": read_labels, "must_link": read_pairs, "cannot_link": read_pairs}
         known: dict[str, Any] = {

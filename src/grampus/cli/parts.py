@@ -44,7 +44,7 @@ class PartsOptions:
     ) -> Corpus | Any:
         """Read the documents: a corpus, or the pieces of a collection that is too large to be held."""
         from .._config import settings
-        from ..documents.large import HELD_BYTES, gathered
+        from ..documents.given.large import HELD_BYTES, gathered
 
         pieces, asked = reader.pieces(source), self.scratch is not None or self.dask is not None
         if pieces is None and asked:
@@ -73,7 +73,7 @@ class PartsOptions:
 
     def write(self, documents: Any, run: Run, progress: Progress) -> None:
         """Write the tables, where they are asked for."""
-        from ..documents.large import write_tables
+        from ..documents.given.large import write_tables
 
         if self.tables is not None:
             progress("writing the tables", 0, 1)

@@ -77,7 +77,7 @@ def known_tables() -> dict[str, tuple[dict[str, Any], Callable[..., Any]]]:
     """Return the type of every key, by table, and what checks the values beyond their types: all are the library's."""
     from ..describe import NameCommand
     from ..documents import Effort
-    from ..documents.methods import METHODS
+    from ..documents.find.methods import METHODS
     from ..text import ReadOptions, TermVectorizer
 
     hints = get_type_hints(TermVectorizer.__init__)

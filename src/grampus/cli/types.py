@@ -58,7 +58,7 @@ class ShareType(_Type):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
         """Parse the share."""
-        from ..documents.outliers import check_outliers
+        from ..documents.find.outliers import check_outliers
         from ..errors import InputError
 
         try:

@@ -2,11 +2,7 @@
 
 from .clusterer import DocumentClusterer, load
 from .cost import PredictedCost, predict_cost
-from .effort import Effort
-from .guide import Guide
-from .inputs import default_terms
-from .keep import cluster_within, keep_answer
-from .methods import (
+from .find.methods import (
     BisectingMethod,
     ConsensusMethod,
     Found,
@@ -17,9 +13,13 @@ from .methods import (
     PDDPMethod,
     SpectralMethod,
 )
-from .naming import with_names, with_names_of, write_names
-from .predict import Prediction
-from .update import update_run
+from .find.predict import Prediction
+from .given.effort import Effort
+from .given.guide import Guide
+from .given.inputs import default_terms
+from .later.keep import cluster_within, keep_answer
+from .later.update import update_run
+from .tell.naming import with_names, with_names_of, write_names
 
 __all__ = [
     "BisectingMethod",

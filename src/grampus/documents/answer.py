@@ -17,15 +17,15 @@ from ..gram import Gram
 from ..kernels import Kernel
 from ..persist import Branch, Choice, Layout, Run
 from ..text import Corpus
-from .effort import Effort
-from .frames import Rows
-from .guide import Guide, Told
-from .inputs import Inputs
-from .large import Sample
-from .levels import Partitions
-from .methods import Found, Method
-from .predict import Predictor
-from .validation import Stability
+from .find.levels import Partitions
+from .find.methods import Found, Method
+from .find.predict import Predictor
+from .find.validation import Stability
+from .given.effort import Effort
+from .given.frames import Rows
+from .given.guide import Guide, Told
+from .given.inputs import Inputs
+from .given.large import LargeSample
 
 NOT_YET: Any = None  # what a later stage finds
 
@@ -108,7 +108,7 @@ class Answer:
         The texts of the rows of a matrix.
     before : Before or None
         Where an update begins.
-    sample : Sample or None
+    sample : LargeSample or None
         Of a collection that is too large to be held: the documents that are clustered, and the pieces of all.
     inputs : Inputs
         The distinct documents, as the kernel reads them.
@@ -150,7 +150,7 @@ class Answer:
     rows: Rows
     texts: Corpus | None = None
     before: Before | None = None
-    sample: Sample | None = None
+    sample: LargeSample | None = None
     inputs: Inputs = NOT_YET
     asked: Kernel = NOT_YET
     kernel: Kernel = NOT_YET

@@ -18,18 +18,18 @@ from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..text import TermVectorizer
 from .answer import Answer, Request
-from .effort import Effort
-from .extra_inputs import TERMS
+from .find.methods import Method, check_method
+from .find.outliers import check_outliers
+from .find.predict import Prediction, Predictor
+from .find.validation import choose_ks
 from .fitted import FittedClusterer
-from .frames import Rows, read_rows, texts_of
-from .guide import Guide
-from .large import gathered, is_in_pieces
-from .methods import Method, check_method
-from .outliers import check_outliers
-from .parameters import check_seed, restored
+from .given.effort import Effort
+from .given.extra_inputs import TERMS
+from .given.frames import Rows, read_rows, texts_of
+from .given.guide import Guide
+from .given.large import gathered, is_in_pieces
+from .given.parameters import check_seed, restored
 from .pipeline import FITTED, STAGES, advance, compare, read
-from .predict import Prediction, Predictor
-from .validation import choose_ks
 
 
 class DocumentClusterer(ClusterMixin, FittedClusterer):

@@ -22,8 +22,8 @@ from ..errors import InputError, MemoryBudgetError
 from ..kernels import Kernel, parse_kernel
 from ..text import Corpus
 from .cost_model import Shape, Sizes, Step, Work, predict_steps
-from .effort import Effort
-from .inputs import Inputs, as_corpus, default_terms
+from .given.effort import Effort
+from .given.inputs import Inputs, as_corpus, default_terms
 
 SAMPLE = 200  # documents of which a Gram is made, to ask it for its cost
 SAMPLE_BYTES = 1_500_000  # of text, to count terms in
@@ -93,7 +93,7 @@ def format_time(seconds: float) -> str:
     return f"{max(seconds, 1.0):.0f} s"
 
 
-def predict(
+def predict_sizes(
     sizes: Sizes, kernel: Kernel, method: str, effort: Effort, k: int, sample: Any, *, given: bool = True
 ) -> PredictedCost:
     """Predict the cost of clustering documents of these sizes; `sample` are some of them, as the kernel takes them."""
@@ -126,7 +126,7 @@ def predict_cost(model: Any, X: Any) -> PredictedCost:
     n = len(corpus) if corpus is not None else X.shape[0]
     k = model.n_clusters if isinstance(model.n_clusters, int) else max(effort.ks or (_likely(n),))
     sizes, sample = _of_texts(corpus, isinstance(X, Corpus), kernel, model) if corpus is not None else _of_rows(X)
-    return predict(
+    return predict_sizes(
         sizes,
         kernel.for_clusters(k, method.components()),
         method.name,
@@ -158,7 +158,7 @@ def check_cost(inputs: Inputs, kernel: Kernel, method: str, effort: Effort, n_cl
     sizes = Sizes(n, inputs.corpus.texts.nbytes if inputs.has_texts else 0, entries, terms, collected=True)
     every = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
     sample = None if kernel.is_precomputed else take_rows(inputs.features, every)
-    found = predict(sizes, kernel, method, effort, k, sample, given=n_clusters != "auto")
+    found = predict_sizes(sizes, kernel, method, effort, k, sample, given=n_clusters != "auto")
     logger.info("predicted: %s", found)
     refuse(found, kernel)
 

@@ -17,12 +17,12 @@ from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist.run import EXCERPT
 from ..select.evidence import DOCUMENTS, DRAWS
 from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
-from .effort import Effort
-from .graphs import MOST as GRAPHED
-from .layout import LARGEST, REPRESENTATIVES
-from .methods import CUTS
+from .find.graphs import MOST as GRAPHED
+from .find.methods import CUTS
+from .find.validation import FEWEST_SPLITS, READ_IN_SPLITS, STABILITY_SPLITS
+from .given.effort import Effort
 from .speed import Speed, machine_speed
-from .validation import FEWEST_SPLITS, READ_IN_SPLITS, STABILITY_SPLITS
+from .tell.layout import LARGEST, REPRESENTATIVES
 
 VIEWS = (15, 30, 45)  # components of the views of a consensus
 VIEW_STARTS = 12  # of all views

@@ -16,10 +16,10 @@ from ..persist import Branch, Choice, Edit, Run
 from ..report import write_report
 from ..report.page import Embed
 from .answer import Answer
-from .build_run import build_run
-from .frames import row_labels, without_cluster
-from .naming import renamed, with_names
+from .given.frames import row_labels, without_cluster
 from .pipeline import FITTED, STAGES, advance
+from .tell.build_run import build_run
+from .tell.naming import renamed, with_names
 
 
 def document_labels(answer: Answer) -> NDArray[np.intp]:
@@ -30,7 +30,7 @@ def document_labels(answer: Answer) -> NDArray[np.intp]:
     return row_labels(labels, answer.rows.missing, answer.n_clusters).astype(np.intp)
 
 
-def finished(answer: Answer) -> Run:
+def completed_run(answer: Answer) -> Run:
     """Return the run of a fitted answer: the stages after the fit, names that were asked for, and rows without text."""
     answer = advance(answer, STAGES[FITTED:])
     run, namer, missing = build_run(answer), answer.request.parameters["names"], answer.rows.missing
@@ -52,7 +52,7 @@ class FittedClusterer(BaseEstimator):
         """All that is known as plain data."""
         check_is_fitted(self, "labels_")
         if isinstance(self._made, Answer):
-            self._made = finished(self._made)
+            self._made = completed_run(self._made)
         return self._made
 
     @property

@@ -18,22 +18,22 @@ from ..describe import evidence
 from ..persist import Layout
 from ..text.spool import Spool
 from .answer import Answer
-from .build_run import describe_clusters, heatmap, self_prediction_rate, wording_of
 from .cost import check_cost
-from .duplicates import duplicates
-from .extra_inputs import advice, read_inputs
-from .guide import resolve
-from .guided import run_method
-from .inputs import Inputs, as_corpus, read_for
-from .large import draw_sample
-from .later import continue_clusters, keep_levels, keep_names, keep_places, read_again
-from .layout import coordinates, representatives
-from .levels import around, check_groups, neighbours, numbered_by_size, partitions
-from .methods import Job
-from .outliers import set_aside as find_outliers
-from .predict import Predictor
-from .tree_labels import branches
-from .validation import choose_ks, stability
+from .find.guided import run_method
+from .find.levels import around, check_groups, neighbours, numbered_by_size, partitions
+from .find.methods import Job
+from .find.outliers import find_outliers
+from .find.predict import Predictor
+from .find.validation import choose_ks, stability
+from .given.extra_inputs import advice, read_inputs
+from .given.guide import resolve
+from .given.inputs import Inputs, as_corpus, read_for
+from .given.large import draw_sample
+from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
+from .tell.build_run import describe_clusters, heatmap, self_prediction_rate, wording_of
+from .tell.duplicates import duplicates
+from .tell.layout import coordinates, representatives
+from .tell.tree_labels import branches
 
 Stage = Callable[[Answer], Answer]
 PARTS = 4  # of a cluster in the tree

@@ -18,7 +18,7 @@ from ..._config import settings
 from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .loops import Products, featured, stored
-from .state import TIE, Finished, Labels, Rule, Runner
+from .state import TIE, Engine, Finished, Labels, Rule
 
 _ITERATIONS = 15.0  # of a run, about
 _DENSE = 8.0  # how many times less a multiplication with dense features costs
@@ -95,10 +95,10 @@ class Batch:
         self.independent = self._plan is Plan.FEATURES
 
     @cached_property
-    def _runner(self) -> Runner:
+    def _engine(self) -> Engine:
         """The documents in the form that the loops read; the same for every k."""
         if self._elsewhere:
-            runner: Runner | None = current().sums(self.gram, self._plan, self.diagonal, self.weights)
+            runner: Engine | None = current().sums(self.gram, self._plan, self.diagonal, self.weights)
             if runner is not None:
                 return runner
         explicit = self.gram.features()
@@ -110,11 +110,11 @@ class Batch:
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out what is quickly rebuilt."""
-        return {name: value for name, value in self.__dict__.items() if name != "_runner"}
+        return {name: value for name, value in self.__dict__.items() if name != "_engine"}
 
     def starts_at_once(self, k: int) -> int:
         """Return how many starts fit into a part of the memory budget, at least 1."""
-        return max(1, min(settings().memory // 16, 2**28) // self._runner.bytes_per_start(k))
+        return max(1, min(settings().memory // 16, 2**28) // self._engine.bytes_per_start(k))
 
     def run(self, k: int, starts: Labels, threads: int | None = None) -> Iterator[Finished]:
         """Run every start (starts, n) until it stops; yield each when it does.
@@ -122,7 +122,7 @@ class Batch:
         A document with label −1 is not clustered, only assigned; documents marked `JOINS` first join the nearest
         labelled document of their start.
         """
-        yield from self._runner.run(starts, k, self.rule, self.max_iter, threads)
+        yield from self._engine.run(starts, k, self.rule, self.max_iter, threads)
 
     def best(self, objective: Array) -> NDArray[np.intp]:
         """Return the position of the smallest objective in each row; the first of those equal up to rounding."""

@@ -76,7 +76,7 @@ class Finished:
     history: History
 
 
-class Runner(Protocol):
+class Engine(Protocol):
     """What runs partitions of the documents it was made for."""
 
     def bytes_per_start(self, k: int) -> int:

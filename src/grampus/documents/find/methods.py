@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse
-from .._check import check_integer
-from .._progress import Progress, as_progress
-from ..cluster import (
+from ..._array import Array, is_sparse
+from ..._check import check_integer
+from ..._progress import Progress, as_progress
+from ...cluster import (
     bisecting_kernel_kmeans,
     confidence,
     consensus,
@@ -27,9 +27,9 @@ from ..cluster import (
     pddp,
     spectral_kmeans,
 )
-from ..cluster.kmeans.centroids import Centroids
-from ..errors import InputError
-from ..gram import Gram, at_rank, centre
+from ...cluster.kmeans.centroids import Centroids
+from ...errors import InputError
+from ...gram import Gram, at_rank, centre
 from .graphs import FEWER, FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest

@@ -16,11 +16,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components, shortest_path
 
-from .._array import Array
-from .._check import check_flag
-from .._files import open_regular
-from ..describe.namer import wrong_name
-from ..errors import InputError
+from ..._array import Array
+from ..._check import check_flag
+from ..._files import open_regular
+from ...describe.namer import wrong_name
+from ...errors import InputError
 from .inputs import Inputs
 
 LARGEST_FILE = 200_000_000

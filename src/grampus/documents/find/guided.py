@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array
-from .._random import generators
-from ..cluster.kmeans.centroids import Centroids
-from ..errors import InputError
-from ..gram import Gram, shift
-from ..gram.merged import merge
-from .guide import Told
+from ..._array import Array
+from ..._random import generators
+from ...cluster.kmeans.centroids import Centroids
+from ...errors import InputError
+from ...gram import Gram, shift
+from ...gram.merged import merge
+from ..given.guide import Told
 from .methods import Found, Job, Method
 
 SUPPORT = 3  # known documents of a cluster that make it one with another of their name

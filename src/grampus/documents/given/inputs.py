@@ -10,16 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from .._array import Array, is_sparse, take_rows
-from .._check import check_matrix, check_vectors
-from ..errors import InputError
-from ..gram import Collection, Gram
-from ..kernels import Kernel
-from ..kernels.base import DEFAULT_INPUTS
-from ..text import Corpus, TermVectorizer, Texts
-from ..text.inputs import InputMaker
-from ..text.terms.prepare import Prepared
-from ..text.terms.stopwords import AUTO
+from ..._array import Array, is_sparse, take_rows
+from ..._check import check_matrix, check_vectors
+from ...errors import InputError
+from ...gram import Collection, Gram
+from ...kernels import Kernel
+from ...kernels.base import DEFAULT_INPUTS
+from ...text import Corpus, TermVectorizer, Texts
+from ...text.inputs import InputMaker
+from ...text.terms.prepare import Prepared
+from ...text.terms.stopwords import AUTO
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def holds_counts(rows: Any) -> bool:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.documents.inputs import holds_counts
+    >>> from grampus.documents.given.inputs import holds_counts
     >>> holds_counts(np.array([[2.0, 0, 0], [0, 1.0, 0]])), holds_counts(np.array([[0.5, 0, 0], [0, 1.0, 0]]))
     (True, False)
     """

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from .._version import __version__
-from ..describe import Cluster, Evidence, Wording, describe
-from ..errors import InputError
-from ..gram import Gram
-from ..gram.collection import content_names
-from ..persist import Documents, Provenance, Run, RunEvidence
-from ..persist.run import EXCERPT
-from ..text import Corpus, Texts, stop_words
-from ..text.languages import UNSPACED, is_unspaced, segment_words
-from ..text.store import Picked
-from ..text.terms.persist import plain_parameters
-from .answer import Answer, Before
+from ..._array import Array
+from ..._version import __version__
+from ...describe import Cluster, Evidence, Wording, describe
+from ...errors import InputError
+from ...gram import Gram
+from ...gram.collection import content_names
+from ...persist import Documents, Provenance, Run, RunEvidence
+from ...persist.run import EXCERPT
+from ...text import Corpus, Texts, stop_words
+from ...text.languages import UNSPACED, is_unspaced, segment_words
+from ...text.store import Picked
+from ...text.terms.persist import plain_parameters
+from ..answer import Answer, Before
+from ..given.inputs import Inputs, read_for, unknown_note
+from ..given.parameters import plain
 from .duplicates import near_copies
-from .inputs import Inputs, read_for, unknown_note
 from .naming import PLACE
-from .parameters import plain
 from .tree_labels import level_records
 
 SAMPLE = 200  # documents of the heatmap

@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, take_rows
-from .._progress import Progress
-from .._random import seed_words
-from ..gram import Gram
-from ..kernels import Kernel
-from ..persist import Choice
-from ..persist.records import GIVEN
-from ..select.evidence import FEWEST, PER_CLUSTER, Evidence
-from ..select.levels import (
+from ..._array import Array, take_rows
+from ..._progress import Progress
+from ..._random import seed_words
+from ...gram import Gram
+from ...kernels import Kernel
+from ...persist import Choice
+from ...persist.records import GIVEN
+from ...select.evidence import FEWEST, PER_CLUSTER, Evidence
+from ...select.levels import (
     CHECKED_DOCUMENTS,
     Chosen,
     check_given,
@@ -26,10 +26,10 @@ from ..select.levels import (
     sample,
     without_groups,
 )
-from ..select.nested import by_size, nested
-from ..select.ungrouped import takes_drawn, ungrouped, ungrouped_gram
-from .effort import LEVELS, Effort
-from .inputs import Inputs
+from ...select.nested import by_size, nested
+from ...select.ungrouped import takes_drawn, ungrouped, ungrouped_gram
+from ..given.effort import LEVELS, Effort
+from ..given.inputs import Inputs
 
 STEP = 3  # factor between the levels around a given k
 

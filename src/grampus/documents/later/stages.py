@@ -10,29 +10,29 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
-from .._array import Array, tiles
-from .._check import check_matrix
-from ..cluster import kernel_kmeans
-from ..cluster.kmeans.centroids import Centroids
-from ..describe import describe, name_tree
-from ..errors import InputError
-from ..gram import Gram
-from ..gram.graph import nearest
-from ..kernels import parse_kernel
-from ..persist import Run
-from ..text import Corpus
-from ..text.terms.persist import unpack_vectorizer
-from .answer import NOT_YET, Answer, Before
-from .build_run import wording_of
-from .extra_inputs import read_inputs
+from ..._array import Array, tiles
+from ..._check import check_matrix
+from ...cluster import kernel_kmeans
+from ...cluster.kmeans.centroids import Centroids
+from ...describe import describe, name_tree
+from ...errors import InputError
+from ...gram import Gram
+from ...gram.graph import nearest
+from ...kernels import parse_kernel
+from ...persist import Run
+from ...text import Corpus
+from ...text.terms.persist import unpack_vectorizer
+from ..answer import NOT_YET, Answer, Before
+from ..find.guided import run_method
+from ..find.levels import partitions
+from ..find.methods import Found, Job
+from ..find.predict import restoring, saved_rows, under
+from ..given.extra_inputs import read_inputs
+from ..given.inputs import Inputs, distinct
+from ..tell.build_run import wording_of
+from ..tell.layout import coordinates
+from ..tell.tree_labels import filled_names
 from .follow import SAME, alike, followed
-from .guided import run_method
-from .inputs import Inputs, distinct
-from .layout import coordinates
-from .levels import partitions
-from .methods import Found, Job
-from .predict import restoring, saved_rows, under
-from .tree_labels import filled_names
 
 GROWN = 2.0  # times as many documents as when terms were learned: from there on they are learned again
 NEAR = 5  # documents beside which a new one is drawn

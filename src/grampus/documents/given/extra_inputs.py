@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._progress import Progress
-from ..errors import InputError
-from ..kernels import Kernel, parse_kernel
-from ..text import Corpus, TermVectorizer
-from ..text.embed.embedder import as_embedder
-from ..text.embed.maker import EmbeddingInput
-from ..text.inputs import InputMaker
-from ..text.vectors.mean import MeanVectors
-from ..text.vectors.registry import known_sets, load_vectors
+from ..._progress import Progress
+from ...errors import InputError
+from ...kernels import Kernel, parse_kernel
+from ...text import Corpus, TermVectorizer
+from ...text.embed.embedder import as_embedder
+from ...text.embed.maker import EmbeddingInput
+from ...text.inputs import InputMaker
+from ...text.vectors.mean import MeanVectors
+from ...text.vectors.registry import known_sets, load_vectors
 from .inputs import Inputs, as_corpus, collect
 
 TERMS = "cosine|principal(auto)|normalise"
@@ -86,7 +86,7 @@ def combined_kernel(kernel: Kernel, asked: set[str], held: set[str]) -> Kernel:
     Examples
     --------
     >>> from grampus import parse_kernel
-    >>> from grampus.documents.extra_inputs import TERMS, combined_kernel
+    >>> from grampus.documents.given.extra_inputs import TERMS, combined_kernel
     >>> str(combined_kernel(parse_kernel(TERMS), {"vectors"}, set()))
     '0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors'
     """

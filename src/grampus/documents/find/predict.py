@@ -13,18 +13,18 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, take_rows
-from .._check import check_matrix
-from .._frame import data_frame
-from ..cluster.kmeans.centroids import Centroids, margins
-from ..errors import InputError, RunError
-from ..gram import Gram
-from ..kernels import Kernel
-from ..text import Corpus, TermVectorizer, Texts
-from ..text.components import ComponentsInput  # noqa: F401  (runs that 0.2 made in parts)
-from ..text.inputs import InputMaker, unpack_maker
-from ..text.terms.persist import pack_vectorizer, unpack_vectorizer
-from .inputs import Inputs, as_corpus, name_documents
+from ..._array import Array, is_sparse, take_rows
+from ..._check import check_matrix
+from ..._frame import data_frame
+from ...cluster.kmeans.centroids import Centroids, margins
+from ...errors import InputError, RunError
+from ...gram import Gram
+from ...kernels import Kernel
+from ...text import Corpus, TermVectorizer, Texts
+from ...text.components import ComponentsInput  # noqa: F401  (runs that 0.2 made in parts)
+from ...text.inputs import InputMaker, unpack_maker
+from ...text.terms.persist import pack_vectorizer, unpack_vectorizer
+from ..given.inputs import Inputs, as_corpus, name_documents
 from .outliers import NEW, Familiarity, known_words, references
 
 

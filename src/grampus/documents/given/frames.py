@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..errors import InputError
-from ..persist import Branch, Run, RunEvidence
-from ..text import Corpus, ReadOptions
-from ..text.frame import column_names, from_frame, is_frame, text_column
+from ...errors import InputError
+from ...persist import Branch, Run, RunEvidence
+from ...text import Corpus, ReadOptions
+from ...text.frame import column_names, from_frame, is_frame, text_column
 from .inputs import Inputs, unknown_note
 
 _EVERY_ROW = ReadOptions(empty="keep")

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from ..cluster import Node, Tree
-from ..describe import Cluster, Wording, name_tree
-from ..persist import Branch, Level
-from .inputs import Inputs
+from ..._array import Array
+from ...cluster import Node, Tree
+from ...describe import Cluster, Wording, name_tree
+from ...persist import Branch, Level
+from ..given.inputs import Inputs
 
 HEADS = 3  # clusters that the name of a union without words in common shows
 

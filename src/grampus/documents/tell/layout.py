@@ -14,14 +14,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .. import _native
-from .._array import Array, tiles
-from .._parallel import blas_threads
-from ..cluster import embedding_2d
-from ..errors import ConvergenceError, InputError
-from ..gram import Gram
-from ..gram.graph import nearest, nearest_neighbors
-from ..gram.lapack import symmetric_eigh
+from ... import _native
+from ..._array import Array, tiles
+from ..._parallel import blas_threads
+from ...cluster import embedding_2d
+from ...errors import ConvergenceError, InputError
+from ...gram import Gram
+from ...gram.graph import nearest, nearest_neighbors
+from ...gram.lapack import symmetric_eigh
 
 NEIGHBOURS = 15
 LARGEST = 50_000  # documents that are laid out all at once
@@ -60,7 +60,7 @@ def coordinates(gram: Gram) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.documents.layout import coordinates
+    >>> from grampus.documents.tell.layout import coordinates
     >>> from grampus.gram import LinearGram
     >>> x = np.repeat(np.eye(2), 20, axis=0) + 0.01 * np.arange(40)[:, None]
     >>> places = coordinates(LinearGram(x))

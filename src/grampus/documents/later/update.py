@@ -13,25 +13,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._progress import Progress
-from ..errors import InputError, RunError
-from ..kernels import parse_kernel
-from ..persist import Run
-from ..persist.edits import refit
-from ..text import Corpus, Texts
-from ..text.embed.store import forget_texts
-from ..text.terms.persist import plain_parameters, unpack_vectorizer
-from .answer import NOT_YET, Answer, Before, Request
-from .build_run import build_run
+from ..._progress import Progress
+from ...errors import InputError, RunError
+from ...kernels import parse_kernel
+from ...persist import Run
+from ...persist.edits import refit
+from ...text import Corpus, Texts
+from ...text.embed.store import forget_texts
+from ...text.terms.persist import plain_parameters, unpack_vectorizer
+from ..answer import NOT_YET, Answer, Before, Request
+from ..find.predict import restoring, under
+from ..given.frames import Rows
+from ..given.inputs import as_corpus, default_terms
+from ..given.parameters import restored
+from ..pipeline import STAGES, advance, cluster
+from ..tell.build_run import build_run
+from ..tell.naming import renamed
 from .follow import entry, followed
 from .forget import forgotten, split_words, texts_of, without, words_of
-from .frames import Rows
-from .inputs import as_corpus, default_terms
-from .later import keeps_terms
-from .naming import renamed
-from .parameters import restored
-from .pipeline import STAGES, advance, cluster
-from .predict import restoring, under
+from .stages import keeps_terms
 
 
 def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), progress: Progress | None = None) -> Run:

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from .._progress import Progress
-from ..errors import InputError, RunError
-from ..persist import Edit, Graft, Run
-from ..persist.edited import renumbered
-from ..persist.edits import refit
-from ..text import Corpus, Texts
+from ..._progress import Progress
+from ...errors import InputError, RunError
+from ...persist import Edit, Graft, Run
+from ...persist.edited import renumbered
+from ...persist.edits import refit
+from ...text import Corpus, Texts
+from ..tell.naming import renamed
 from .follow import alike, same_clusters
-from .naming import renamed
 
 
 def keep_answer(run: Run, old: Run) -> Run:

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import select
-from .._array import Array
-from .._progress import Progress
-from ..errors import InputError
-from ..gram import Gram
-from ..kernels import Kernel
-from ..persist import Choice
-from ..select.schemes import scheme_for
-from .effort import LEVELS, Effort
-from .inputs import Inputs
+from ... import select
+from ..._array import Array
+from ..._progress import Progress
+from ...errors import InputError
+from ...gram import Gram
+from ...kernels import Kernel
+from ...persist import Choice
+from ...select.schemes import scheme_for
+from ..given.effort import LEVELS, Effort
+from ..given.inputs import Inputs
 from .levels import around, choose_levels, numbers
 
 LARGEST_K = 10  # tried by default
@@ -47,11 +47,11 @@ def choose_ks(
     """Choose k as the effort says; return the record of it, and the number of clusters of every level."""
     if effort.scheme == LEVELS:
         return choose_levels(gram, inputs, kernel, effort, seed, progress)
-    choice = choose(gram, inputs, effort, seed, progress)
+    choice = choose_by_strength(gram, inputs, effort, seed, progress)
     return choice, around(choice.best, int((inputs.weights > 0).sum()))
 
 
-def choose(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Progress) -> Choice:
+def choose_by_strength(gram: Gram, inputs: Inputs, effort: Effort, seed: int, progress: Progress) -> Choice:
     """Choose k by prediction strength among the distinct documents that have terms."""
     heavy = np.flatnonzero(inputs.weights > 0)
     base, _ = gram.split_shift()

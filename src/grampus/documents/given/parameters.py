@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from .._check import check_integer
-from .._random import seed_words
-from ..kernels import parse_kernel
-from ..persist import Run
+from ..._check import check_integer
+from ..._random import seed_words
+from ...kernels import parse_kernel
+from ...persist import Run
+from ..find.methods import Method, restore_method
+from ..tell.naming import PLACE
 from .effort import Effort
 from .inputs import Inputs
-from .methods import Method, restore_method
-from .naming import PLACE
 
 
 def plain(given: Mapping[str, Any], method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from .._check import check_flag, check_integer
-from .._names import LEVELS as NAMES
-from ..errors import InputError
-from ..select.schemes import check_scheme
-from ..select.splits import check_ks
+from ..._check import check_flag, check_integer
+from ..._names import LEVELS as NAMES
+from ...errors import InputError
+from ...select.schemes import check_scheme
+from ...select.splits import check_ks
 
 LEVELS = "levels"  # the scheme that looks for levels
 

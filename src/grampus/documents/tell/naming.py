@@ -9,11 +9,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from .._files import open_regular
-from ..describe import Known, ask_names
-from ..describe.namer import LONGEST_TEXT, TYPICAL, Namer, wrong_name
-from ..errors import InputError
-from ..persist import Run
+from ..._files import open_regular
+from ...describe import Known, ask_names
+from ...describe.namer import LONGEST_TEXT, TYPICAL, Namer, wrong_name
+from ...errors import InputError
+from ...persist import Run
 
 LARGEST_FILE = 100_000_000
 LEVEL = "clusters"

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ..persist import Edit, Graft, Run, Update
-from ..text import Corpus, Texts
+from ...persist import Edit, Graft, Run, Update
+from ...text import Corpus, Texts
 
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
 

@@ -16,11 +16,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, take_rows
-from ..errors import InputError
-from ..gram import Gram
-from ..kernels import Kernel, Normalise
-from .inputs import Inputs
+from ..._array import Array, take_rows
+from ...errors import InputError
+from ...gram import Gram
+from ...kernels import Kernel, Normalise
+from ..given.inputs import Inputs
 
 REFERENCES = 2500  # documents at most that others are compared with
 FEWEST = 100  # documents below which none stands out
@@ -36,7 +36,7 @@ def check_outliers(value: Any) -> float:
 
     Examples
     --------
-    >>> from grampus.documents.outliers import check_outliers
+    >>> from grampus.documents.find.outliers import check_outliers
     >>> check_outliers(None), check_outliers("auto"), check_outliers(0.05)
     (0.0, 1.0, 0.05)
     """
@@ -122,7 +122,7 @@ def familiarity(kernel: Kernel, features: Any, weights: Array) -> Array:
     --------
     >>> import numpy as np
     >>> from grampus import parse_kernel
-    >>> from grampus.documents.outliers import familiarity
+    >>> from grampus.documents.find.outliers import familiarity
     >>> rows = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
     >>> familiarity(parse_kernel("cosine"), rows, np.ones(3)).round(2).tolist()
     [0.57, 0.71, 0.42]
@@ -158,7 +158,7 @@ def stand_out(values: Array, copies: Array, share: float = 1.0) -> NDArray[np.bo
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.documents.outliers import stand_out
+    >>> from grampus.documents.find.outliers import stand_out
     >>> usual = np.exp(np.random.default_rng(0).normal(size=500) / 10)
     >>> stand_out(np.append(usual, [0.1, 0.2]), np.ones(502)).nonzero()[0].tolist()
     [500, 501]
@@ -183,7 +183,7 @@ def stand_out(values: Array, copies: Array, share: float = 1.0) -> NDArray[np.bo
     return found
 
 
-def set_aside(
+def find_outliers(
     outliers: Any, kernel: Kernel, inputs: Inputs, kept: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.bool_], str]:
     """Return which of the distinct documents are in no cluster, and a note on their number; '' if there are none.

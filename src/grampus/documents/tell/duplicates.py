@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .._array import Array, inverse_root, is_sparse, tiles
-from ..describe import near_duplicates
-from ..gram import Gram
-from .inputs import Inputs
+from ..._array import Array, inverse_root, is_sparse, tiles
+from ...describe import near_duplicates
+from ...gram import Gram
+from ..given.inputs import Inputs
 
 SIMILAR = 0.9  # smallest cosine of near-duplicates
 MOST_PAIRS = 10_000
@@ -57,7 +57,7 @@ def near_copies(texts: Sequence[str]) -> int:
 
     Examples
     --------
-    >>> from grampus.documents.duplicates import near_copies
+    >>> from grampus.documents.tell.duplicates import near_copies
     >>> near_copies([f"the whale {verb} in the deep cold sea" for verb in ("sings", "dives", "feeds") * 10])
     30
     """

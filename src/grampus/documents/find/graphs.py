@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from ..cluster import EmbeddedClustering, kernel_kmeans, spectral_kmeans
-from ..errors import InputError, MemoryBudgetError
-from ..gram import Gram, LinearGram, SparseGram, neighbour_graph
-from ..metrics import ari
+from ..._array import Array
+from ...cluster import EmbeddedClustering, kernel_kmeans, spectral_kmeans
+from ...errors import InputError, MemoryBudgetError
+from ...gram import Gram, LinearGram, SparseGram, neighbour_graph
+from ...metrics import ari
 
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
 LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept

@@ -16,23 +16,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from .._files import new_folder
-from .._progress import Progress
-from ..cluster.kmeans.centroids import Centroids
-from ..errors import InputError, MissingExtraError
-from ..persist import Run
-from ..run import Record, Runner, runner_for, using
-from ..run.dask import dask_runner, is_dask
-from ..text import Corpus, Texts
-from ..text.readers.pieces import Pieces
-from ..text.spool import Spool, cut_corpus, join_corpora, text_digests
+from ..._array import Array
+from ..._files import new_folder
+from ..._progress import Progress
+from ...cluster.kmeans.centroids import Centroids
+from ...errors import InputError, MissingExtraError
+from ...persist import Run
+from ...run import Record, Runner, runner_for, using
+from ...run.dask import dask_runner, is_dask
+from ...text import Corpus, Texts
+from ...text.readers.pieces import Pieces
+from ...text.spool import Spool, cut_corpus, join_corpora, text_digests
+from ..find.levels import Partitions
+from ..find.outliers import Familiarity, familiarity
+from ..find.predict import Predictor
 from .frames import read_rows
 from .guide import Guide
 from .inputs import Inputs, as_corpus
-from .levels import Partitions
-from .outliers import Familiarity, familiarity
-from .predict import Predictor
 
 HELD_DOCUMENTS, HELD_BYTES = 500_000, 1_000_000_000  # documents and bytes of text that are clustered as a whole
 SAMPLE = 100_000  # different documents of a larger collection that are clustered
@@ -113,7 +113,7 @@ def _partition(piece: tuple[int, Any], text: str | None) -> Corpus:
 
 
 @dataclass(frozen=True)
-class Sample:
+class LargeSample:
     """The documents of a large collection that are clustered, and the pieces of all.
 
     Attributes
@@ -175,7 +175,7 @@ class Sample:
         ]
 
 
-def draw_sample(X: Any, seed: int, guide: Guide | None) -> Sample | None:
+def draw_sample(X: Any, seed: int, guide: Guide | None) -> LargeSample | None:
     """Return a sample of a collection that is too large to be held; None for any other.
 
     Parameters
@@ -208,7 +208,7 @@ def draw_sample(X: Any, seed: int, guide: Guide | None) -> Sample | None:
                 best[digest] = document
     corpus = join_corpora((best[digest] for digest in drawn.tolist()), X.source)
     counts = copies[np.searchsorted(different, drawn)].astype(np.float64)
-    return Sample(replace(corpus, notes=X.notes), counts, X)
+    return LargeSample(replace(corpus, notes=X.notes), counts, X)
 
 
 def _draw(digests: NDArray[np.uint64], count: int, seed: int) -> NDArray[np.uint64]:

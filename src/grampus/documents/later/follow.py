@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import sum_rows
-from ..persist import Change, Run, Update
-from .answer import Answer
+from ..._array import sum_rows
+from ...persist import Change, Run, Update
+from ..answer import Answer
 
 SAME = 0.5  # of the documents of two clusters, to be one and the same
 LARGER = 1.1  # ratio of shares from which a cluster has grown, or shrunken
@@ -32,7 +32,7 @@ def alike(counts: NDArray[Any]) -> NDArray[np.float64]:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.documents.follow import alike
+    >>> from grampus.documents.later.follow import alike
     >>> alike(np.array([[2, 0], [1, 1]])).round(2).tolist()
     [[0.67, 0.0], [0.25, 0.5]]
     """
@@ -105,7 +105,7 @@ def _grown(before: int, after: int, ratio: float) -> str:
 
     Examples
     --------
-    >>> from grampus.documents.follow import _grown
+    >>> from grampus.documents.later.follow import _grown
     >>> _grown(50, 80, 1.3), _grown(67, 74, 0.8), _grown(50, 30, 0.7), _grown(50, 45, 1.3)
     ('grown', 'kept', 'shrunken', 'kept')
     """

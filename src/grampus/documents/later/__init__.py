@@ -1,0 +1,1 @@
+"""What comes later: updates, what they keep and forget, and clustering inside a cluster."""

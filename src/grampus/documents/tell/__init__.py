@@ -1,0 +1,1 @@
+"""What is told: names, tree, map, near-duplicates, and the run of an answer."""
