@@ -15,12 +15,8 @@ from pathlib import Path
 HERE = Path(__file__).parent
 DECISIONS = HERE.parent / "docs" / "decisions.md"
 HOLDS = {
-    "at most": operator.le,
-    "below": operator.lt,
-    "at least": operator.ge,
-    "above": operator.gt,
-    "equal": operator.eq,
-}
+    "at most": operator.le, "below": operator.lt, "at least": operator.ge, "above": operator.gt, "equal": operator.eq,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)

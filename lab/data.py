@@ -39,15 +39,10 @@ POLITICS = ("talk.politics.guns", "talk.politics.mideast", "talk.politics.misc")
 NG3 = ("comp.graphics", "sci.space", "talk.politics.mideast")
 # The sets of `dominance` and `validation`: (source, the classes taken from it or None for all).
 DOCUMENT_SETS: dict[str, tuple[str, tuple[str, ...] | None]] = {
-    "bbc": ("bbc.mtx.gz", None),
-    "bbcsport": ("bbcsport.jsonl.gz", None),
-    "classic3": ("classic4.jsonl.gz", ("cisi", "cran", "med")),
-    "classic": ("classic4.jsonl.gz", None),
-    "cstr": ("cstr.mtx.gz", None),
-    "ng17-19": ("20ng.jsonl.gz", POLITICS),
-    "ng3": ("20ng.jsonl.gz", NG3),
-    "reviews": ("reviews.mtx.gz", None),
-}
+    "bbc": ("bbc.mtx.gz", None), "bbcsport": ("bbcsport.jsonl.gz", None), "cstr": ("cstr.mtx.gz", None),
+    "classic3": ("classic4.jsonl.gz", ("cisi", "cran", "med")), "classic": ("classic4.jsonl.gz", None),
+    "ng17-19": ("20ng.jsonl.gz", POLITICS), "ng3": ("20ng.jsonl.gz", NG3), "reviews": ("reviews.mtx.gz", None),
+}  # fmt: skip
 NUMBERED = ReadOptions(duplicate_ids="number")  # 20ng repeats some ids across groups
 TABLES = ("iris", "ecoli", "pima", "yeast", "segment")
 STRING_CLASSES = ("crude", "interest", "coffee")

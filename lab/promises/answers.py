@@ -11,8 +11,8 @@ import json
 import sys
 import tomllib
 import warnings
-from collections.abc import Callable
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -31,59 +31,34 @@ SETS = ("demo", "bbc", "20ng", "agnews8000", "arxiv24", "banking77", "gnad10_de"
 MOST = 6000  # documents of a set, but for 20ng without anything else
 
 
+WAYS = ("default", "given", "guided", "outliers", "updated")
+
+
 def corpus(name: str, most: int) -> tuple[list[str], list[str]]:
     """Return at most so many texts of a set, evenly drawn, and their classes."""
-    if name == "demo":
-        texts, classes = _demo()
-    else:
-        folder = "" if name in ("bbc", "20ng") else "dev/"
-        found, labels = data.texts(f"{folder}{name}")
-        texts, classes = list(found), [str(label) for label in labels]
+    demo, place = world_factbook(), name if name in ("bbc", "20ng") else f"dev/{name}"
+    texts, classes = (demo.texts, demo.labels or ()) if name == "demo" else data.texts(place)
     every = np.unique(np.linspace(0, len(texts) - 1, min(len(texts), most)).astype(np.intp)).tolist()
-    return [texts[at] for at in every], [classes[at] for at in every]
+    return [texts[at] for at in every], [str(classes[at]) for at in every]
 
 
-def _demo() -> tuple[list[str], list[str]]:
-    demo = world_factbook()
-    return list(demo.texts), list(demo.labels or ())
-
-
-def _default(name: str) -> Run:
-    return DocumentClusterer().fit(corpus(name, 20_000)[0]).run_
-
-
-def _given(name: str) -> Run:
-    texts, classes = corpus(name, 20_000)
-    return DocumentClusterer(len(set(classes))).fit(texts).run_
-
-
-def _guided(name: str) -> Run:
-    texts, classes = corpus(name, MOST)
+def answer(name: str, way: str) -> Run:
+    """Return the run of a set that is clustered in one way."""
+    texts, classes = corpus(name, 20_000 if way in ("default", "given") else MOST)
+    if way == "updated":
+        first = 9 * len(texts) // 10
+        run = DocumentClusterer().fit(texts[:first]).run_
+        ids = [str(number) for number in range(first + 1, len(texts) + 1)]
+        return update_run(update_run(run, Corpus(texts[first:], ids)), delete=["3", "7"])
+    k = len(set(classes)) if way in ("given", "guided") else "auto"
+    model = DocumentClusterer(k, outliers="auto" if way == "outliers" else None)
     known = {at: one for at, one in enumerate(classes) if at % 50 == 0}
-    return DocumentClusterer(len(set(classes))).fit(texts, guide=Guide(labels=known)).run_
-
-
-def _outliers(name: str) -> Run:
-    return DocumentClusterer(outliers="auto").fit(corpus(name, MOST)[0]).run_
-
-
-def _updated(name: str) -> Run:
-    texts = corpus(name, MOST)[0]
-    first = 9 * len(texts) // 10
-    run = DocumentClusterer().fit(texts[:first]).run_
-    ids = [str(number) for number in range(first + 1, len(texts) + 1)]
-    return update_run(update_run(run, Corpus(texts[first:], ids)), delete=["3", "7"])
-
-
-WAYS: dict[str, Callable[[str], Run]] = {
-    "default": _default, "given": _given, "guided": _guided, "outliers": _outliers, "updated": _updated,
-}  # fmt: skip
+    return model.fit(texts, guide=Guide(labels=known) if way == "guided" else None).run_
 
 
 def digests(name: str, way: str) -> dict[str, str]:
     """Return the digest of each part of an answer."""
-    run = WAYS[way](name)
-    evidence = run.evidence
+    evidence = answer(name, way).evidence
     parts: dict[str, Any] = {
         "labels": [evidence.labels.tolist(), evidence.leaves.tolist()],
         "levels": [[level.name, list(level.branches)] for level in evidence.levels]
@@ -103,7 +78,7 @@ def same_answers(task: Task) -> Found:
     warnings.simplefilter("ignore")
     recorded = tomllib.loads(RECORD.read_text(encoding="utf-8"))
     names = SETS if not task.quick else ("demo", "snips7")
-    cases = [(name, way) for name in names for way in WAYS]
+    cases = list(product(names, WAYS))
     apart = []
     for name, way in cases:
         found = task.step(f"{name} {way}", partial(digests, name, way))
@@ -115,18 +90,20 @@ def record(file: Path) -> None:
     """Write the digests of all answers; those that the file has are kept."""
     warnings.simplefilter("ignore")
     known = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
-    for name in SETS:
-        for way in WAYS:
-            if way not in known.setdefault(name, {}):
-                known[name][way] = digests(name, way)
-                lines = []
-                for one, ways in known.items():
-                    lines += [f"[{one}]"] + [
-                        f"{each} = {{ {', '.join(f'{part} = {json.dumps(value)}' for part, value in parts.items())} }}"
-                        for each, parts in ways.items()
-                    ]
-                file.write_text("\n".join(lines) + "\n", encoding="utf-8")
-                print(name, way, file=sys.stderr, flush=True)
+    for name, way in product(SETS, WAYS):
+        if way not in known.setdefault(name, {}):
+            known[name][way] = digests(name, way)
+            lines = [
+                line
+                for one, ways in known.items()
+                for line in (f"[{one}]", *(f"{each} = {_table(parts)}" for each, parts in ways.items()))
+            ]
+            file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+            print(name, way, file=sys.stderr, flush=True)
+
+
+def _table(parts: dict[str, str]) -> str:
+    return f"{{ {', '.join(f'{part} = {json.dumps(value)}' for part, value in parts.items())} }}"
 
 
 if __name__ == "__main__":

@@ -20,22 +20,14 @@ from lab import data
 MOST = 2500
 KERNEL = "cosine|principal(30)|normalise"  # the default of choose_levels
 TEXTS: dict[str, tuple[str, tuple[str, ...] | None]] = {
-    "20ng": ("20ng", None),
-    "agnews": ("dev/agnews8000", None),
-    "arxiv": ("dev/arxiv24", None),
-    "banking": ("dev/banking77", None),
-    "bbc": ("bbc", None),
-    "bbcsport": ("bbcsport", None),
-    "classic3": ("classic4", ("cisi", "cran", "med")),
-    "classic4": ("classic4", None),
-    "ng17-19": ("20ng", data.POLITICS),
-    "ng3": ("20ng", data.NG3),
-    "ohsumed": ("ohsumed_single23", None),
-    "r52": ("r52_raw_9052", None),
-    "snippets": ("dev/searchsnippets", None),
-    "stackoverflow": ("dev/stackoverflow", None),
-    "webkb": ("dev/webkb_stemmed", None),
-}
+    **{name: (name, None) for name in ("20ng", "bbc", "bbcsport", "classic4")},
+    **{name: (f"dev/{file}", None) for name, file in (
+        ("agnews", "agnews8000"), ("arxiv", "arxiv24"), ("banking", "banking77"), ("snippets", "searchsnippets"),
+        ("stackoverflow", "stackoverflow"), ("webkb", "webkb_stemmed"),
+    )},
+    "ohsumed": ("ohsumed_single23", None), "r52": ("r52_raw_9052", None), "ng3": ("20ng", data.NG3),
+    "ng17-19": ("20ng", data.POLITICS), "classic3": ("classic4", ("cisi", "cran", "med")),
+}  # fmt: skip
 COUNTS = {name: f"dev/{name}" for name in ("fbis", "k1b", "re1", "tr31", "tr41")} | {
     "cstr": "cstr",
     "reviews": "reviews",

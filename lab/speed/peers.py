@@ -239,13 +239,10 @@ def near_classes(ours: Arrays, theirs: Arrays) -> tuple[str, bool]:
 
 
 AGREE: dict[str, Agreement] = {
-    "labels": equal_share("labels", 0.999),
-    "objective": not_worse("objective", 0.01),
-    "objective, 5 %": not_worse("objective", 0.05),
-    "sparse matrix": same_matrix,
-    "leading block": leading_block,
+    "labels": equal_share("labels", 0.999), "objective": not_worse("objective", 0.01),
+    "objective, 5 %": not_worse("objective", 0.05), "sparse matrix": same_matrix, "leading block": leading_block,
     "classes": near_classes,
-}
+}  # fmt: skip
 
 
 def measure(task: Task, entry: dict[str, Any]) -> Found:
