@@ -10,11 +10,6 @@ PACKAGE = Path(__file__).parents[2] / "src" / "grampus"
 
 # The command line names a function after its command, and its options `Options`, in every file.
 COMMANDS, OPTIONS = {"command", "group"}, "Options"
-# Names of modules that are being replaced; they go with them.
-WAITING = {
-    "Evidence", "Settings", "Stability", "Units", "add", "advice", "assign", "choose_levels", "evidence", "gather",
-    "heatmap", "notes", "plain", "refuse", "stability", "texts_of", "unit_rows", "words_of", "alike",
-}  # fmt: skip
 
 
 def defined(source: str, *, command_line: bool = False) -> set[str]:
@@ -47,7 +42,7 @@ def test_every_name_has_one_meaning():
         for path in PACKAGE.rglob("*.py")
     }
     assert "Gram" in modules["gram/base.py"]
-    assert {name: where for name, where in doubled(modules).items() if name not in WAITING} == {}
+    assert doubled(modules) == {}
 
 
 def test_the_check_can_fail():

@@ -10,7 +10,7 @@ from scipy.cluster.hierarchy import cut_tree, linkage
 from grampus._array import inverse_root
 from grampus.cluster import nested_tree
 from grampus.cluster.kmeans.centroids import margins
-from grampus.describe import evidence, keywords, near_duplicates
+from grampus.describe import keywords, near_duplicates, typicality
 from grampus.errors import InputError
 from grampus.gram import LinearGram, normalise, shift
 from grampus.metrics import ari
@@ -59,7 +59,7 @@ def test_evidence_equals_its_naive_twin():
     gram = normalise(LinearGram(x))
     squared, typical, between = naive_evidence(gram.dense(), labels, counts)
     for seen in (gram, shift(gram)):
-        found = evidence(seen, labels, counts)
+        found = typicality(seen, labels, counts)
         np.testing.assert_allclose(found.squared, squared[np.arange(12), labels], atol=1e-12)
         np.testing.assert_allclose(found.typical, typical, atol=1e-12)
         np.testing.assert_allclose(found.between, between, atol=1e-12)
@@ -141,4 +141,4 @@ def test_inverse_roots_are_0_where_there_is_none():
 )
 def test_labels_of_clusters_are_checked_like_those_of_classes(labels, message):
     with pytest.raises(InputError, match=message):
-        evidence(LinearGram(np.eye(3)), labels)
+        typicality(LinearGram(np.eye(3)), labels)

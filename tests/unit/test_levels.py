@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from grampus import DocumentClusterer, choose_levels
 from grampus.cli import grampus as command
 from grampus.cluster import nested_tree
-from grampus.describe import evidence as fit_of
+from grampus.describe import typicality as fit_of
 from grampus.documents import Effort
 from grampus.documents.find.levels import check_groups
 from grampus.documents.given.inputs import collect

@@ -18,7 +18,7 @@ from grampus import DocumentClusterer
 from grampus._memory import resident
 from grampus.cli import limits, main
 from grampus.documents import Effort, PredictedCost, predict_cost
-from grampus.documents.cost import advice, format_time, refuse
+from grampus.documents.cost import advice, format_time, refuse_cost
 from grampus.documents.cost_model import Step
 from grampus.errors import InputError, MemoryBudgetError
 from tests.untraced import interruptible
@@ -41,7 +41,7 @@ def test_a_gaussian_kernel_of_100_000_rows_is_refused_with_a_way_out():
     model, x = DocumentClusterer(10, kernel="gaussian(1)"), rows(100_000)
     found = predict_cost(model, x)
     with grampus.config(timeout=600), pytest.raises(MemoryBudgetError, match=r"timeout allows 10 min\. Use the kernel"):
-        refuse(found, model.kernel)
+        refuse_cost(found, model.kernel)
     smaller = predict_cost(DocumentClusterer(10, kernel="gaussian(1)|nystrom(500)"), x)
     assert smaller.seconds < found.seconds / 20
 
@@ -51,7 +51,7 @@ def test_five_thousand_clusters_are_refused_with_a_way_out():
     few, many = (predict_cost(DocumentClusterer(k), x) for k in (20, 5000))
     assert many.memory > few.memory + 4 * 8 * 50_000 * 5000
     with grampus.config(max_memory="2GB"), pytest.raises(MemoryBudgetError, match="fewer clusters, such as"):
-        refuse(many, "cosine")
+        refuse_cost(many, "cosine")
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ PUBLIC = {
         kernel_pca_kmeans nested_tree pddp spectral_embedding spectral_kmeans
     """,
     "grampus.describe": """
-        Cluster Evidence Known Name NameCommand Naming Term Wording ask_names describe describing_terms
-        distinguishing_terms evidence keywords name_levels name_partition name_tree near_duplicates
+        Cluster Known Name NameCommand Naming Term Typicality Wording ask_names describe describing_terms
+        distinguishing_terms keywords name_levels name_partition name_tree near_duplicates typicality
     """,
     "grampus.documents": """
         BisectingMethod ConsensusMethod DocumentClusterer Effort Found Guide Job KernelKMeansMethod KernelPCAMethod

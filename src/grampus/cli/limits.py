@@ -63,11 +63,11 @@ def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> Predict
 
     None where the input is wrong, which the clustering will say better.
     """
-    from ..documents.cost import advice, predict_cost, refuse
+    from ..documents.cost import advice, predict_cost, refuse_cost
 
     with suppress(InputError):
         found = predict_cost(model, documents)
-        refuse(found, model.kernel)
+        refuse_cost(found, model.kernel)
         if found.notable and not hidden:
             long = f" {advice(found, model.kernel, LONG / found.seconds)}" if found.seconds > LONG else ""
             click.echo(f"Predicted: {found} of processor time.{long}", err=True)

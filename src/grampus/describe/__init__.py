@@ -3,29 +3,29 @@
 from .cluster import Cluster, Term
 from .describe import describe
 from .duplicates import near_duplicates
-from .evidence import Evidence, evidence
 from .namer import Known, NameCommand, Naming, ask_names
 from .names import Name, name_levels, name_partition, name_tree
 from .terms import describing_terms, distinguishing_terms, keywords
+from .typicality import Typicality, typicality
 from .wording import Wording
 
 __all__ = [
     "Cluster",
-    "Evidence",
     "Known",
     "Name",
     "NameCommand",
     "Naming",
     "Term",
+    "Typicality",
     "Wording",
     "ask_names",
     "describe",
     "describing_terms",
     "distinguishing_terms",
-    "evidence",
     "keywords",
     "name_levels",
     "name_partition",
     "name_tree",
     "near_duplicates",
+    "typicality",
 ]

@@ -12,10 +12,10 @@ from .._check import check_partition
 from ..gram import Gram
 from ..kernels.string.distinctive import distinctive_substrings
 from .cluster import Cluster, Term
-from .evidence import Evidence, evidence
 from .names import PARTS, Name, name_partition
 from .sentences import typical_sentence
 from .terms import describing_terms
+from .typicality import Typicality, typicality
 from .wording import Wording
 
 READ = 12  # central documents of a cluster to search for a typical sentence
@@ -28,7 +28,7 @@ def describe(
     *,
     names: Sequence[Name] | None = None,
     counts: Any = None,
-    found: Evidence | None = None,
+    measured: Typicality | None = None,
     top: int = 10,
 ) -> tuple[Cluster, ...]:
     """Describe every cluster: a name, terms, phrases, a sentence, documents to read, cohesion and separation.
@@ -45,8 +45,8 @@ def describe(
         The result of ``name_partition(wording, labels)`` or of one level of ``name_levels``, if it is already known.
     counts : array of shape (n,), optional
         The number of equal documents that each row represents.
-    found : Evidence, optional
-        The result of ``evidence(gram, labels, counts)``, if it is already known.
+    measured : Typicality, optional
+        The result of ``typicality(gram, labels, counts)``, if it is already known.
     top : int
         Terms for each cluster.
 
@@ -64,8 +64,8 @@ def describe(
     ['whale', 'bird']
     """
     clusters = check_partition(labels, len(gram))
-    found = evidence(gram, clusters, counts) if found is None else found
-    k = len(found.between)
+    measured = typicality(gram, clusters, counts) if measured is None else measured
+    k = len(measured.between)
     inside = clusters >= 0
     each = None if counts is None else np.asarray(counts)[inside]
     sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
@@ -78,15 +78,15 @@ def describe(
             names[c].terms,
             describing[c],
             names[c].phrases,
-            tuple(found.central(c)),
-            tuple(found.borderline(c)),
-            tuple(found.outliers(c)),
-            round(found.cohesion(c), 6),
-            found.nearest(c),
-            round(found.separation(c), 6),
-            sentence=_sentence(wording, names[c], found.central(c, READ)),
-            alike=None if np.isnan(found.alike[c]) else round(float(found.alike[c]), 6),
-            mixed=bool(found.mixed[c]),
+            tuple(measured.central(c)),
+            tuple(measured.borderline(c)),
+            tuple(measured.outliers(c)),
+            round(measured.cohesion(c), 6),
+            measured.nearest(c),
+            round(measured.separation(c), 6),
+            sentence=_sentence(wording, names[c], measured.central(c, READ)),
+            alike=None if np.isnan(measured.alike[c]) else round(float(measured.alike[c]), 6),
+            mixed=bool(measured.mixed[c]),
         )
         for c in range(k)
     )

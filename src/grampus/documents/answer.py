@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from .._array import Array
 from .._progress import Progress
 from ..cluster import Tree
-from ..describe import Cluster, Evidence
+from ..describe import Cluster, Typicality
 from ..gram import Gram
 from ..kernels import Kernel
 from ..persist import Branch, Choice, Layout, Run
+from ..select import Stability
 from ..text import Corpus
 from .find.levels import Partitions
 from .find.methods import Found, Method
 from .find.predict import Predictor
-from .find.validation import Stability
 from .given.effort import Effort
 from .given.frames import Rows
 from .given.guide import Guide, Told
@@ -131,7 +131,7 @@ class Answer:
         The partition of every level, from coarse to fine; `level` is the one that is the answer.
     predictor : Predictor
     stability : Stability or None
-    evidence : Evidence
+    evidence : Typicality
     duplicates : pair of arrays
         Near-duplicates, and how similar they are.
     agreement : float
@@ -165,7 +165,7 @@ class Answer:
     level: str = "middle"
     predictor: Predictor = NOT_YET
     stability: Stability | None = None
-    evidence: Evidence = NOT_YET
+    evidence: Typicality = NOT_YET
     duplicates: tuple[Array, Array] = NOT_YET
     agreement: float = 1.0
     clusters: tuple[Cluster, ...] = NOT_YET

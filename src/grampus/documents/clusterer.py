@@ -25,7 +25,7 @@ from .find.validation import choose_ks
 from .fitted import FittedClusterer
 from .given.effort import Effort
 from .given.extra_inputs import TERMS
-from .given.frames import Rows, read_rows, texts_of
+from .given.frames import Rows, corpus_of_rows, read_rows
 from .given.guide import Guide
 from .given.large import gathered, is_in_pieces
 from .given.parameters import check_seed, restored
@@ -177,7 +177,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         """
         request = self._request(guide, progress)
         job = {name: repr(value) for name, value in {**self.get_params(), "text": text}.items()}
-        texts, index = (None, None) if corpus is None else texts_of(corpus, text)
+        texts, index = (None, None) if corpus is None else corpus_of_rows(corpus, text)
         rows = Rows(X) if is_in_pieces(X) else read_rows(X, None if corpus is not None else text)
         with gathered(rows.X, text=text, client=client, scratch=scratch, job=job) as documents:
             answer = advance(Answer(request, replace(rows, X=documents), texts), STAGES[:FITTED])

@@ -160,10 +160,10 @@ def check_cost(inputs: Inputs, kernel: Kernel, method: str, effort: Effort, n_cl
     sample = None if kernel.is_precomputed else take_rows(inputs.features, every)
     found = predict_sizes(sizes, kernel, method, effort, k, sample, given=n_clusters != "auto")
     logger.info("predicted: %s", found)
-    refuse(found, kernel)
+    refuse_cost(found, kernel)
 
 
-def refuse(found: PredictedCost, kernel: Kernel | str) -> None:
+def refuse_cost(found: PredictedCost, kernel: Kernel | str) -> None:
     """Raise MemoryBudgetError for a prediction beyond the limits, with what would fit.
 
     Parameters

@@ -17,7 +17,7 @@ from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist.run import EXCERPT
 from ..select.evidence import DOCUMENTS, DRAWS
 from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
-from .find.graphs import MOST as GRAPHED
+from .find.graphs import MOST_GRAPHED
 from .find.methods import CUTS
 from .find.validation import FEWEST_SPLITS, READ_IN_SPLITS, STABILITY_SPLITS
 from .given.effort import Effort
@@ -276,18 +276,18 @@ def _cluster(work: Work, speed: Speed) -> Step:
     if work.method == "consensus":
         views = 16.0 * n * sum(VIEWS) + 4.0 * n * max(VIEWS)  # features and maps of every view; single precision
         views += 16.0 * n * VIEW_STARTS
-        graph = (480.0 + 8.0 * (2 * 45 + 1)) * n if n <= GRAPHED else 0.0  # links, and Lanczos's basis
+        graph = (480.0 + 8.0 * (2 * 45 + 1)) * n if n <= MOST_GRAPHED else 0.0  # links, and Lanczos's basis
         kept = 680.0 * n  # the partitions of all views, as labels and as columns
         seconds = VIEW_STARTS * ITERATIONS * n * k * rank / speed.flat / 4 + n * 1e-5 * speed.slower
-        seconds += n * min(n, GRAPHED) * 30.0 / speed.product if graph else 0.0
+        seconds += n * min(n, MOST_GRAPHED) * 30.0 / speed.product if graph else 0.0
         if not shape.rank or shape.landmarks:  # components of a kernel that has none of its own
             seconds += _eigen(n, rank, work.seconds(1, speed), speed)
             seconds += shape.whole / speed.function if work.matrix else 0.0
         beside = max(views + graph + work.bounds + fitted + work.matrix, _agreements(work))
         return Step(name, kept, beside, seconds)
     if work.method == "kernel-kmeans":
-        graph = 1200.0 * n if n <= GRAPHED else 0.0
-        seconds += n * min(n, GRAPHED) * 30.0 / speed.product if graph else 0.0
+        graph = 1200.0 * n if n <= MOST_GRAPHED else 0.0
+        seconds += n * min(n, MOST_GRAPHED) * 30.0 / speed.product if graph else 0.0
         return Step(name, 40.0 * n, graph + work.bounds + fitted + work.matrix, seconds)
     vectors = 8.0 * n * (65 if work.method in ("pddp", "bisecting") else 2 * k + 1 + 3 * k)
     seconds = _eigen(n, k, work.seconds(1, speed), speed)
@@ -297,7 +297,7 @@ def _cluster(work: Work, speed: Speed) -> Step:
 def _agreements(work: Work) -> float:
     """Return the bytes of how often every two documents are together; `gram.plan` stores that for many clusters."""
     n, k, starts = work.n, work.k, work.effort.n_init
-    partitions = VIEW_STARTS * (1.5 if n <= GRAPHED and k <= CUTS else 1.0)
+    partitions = VIEW_STARTS * (1.5 if n <= MOST_GRAPHED and k <= CUTS else 1.0)
     stored, passed = (2.0 * partitions + 6.0 * starts) * n, 15.0 * k * starts * partitions  # for each document
     return 8.0 * n * n + work.bounds if stored < passed and 8.0 * n * n <= settings().memory // 4 else 0.0
 

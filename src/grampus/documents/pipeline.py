@@ -14,7 +14,7 @@ import numpy as np
 
 from .._check import check_integer
 from ..cluster import nested_tree
-from ..describe import evidence
+from ..describe import typicality
 from ..persist import Layout
 from ..text.spool import Spool
 from .answer import Answer
@@ -24,13 +24,13 @@ from .find.levels import around, check_groups, neighbours, numbered_by_size, par
 from .find.methods import Job
 from .find.outliers import find_outliers
 from .find.predict import Predictor
-from .find.validation import choose_ks, stability
-from .given.extra_inputs import advice, read_inputs
+from .find.validation import choose_ks, measure_stability
+from .given.extra_inputs import read_inputs, unused_vectors_note
 from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
-from .tell.build_run import describe_clusters, heatmap, self_prediction_rate, wording_of
+from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate, wording_of
 from .tell.duplicates import duplicates
 from .tell.layout import coordinates, representatives
 from .tell.tree_labels import branches
@@ -53,7 +53,7 @@ def read(answer: Answer) -> Answer:
         inputs = sample.weigh(inputs)
     notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
     if inputs.vectorizer is not None and inputs.mostly_english:
-        notes += advice(asked)
+        notes += unused_vectors_note(asked)
     return replace(answer, sample=sample, asked=asked, inputs=inputs).noted(*notes)
 
 
@@ -151,10 +151,10 @@ def measure(answer: Answer) -> Answer:
             choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, k, request.seed, progress)
         if effort.stability:
             progress("measuring stability", 0, 1)
-            steady, note = stability(answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
+            steady, note = measure_stability(answer.gram, answer.labels, inputs.weights, effort.n_splits, request.seed)
             progress("measuring stability", 1, 1)
     progress("describing", 0, 4)
-    typical = evidence(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
+    typical = typicality(answer.gram, answer.labels, inputs.weights, answer.predictor.centroids.similarities)
     pairs, similarity, omitted = duplicates(inputs, answer.gram)
     answer = replace(
         answer, choice=choice, stability=steady, evidence=typical, duplicates=(pairs, similarity),
@@ -181,7 +181,7 @@ def name(answer: Answer) -> Answer:
 def draw(answer: Answer) -> Answer:
     """Lay out the map; documents of an older run stay where they were."""
     inputs, progress = answer.inputs, answer.request.progress
-    sample, block = heatmap(answer.gram, answer.evidence)
+    sample, block = heatmap_sample(answer.gram, answer.evidence)
     progress("describing", 4, 4)
     progress("drawing the map", 0, 1)
     places = coordinates(answer.gram) if answer.before is None else keep_places(answer, answer.before)

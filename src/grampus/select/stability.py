@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._array import Array
 from .._check import check_labels
@@ -48,6 +49,19 @@ class Stability:
     clusters: Array
     expected: Array
     n_splits: int
+
+    def beyond_chance(self, labels: NDArray[np.intp]) -> Stability:
+        """Return what is left without chance: 0 is what shuffled documents get in clusters of these sizes, 1 is always.
+
+        Parameters
+        ----------
+        labels : array of shape (n,)
+            The clustering that was measured, 0 … k−1.
+        """
+        room = np.maximum(1.0 - self.expected, 1e-9)
+        documents = np.clip((self.documents - self.expected[labels]) / room[labels], -1.0, 1.0)
+        clusters = np.clip((self.clusters - self.expected) / room, -1.0, 1.0)
+        return replace(self, documents=documents, clusters=clusters, expected=np.zeros_like(self.expected))
 
 
 def stability(

@@ -18,7 +18,10 @@ from ...metrics import ari
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
 LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept
 FEWER = r"Only \d+ of \d+ clusters"  # the warning about clusters that are missing, as a pattern
-FEWEST, MOST = 5 * NEIGHBOURS, 50_000  # documents: a graph of fewer is nearly complete, and of more costs its n²
+FEWEST, MOST_GRAPHED = (
+    5 * NEIGHBOURS,
+    50_000,
+)  # documents: a graph of fewer is nearly complete, one of more costs n²
 STEADY, MAJORITY = 0.85, 2 / 3  # a cut that replaces a consensus: its ARI with its twin, its largest part
 
 
@@ -56,7 +59,7 @@ class Graph:
 def neighbours_of(gram: Gram, weights: Array, n_neighbors: int = NEIGHBOURS) -> Graph | None:
     """Return the neighbour graph; None if there are too few or too many documents."""
     heavy = np.flatnonzero(weights > 0)
-    if not FEWEST <= len(heavy) <= MOST:
+    if not FEWEST <= len(heavy) <= MOST_GRAPHED:
         return None
     count = min(n_neighbors, len(heavy) // 5)
     try:

@@ -30,7 +30,7 @@ STARTS = 3  # seeded starts, if some clusters have no known document
 
 
 @dataclass(frozen=True)
-class Units:
+class LinkedUnits:
     """What is clustered: documents, or groups of linked ones.
 
     Attributes
@@ -80,17 +80,17 @@ def cluster_guided(gram: Gram, method: Method, job: Job, told: Told) -> tuple[Fo
     return replace(found, labels=labels[told.linked], confidence=confidence), given, [*lost, *stuck]
 
 
-def _units(gram: Gram, job: Job, told: Told) -> Units:
+def _units(gram: Gram, job: Job, told: Told) -> LinkedUnits:
     _, first = np.unique(told.linked, return_index=True)
     if len(first) == len(told.linked):
-        return Units(gram, job.weights, told.known, told.seeded)
+        return LinkedUnits(gram, job.weights, told.known, told.seeded)
     base, sigma = gram.split_shift()
     joined = merge(base, told.linked, job.weights)
     seeded = np.full(len(first), -1, dtype=np.intp)
     inside = np.flatnonzero(told.seeded >= 0)[::-1]
     seeded[told.linked[inside]] = told.seeded[inside]  # the first document decides
     known = told.known[first]
-    return Units(
+    return LinkedUnits(
         shift(joined) if sigma else joined,
         np.bincount(told.linked, weights=job.weights),
         known,
@@ -98,7 +98,7 @@ def _units(gram: Gram, job: Job, told: Told) -> Units:
     )
 
 
-def _starts(units: Units, job: Job) -> Iterator[NDArray[np.intp]]:
+def _starts(units: LinkedUnits, job: Job) -> Iterator[NDArray[np.intp]]:
     """Yield partitions by the nearest of k points: the means of the known documents, and others far from them."""
     topics, codes = np.unique(units.seeded, return_inverse=True)
     codes = codes.reshape(-1) - int(topics[0] < 0)
@@ -121,7 +121,9 @@ def _starts(units: Units, job: Job) -> Iterator[NDArray[np.intp]]:
         yield labels
 
 
-def _named(labels: NDArray[np.intp], units: Units, told: Told) -> tuple[NDArray[np.intp], dict[int, int], list[str]]:
+def _named(
+    labels: NDArray[np.intp], units: LinkedUnits, told: Told
+) -> tuple[NDArray[np.intp], dict[int, int], list[str]]:
     """Name each cluster after most of its known documents; clusters of one name become one, if that is well founded.
 
     It is if three known documents of a cluster say so, or the topic is expected to be as large as its clusters.
@@ -160,7 +162,7 @@ def _named(labels: NDArray[np.intp], units: Units, told: Told) -> tuple[NDArray[
     return labels, names, notes
 
 
-def _sizes(labels: NDArray[np.intp], units: Units, topics: int) -> tuple[Array, Array]:
+def _sizes(labels: NDArray[np.intp], units: LinkedUnits, topics: int) -> tuple[Array, Array]:
     """Return the size of each cluster, and the size that a topic has at least by its share of the known documents.
 
     Few labels say little: a standard error is subtracted from their number.
@@ -172,7 +174,7 @@ def _sizes(labels: NDArray[np.intp], units: Units, topics: int) -> tuple[Array, 
     return sizes, least * units.weights.sum()
 
 
-def _separated(units: Units, labels: NDArray[np.intp], told: Told) -> tuple[NDArray[np.intp], list[str]]:
+def _separated(units: LinkedUnits, labels: NDArray[np.intp], told: Told) -> tuple[NDArray[np.intp], list[str]]:
     """Move documents out of clusters with documents that they belong apart from, the least certain first."""
     apart, labels = told.apart, labels.copy()
     violated = apart[labels[apart[:, 0]] == labels[apart[:, 1]]] if len(apart) else apart

@@ -28,7 +28,7 @@ from ...select.levels import (
 )
 from ...select.nested import by_size, nested
 from ...select.ungrouped import takes_drawn, ungrouped, ungrouped_gram
-from ..given.effort import LEVELS, Effort
+from ..given.effort import BY_LEVELS, Effort
 from ..given.inputs import Inputs
 
 STEP = 3  # factor between the levels around a given k
@@ -36,7 +36,7 @@ STEP = 3  # factor between the levels around a given k
 Partitions = dict[str, NDArray[np.intp]]
 
 
-def choose_levels(
+def levels_of_inputs(
     gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
 ) -> tuple[Choice, dict[str, int]]:
     """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
@@ -44,7 +44,7 @@ def choose_levels(
     without = without_groups(base, kernel, inputs.features, heavy)
     chosen = find_levels(base, without, effort.ks, tuple(seed_words(seed)), progress)
     words = explain_levels(chosen.verdict, chosen.ks, chosen.evidence, len(heavy))
-    return _record(chosen, LEVELS, words), chosen.ks
+    return _record(chosen, BY_LEVELS, words), chosen.ks
 
 
 def check_groups(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,38 +15,21 @@ from ...gram import Gram
 from ...kernels import Kernel
 from ...persist import Choice
 from ...select.schemes import scheme_for
-from ..given.effort import LEVELS, Effort
+from ..given.effort import BY_LEVELS, Effort
 from ..given.inputs import Inputs
-from .levels import around, choose_levels, numbers
+from .levels import around, levels_of_inputs, numbers
 
 LARGEST_K = 10  # tried by default
 STABILITY_SPLITS = 20  # at most, for stability; more of them change it less than another seed does
 FEWEST_SPLITS, READ_IN_SPLITS = 8, 120_000  # at least, and documents of all splits from which on there are fewer
 
 
-@dataclass(frozen=True)
-class Stability:
-    """How often companions stay together when only half of the collection is clustered, beyond chance.
-
-    0 is what shuffled documents get in clusters of these sizes, 1 is always.
-
-    Attributes
-    ----------
-    clusters : tuple of float or None
-    documents : array of shape (m,)
-        NaN where stability cannot be measured.
-    """
-
-    clusters: tuple[float | None, ...]
-    documents: Array
-
-
 def choose_ks(
     gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, seed: int, progress: Progress
 ) -> tuple[Choice, dict[str, int]]:
     """Choose k as the effort says; return the record of it, and the number of clusters of every level."""
-    if effort.scheme == LEVELS:
-        return choose_levels(gram, inputs, kernel, effort, seed, progress)
+    if effort.scheme == BY_LEVELS:
+        return levels_of_inputs(gram, inputs, kernel, effort, seed, progress)
     choice = choose_by_strength(gram, inputs, effort, seed, progress)
     return choice, around(choice.best, int((inputs.weights > 0).sum()))
 
@@ -77,10 +60,12 @@ def choose_by_strength(gram: Gram, inputs: Inputs, effort: Effort, seed: int, pr
     return Choice(found.best, found.scheme, found.ks, mean, error, ranking, found.plausible, splits, p_value, words)
 
 
-def stability(
+def measure_stability(
     gram: Gram, labels: NDArray[np.intp], weights: Array, n_splits: int, seed: int
-) -> tuple[Stability | None, str]:
-    """Measure the stability of clusters and documents; None if halves would be too small, or for the reason given.
+) -> tuple[select.Stability | None, str]:
+    """Measure the stability beyond chance; None if halves would be too small, or for the reason given.
+
+    It is NaN for documents in no cluster and without weight.
 
     Parameters
     ----------
@@ -93,16 +78,14 @@ def stability(
     k = int(labels.max()) + 1
     if k < 2 or len(heavy) < 4 * k:
         return None, ""
-    own = labels[heavy]
+    clusters = labels[heavy]
     splits = min(n_splits, STABILITY_SPLITS, max(FEWEST_SPLITS, READ_IN_SPLITS // len(heavy)))
     try:
-        measured = select.stability(
-            gram if len(heavy) == len(gram) else gram.take(heavy), own, splits=select.Splits(splits), random_state=seed
-        )
+        part = gram if len(heavy) == len(gram) else gram.take(heavy)
+        measured = select.stability(part, clusters, splits=select.Splits(splits), random_state=seed)
     except InputError as error:
         return None, f"Stability was not measured: {error}"
-    room = np.maximum(1.0 - measured.expected, 1e-9)  # what large clusters get by chance counts for nothing
+    measured = measured.beyond_chance(clusters)  # what large clusters get by chance counts for nothing
     documents = np.full(len(labels), np.nan)
-    documents[heavy] = (measured.documents - measured.expected[own]) / room[own]
-    clusters = (measured.clusters - measured.expected) / room
-    return Stability(numbers(np.clip(clusters, -1.0, 1.0)), np.clip(documents, -1.0, 1.0)), ""
+    documents[heavy] = measured.documents
+    return replace(measured, documents=documents), ""

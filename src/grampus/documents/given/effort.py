@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._check import check_flag, check_integer
-from ..._names import LEVELS as NAMES
+from ..._names import LEVELS
 from ...errors import InputError
 from ...select.schemes import check_scheme
 from ...select.splits import check_ks
 
-LEVELS = "levels"  # the scheme that looks for levels
+BY_LEVELS = "levels"  # the scheme that looks for levels
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Effort:
 
     ks: Any = None
     level: str = "middle"
-    scheme: str = LEVELS
+    scheme: str = BY_LEVELS
     n_splits: int = 50
     null: bool = False
     stability: bool = True
@@ -60,8 +60,8 @@ class Effort:
             object.__setattr__(self, name, check_flag(getattr(self, name), name))
         for name in ("n_splits", "n_init"):
             object.__setattr__(self, name, check_integer(getattr(self, name), name, low=1))
-        if self.level not in NAMES:
-            raise InputError(f"level must be one of {', '.join(map(repr, NAMES))}; got {self.level!r}.")
-        if self.scheme != LEVELS:
+        if self.level not in LEVELS:
+            raise InputError(f"level must be one of {', '.join(map(repr, LEVELS))}; got {self.level!r}.")
+        if self.scheme != BY_LEVELS:
             object.__setattr__(self, "scheme", check_scheme(self.scheme))
         object.__setattr__(self, "ks", None if self.ks is None else check_ks(self.ks))

@@ -103,7 +103,7 @@ def combined_kernel(kernel: Kernel, asked: set[str], held: set[str]) -> Kernel:
     return kernel
 
 
-def advice(kernel: Kernel) -> list[str]:
+def unused_vectors_note(kernel: Kernel) -> list[str]:
     """Return a note if a set of word vectors is at hand and the default kernel does not use it."""
     names = known_sets() if kernel == parse_kernel(TERMS) else []
     if not names:

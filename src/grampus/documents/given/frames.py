@@ -84,7 +84,7 @@ def _blank(X: Any) -> NDArray[np.bool_] | None:
     return blank if blank.any() and not blank.all() else None
 
 
-def texts_of(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
+def corpus_of_rows(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
     """Return the texts that describe the rows of a matrix as a corpus, and their index.
 
     Parameters

@@ -17,7 +17,7 @@ from .effort import Effort
 from .inputs import Inputs
 
 
-def plain(given: Mapping[str, Any], method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
+def plain_values(given: Mapping[str, Any], method: Method, effort: Effort, seed: int, inputs: Inputs) -> dict[str, Any]:
     """Return parameters as JSON values; the vectorizer is saved with the model.
 
     Parameters

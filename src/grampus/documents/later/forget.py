@@ -12,7 +12,7 @@ from ...text import Corpus, Texts
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
 
 
-def texts_of(run: Run, ids: set[str]) -> list[str]:
+def texts_of_ids(run: Run, ids: set[str]) -> list[str]:
     """Return the texts and titles of documents."""
     documents, found = run.documents, []
     for place, one in enumerate(documents.ids):
@@ -26,7 +26,7 @@ def split_words(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def words_of(corpus: Corpus) -> set[str]:
+def words_of_corpus(corpus: Corpus) -> set[str]:
     """Return the words of texts and titles."""
     columns = [corpus.texts] if corpus.titles is None else [corpus.texts, corpus.titles]
     return {word for column in columns for text in column for word in split_words(text)}

@@ -196,7 +196,7 @@ def keep_names(answer: Answer, before: Before) -> Answer:
     survive = {after: run.evidence.clusters[old] for old, after in became.items()}
     source, wording = survive, wording_of(inputs)
     if wording is not None:
-        described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, found=answer.evidence)
+        described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, measured=answer.evidence)
         source = dict(enumerate(described))
     clusters = tuple(
         replace(

@@ -30,7 +30,7 @@ from ..pipeline import STAGES, advance, cluster
 from ..tell.build_run import build_run
 from ..tell.naming import renamed
 from .follow import entry, followed
-from .forget import forgotten, split_words, texts_of, without, words_of
+from .forget import forgotten, split_words, texts_of_ids, without, words_of_corpus
 from .stages import keeps_terms
 
 
@@ -79,9 +79,9 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     made = build_run(answer)
     fits, became = followed(old, made.evidence.labels, came_from)
     kept = {new: old.evidence.clusters[before].label for before, new in became.items() if fits[before]}
-    lost = texts_of(old, gone) if gone else []
+    lost = texts_of_ids(old, gone) if gone else []
     if gone:
-        words = words_of(corpus)
+        words = words_of_corpus(corpus)
         kept = {new: name for new, name in kept.items() if set(split_words(name)) <= words}
         forget_texts(lost)
     made = renamed(made, kept, [])

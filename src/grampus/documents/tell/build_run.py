@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ..._version import __version__
-from ...describe import Cluster, Evidence, Wording, describe
+from ...describe import Cluster, Typicality, Wording, describe
 from ...errors import InputError
 from ...gram import Gram
 from ...gram.collection import content_names
@@ -27,8 +27,9 @@ from ...text.languages import UNSPACED, is_unspaced, segment_words
 from ...text.store import Picked
 from ...text.terms.persist import plain_parameters
 from ..answer import Answer, Before
+from ..find.levels import numbers
 from ..given.inputs import Inputs, read_for, unknown_note
-from ..given.parameters import plain
+from ..given.parameters import plain_values
 from .duplicates import near_copies
 from .naming import PLACE
 from .tree_labels import level_records
@@ -86,7 +87,7 @@ def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
     inputs, corpus, request, before = answer.inputs, answer.inputs.corpus, answer.request, answer.before
     if before is None:
         columns, source, languages = answer.rows.columns, corpus.source, inputs.languages()
-        parameters = plain(request.parameters, request.method, request.effort, request.seed, inputs)
+        parameters = plain_values(request.parameters, request.method, request.effort, request.seed, inputs)
         parameters |= {} if answer.guidance is None or request.guide is None else {"guide": request.guide.record()}
         command = request.command
     else:
@@ -146,8 +147,9 @@ def wording_of(inputs: Inputs) -> Wording | None:
 
 def describe_clusters(answer: Answer, wording: Wording | None) -> tuple[Cluster, ...]:
     """Describe the clusters; documents are indices into the whole collection, and sizes include copies."""
-    inputs, steady = answer.inputs, answer.stability
-    described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, found=answer.evidence)
+    inputs = answer.inputs
+    steady = None if answer.stability is None else numbers(answer.stability.clusters)
+    described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, measured=answer.evidence)
     sizes = np.bincount(answer.labels[inputs.group] + 1, minlength=len(described) + 1)[1:]
 
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:
@@ -160,13 +162,13 @@ def describe_clusters(answer: Answer, wording: Wording | None) -> tuple[Cluster,
             central=places(cluster.central),
             borderline=places(cluster.borderline),
             outliers=places(cluster.outliers),
-            stability=None if steady is None else steady.clusters[cluster.number],
+            stability=None if steady is None else steady[cluster.number],
         )
         for cluster in described
     )
 
 
-def heatmap(gram: Gram, seen: Evidence) -> tuple[NDArray[np.intp], Array]:
+def heatmap_sample(gram: Gram, seen: Typicality) -> tuple[NDArray[np.intp], Array]:
     """Return a sample of documents, cluster by cluster and central ones first, and their similarities."""
     sizes = np.bincount(seen.labels[seen.labels >= 0])
     shares = np.maximum(1, SAMPLE * sizes // sizes.sum())

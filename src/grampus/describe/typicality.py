@@ -20,7 +20,7 @@ SOME = 0.02  # median cohesion beyond chance below which no cluster is a group
 
 
 @dataclass(frozen=True)
-class Evidence:
+class Typicality:
     """How well n documents fit their k clusters, from their similarities.
 
     Attributes
@@ -48,10 +48,10 @@ class Evidence:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.describe import evidence
+    >>> from grampus.describe import typicality
     >>> from grampus.gram import LinearGram, normalise
     >>> gram = normalise(LinearGram(np.array([[1.0, 0.0], [1.0, 0.1], [0.8, 0.6], [0.0, 1.0], [0.1, 1.0]])))
-    >>> found = evidence(gram, [0, 0, 0, 1, 1])
+    >>> found = typicality(gram, [0, 0, 0, 1, 1])
     >>> int(found.margin.argmin()), int(found.typical[:3].argmin()), found.second.tolist()
     (2, 2, [1, 1, 1, 0, 0])
     """
@@ -119,7 +119,7 @@ class Evidence:
         return self.cohesion(cluster) - (float(self.between[cluster, other]) if other >= 0 else 0.0)
 
 
-def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | None = None) -> Evidence:
+def typicality(gram: Gram, labels: Any, counts: Any = None, similarities: Array | None = None) -> Typicality:
     """Return how well documents fit their clusters; a trailing shift is ignored. Costs one product.
 
     Parameters
@@ -135,9 +135,9 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.describe import evidence
+    >>> from grampus.describe import typicality
     >>> from grampus.gram import LinearGram
-    >>> evidence(LinearGram(np.array([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])), [0, 0, 1]).cohesion(0)
+    >>> typicality(LinearGram(np.array([[1.0, 0.0], [0.8, 0.0], [0.0, 1.0]])), [0, 0, 1]).cohesion(0)
     0.8
     """
     base, _ = gram.split_shift()
@@ -164,7 +164,7 @@ def evidence(gram: Gram, labels: Any, counts: Any = None, similarities: Array | 
     odd = np.where(clusters >= 0, _oddness(typical, clusters, sizes, counts), 1.0)
     everyone = float(sizes.sum())
     chance = float(total.sum()) / max(everyone * (everyone - 1.0), 1.0)
-    return Evidence(
+    return Typicality(
         clusters, squared[np.arange(n), nearest], second, margin, typical, odd, total / pairs, sums / sizes, chance,
         self_similar / sizes,
     )  # fmt: skip
