@@ -9,7 +9,7 @@
     │   └── RunError                   a saved run cannot be read, or was changed after it was written
     ├── MemoryBudgetError (MemoryError)  the work would not fit in the memory budget
     ├── ConvergenceError (RuntimeError)  an iteration ended without a result
-    ├── PartsError (RuntimeError)      work in parts was interrupted: a scheduler or workers were lost
+    ├── PartsError (RuntimeError)      work on pieces was interrupted: a scheduler or workers were lost
     └── MissingExtraError (ImportError)  an optional dependency is not installed
 
 Each message says what is required, what was given, and what to do.
@@ -88,7 +88,7 @@ class ConvergenceError(GrampusError, RuntimeError):
 
 
 class PartsError(GrampusError, RuntimeError):
-    """Work in parts was interrupted: a scheduler or workers were lost."""
+    """Work on pieces of a collection was interrupted: a scheduler or workers were lost."""
 
 
 class MissingExtraError(GrampusError, ImportError):

@@ -156,10 +156,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         ----------
         X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
             Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
-            pyarrow; a row without a text (None, NaN, blank) and a blank text are in no cluster, −1. Texts that do not
-            fit into memory:
-            ``grampus.text.read_pieces('news/*.parquet')``, or a Dask bag or frame; the run then shows some documents
-            of each cluster, and ``labels_`` has all.
+            pyarrow; a row without a text (None, NaN, blank) and a blank text are in no cluster, −1. Many texts:
+            ``grampus.text.read_pieces('news/*.parquet')``, or a Dask bag or frame. Of more than 500,000 documents or
+            1 GB of text a sample is clustered and all are assigned; the run shows the sample, and ``labels_`` has all.
         y : ignored
         corpus : Corpus, data frame, column or sequence of str, optional
             The texts, ids and titles of the rows of a matrix, for describing the clusters.
@@ -169,9 +168,10 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         guide : Guide, optional
             What is known about some documents: links, labels, seeds of topics.
         client : distributed.Client, optional
-            Work in parts, on the workers of a Dask cluster.
+            Let the workers of a Dask cluster read, clean and count texts; the answer is the same.
         scratch : path, optional
-            Work in parts, in a folder there that is removed at the end; an interrupted fit resumes from it.
+            Keep the texts in a folder there instead of memory; it is removed at the end, and an interrupted fit does
+            not read them again.
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """

@@ -169,9 +169,9 @@ class Provenance:
     languages : dict of str to int
         How many documents are in each language, by code, the most frequent first; empty if that was not looked for.
     collection : dict
-        For a run in parts, the whole collection, of which the run holds some documents: how many documents there are
-        and how many in each cluster ("documents", "sizes"), and how they were read ("pieces", "where", "traffic").
-        Empty if the run holds all.
+        Where the run holds a sample, the whole collection: how many documents there are, in each cluster and in the
+        run ("documents", "sizes", "shown"), and in how many pieces they were read ("pieces"). Empty if the run holds
+        all.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class Run(Drawable):
 
     @property
     def n_documents(self) -> int:
-        """The number of documents of the collection; more than ``len(run)`` for a run in parts, which holds some."""
+        """The number of documents of the collection; more than ``len(run)`` where the run holds a sample."""
         found = self.provenance.collection.get("documents")
         return found if isinstance(found, int) else len(self)
 

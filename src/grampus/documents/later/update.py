@@ -121,8 +121,8 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
     """Return old documents that stay and new ones, and the old position of each; −1 for a new one."""
     if old.provenance.collection:
         raise RunError(
-            f"This run cannot be updated: it was made in parts and holds {len(old):,} of its {old.n_documents:,} "
-            "documents. Assign new documents with assign, or cluster old and new files together again."
+            f"This run cannot be updated: it holds {len(old):,} of its {old.n_documents:,} documents. Assign "
+            "new documents with assign, or cluster old and new files together again."
         )
     if old.documents.texts is None:
         raise RunError("This run cannot be updated: it holds no texts. Recreate it with texts.")
