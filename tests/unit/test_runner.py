@@ -311,6 +311,23 @@ def test_an_interrupted_job_resumes(documents, tmp_path, monkeypatch):
     assert not (tmp_path / "s").exists() or not list((tmp_path / "s").iterdir())
 
 
+def test_results_of_an_interrupted_job_are_computed_again(tmp_path):
+    pieces = [Corpus(["whale song"], ["a"]), Corpus(["bird nest"], ["b"])]
+
+    def interrupted():
+        yield {"cluster": np.array([7])}
+        raise KeyboardInterrupt
+
+    first = Spool(tmp_path)
+    first.read(pieces)
+    with pytest.raises(KeyboardInterrupt), first:
+        first.keep("found", interrupted())
+    with Spool(tmp_path) as spool:  # the same documents, with other parameters
+        spool.read(pieces)
+        spool.keep("found", ({"cluster": np.array([place])} for place in range(2)))
+        assert [int(record["cluster"][0]) for record in spool.kept("found")] == [0, 1]
+
+
 def test_other_texts_never_find_an_earlier_job(tmp_path, monkeypatch):
     monkeypatch.setattr("grampus.documents.pipeline.run_method", Mock(side_effect=KeyboardInterrupt))
     for seed in (0, 1):

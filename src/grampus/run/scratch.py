@@ -89,6 +89,10 @@ class Scratch:
         """Return a record, memory-mapped."""
         return {file.stem: _mapped(file) for file in sorted(self._path(step, place).glob("*.npy"))}
 
+    def remove(self, step: str) -> None:
+        """Delete the records of a step."""
+        remove_folder(self.folder / step)
+
     def finish(self, step: str, count: int) -> None:
         """Remember that a step is finished, with so many records."""
         write_file(self.folder / f"{step}.done", str(count).encode())

@@ -110,6 +110,8 @@ class Spool:
 
     def keep(self, name: str, records: Iterable[Record]) -> None:
         """Keep a record for every piece; those of an interrupted job are computed again."""
+        if self._scratch is not None:
+            self._scratch.remove(name)  # an earlier job may have had other parameters
         for place, record in enumerate(records):
             if self._scratch is None:
                 self._results[name, place] = record
