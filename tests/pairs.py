@@ -185,7 +185,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     "place": {
         "memory": (),
         "scratch": ("--scratch", "{out}/scratch"),
-        "tables": ("--scratch", "{out}/scratch", "--tables", "{out}/tables"),
+        "tables": ("--tables", "{out}/tables"),
     },
     "names": {
         "own": (),
@@ -234,13 +234,7 @@ CLASHES = (
     ("kernel=strings", "guide=seeds"),
     ("kernel=cosine,shift,map,polynomial,nystrom,selftuning,sum,strings", "beside=vectors,embed"),
     ("kernel=inputs", "beside=none"),
-    ("place=scratch,tables", "source=stdin"),
-    ("place=scratch,tables", "kernel=cosine,shift,map,polynomial,nystrom,selftuning,sum,strings,inputs"),
-    ("place=scratch,tables", "beside=npy,npz,vectors,embed"),
-    ("place=scratch,tables", "guide=seeds,labels,links"),
-    ("place=scratch,tables", "outliers=auto,share"),
-    ("place=scratch,tables", "k=coarse,fine"),
-    ("place=scratch,tables", "output=csv,jsonl,stdout"),
+    ("place=scratch", "source=stdin"),
 )
 
 

@@ -96,8 +96,8 @@ def test_rows_on_dask(net, chunk):
     assert net.outcomes[0].status == 0, net.outcomes[0].err
 
 
-def test_a_fault_is_reported_as_the_line_that_shows_it(net, monkeypatch):
-    trade = _native.trade
+def test_a_fault_is_reported_as_the_line_that_shows_it(tmp_path, monkeypatch):
+    net, trade = Net(tmp_path), _native.trade
 
     def wide(indptr, columns, pairs, rng):
         trade(indptr, columns.astype("int64"), pairs, rng)  # as work in parts and other programs have them
