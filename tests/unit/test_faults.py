@@ -14,16 +14,15 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from grampus.scale import Scratch
 
 import grampus
 from grampus._files import locked, new_folder, remove_folder, sync_folder, write_file
 from grampus.cli import main
-from grampus.documents import scaled
 from grampus.errors import CorpusError, PartsError, RunError
 from grampus.persist import Run, folder
+from grampus.run import Scratch, ThisThread, using
 from grampus.select.checkpoint import Checkpoint
-from grampus.text import read_corpus
+from grampus.text import read_corpus, read_pieces
 from tests.faults import KINDS, failing
 from tests.runs import small_run
 
@@ -144,7 +143,7 @@ def test_a_run_that_could_not_be_read_again_is_not_written(tmp_path):
 
 
 def test_a_package_without_metadata_has_an_unknown_version(monkeypatch):
-    from grampus.documents import build_run
+    from grampus.documents.tell import build_run
 
     monkeypatch.setattr(build_run, "version", lambda name: None)
     assert set(build_run.versions().values()) >= {"unknown"}
@@ -325,12 +324,22 @@ def test_a_folder_that_cannot_be_listed_once_is_removed(tmp_path, monkeypatch):
     assert not (tmp_path / "a").exists()
 
 
-def test_workers_that_cannot_begin_leave_no_folder(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr(scaled, "_on_workers", Once(None, PartsError("no workers")))
-    with pytest.raises(PartsError, match="no workers"):
-        scaled.open_parts(["whale song", "bird nest"], {}, None, object(), None)
-    assert list(tmp_path.iterdir()) == []
+def test_workers_that_are_lost_leave_no_folder(tmp_path, monkeypatch):
+    place = tmp_path / "temporary"
+    place.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(place))
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("text\n" + "whale song\n" * 50_000)
+
+    class Lost(ThisThread):
+        def map(self, function, pieces, *shared):
+            yield function(next(iter(pieces)), *shared)
+            assert len(list(place.iterdir())) == 1  # texts beyond the budget are there
+            raise PartsError("no workers")
+
+    with using(Lost()), grampus.config(memory="1MB"), pytest.raises(PartsError, match="no workers"):
+        grampus.DocumentClusterer(2).fit(read_pieces(tmp_path / "*.csv"))
+    assert list(place.iterdir()) == []
 
 
 def test_a_scratch_folder_that_cannot_be_begun_is_not_left(tmp_path, monkeypatch):
