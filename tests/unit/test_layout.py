@@ -9,7 +9,7 @@ from sklearn.metrics import silhouette_score
 
 from grampus import _native
 from grampus.cluster import kernel_kmeans
-from grampus.documents import layout
+from grampus.documents.tell import layout
 from grampus.documents.tell.layout import coordinates
 from grampus.gram import DenseGram, LinearGram, shift
 from grampus.gram.graph import nearest_neighbors
