@@ -56,8 +56,7 @@ SHARES = {
     "cluster.kmeans.loops": "bounds that rule documents out",
     "cluster.kmeans.batch": "starts that run together",
     "text.spool": "keeps pieces in memory or on disk",
-    "documents.cost": "predicts what is stored",
-    "documents.cost_model": "predicts what is stored",
+    "documents.work": "predicts what is stored",
 }
 
 # Where a GPU is named outside its package and the seam to it.

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,9 +18,10 @@ import grampus
 from grampus import DocumentClusterer
 from grampus._memory import resident
 from grampus.cli import limits, main
-from grampus.documents import Effort, PredictedCost, predict_cost
-from grampus.documents.cost import advice, format_time, refuse_cost
-from grampus.documents.cost_model import Step
+from grampus.documents import ConsensusMethod, Effort, KernelKMeansMethod, PredictedCost, predict_cost
+from grampus.documents.cost import Step, advice, format_time, refuse_cost
+from grampus.documents.pipeline import COSTS, STAGES
+from grampus.documents.work import RATES, WorkUnits
 from grampus.errors import InputError, MemoryBudgetError
 from tests.untraced import interruptible
 
@@ -187,7 +189,7 @@ def test_inspect_predicts(source, capsys):
 
 def test_refusals_of_the_command_name_its_options(source, capsys, monkeypatch):
     huge = PredictedCost(40, 2, 0, (Step("clustering", 0.0, 1e15, 1e9),))
-    monkeypatch.setattr("grampus.documents.cost.predict_cost", lambda *_: huge)
+    monkeypatch.setattr("grampus.documents.predict_cost", lambda *_: huge)
     most = str((resident() or 0) + 10**9)
     assert run("cluster", source, "-k", "2", "--max-memory", most) == 1
     assert "; --max-memory allows" in capsys.readouterr().err
@@ -203,6 +205,37 @@ def test_more_starts_and_splits_cost_more():
         for n in (2, 50)
     )
     assert more > less
+
+
+@pytest.mark.parametrize(
+    ("less", "more"),
+    [
+        (ConsensusMethod(ranks=(15, 30, 45)), ConsensusMethod(ranks=(15, 30, 290))),
+        (ConsensusMethod(n_init=4), ConsensusMethod(n_init=40)),
+        (ConsensusMethod(graphs=()), ConsensusMethod()),
+        (KernelKMeansMethod("random"), KernelKMeansMethod("auto")),
+    ],
+)
+def test_the_method_itself_is_asked_for_its_cost(less, more):
+    x = rows(5000, 300)
+    small, large = (predict_cost(DocumentClusterer(8, kernel="linear", method=one), x) for one in (less, more))
+    assert small.seconds < large.seconds
+    before, after = (next(step.beside for step in one.steps if step.name == "clustering") for one in (small, large))
+    assert before < after
+
+
+def test_a_prediction_is_the_sum_over_the_stages(monkeypatch):
+    x, model = rows(5000, 300), DocumentClusterer(8)
+    usual = predict_cost(model, x)
+    stage, cost = STAGES[-1], COSTS[STAGES[-1]]
+    monkeypatch.setitem(COSTS, stage, lambda work: replace(cost(work), units=cost(work).units * 3))
+    assert predict_cost(model, x).seconds == pytest.approx(usual.seconds + 2 * usual.steps[-1].seconds)
+
+
+def test_units_become_seconds_at_the_rates_of_the_machine(monkeypatch):
+    monkeypatch.setattr("grampus.documents.work.machine_rates", lambda: RATES)
+    units = WorkUnits(products=RATES.products) + WorkUnits(text=RATES.text) * 2
+    assert units.seconds == pytest.approx(3.0)
 
 
 def test_a_warning_of_the_command_is_one_line():

@@ -63,7 +63,8 @@ def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> Predict
 
     None where the input is wrong, which the clustering will say better.
     """
-    from ..documents.cost import advice, predict_cost, refuse_cost
+    from ..documents import predict_cost
+    from ..documents.cost import advice, refuse_cost
 
     with suppress(InputError):
         found = predict_cost(model, documents)

@@ -1,15 +1,13 @@
 """From documents to explained clusters: the clusterer, its methods and the effort they may spend."""
 
 from .clusterer import DocumentClusterer, load
-from .cost import PredictedCost, predict_cost
+from .cost import PredictedCost
+from .find.method import Found, Job, Method
 from .find.methods import (
     BisectingMethod,
     ConsensusMethod,
-    Found,
-    Job,
     KernelKMeansMethod,
     KernelPCAMethod,
-    Method,
     PDDPMethod,
     SpectralMethod,
 )
@@ -19,6 +17,7 @@ from .given.guide import Guide
 from .given.inputs import default_terms
 from .later.keep import cluster_within, keep_answer
 from .later.update import update_run
+from .pipeline import predict_cost
 from .tell.naming import with_names, with_names_of, write_names
 
 __all__ = [

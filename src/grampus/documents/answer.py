@@ -19,7 +19,7 @@ from ..persist import Branch, Choice, Layout, Run
 from ..select import Stability
 from ..text import Corpus
 from .find.levels import Partitions
-from .find.methods import Found, Method
+from .find.method import Found, Method
 from .find.predict import Predictor
 from .given.effort import Effort
 from .given.frames import Rows

@@ -18,7 +18,8 @@ from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..text import TermVectorizer
 from .answer import Answer, Request
-from .find.methods import Method, check_method
+from .find.method import Method
+from .find.methods import check_method
 from .find.outliers import check_outliers
 from .find.predict import Prediction, Predictor
 from .find.validation import choose_ks

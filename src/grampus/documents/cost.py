@@ -1,7 +1,7 @@
 """Predict memory and time of a clustering before it starts, and refuse what exceeds the limits.
 
 The sizes of the documents are counted, or estimated from a sample of the texts; what their Gram costs is asked of a
-Gram of a few of them. `cost_model` turns both into memory and time.
+Gram of a few of them. The stages of the pipeline say what they cost, and the rates of `work` turn that into seconds.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import math
 import warnings
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +22,9 @@ from .._memory import resident
 from ..errors import InputError, MemoryBudgetError
 from ..kernels import Kernel, parse_kernel
 from ..text import Corpus
-from .cost_model import Shape, Sizes, Step, Work, predict_steps
-from .given.effort import Effort
+from .answer import Request
 from .given.inputs import Inputs, as_corpus, default_terms
+from .work import Shape, Sizes, StageCost, Work, WorkUnits, is_stored
 
 SAMPLE = 200  # documents of which a Gram is made, to ask it for its cost
 SAMPLE_BYTES = 1_500_000  # of text, to count terms in
@@ -32,6 +33,25 @@ NOTABLE_SECONDS, NOTABLE_BYTES = 20.0, 1_000_000_000  # from here on a predictio
 TOLERANCE = 2.0  # of a predicted time: what may take half of it is not refused
 
 logger = logging.getLogger("grampus")
+Costs = Iterable[Callable[[Work], StageCost]]  # of the stages
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of a prediction: what it keeps, the most it needs beside that, and its seconds.
+
+    Attributes
+    ----------
+    name : str
+    kept, beside : float
+        Bytes.
+    seconds : float
+    """
+
+    name: str
+    kept: float
+    beside: float
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -93,74 +113,47 @@ def format_time(seconds: float) -> str:
     return f"{max(seconds, 1.0):.0f} s"
 
 
-def predict_sizes(
-    sizes: Sizes, kernel: Kernel, method: str, effort: Effort, k: int, sample: Any, *, given: bool = True
-) -> PredictedCost:
-    """Predict the cost of clustering documents of these sizes; `sample` are some of them, as the kernel takes them."""
-    work = Work(sizes, shape_of(kernel, sample, sizes), method, effort, min(k, max(sizes.documents, 1)), given)
-    return PredictedCost(sizes.documents, work.k, resident() or 0, predict_steps(work), work.shape.width == 0)
-
-
-def predict_cost(model: Any, X: Any) -> PredictedCost:
-    """Predict memory and time of ``model.fit(X).run_``, in a fraction of a second.
-
-    Parameters
-    ----------
-    model : DocumentClusterer
-    X : as of ``fit``
-
-    Returns
-    -------
-    PredictedCost
-
-    Examples
-    --------
-    >>> from grampus import DocumentClusterer
-    >>> from grampus.documents import predict_cost
-    >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
-    False
-    """
-    request = model._request()
-    kernel, method, effort = request.kernel, request.method, request.effort
+def predict_request(request: Request, X: Any, costs: Costs) -> PredictedCost:
+    """Predict the cost of clustering documents as it was requested; `costs` are those of the stages."""
     corpus = as_corpus(X)
-    n = len(corpus) if corpus is not None else X.shape[0]
-    k = model.n_clusters if isinstance(model.n_clusters, int) else max(effort.ks or (_likely(n),))
-    sizes, sample = _of_texts(corpus, isinstance(X, Corpus), kernel, model) if corpus is not None else _of_rows(X)
-    return predict_sizes(
-        sizes,
-        kernel.for_clusters(k, method.components()),
-        method.name,
-        effort,
-        k,
-        sample,
-        given=model.n_clusters != "auto",
-    )
+    sizes, sample = _of_rows(X) if corpus is None else _of_texts(corpus, isinstance(X, Corpus), request)
+    kernel = request.kernel.for_clusters(_clusters(request, sizes.documents), request.method.components())
+    return _predicted(request, kernel, sizes, sample, costs)
 
 
-def check_cost(inputs: Inputs, kernel: Kernel, method: str, effort: Effort, n_clusters: int | str) -> None:
+def check_cost(inputs: Inputs, kernel: Kernel, request: Request, costs: Costs) -> None:
     """Refuse documents that were read if clustering them would exceed the machine's memory or the limits that were set.
 
     Parameters
     ----------
     inputs : Inputs
     kernel : Kernel
-    method : str
-        Its name.
-    effort : Effort
-    n_clusters : int or "auto"
+        With its number of components.
+    request : Request
+    costs : iterable of functions
+        The costs of the stages.
     """
     now, n = settings(), len(inputs.weights)
-    k = n_clusters if isinstance(n_clusters, int) else max(effort.ks or (_likely(n),))
-    if n <= TRIVIAL and k < n and now.max_memory is None and now.timeout is None:
+    if n <= TRIVIAL and _clusters(request, n) < n and now.max_memory is None and now.timeout is None:
         return
     main = inputs.described if inputs.described is not None else inputs.main
     entries, terms = (0, 0) if isinstance(main, list) else (main.nnz if is_sparse(main) else main.size, main.shape[1])
     sizes = Sizes(n, inputs.corpus.texts.nbytes if inputs.has_texts else 0, entries, terms, collected=True)
     every = np.unique(np.linspace(0, n - 1, min(n, SAMPLE)).astype(np.intp))
     sample = None if kernel.is_precomputed else take_rows(inputs.features, every)
-    found = predict_sizes(sizes, kernel, method, effort, k, sample, given=n_clusters != "auto")
-    logger.info("predicted: %s", found)
-    refuse_cost(found, kernel)
+    predicted = _predicted(request, kernel, sizes, sample, costs)
+    logger.info("predicted: %s", predicted)
+    refuse_cost(predicted, kernel)
+
+
+def _predicted(request: Request, kernel: Kernel, sizes: Sizes, sample: Any, costs: Costs) -> PredictedCost:
+    """Sum the costs of the stages for documents of these sizes; `sample` are some of them, as the kernel takes them."""
+    n, shape = sizes.documents, shape_of(kernel, sample, sizes)
+    k = min(_clusters(request, n), max(n, 1))
+    work = Work(sizes, shape, request.method, request.effort, k, request.k is not None)
+    stages = [one for cost in costs if (one := cost(work)) != StageCost(one.name)]  # others have nothing to do
+    steps = tuple(Step(one.name, one.kept, one.beside, one.units.seconds) for one in stages)
+    return PredictedCost(n, k, resident() or 0, steps, shape.width == 0)
 
 
 def refuse_cost(found: PredictedCost, kernel: Kernel | str) -> None:
@@ -175,17 +168,15 @@ def refuse_cost(found: PredictedCost, kernel: Kernel | str) -> None:
     now = settings()
     most = machine_memory() if now.max_memory is None else min(now.max_memory, machine_memory())
     whose = "this machine has" if now.max_memory is None else "max_memory allows"
+    share, words = 1.0, ""
     if found.memory > most:
-        raise MemoryBudgetError(
-            f"Clustering {found.documents:,} documents into {found.k:,} clusters needs about "
-            f"{format_size(found.memory)}; {whose} {format_size(most)}. {advice(found, kernel, most / found.memory)}"
-        )
-    if now.timeout is not None and found.seconds > TOLERANCE * now.timeout:
-        raise MemoryBudgetError(
-            f"Clustering {found.documents:,} documents into {found.k:,} clusters takes about "
-            f"{format_time(found.seconds)}; timeout allows {format_time(now.timeout)}. "
-            f"{advice(found, kernel, now.timeout / found.seconds)}"
-        )
+        share, words = most / found.memory, f"needs about {format_size(found.memory)}; {whose} {format_size(most)}"
+    elif now.timeout is not None and found.seconds > TOLERANCE * now.timeout:
+        share = now.timeout / found.seconds
+        words = f"takes about {format_time(found.seconds)}; timeout allows {format_time(now.timeout)}"
+    if words:
+        what = f"Clustering {found.documents:,} documents into {found.k:,} clusters"
+        raise MemoryBudgetError(f"{what} {words}. {advice(found, kernel, share)}")
 
 
 def advice(found: PredictedCost, kernel: Kernel | str, share: float) -> str:
@@ -208,9 +199,9 @@ def _round(value: float) -> int:
     return int(value // size * size)
 
 
-def _likely(n: int) -> int:
-    """Return a number of clusters to assume where it is to be chosen."""
-    return max(2, min(60, round(n**0.35)))
+def _clusters(request: Request, n: int) -> int:
+    """Return the number of clusters, or one to assume where it is to be chosen."""
+    return request.k or max(request.effort.ks or (max(2, min(60, round(n**0.35))),))
 
 
 def _grown(counts: list[int], times: float) -> float:
@@ -240,13 +231,13 @@ def _substrings(kernel: Kernel, sample: Any, times: float) -> float:
     return float(whole.rows.shape[1] * times ** min(power, 0.7))
 
 
-def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[Sizes, Any]:
+def _of_texts(corpus: Corpus, held: bool, request: Request) -> tuple[Sizes, Any]:
     """Return the sizes of a corpus from a sample of it, and the sample in the form that the kernel takes."""
     n, total = len(corpus), corpus.texts.nbytes
     count = int(max(min(n, SAMPLE), min(n, n * SAMPLE_BYTES / max(total, 1))))
     every = np.unique(np.linspace(0, n - 1, count).astype(np.intp)).tolist()
     texts = [corpus.texts[at] for at in every]
-    words = clone(default_terms(n) if model.terms is None else model.terms)
+    words = clone(request.parameters["terms"] or default_terms(n))
     least, grow = words.min_df if isinstance(words.min_df, int) else 1, n / max(len(every), 1)
     try:
         counted: Any = words.set_params(min_df=1).fit_transform(texts)
@@ -259,10 +250,9 @@ def _of_texts(corpus: Corpus, held: bool, kernel: Kernel, model: Any) -> tuple[S
         counted, terms, entries = None, 0.0, 0.0
     sizes = Sizes(n, total, entries, min(terms, entries), held=held, cleaned=_cleaned_share(words, texts))
     some = slice(0, None, max(1, len(every) // SAMPLE))
-    if kernel.reads_only_texts:
+    if request.kernel.reads_only_texts:
         return sizes, texts[some]
-    alone = kernel.inputs == ("terms",)
-    return sizes, None if counted is None or not alone else counted[some]
+    return sizes, None if counted is None or request.kernel.inputs != ("terms",) else counted[some]
 
 
 def _cleaned_share(words: Any, texts: list[str]) -> float:
@@ -286,30 +276,25 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
     """Return what the Gram of all documents would be, from the costs of a Gram of some of them."""
     n, rank = sizes.documents, min(kernel.rank(spare=True), sizes.documents)
     if sample is None and kernel.is_precomputed:
-        return Shape(0.0, 0.0, False, float(n * n), float(n * n), 8, rank)
+        return Shape(0.0, 0.0, False, float(n * n), 8, rank)
     if sample is None:  # inputs that are still to be made, such as embeddings
         width = rank or 400.0
-        return Shape(width, width * n, False, 2 * width * n, 2 * width * n * n, 8, rank, below=2 * sizes.entries)
+        return Shape(width, width * n, False, 0.0, 8, rank, below=WorkUnits(sparse=2 * sizes.entries))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The Gram is indefinite", UserWarning)  # so few documents tell nothing
         gram = kernel.gram(sample).split_shift()[0]
         plain = kernel.source.gram(sample)
-    explicit, strings = gram.features(), kernel.reads_only_texts
-    some, cost, grow = len(gram), gram.cost(), n / len(gram)
+    explicit, strings, itemsize = gram.features(), kernel.reads_only_texts, gram.dtype.itemsize
+    grow = n / len(gram)
     if explicit is None:
-        each = cost.whole / some**2
-        return Shape(0.0, 0.0, False, each * n * n, each * n * n, gram.dtype.itemsize, strings=strings)
+        return Shape(0.0, 0.0, False, gram.cost().whole * grow**2, itemsize, strings=strings)
     if is_sparse(explicit.rows):
-        entries = explicit.entries * grow
         width = _substrings(kernel, sample, grow) if strings else sizes.terms or explicit.rows.shape[1]
-        return Shape(width, entries, True, 2 * entries, 2 * entries * n, gram.dtype.itemsize, strings=strings)
-    width, dense = float(rank or explicit.rows.shape[1]), plain.features() is None
-    each = plain.cost().whole / some**2
-    stored = dense and n * n * plain.dtype.itemsize <= settings().memory // 4
-    below = float(n * n) * (1.0 if stored else each) if dense else plain.cost().product * grow
-    landmarks = kernel.has_landmarks
-    entries = n * width
-    return Shape(
-        width, entries, False, 2 * entries, 2 * entries * n, gram.dtype.itemsize, rank, landmarks, strings,
-        each, below, dense, stored,
-    )  # fmt: skip
+        return Shape(width, explicit.entries * grow, True, 0.0, itemsize, strings=strings)
+    width, each = float(rank or explicit.rows.shape[1]), plain.cost().whole / len(gram) ** 2
+    dense = plain.features() is None
+    stored = dense and is_stored(n * n * plain.dtype.itemsize)
+    below = WorkUnits(passes=2.0 * n * n) if stored else WorkUnits(functions=each * n * n)
+    if not dense:
+        below = WorkUnits(sparse=plain.cost().product * grow)
+    return Shape(width, n * width, False, 0.0, itemsize, rank, kernel.has_landmarks, strings, each, below, stored)

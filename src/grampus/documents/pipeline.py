@@ -1,30 +1,40 @@
-"""The pipeline, written once: the stages from documents to a run.
+"""The pipeline, written once: the stages from documents to a run, each with its cost.
 
 ``fit`` runs the stages up to `predict`; the run is made of the rest when something asks for it. An update is the same
-list with another beginning: a stage with nothing new to do takes what the older run has.
+list with another beginning: a stage with nothing new to do takes what the older run has. What a stage costs (bytes, and
+units of work) stands below it; a prediction is the sum over all of them.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from .._check import check_integer
+from .._parallel import thread_count
 from ..cluster import nested_tree
+from ..cluster.trees.nested import SMALLEST
 from ..describe import typicality
+from ..describe.reading import LONGEST
+from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
+from ..persist.run import EXCERPT
+from ..select.evidence import DOCUMENTS, DRAWS
+from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
 from ..text.spool import Spool
 from .answer import Answer
-from .cost import check_cost
+from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
 from .find.levels import around, check_groups, neighbours, numbered_by_size, partitions
-from .find.methods import Job
+from .find.method import Job
 from .find.outliers import find_outliers
 from .find.predict import Predictor
-from .find.validation import choose_ks, measure_stability
+from .find.validation import choose_ks, measure_stability, splits_of
 from .given.extra_inputs import read_inputs, unused_vectors_note
 from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
@@ -32,11 +42,13 @@ from .given.large import draw_sample
 from .later.stages import continue_clusters, keep_levels, keep_names, keep_places, read_again
 from .tell.build_run import describe_clusters, heatmap_sample, self_prediction_rate, wording_of
 from .tell.duplicates import duplicates
-from .tell.layout import coordinates, representatives
+from .tell.layout import LARGEST, REPRESENTATIVES, coordinates, representatives
 from .tell.tree_labels import branches
+from .work import ITERATIONS, StageCost, Work, WorkUnits
 
 Stage = Callable[[Answer], Answer]
 PARTS = 4  # of a cluster in the tree
+LEXICON = 14e6  # bytes: stop words, stemmers and tables of languages, loaded with the first text
 
 
 def read(answer: Answer) -> Answer:
@@ -57,17 +69,52 @@ def read(answer: Answer) -> Answer:
     return replace(answer, sample=sample, asked=asked, inputs=inputs).noted(*notes)
 
 
+def cost_of_read(work: Work) -> StageCost:
+    """Return the cost of turning texts to terms, or of putting rows in canonical order."""
+    sizes, n, z = work.sizes, work.n, work.sizes.entries
+    if sizes.collected:
+        return StageCost("reading")
+    if not sizes.bytes:
+        kept = (sizes.itemsize + 4.0 * sizes.sparse) * z
+        return StageCost("reading", kept, 16.0 * n, WorkUnits(sparse=z, python=n))
+    texts = 0.0 if sizes.held else 1.1 * sizes.bytes + 64.0 * n  # UTF-8, with room to grow; offsets and ids
+    # Weighted counts, 12 bytes an entry and a third of that left in the heap; names, groups and order of documents;
+    # the vocabulary with its written forms.
+    kept = texts + sizes.bytes * sizes.cleaned + 16.0 * z + 48.0 * n + 250.0 * sizes.terms + LEXICON
+    # Counts before they are weighted, sorted and put in order: 8, 12 and 7 bytes an entry.
+    return StageCost("reading", kept, 27.0 * z, WorkUnits(text=sizes.bytes))
+
+
 def compare(answer: Answer) -> Answer:
     """Make the Gram of the distinct documents; what is known of some is applied to them."""
     request, inputs = answer.request, answer.inputs
     kernel, guide = answer.kernel, request.guide
     if answer.before is None:
         kernel = answer.asked.for_clusters(_most(answer), request.method.components())
-        check_cost(inputs, kernel, request.method.name, request.effort, request.parameters["n_clusters"])
+        check_cost(inputs, kernel, request, COSTS.values())
     gram = inputs.gram(kernel)
     request.progress("reading terms", 1, 1)
     guidance = None if guide is None or guide.is_empty else resolve(guide, inputs)
     return replace(answer, kernel=kernel, gram=gram, guidance=guidance)
+
+
+def cost_of_compare(work: Work) -> StageCost:
+    """Return the cost of learning the kernel: components, landmarks or substrings, if any."""
+    shape, n, rank = work.shape, work.n, work.shape.rank
+    if shape.strings and shape.width:
+        # The suffix array, its intervals and the substrings that they stand for: some 60 bytes a character, and 21 more
+        # while suffixes are sorted.
+        size = float(work.sizes.bytes)
+        return StageCost("the kernel", shape.feature_bytes + 61.0 * size, 21.0 * size, WorkUnits(python=size))
+    if shape.landmarks:
+        units = WorkUnits(functions=n * rank * shape.each, products=n * rank * rank)
+        return StageCost("the kernel", 8.0 * n * rank, 40.0 * rank * rank, units)
+    if not rank:
+        return StageCost("the kernel")
+    # Features and what maps new documents to them, at the rank of the kernel and of its views.
+    kept = 16.0 * n * rank * 5 / 3
+    beside = 8.0 * n * (2 * rank + 1) + (2.0 * 8 * n * n if shape.below_stored else 0.0)  # Lanczos's basis
+    return StageCost("the kernel", kept, beside, work.decompose(rank, shape.below))
 
 
 def set_aside(answer: Answer) -> Answer:
@@ -77,6 +124,11 @@ def set_aside(answer: Answer) -> Answer:
     known = None if answer.guidance is None else answer.guidance.known >= 0
     aside, note = find_outliers(answer.request.parameters["outliers"], answer.kernel, answer.inputs, known)
     return replace(answer, aside=aside).noted(note)
+
+
+def cost_of_set_aside(work: Work) -> StageCost:
+    """Return no cost: neighbours are found only where documents are to be set aside, with no more than `draw` takes."""
+    return StageCost("setting aside")
 
 
 def choose(answer: Answer) -> Answer:
@@ -97,6 +149,26 @@ def choose(answer: Answer) -> Answer:
     return replace(answer, choice=choice, ks=ks, kernel=kernel, gram=gram)
 
 
+def cost_of_choose(work: Work) -> StageCost:
+    """Return the cost of looking for groups in a sample, compared with data without groups.
+
+    Where k is given, `measure` looks whether its clusters are groups; that is counted here, too.
+    """
+    if work.given and not work.effort.stability:
+        return StageCost("looking for groups")
+    shape, sizes = work.shape, work.sizes
+    some = min(work.n, CHECKED_DOCUMENTS if work.given else DOCUMENTS)
+    rows = 30e6 + 8.0 * some * some * (shape.width == 0)
+    # Collections without groups, one for each thread: columns, weights and their orders, or rows in double precision.
+    drawn = shape if shape.strings or not sizes.entries else sizes
+    rows += min(thread_count(), DRAWS) * (60.0 if drawn.sparse else 24.0) * drawn.entries * some / max(work.n, 1)
+    if shape.sparse and shape.width:  # sums of twice as many small clusters, also transposed; and those of k-means
+        most = max(*CHECKED_AT, min(work.k, MOST_CHECKED)) if work.given else 2.0 * some**0.5
+        rows += thread_count() * (2 * 16.0 + 12.0) * most * shape.width
+    steps = (1e6 if work.given else 8e6) * (0.3 + min(some, CHECKED_DOCUMENTS) / 2000)
+    return StageCost("looking for groups", beside=rows, units=WorkUnits(python=steps))
+
+
 def cluster(answer: Answer) -> Answer:
     """Find the clusters of the middle level; an update continues from those of the older run."""
     request = answer.request
@@ -107,6 +179,11 @@ def cluster(answer: Answer) -> Answer:
     clustering, names, notes = run_method(answer.gram, request.method, job, answer.guidance)
     clustering = replace(clustering, labels=np.where(answer.aside, -1, clustering.labels))
     return replace(answer, clustering=clustering, names=names).noted(*notes)
+
+
+def cost_of_cluster(work: Work) -> StageCost:
+    """Return the cost of the method, which knows it."""
+    return work.method.cost(work)
 
 
 def nest(answer: Answer) -> Answer:
@@ -127,6 +204,12 @@ def nest(answer: Answer) -> Answer:
     return replace(answer, levels=levels, level=level, clustering=clustering, names=names).noted(note)
 
 
+def cost_of_nest(work: Work) -> StageCost:
+    """Return the cost of the partitions of the levels: sums by group of the finer one."""
+    units = work.multiply(12.0 if work.shape.width else 60.0)
+    return StageCost("levels", beside=4.0 * work.similarities + work.matrix / 2, units=units)
+
+
 def predict(answer: Answer) -> Answer:
     """Learn to assign documents; those of a large collection that are not in the sample are assigned."""
     inputs = answer.inputs
@@ -138,6 +221,11 @@ def predict(answer: Answer) -> Answer:
     if answer.sample is not None:
         answer.sample.assign(predictor, answer.levels, answer.level, answer.aside, answer.request.progress)
     return answer
+
+
+def cost_of_predict(work: Work) -> StageCost:
+    """Return the cost of the centroids: what they are similar to is kept."""
+    return StageCost("centroids", kept=work.similarities)
 
 
 def measure(answer: Answer) -> Answer:
@@ -163,6 +251,27 @@ def measure(answer: Answer) -> Answer:
     return answer.noted(note, omitted)
 
 
+def cost_of_measure(work: Work) -> StageCost:
+    """Return the cost of stability on halves, of evidence, and of predicting the documents again."""
+    n, shape, sizes = work.n, work.shape, work.sizes
+    units = work.multiply(3.0 if shape.width else 30.0)
+    again = shape.feature_bytes + 24.0 * n * work.k if shape.width else 0.0
+    if shape.rank:
+        again = 0.0 if shape.landmarks else 18.0 * sizes.entries + 24.0 * n * (min(shape.width, 45.0) + work.k)
+    kept = 60.0 * n  # labels, distances and the other figures of a document
+    beside = max(4.0 * work.similarities, again)  # squared distances, without the nearest, and two of them sorted
+    if not work.effort.stability or n < 4 * work.k:
+        return StageCost("measuring", kept, beside, units)
+    runs = 6.0 * splits_of(work.effort.n_splits, n)  # two halves, three starts
+    # Rows of two halves and of the one being read, for k-means++; sparse ones through an inverted index.
+    halves = 8.0 * shape.entries if shape.sparse else 1.5 * shape.feature_bytes
+    units += WorkUnits(passes=runs * ITERATIONS * n * work.k * (shape.entries / n or n / 4) / 8)
+    if shape.width == 0:
+        units += WorkUnits(functions=shape.whole) if work.matrix else work.multiply(2.0 * ITERATIONS)
+    stable = min(12.0 * runs * n, 2.0**28) + work.bounds + work.engine + halves + work.matrix
+    return StageCost("measuring", kept, max(beside, stable), units)
+
+
 def name(answer: Answer) -> Answer:
     """Describe and name the clusters and the tree; names of clusters that survive an update stay."""
     inputs, labels, progress = answer.inputs, answer.labels, answer.request.progress
@@ -176,6 +285,20 @@ def name(answer: Answer) -> Answer:
     progress("describing", 2, 4)
     answer = replace(answer, clusters=clusters, nodes=nodes, tree=tree, leaves=leaves)
     return keep_names(answer, before) if keeps and before is not None else answer
+
+
+def cost_of_name(work: Work) -> StageCost:
+    """Return the cost of names of the clusters and of the tree."""
+    sizes, n, k = work.sizes, work.n, work.k
+    leaves = min(PARTS * k, max(k, n // SMALLEST))
+    length = sizes.bytes / max(n, 1)
+    characters = min(n, max(min(READ_IN_ALL, MOST_READ * k), FEWEST_READ * leaves)) * min(LONGEST, length)
+    # Scores of the terms that occur in each node of the tree, sparse, and the arrays that they are computed from.
+    occur = min(0.6 * sizes.terms * leaves, sizes.entries * (1.0 + math.log2(leaves)))
+    named = 48.0 * occur + 16.0 * k * sizes.terms if sizes.bytes else 0.0
+    kept = 8.0 * sizes.entries * (sizes.bytes > 0) + n * min(EXCERPT, length)
+    units = WorkUnits(text=12.0 * characters, python=6e3 * leaves + 20.0 * n)
+    return StageCost("describing", kept, named + 8.0 * characters, units)
 
 
 def draw(answer: Answer) -> Answer:
@@ -195,8 +318,50 @@ def draw(answer: Answer) -> Answer:
     return replace(answer, layout=layout)
 
 
-STAGES: tuple[Stage, ...] = (read, compare, set_aside, choose, cluster, nest, predict, measure, name, draw)
+def cost_of_draw(work: Work) -> StageCost:
+    """Return the cost of the map, and of the run and its page."""
+    n, shape = work.n, work.shape
+    laid = min(n, LARGEST if n <= LARGEST else REPRESENTATIVES)
+    # Neighbours and distances, then links in both directions with their weights; the rest among representatives.
+    layout = 2000.0 * laid + (320.0 * n if n > LARGEST else 0.0) + work.matrix
+    layout += 0.5 * shape.feature_bytes * laid / n + (shape.feature_bytes * laid / n if n > LARGEST else 0.0)
+    page = 4.0 * n * (60.0 + min(EXCERPT, work.sizes.bytes / max(n, 1)))
+    compared = float(laid) ** 2 + (n - laid) * 1000.0
+    units = WorkUnits(products=compared * min(shape.width or 1.0, 60.0), python=100.0 * n)
+    if shape.width == 0:
+        units += work.decompose(2, work.multiply(1)) * (1 / 3) + WorkUnits(functions=shape.whole)
+    return StageCost("drawing", beside=max(layout, page), units=units)
+
+
+COSTS: dict[Stage, Callable[[Work], StageCost]] = {
+    read: cost_of_read, compare: cost_of_compare, set_aside: cost_of_set_aside, choose: cost_of_choose,
+    cluster: cost_of_cluster, nest: cost_of_nest, predict: cost_of_predict, measure: cost_of_measure,
+    name: cost_of_name, draw: cost_of_draw,
+}  # fmt: skip
+STAGES = tuple(COSTS)
 FITTED = STAGES.index(predict) + 1  # the stages of a fit; the others make the run
+
+
+def predict_cost(model: Any, X: Any) -> PredictedCost:
+    """Predict memory and time of ``model.fit(X).run_``, in a fraction of a second.
+
+    Parameters
+    ----------
+    model : DocumentClusterer
+    X : as of ``fit``
+
+    Returns
+    -------
+    PredictedCost
+
+    Examples
+    --------
+    >>> from grampus import DocumentClusterer
+    >>> from grampus.documents import predict_cost
+    >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
+    False
+    """
+    return predict_request(model._request(), X, COSTS.values())
 
 
 def advance(answer: Answer, stages: tuple[Stage, ...]) -> Answer:

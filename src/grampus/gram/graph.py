@@ -27,7 +27,7 @@ from .transforms import Transformed, fits
 
 _NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: smaller ones count as 0
 TIES = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal
-_PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about
+PRODUCTS = 200  # vectors that an eigenvalue solver multiplies, about
 _KNOWN: WeakKeyDictionary[Gram, tuple[NDArray[np.intp], Array]] = WeakKeyDictionary()  # by similarity, of living Grams
 
 
@@ -250,7 +250,7 @@ def positive_part(gram: Gram) -> tuple[Gram, float]:
     if isinstance(gram, SparseGram):
         share = float((gram.matrix.data < 0).sum()) / n**2
         return (SparseGram(gram.matrix.maximum(0.0 * gram.matrix)) if share else gram), share
-    gram = quick_products(gram, _PRODUCTS)
+    gram = quick_products(gram, PRODUCTS)
     if gram.non_negative() or gram.approximate:
         return gram, 0.0
     count, largest = _negatives(gram)

@@ -23,7 +23,7 @@ from ...errors import InputError
 from ...gram import Gram, shift
 from ...gram.merged import merge
 from ..given.guide import Told
-from .methods import Found, Job, Method
+from .method import Found, Job, Method
 
 SUPPORT = 3  # known documents of a cluster that make it one with another of their name
 STARTS = 3  # seeded starts, if some clusters have no known document

@@ -7,7 +7,7 @@ stability, assignment of new documents) is computed the same way for all methods
 from __future__ import annotations
 
 import warnings
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
 from ..._check import check_integer
-from ..._progress import Progress, as_progress
+from ..._progress import as_progress
 from ...cluster import (
     bisecting_kernel_kmeans,
     confidence,
@@ -30,92 +30,13 @@ from ...cluster import (
 from ...cluster.kmeans.centroids import Centroids
 from ...errors import InputError
 from ...gram import Gram, at_rank, centre
-from .graphs import FEWER, FEWEST, LESS, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
+from ..work import ITERATIONS, StageCost, Work, WorkUnits, is_stored
+from .graphs import FEWER, FEWEST, LESS, MOST_GRAPHED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
+from .method import Found, Job, Method, step_name
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
 SEEDS = 10  # documents a cluster that make a start better than a consensus without it
 STARTS = ("auto", "spectral", "random", "k-means++", "pddp")
-
-
-@dataclass(frozen=True)
-class Job:
-    """The task of a method.
-
-    Attributes
-    ----------
-    k : int
-        Number of clusters.
-    weights : array of shape (n,)
-        Number of copies of each row; 0 where there is nothing to compare.
-    n_init : int
-        Number of starts, for methods that have them.
-    polish : bool
-        Whether kernel k-means is followed by single moves.
-    seed : int
-        Seed of all random steps.
-    progress : callable, optional
-        Called as ``progress("clustering", done, total)``, in starts.
-    starts : array of shape (s, n), optional
-        Partitions to start from, for methods that have starts.
-    seeds : int
-        The number of documents that a cluster of the starts is known from, the median.
-    """
-
-    k: int
-    weights: Array
-    n_init: int = 10
-    polish: bool = True
-    seed: int = 0
-    progress: Progress | None = None
-    starts: NDArray[np.int32] | None = None
-    seeds: int = 0
-
-
-@dataclass(frozen=True)
-class Found:
-    """The result of a method.
-
-    Attributes
-    ----------
-    labels : array of shape (n,)
-        Cluster of every row; −1 for a document that belongs to none.
-    outcome : str
-        How the method stopped, such as "converged".
-    polished : bool
-        Whether single moves followed.
-    result : object
-        The result of the function of ``grampus.cluster``, if one was called.
-    confidence : array of shape (n,), optional
-        How far several views of the documents agree on the cluster of each, from 0 to 1.
-    """
-
-    labels: NDArray[np.intp]
-    outcome: str = "converged"
-    polished: bool = False
-    result: Any = None
-    confidence: Array | None = None
-
-    def of_documents(self, group: NDArray[np.intp]) -> Array | None:
-        """Return the confidence of the documents with these rows; None if there is none."""
-        return None if self.confidence is None else self.confidence[group]
-
-
-class Method(ABC):
-    """A clustering method; a subclass is a frozen dataclass with a ``name``, its options, and ``cluster``."""
-
-    name: ClassVar[str]
-
-    @abstractmethod
-    def cluster(self, gram: Gram, job: Job) -> Found:
-        """Cluster the documents of a Gram."""
-
-    def components(self) -> int:
-        """Return how many components of the kernel the method looks at; they are computed with the kernel's own."""
-        return 0
-
-    def options(self) -> dict[str, Any]:
-        """Return the name and the options as a dict."""
-        return {"name": self.name, **vars(self)}
 
 
 @dataclass(frozen=True)
@@ -171,20 +92,21 @@ class KernelKMeansMethod(Method):
         usual, other = self._run(gram, job, "random", job.n_init), self._run(gram, job, start, 1)
         return other if graph.cut(other.labels) < LESS * graph.cut(usual.labels) else usual
 
+    def cost(self, work: Work) -> StageCost:
+        """Return the cost of all starts, and of the graph."""
+        n, k, starts, wide = work.n, work.k, work.effort.n_init, work.shape.width > 0
+        # Without features all starts share a pass over the similarities; a start on a stored matrix reads it sometimes.
+        passes = starts * k * ITERATIONS / 2 if wide else 6.0 * starts if work.matrix else 2.0 * ITERATIONS
+        units, graph = work.multiply(passes), 0.0
+        if self.init in ("auto", "spectral") and n <= MOST_GRAPHED:
+            graph, units = 1200.0 * n, units + WorkUnits(products=30.0 * n * n)
+        return StageCost(step_name(work), 40.0 * n, graph + work.bounds + work.engine + work.matrix, units)
+
     def _run(self, gram: Gram, job: Job, start: Any, n_init: int) -> Found:
         polish = job.polish and self.rule != "cosine"
         as_progress(job.progress)("clustering", 0, n_init)
-        found = kernel_kmeans(
-            gram,
-            job.k,
-            rule=self.rule,
-            polish=polish,
-            init=start,
-            n_init=n_init,
-            sample_weight=job.weights,
-            random_state=job.seed,
-            progress=job.progress,
-        )
+        options: dict[str, Any] = {"sample_weight": job.weights, "random_state": job.seed, "progress": job.progress}
+        found = kernel_kmeans(gram, job.k, rule=self.rule, polish=polish, init=start, n_init=n_init, **options)
         return Found(found.labels, str(found.outcome), polish, found)
 
 
@@ -233,16 +155,34 @@ class ConsensusMethod(Method):
         graphs = tuple((check_integer(a, "graphs", low=1), check_integer(b, "graphs", low=1)) for a, b in self.graphs)
         if not ranks:
             raise InputError("ranks must name at least one number of components; it is empty.")
-        for name, value in (
-            ("ranks", ranks),
-            ("graphs", graphs),
-            ("n_init", check_integer(self.n_init, "n_init", low=1)),
-        ):
+        checked = {"ranks": ranks, "graphs": graphs, "n_init": check_integer(self.n_init, "n_init", low=1)}
+        for name, value in checked.items():
             object.__setattr__(self, name, value)
 
     def components(self) -> int:
         """Return the largest number of components."""
         return max(*self.ranks, *(rank for rank, _ in self.graphs), 0)
+
+    def cost(self, work: Work) -> StageCost:
+        """Return the cost of the views, of the graphs, and of how often every two documents are together."""
+        n, k, shape = work.n, work.k, work.shape
+        ranks, starts = {*self.ranks, *(rank for rank, _ in self.graphs)}, self.n_init * len(self.ranks)
+        rank = min(shape.width or n, self.components())
+        # Features and maps of every view; the largest in single precision; labels of every start.
+        views = 16.0 * n * sum(ranks) + 4.0 * n * max(ranks) + 16.0 * n * starts
+        units = WorkUnits(passes=starts * ITERATIONS * n * k * rank / 4, python=10.0 * n)
+        graphs = 0.0
+        if n <= MOST_GRAPHED and self.graphs:  # links in both directions, and Lanczos's basis
+            graphs = n * (sum(24.0 * count for _, count in self.graphs) + 8.0 * (2 * self.components() + 1))
+            units += WorkUnits(products=float(n * n * sum(rank for rank, _ in self.graphs)))
+        if not shape.rank or shape.landmarks:  # components of a kernel that has none of its own
+            units += work.decompose(rank, work.multiply(1)) + WorkUnits(functions=shape.whole * (work.matrix > 0))
+        # `gram.plan` stores how often every two documents are together for many clusters.
+        partitions = starts + (1.5 * self.n_init * len(self.graphs) if n <= MOST_GRAPHED and k <= CUTS else 0.0)
+        stored, passed = (2.0 * partitions + 6.0 * work.effort.n_init) * n, 15.0 * k * work.effort.n_init * partitions
+        together = 8.0 * n * n + work.bounds if stored < passed and is_stored(8.0 * n * n) else 0.0
+        beside = max(views + graphs + work.bounds + work.engine + work.matrix, together)
+        return StageCost(step_name(work), 680.0 * n, beside, units)  # the partitions, as labels and as columns
 
     def cluster(self, gram: Gram, job: Job) -> Found:
         """Cluster every view, and return the consensus."""
@@ -316,8 +256,16 @@ class Unweighted(Method):
         return Found(labels, str(getattr(result, "outcome", "converged")), result=result)
 
 
+class TreeMethod(Unweighted):
+    """A method that divides clusters in two until there are enough."""
+
+    def vectors(self, k: int) -> int:
+        """Return how many vectors a split holds, whatever k is."""
+        return 65
+
+
 @dataclass(frozen=True)
-class PDDPMethod(Unweighted):
+class PDDPMethod(TreeMethod):
     """The leaves of a PDDP tree; its options are those of ``PDDP``.
 
     Examples
@@ -339,7 +287,7 @@ class PDDPMethod(Unweighted):
 
 
 @dataclass(frozen=True)
-class BisectingMethod(Unweighted):
+class BisectingMethod(TreeMethod):
     """The leaves of a tree whose splits are kernel 2-means.
 
     Examples

@@ -60,6 +60,11 @@ def choose_by_strength(gram: Gram, inputs: Inputs, effort: Effort, seed: int, pr
     return Choice(found.best, found.scheme, found.ks, mean, error, ranking, found.plausible, splits, p_value, words)
 
 
+def splits_of(n_splits: int, documents: int) -> int:
+    """Return how many splits stability is measured on."""
+    return min(n_splits, STABILITY_SPLITS, max(FEWEST_SPLITS, READ_IN_SPLITS // max(documents, 1)))
+
+
 def measure_stability(
     gram: Gram, labels: NDArray[np.intp], weights: Array, n_splits: int, seed: int
 ) -> tuple[select.Stability | None, str]:
@@ -78,11 +83,10 @@ def measure_stability(
     k = int(labels.max()) + 1
     if k < 2 or len(heavy) < 4 * k:
         return None, ""
-    clusters = labels[heavy]
-    splits = min(n_splits, STABILITY_SPLITS, max(FEWEST_SPLITS, READ_IN_SPLITS // len(heavy)))
+    clusters, splits = labels[heavy], select.Splits(splits_of(n_splits, len(heavy)))
     try:
         part = gram if len(heavy) == len(gram) else gram.take(heavy)
-        measured = select.stability(part, clusters, splits=select.Splits(splits), random_state=seed)
+        measured = select.stability(part, clusters, splits=splits, random_state=seed)
     except InputError as error:
         return None, f"Stability was not measured: {error}"
     measured = measured.beyond_chance(clusters)  # what large clusters get by chance counts for nothing

@@ -11,7 +11,8 @@ from ..._check import check_integer
 from ..._random import seed_words
 from ...kernels import parse_kernel
 from ...persist import Run
-from ..find.methods import Method, restore_method
+from ..find.method import Method
+from ..find.methods import restore_method
 from ..tell.naming import PLACE
 from .effort import Effort
 from .inputs import Inputs

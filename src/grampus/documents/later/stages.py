@@ -25,7 +25,7 @@ from ...text.terms.persist import unpack_vectorizer
 from ..answer import NOT_YET, Answer, Before
 from ..find.guided import run_method
 from ..find.levels import partitions
-from ..find.methods import Found, Job
+from ..find.method import Found, Job
 from ..find.predict import restoring, saved_rows, under
 from ..given.extra_inputs import read_inputs
 from ..given.inputs import Inputs, distinct
