@@ -34,9 +34,9 @@ class Outline:
 
     Examples
     --------
-    >>> from grampus.cluster.trees.formats import Outline, newick, render
+    >>> from grampus.cluster.trees.formats import Outline, newick, render_outline
     >>> tree = [Outline("", 3, 2.0, (1, 2)), Outline("whales", 2, 0.5, ()), Outline("birds", 1, 0.0, ())]
-    >>> print(render(tree))
+    >>> print(render_outline(tree))
     3 documents
     ├── [whales] 2 documents
     └── [birds] 1 document

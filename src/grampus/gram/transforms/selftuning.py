@@ -40,12 +40,13 @@ def self_tune(gram: Gram, neighbours: int = 7) -> Gram:
             "Use fewer neighbours."
         )
     widths = np.empty(n)
+    ordered, order = gram.canonical()  # products of a BLAS may round by position; a width depends on content alone
     for rows in tiles(n, 16 * n):
-        block = gram.block(rows)
+        block = ordered.block(rows)
         if block.min() < 0:
             raise InputError(f"self_tune needs squared distances of at least 0; an entry is {block.min():g}.")
         # The document itself is at distance 0, so the p-th neighbour is at position p.
-        widths[rows] = np.sqrt(np.partition(block, neighbours, axis=1)[:, neighbours])
+        widths[order[rows]] = np.sqrt(np.partition(block, neighbours, axis=1)[:, neighbours])
     smallest = widths[widths > 0].min(initial=np.inf)
     widths[widths == 0] = smallest if math.isfinite(smallest) else 1.0
     return SelfTuned(gram, neighbours, widths)
