@@ -35,7 +35,7 @@ def test_a_hang_is_seen_through_a_reader_that_catches_everything(monkeypatch, na
             time.sleep(nap)
 
     monkeypatch.setattr("pyarrow.parquet.ParquetFile", hang)
-    monkeypatch.setattr(fuzz, "_no_longer_than", lambda _, before=fuzz._no_longer_than: before(0.05))
+    monkeypatch.setattr(fuzz, "no_longer_than", lambda _, before=fuzz.no_longer_than: before(0.05))
     with pytest.raises(HangError):
         fuzz_reader("parquet", 1)
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -28,7 +28,9 @@ _WORKER = Path(__file__).with_name("pdf_worker.py")
 _PAGE_BYTES = 1024  # counted for each page, so that a page that is named a million times ends
 _START_SECONDS = 60.0
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(?:(\d\d)(\d\d)(\d\d)?)?")
-_HYPHEN = re.compile("(\\w{0,60})[\ufffe\x02\xad](?:\r?\n)?(\\w{0,60})")  # bounded, so that it stays linear
+_HYPHEN = re.compile("[\ufffe\x02\xad](?:\r?\n)?(\\w{0,60})")
+_LAST_WORD = re.compile(r"\w*\Z")
+_LONGEST = 60  # characters of a part of a divided word
 _WORD = re.compile(r"\w+(?:-\w+)*")
 # What a browser prints around a page: date, time and title above, address and page number below.
 _PRINTED_ABOVE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d\b.*")
@@ -203,16 +205,26 @@ def _joined(pages: list[str]) -> list[str]:
     if not marks:
         return [tidy(page) for page in pages]
     rare = marks < _DIVIDED * sum(page.count("\n") + 1 for page in pages)
-    words = {word.casefold() for page in pages for word in _WORD.findall(_HYPHEN.sub(" ", page))}
+    words = {word.casefold() for page in pages for word in _WORD.findall(_replaced(page, lambda *_: " "))}
 
-    def join(match: re.Match[str]) -> str:
-        first, second = match[1], match[2]
+    def join(first: str, second: str) -> str:
         whole, compound = (first + second).casefold(), f"{first}-{second}".casefold()
         parts = first.casefold() in words and second.casefold() in words
         keep = compound in words or ((parts or rare) and whole not in words)
         return f"{first}-{second}" if keep else first + second
 
-    return [tidy(_HYPHEN.sub(join, page)) for page in pages]
+    return [tidy(_replaced(page, join)) for page in pages]
+
+
+def _replaced(page: str, join: Callable[[str, str], str]) -> str:
+    """Return a page with ``join(first, second)`` for the two parts of every divided word."""
+    parts, end = [], 0
+    for match in _HYPHEN.finditer(page):
+        before = page[max(end, match.start() - _LONGEST) : match.start()]
+        first = before[_LAST_WORD.search(before).start() :]  # type: ignore[union-attr]  # it matches nothing, too
+        parts += [page[end : match.start() - len(first)], join(first, match[1])]
+        end = match.end()
+    return "".join([*parts, page[end:]])
 
 
 def _refusal(name: str, error: str) -> str:
