@@ -38,8 +38,7 @@ def from_svmlight(rows):
     file = io.BytesIO()
     dump_svmlight_file(rows, np.zeros(rows.shape[0]), file)
     file.seek(0)
-    wide, _ = load_svmlight_file(file, n_features=rows.shape[1])
-    assert wide.indices.dtype == np.int64
+    wide, _ = load_svmlight_file(file, n_features=rows.shape[1])  # 64 bits wide, but for old SciPy
     return wide
 
 
