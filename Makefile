@@ -34,8 +34,7 @@ test: $(STAMP)  ## units, contracts, properties, references and docstrings, in p
 	$(RUN) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus tools
 
 test-all: $(STAMP)  ## the rest: slow tests, commands and pages end to end, every code block of the documentation
-	$(RUN) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/unit tests/property tests/reference
-	$(PY) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/contract  # all pairs of options: hundreds of runs, not counted
+	$(RUN) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference
 	$(RUN) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/end_to_end docs README.md
 
 browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
