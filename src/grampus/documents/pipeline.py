@@ -358,8 +358,8 @@ def predict_cost(model: Any, X: Any) -> PredictedCost:
     --------
     >>> from grampus import DocumentClusterer
     >>> from grampus.documents import predict_cost
-    >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).notable
-    False
+    >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).documents
+    4
     """
     return predict_request(model._request(), X, COSTS.values())
 
