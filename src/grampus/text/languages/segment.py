@@ -10,7 +10,8 @@ UNSPACED = frozenset(("ja", "zh", "th", "lo", "km", "my"))  # languages
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0002fa1f々"
 _HIRAGANA, _KATAKANA = "\u3041-\u309f", "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 _SOUTH_EAST = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
-_RUN = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}]+")
+UNSPACED_LETTERS = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}"  # inside the brackets of a regular expression
+_RUN = re.compile(f"[{UNSPACED_LETTERS}]+")
 _PART = re.compile(f"[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_SOUTH_EAST}]+")
 # Vowel signs and accents, which Python does not count as characters of a word.
 _MARKS = (
@@ -20,7 +21,7 @@ _MARKS = (
     "\u0d3b-\u0d4d\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u0f18-\u0fbc"
     "\u102b-\u103e\u1056-\u1059\u17b4-\u17d3\u200c\u200d"
 )
-_COMPLEX = re.compile(f"[{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}{_MARKS}]")
+_COMPLEX = re.compile(f"[{UNSPACED_LETTERS}{_MARKS}]")
 _WORD = re.compile(rf"[\w{_MARKS}]{{2,}}")
 _KATAKANA_WORD = re.compile(f"[{_KATAKANA}]+")
 _SHORT = 3  # characters of katakana that are no word of their own next to others

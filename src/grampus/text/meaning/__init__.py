@@ -1,0 +1,1 @@
+"""Meaning: the rows of a multilingual sentence encoder, computed from the opening of each document."""
