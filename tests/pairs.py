@@ -121,7 +121,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "selftuning": ("--kernel", "selftuning(5)"),
         "sum": ("--kernel", "0.5 * cosine + linear|centre"),
         "strings": ("--kernel", "spectrum(3)"),
-        "inputs": ("--kernel", "cosine|principal(8)|normalise + 0.5 * cosine@{input}"),
+        "inputs": ("--kernel", "cosine|principal(8)|normalise + 0.5 * cosine@embedding"),
     },
     "k": {
         "chosen": (),
@@ -150,7 +150,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "none": (),
         "npy": ("--embeddings", "{near}.npy"),
         "npz": ("--embeddings", "{near}.npz"),
-        "vectors": ("--vectors", "vectors.txt"),
+        "vectors": ("--embed", "vectors.txt"),
         "embed": ("--embed", "model"),
     },
     "guide": {
@@ -439,7 +439,6 @@ class Net:
             "out": f"{number}",
             "run": f"{number}/run",
             "section": "folder" if source.columns == "folder" else "section",
-            "input": "vectors" if case["beside"] == "vectors" else "embedding",
         }
         line = self._line(case, places, ("cluster", *(f"*{name}" for name in case), "--out", "{run}"))
         first = self.run(line)

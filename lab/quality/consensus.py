@@ -1,7 +1,7 @@
 """The consensus of several views, alone and with embeddings, against kernel k-means and what a user would run instead.
 
 Candidates and rule were written down before any was run, see docs/results/consensus.md: chosen on the sets of `CHOICE`,
-confirmed on those of `CONFIRMATION`. The word vectors come with ``grampus[vectors]``.
+confirmed on those of `CONFIRMATION`.
 """
 
 from __future__ import annotations
@@ -58,15 +58,6 @@ def by_terms(name: str, seed: int) -> Measured:
     return found
 
 
-def by_vectors(name: str, seed: int) -> Measured:
-    """Return terms and word vectors, and the recipes."""
-    warnings.simplefilter("ignore")
-    documents, labels, k = given(name)
-    model = DocumentClusterer(k, vectors="glove", effort=Effort(stability=False), random_state=seed).fit(documents)
-    found = {"ours": model.labels_} | {way: recipes(documents, k, seed, reduce) for way, reduce in RECIPES.items()}
-    return {way: {"scores": scores(labels, answer)} for way, answer in found.items()}
-
-
 def by_embeddings(name: str, seed: int) -> Measured:
     """Return terms and sentence embeddings, and KMeans and UMAP + KMeans on the same embeddings."""
     warnings.simplefilter("ignore")
@@ -117,11 +108,6 @@ def table(task: Task) -> Found:
         dominant = means[(*CHOICE, *CONFIRMATION).index("k1b")]["ours"]
         measures |= {"k1b_nmi": dominant[0], "k1b_ari": dominant[1]}
     return Found(text, measures, found.tables)
-
-
-@row("quality", "vectors-offline")
-def offline(task: Task) -> Found:
-    return compared(task, by_vectors, TEXTS)[0]
 
 
 @row("quality", "embeddings-minilm")

@@ -335,33 +335,26 @@ def test_embeddings_of_your_own(place, capsys, monkeypatch, tmp_path):
     assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
 
 
-def test_word_vectors_by_name(place, capsys, monkeypatch, tmp_path):
+def test_word_vectors_and_the_cache(place, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
     rows = "".join(f"{word} {n} {n * n} 1\n" for n, word in enumerate(["whale", "bird", "music", "the", "sea"]))
-    (tmp_path / "tiny.txt").write_text(rows)
-    status, out, _ = here(place, capsys, monkeypatch, "vectors", "list")
-    assert (status, "None." in out) == (0, True)
-    status, out, error = here(place, capsys, monkeypatch, "vectors", "add", "tiny", str(tmp_path / "tiny.txt"))
-    assert status == 0, error
-    assert "5 × 3" in out
-    status, out, _ = here(place, capsys, monkeypatch, "vectors", "list", "--json")
-    assert json.loads(out)["registered"][0]["name"] == "tiny"
-    words = ["cluster", "news.csv", "-k", "3", "--vectors", "tiny", "--no-stability", "--json"]
+    vectors = tmp_path / "tiny.txt"
+    vectors.write_text(rows)
+    words = ["cluster", "news.csv", "-k", "3", "--embed", str(vectors), "--no-stability", "--json"]
     status, out, error = here(place, capsys, monkeypatch, *words)
     assert status == 0, error
-    assert json.loads(out)["kernel"].endswith("0.3 * cosine@vectors")
-    assert any("Vectors 'tiny'" in note for note in json.loads(out)["warnings"])
-    assert json.loads(out)["inputs"]["vectors"]["name"] == "tiny"
-    status, out, error = here(place, capsys, monkeypatch, "choose-k", "news.csv", "--vectors", "tiny", "--ks", "2-3",
-                              "--settings", "few.toml", "--json")  # fmt: skip
+    assert json.loads(out)["kernel"].endswith("0.3 * cosine@embedding")
+    assert any("Vectors '" in note for note in json.loads(out)["warnings"])
+    assert json.loads(out)["inputs"]["embedding"]["name"] == str(vectors)
+    status, out, error = here(place, capsys, monkeypatch, "choose-k", "news.csv", "--embed", str(vectors), "--ks",
+                              "2-3", "--settings", "few.toml", "--json")  # fmt: skip
     assert status == 0, error
-    status, out, _ = here(place, capsys, monkeypatch, "cache", "show", "--json")
-    assert json.loads(out)["vectors"] > 0
-    status, out, _ = here(place, capsys, monkeypatch, "cache", "clear", "--json")
-    assert json.loads(out)["freed"] > 0
-    status, out, _ = here(place, capsys, monkeypatch, "vectors", "remove", "tiny")
-    assert status == 0
-    assert "stays" in out
+    (tmp_path / "cache" / "embeddings").mkdir(parents=True)
+    (tmp_path / "cache" / "embeddings" / "rows.sqlite").write_bytes(b"0" * 1000)
+    status, out, _ = here(place, capsys, monkeypatch, "doctor", "--json")
+    assert json.loads(out)["cache"].startswith(str(tmp_path / "cache"))
+    status, out, _ = here(place, capsys, monkeypatch, "doctor", "--clear-cache", "--json")
+    assert json.loads(out) == {"freed": 1000}
 
 
 ERRORS = [
@@ -378,13 +371,11 @@ ERRORS = [
     (["cluster", "news.csv", "-k", "2", "--results", "out.xls"], 2, ".csv or .jsonl"),
     (["cluster", "news.csv", "-k", "2", "--embeddings", "new.csv"], 1, "--embeddings must be a file .npy"),
     (["cluster", "news.csv", "-k", "2", "--embeddings", "a.npy", "--embed", "m"], 2, "--embed cannot be combined with"),
-    (["cluster", "news.csv", "-k", "2", "--vectors", "nowhere"], 1, "--vectors must be the name of a set or a file"),
-    (["cluster", "news.csv", "-k", "2", "--vectors", "news.csv"], 1, "must hold word vectors"),
+    (["cluster", "news.csv", "-k", "2", "--vectors", "nowhere"], 2, "Use --embed FILE."),
+    (["cluster", "news.csv", "-k", "2", "--embed", "news.csv"], 1, "must hold word vectors"),
     (["cluster", "news.csv", "-k", "2", "--embed", "no/such/model"], 1, "--embed must be a model"),
-    (["vectors", "add", "a b", "news.csv"], 1, "name must be"),
-    (["vectors", "add", "a", "nowhere"], 1, "there is no 'nowhere'"),
-    (["vectors", "remove", "a"], 1, "there is none"),
-    (["vectors", "nope"], 2, "nope"),
+    (["vectors", "list"], 2, "Use 'grampus cluster --embed FILE'."),
+    (["cache", "clear"], 2, "Use 'grampus doctor --clear-cache'."),
     (["cluster", "news.csv", "-k", "2", "--settings", "nothere"], 2, "nothere"),
     (["cluster", "news.csv", "--stemmer", "english"], 2, "Use [terms] stemmer in --settings FILE."),
     (["cluster", "news.csv", "--no-text"], 2, "Use --texts none."),

@@ -53,7 +53,6 @@ COMMANDS = {
     "tree of documents": ("tree", "many.csv", "-k", "30"),
     "report": ("report", "run", "--out", "page.html"),
     "doctor": ("doctor",),
-    "cache": ("cache", "show"),
     "kernel": ("inspect", "--kernel", "0.5 * cosine|principal(30)|normalise + 0.5 * spectrum(4)|normalise(inf)"),
 }
 

@@ -134,7 +134,7 @@ def test_a_damaged_cache_is_not_used():
     notes: list[str] = []
     rows = Embedder(letters, key="x").embed(["abc"], notes=notes)
     assert rows.shape == (1, 3)
-    assert "grampus cache clear" in notes[0]
+    assert "doctor --clear-cache" in notes[0]
     clear_cache()
     Embedder(letters, key="x").embed(["abc", "b"])
     with sqlite3.connect(place) as base:

@@ -1,25 +1,28 @@
-"""Word vectors and embeddings next to terms: the kernel, the notes, the run, new documents, a saved run."""
+"""Embeddings next to terms: the kernel, the notes, the run, new documents, a saved run."""
 
 from __future__ import annotations
 
 import json
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import grampus
 from grampus import DocumentClusterer
-from grampus.documents import Effort
-from grampus.documents.given.extra_inputs import COMBINED, TERMS, combined_kernel
-from grampus.errors import InputError
+from grampus.documents import Effort, update_run
+from grampus.documents.given.extra_inputs import TERMS, combined_kernel, make_input, weighted_kernel
+from grampus.errors import InputError, RunError
 from grampus.kernels import parse_kernel
-from grampus.text import Corpus, Embedder, TermVectorizer, load_vectors
+from grampus.persist import Edit, Run
+from grampus.text import Corpus, Embedder, TermVectorizer
+from grampus.text.cache import file_digest
 from grampus.text.embed.maker import EmbeddingInput
-from grampus.text.vectors.registry import add_vectors
 
 from .test_vectors import static_model
 
+GOLDEN = Path(__file__).parents[1] / "golden"
 SEA, SKY = ["whale", "dolphin", "seal", "orca", "shark"], ["bird", "eagle", "robin", "crow", "owl"]
 QUICK = Effort(stability=False, n_init=2)
 
@@ -55,11 +58,12 @@ def same(labels, truth=TRUE):
 
 def test_vectors_find_what_terms_cannot(tiny):
     assert not same(DocumentClusterer(2, effort=QUICK).fit(texts()).labels_)
-    model = DocumentClusterer(2, vectors=tiny, effort=QUICK).fit(texts())
+    model = DocumentClusterer(2, embed=tiny, effort=QUICK).fit(texts())
     assert same(model.labels_)
     run = model.run_
-    assert run.provenance.kernel == "0.7 * cosine|principal(30)|normalise + 0.3 * cosine@vectors"
-    assert run.provenance.parameters["inputs"] == {"vectors": {"name": str(tiny), "sha256": load_vectors(tiny).sha256}}
+    assert run.provenance.kernel == "0.7 * cosine|principal(30)|normalise + 0.3 * cosine@embedding"
+    record = {"name": str(tiny), "kind": "vectors", "sha256": file_digest(tiny)}
+    assert run.provenance.parameters["inputs"] == {"embedding": record}
     note = next(note for note in run.evidence.warnings if "no vector" in note)
     assert "of the different ones" in note
     assert {"whale", "bird"} & {term.text for cluster in model.clusters_ for term in cluster.terms}  # names are words
@@ -67,7 +71,7 @@ def test_vectors_find_what_terms_cannot(tiny):
 
 
 def test_a_saved_run_needs_no_file_of_vectors(tiny, tmp_path):
-    model = DocumentClusterer(2, vectors=str(tiny), effort=QUICK).fit(texts())
+    model = DocumentClusterer(2, embed=str(tiny), effort=QUICK).fit(texts())
     model.save(tmp_path / "run")
     new = ["an eagle", "a shark", "nothing known"]
     expected = model.assign(new)
@@ -77,16 +81,16 @@ def test_a_saved_run_needs_no_file_of_vectors(tiny, tmp_path):
     np.testing.assert_array_equal(found.labels, expected.labels)
     np.testing.assert_array_equal(found.margin, expected.margin)
     assert found.known.tolist() == [True, True, False]
-    assert again.vectors == str(tiny)
+    assert again.embed == str(tiny)
     copied = pickle.loads(pickle.dumps(again.predictor_.makers))
-    assert copied["vectors"].words_ == sorted([*SEA, *SKY, "common"])
+    assert copied["embedding"].words_ == sorted([*SEA, *SKY, "common"])
 
 
 def test_the_order_of_documents_does_not_matter(tiny):
     order = np.random.default_rng(3).permutation(40)
     every = texts()
-    labels = DocumentClusterer(3, vectors=tiny, effort=QUICK).fit(every).labels_
-    shuffled = DocumentClusterer(3, vectors=tiny, effort=QUICK).fit([every[i] for i in order]).labels_
+    labels = DocumentClusterer(3, embed=tiny, effort=QUICK).fit(every).labels_
+    shuffled = DocumentClusterer(3, embed=tiny, effort=QUICK).fit([every[i] for i in order]).labels_
     np.testing.assert_array_equal(shuffled, labels[order])
 
 
@@ -127,24 +131,21 @@ def test_a_saved_run_finds_its_model_again(tmp_path):
         grampus.load(tmp_path / "run").predict(["whales"])
 
 
-def test_makers_are_pickled_without_the_set_and_the_model(tiny, tmp_path):
+def test_makers_are_pickled_without_the_file_and_the_model(tiny, tmp_path):
     folder = static_model(tmp_path / "model", np.eye(4, 2, dtype=np.float32))
-    model = DocumentClusterer(2, vectors=load_vectors(tiny), embed=Embedder(folder), effort=QUICK).fit(texts())
-    data = pickle.dumps((model.predictor_.makers, model.vectors, model.embed))
-    assert len(data) < 5000
-    makers, vectors, embedder = pickle.loads(data)
-    new = Corpus(["an eagle and a whale"])
-    for name in ("vectors", "embedding"):
-        np.testing.assert_array_equal(makers[name].transform(new), model.predictor_.makers[name].transform(new))
-    assert (vectors.sha256, embedder.sha256) == (load_vectors(tiny).sha256, Embedder(folder).sha256)
+    for embed in (tiny, Embedder(folder)):
+        model = DocumentClusterer(2, embed=embed, effort=QUICK).fit(texts())
+        data = pickle.dumps((model.predictor_.makers, model.embed))
+        assert len(data) < 5000
+        maker, new = pickle.loads(data)[0]["embedding"], Corpus(["an eagle and a whale"])
+        np.testing.assert_array_equal(maker.transform(new), model.predictor_.makers["embedding"].transform(new))
 
 
-def test_both_at_once_and_the_choice_of_k(tiny):
-    model = DocumentClusterer(vectors=load_vectors(tiny), embed=Embedder(topics), effort=Effort(ks=(2, 3), n_splits=4))
-    assert model.choose(texts()).best == 2
+def test_the_choice_of_k(tiny):
+    model = DocumentClusterer(embed=tiny, effort=Effort(ks=(2, 3), n_splits=4))
+    assert model.choose(texts()).ranking[0] == 2
     model.set_params(n_clusters=2).fit(Corpus(texts()))
     assert same(model.labels_)
-    assert set(model.run_.provenance.parameters["inputs"]) == {"vectors", "embedding"}
     assert json.dumps(model.run_.provenance.parameters)
 
 
@@ -156,37 +157,35 @@ def test_an_input_of_the_corpus_is_added_by_default():
 
 
 def test_kernels_that_read_what_was_asked_for(tiny):
-    model = DocumentClusterer(2, kernel="cosine@vectors", vectors=tiny, effort=QUICK).fit(texts())
+    model = DocumentClusterer(2, kernel="cosine@embedding", embed=tiny, effort=QUICK).fit(texts())
     assert same(model.labels_)
-    with pytest.raises(InputError, match="vectors must be read by the kernel"):
-        DocumentClusterer(2, kernel="cosine", vectors=tiny).fit(texts())
-    with pytest.raises(InputError, match="embed must be read by the kernel"):
-        DocumentClusterer(2, kernel="cosine@vectors", vectors=tiny, embed=topics).fit(texts())
-    with pytest.raises(InputError, match="need texts"):
-        DocumentClusterer(2, vectors=tiny).fit(np.eye(4))
+    for embed in (tiny, topics):
+        with pytest.raises(InputError, match="embed must be read by the kernel"):
+            DocumentClusterer(2, kernel="cosine", embed=embed).fit(texts())
+        with pytest.raises(InputError, match="embed needs texts"):
+            DocumentClusterer(2, embed=embed).fit(np.eye(4))
     with pytest.raises(InputError, match="there is no"):
-        DocumentClusterer(2, vectors="no such set").fit(texts())
-    for spelling in COMBINED.values():
-        assert str(parse_kernel(spelling)) == spelling
-    assert str(combined_kernel(parse_kernel("cosine|principal( auto )|normalise"), {"vectors"}, set())) != TERMS
-    with pytest.raises(InputError, match="vectors must be read"):  # not the default: what was asked for is kept
-        combined_kernel(parse_kernel("cosine|principal(30)|normalise"), {"vectors"}, set())
+        DocumentClusterer(2, embed="no such file.txt").fit(texts())
+    maker = make_input(tiny, None)
+    assert combined_kernel(parse_kernel("cosine|principal( auto )|normalise"), maker, set()) == weighted_kernel(0.7)
+    assert combined_kernel(parse_kernel(TERMS), maker, {"embedding"}) == weighted_kernel(0.15)  # the rows given win
+    with pytest.raises(InputError, match="embed must be read"):  # not the default: what was asked for is kept
+        combined_kernel(parse_kernel("cosine|principal(30)|normalise"), maker, set())
 
 
 def test_words_are_split_as_for_the_terms(tiny):
     words = TermVectorizer("lec", stop_words=[*SKY, "common"], dtype=np.float64)
-    model = DocumentClusterer(2, terms=words, vectors=tiny, effort=QUICK).fit(texts())
-    assert model.predictor_.makers["vectors"].coverage_.unknown_documents == 20
+    model = DocumentClusterer(2, terms=words, embed=tiny, effort=QUICK).fit(texts())
+    assert model.predictor_.makers["embedding"].coverage_.unknown_documents == 20
 
 
-def test_a_set_at_hand_is_mentioned_and_changes_nothing(tiny):
-    before = DocumentClusterer(2, effort=QUICK).fit(texts())
-    add_vectors("tiny", tiny)
-    after = DocumentClusterer(2, effort=QUICK).fit(texts())
-    np.testing.assert_array_equal(after.labels_, before.labels_)
-    extra = set(after.run_.evidence.warnings) - set(before.run_.evidence.warnings)
-    assert len(extra) == 1
-    assert "vectors='tiny'" in extra.pop()
-    assert not any(
-        "at hand" in note for note in DocumentClusterer(2, vectors="tiny").fit(texts()).run_.evidence.warnings
-    )
+def test_a_run_of_0_2_with_word_vectors_assigns_and_says_what_is_gone():
+    run = Run.load(GOLDEN / "run-2-vectors")
+    assert "Word vectors by name are gone" in run.evidence.warnings[-1]
+    model = DocumentClusterer.of_run(run)
+    assert same(model.labels_, np.repeat([0, 1], 10))
+    assert model.embed is None
+    assert model.predict(["an eagle", "a shark"]).tolist() == [model.labels_[10], model.labels_[0]]
+    assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].label == "Sea"
+    with pytest.raises(RunError, match="cannot be updated: it compares word vectors"):
+        update_run(run, ["a new whale"])

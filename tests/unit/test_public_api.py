@@ -66,8 +66,8 @@ PUBLIC = {
     """,
     "grampus.text": """
         BadRecord Cleaning Corpus CorpusWarning Document Embedder FileRecord MeanVectors Pieces ReadLimits ReadOptions
-        Reader Record Source Table TermVectorizer Terms Texts Tokenizer Weighting WordVectors detect_language
-        load_vectors read_corpus read_embeddings read_pieces register_reader stemmers stop_words
+        Reader Record Source Table TermVectorizer Terms Texts Tokenizer Weighting detect_language
+        read_corpus read_embeddings read_pieces register_reader stemmers stop_words
     """,
 }
 MODULES = list(PUBLIC)

@@ -215,9 +215,12 @@ def test_a_file_of_settings_is_not_overwritten(source, write, capsys):
 def test_options_that_moved_are_settings_now():
     known = known_keys()
     for flag, place in MOVED.items():
-        assert flag not in {option for param in group.commands["cluster"].params for option in param.opts}
-        if place.startswith("--texts "):
-            assert place.split()[1] in _names.EMBEDS
+        options = {option for param in group.commands["cluster"].params for option in param.opts}
+        assert flag not in options
+        if place.startswith("--"):
+            option, value = place.split()
+            assert option in options
+            assert option != "--texts" or value in _names.EMBEDS
             continue
         table, key = re.fullmatch(r"\[([\w.-]+)\] (\w+)", place).groups()
         name, _, method = table.partition(".")

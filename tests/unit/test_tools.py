@@ -95,4 +95,4 @@ def test_every_dependency_is_locked_and_its_licence_is_listed():
     for extra, needed in {"core": table["dependencies"], **extras}.items():
         for name in (re.split(r"[^\w.-]", one)[0].lower() for one in needed if not one.startswith("grampus")):
             assert f"| `{name}` |" in page
-            assert f"\n{name}==" in f"\n{lock}" or extra in ("vectors", "sentence-transformers", "gpu"), name
+            assert f"\n{name}==" in f"\n{lock}" or extra in ("sentence-transformers", "gpu"), name

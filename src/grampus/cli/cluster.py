@@ -255,7 +255,6 @@ def _model(options: Options, count: int) -> DocumentClusterer:
         kernel=options.terms.kernel,
         method=options.choice.chosen,
         terms=options.terms.vectorizer(count),
-        vectors=options.others.vectors,
         embed=options.others.embed,
         outliers=options.choice.outliers,
         effort=options.choice.effort,

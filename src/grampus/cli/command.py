@@ -27,7 +27,7 @@ MOVED = {  # options of 0.2, for the error about them
     "--ks": "[effort] ks", "--scheme": "[effort] scheme", "--splits": "[effort] n_splits", "--null": "[effort] null",
     "--starts": "[effort] n_init", "--no-polish": "[effort] polish", "--labels-known": "[guide] labels",
     "--must-link": "[guide] must_link", "--cannot-link": "[guide] cannot_link", "--keep-labels": "[guide] fixed",
-    "--names": "[naming] names", "--name-timeout": "[naming] timeout",
+    "--names": "[naming] names", "--name-timeout": "[naming] timeout", "--vectors": "--embed FILE",
     "--full-text": "--texts full", "--no-text": "--texts none",
 }  # fmt: skip
 T = TypeVar("T")

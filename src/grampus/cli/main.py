@@ -35,12 +35,13 @@ COMMANDS = {  # in the order of use; each is a file of this folder, loaded when 
     "assign": "Assign new documents to the clusters of a saved run.",
     "evaluate": "Compare the clusters of a saved run with known classes.",
     "compare": "Show which documents moved between two saved runs.",
-    "vectors": "Register, list and remove sets of word vectors.",
-    "cache": "Show or clear the cache of vectors and embeddings.",
     "demo": "Cluster a real corpus that comes with Grampus.",
-    "doctor": "Show versions, extras, threads and memory.",
+    "doctor": "Show versions, extras, threads and memory; clear the cache.",
 }
-MOVED = {"describe-kernel": "inspect --kernel", "completion": "doctor --completion"}  # commands of 0.2
+MOVED = {  # commands of 0.2
+    "describe-kernel": "inspect --kernel", "completion": "doctor --completion", "cache": "doctor --clear-cache",
+    "vectors": "cluster --embed FILE",
+}  # fmt: skip
 
 
 class _Commands(Mapping[str, click.Command]):

@@ -143,10 +143,9 @@ class VectorOptions:
     """What is compared besides terms."""
 
     heading: ClassVar[str] = "Comparing documents"
-    vectors: str | None = option(
-        "Add word vectors: a name from 'grampus vectors list', or a file.", metavar="NAME|FILE"
+    embed: str | None = option(
+        "Add embeddings: a model's folder, .onnx file or name, or word vectors as text.", metavar="MODEL"
     )
-    embed: str | None = option("Add embeddings by a model: a folder, an .onnx file, or a name.", metavar="MODEL")
     embeddings: str | None = option("Add the rows of a .npy, .npz, .safetensors or .parquet file.", type=PLACE)
 
     def check(self) -> None:

@@ -46,7 +46,7 @@ PHRASES = (
     ("(max_ratio)", "([reading.limits] max_ratio in --settings)"),
     ("raise max_query_steps", "raise [reading.limits] max_query_steps in --settings"),
 )  # fmt: skip
-PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "vectors": "--vectors", "embed": "--embed",
+PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "embed": "--embed",
               "embeddings": "--embeddings", "memory": "--max-memory", "max_memory": "--max-memory",
               "outliers": "--outliers", "seeds": "--seed-terms", "labels": "[guide] labels",
               "must_link": "[guide] must_link", "cannot_link": "[guide] cannot_link"}  # fmt: skip

@@ -56,14 +56,12 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         How texts become weighted terms, what is dropped from them first, and in which languages. By default lec weights
         of stems, without stop words and without terms in fewer than three documents (two below 200 documents, one below
         100); texts are cleaned, and each document has the stems and stop words of its language.
-    vectors : str, path or WordVectors, optional
-        Word vectors, averaged over each document, are added to the terms as the input ``vectors``: the name of a set
-        (``grampus vectors list``) or a file; see ``grampus.text.load_vectors``. The default kernel becomes
-        ``0.7 * cosine|principal(auto)|normalise + 0.3 * cosine@vectors``.
     embed : callable, str, path or Embedder, optional
-        A model whose embeddings are added to the terms as the input ``embedding``; see ``grampus.text.Embedder``. The
-        default kernel becomes ``0.15 * cosine|principal(auto)|normalise + 0.85 * cosine@embedding``. So it does where
-        the corpus has an input of that name.
+        Embeddings that are added to the terms as the input ``embedding``: a model or a function, see
+        ``grampus.text.Embedder``, or a text file of word vectors such as ``"glove.txt"``, see
+        ``grampus.text.MeanVectors``. The default kernel becomes
+        ``0.15 * cosine|principal(auto)|normalise + 0.85 * cosine@embedding``, with word vectors 0.7 and 0.3. So it does
+        where the corpus has an input of that name.
     names : callable or NameCommand, optional
         Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     outliers : "auto", float or None
@@ -121,7 +119,6 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         kernel: str | Kernel = TERMS,
         method: str | Method = "consensus",
         terms: TermVectorizer | None = None,
-        vectors: Any = None,
         embed: Any = None,
         names: Namer | None = None,
         outliers: str | float | None = None,
@@ -132,7 +129,6 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         self.kernel = kernel
         self.method = method
         self.terms = terms
-        self.vectors = vectors
         self.embed = embed
         self.names = names
         self.outliers = outliers

@@ -35,7 +35,7 @@ from .find.method import Job
 from .find.outliers import find_outliers
 from .find.predict import Predictor
 from .find.validation import choose_ks, measure_stability, splits_of
-from .given.extra_inputs import read_inputs, unused_vectors_note
+from .given.extra_inputs import read_inputs
 from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
@@ -64,8 +64,6 @@ def read(answer: Answer) -> Answer:
     if sample is not None:
         inputs = sample.weigh(inputs)
     notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
-    if inputs.vectorizer is not None and inputs.mostly_english:
-        notes += unused_vectors_note(asked)
     return replace(answer, sample=sample, asked=asked, inputs=inputs).noted(*notes)
 
 

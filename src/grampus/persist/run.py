@@ -22,7 +22,7 @@ from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
 from .regrow import part_of
 from .schema import check_parts, read_as
-from .upgrade import SCHEMA, upgrade
+from .upgrade import SCHEMA, gone_note, upgrade
 
 EXCERPT = 160  # characters of a document that are kept as its excerpt
 
@@ -273,6 +273,9 @@ class Run(Drawable):
             if "original" in content:  # of this class, not of a folder
                 raise RunError("the run has an unknown field 'original'.")
             run: Run = read_as(cls, upgrade(content, schema), "")
+            note, notes = gone_note(run.provenance.parameters), run.evidence.warnings
+            if note and note not in notes:
+                run = replace(run, evidence=replace(run.evidence, warnings=(*notes, note)))
             return edited_run(replace(run, edits=()), run.edits)
         except RunError as error:
             raise RunError(f"{path}: {error} Recreate the run.") from None

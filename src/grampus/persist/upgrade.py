@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 SCHEMA = 2
@@ -19,6 +19,10 @@ _PARTS_1 = {
     ),
     "layout": ("coordinates", "sample", "heatmap"),
 }  # fmt: skip
+_VECTORS_GONE = (
+    "Word vectors by name are gone since version 0.3, and this run was made with them. It can be read, edited and "
+    "assign new documents; to add documents to it, cluster them all again."
+)
 _EFFORT_1 = ("ks", "scheme", "n_splits", "null", "stability", "n_init", "polish")
 
 
@@ -34,6 +38,12 @@ def upgrade(run: dict[str, Any], schema: int) -> dict[str, Any]:
     for step in range(schema, SCHEMA):
         run = _STEPS[step](run)
     return run
+
+
+def gone_note(parameters: Mapping[str, Any]) -> str:
+    """Return what a run was made with that is no longer there; an empty text if there is nothing."""
+    made = parameters.get("inputs")
+    return _VECTORS_GONE if isinstance(made, Mapping) and "vectors" in made else ""
 
 
 def _from_1_to_2(run: dict[str, Any]) -> dict[str, Any]:

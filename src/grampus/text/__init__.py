@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .clean import Cleaning
     from .corpus import Corpus, Document
     from .embed.embedder import Embedder
+    from .embed.mean import MeanVectors
     from .files import FileRecord
     from .languages import detect_language
     from .matrices import read_embeddings
@@ -26,20 +27,19 @@ if TYPE_CHECKING:
     from .terms.terms import Terms, Tokenizer, stemmers
     from .terms.vectorizer import TermVectorizer
     from .terms.weighting import Weighting
-    from .vectors.mean import MeanVectors
-    from .vectors.registry import WordVectors, load_vectors
 
 __all__ = [
     "BadRecord", "Cleaning", "Corpus", "CorpusWarning", "Document", "Embedder", "FileRecord", "MeanVectors",
     "Pieces", "ReadLimits", "ReadOptions", "Reader", "Record", "Source", "Table", "TermVectorizer", "Terms", "Texts",
-    "Tokenizer", "Weighting", "WordVectors", "detect_language", "load_vectors", "read_corpus", "read_embeddings",
-    "read_pieces", "register_reader", "stemmers", "stop_words",
+    "Tokenizer", "Weighting", "detect_language", "read_corpus", "read_embeddings", "read_pieces", "register_reader",
+    "stemmers", "stop_words",
 ]  # fmt: skip
 
 _MODULES = {
     "clean": ("Cleaning",),
     "corpus": ("Corpus", "Document"),
     "embed.embedder": ("Embedder",),
+    "embed.mean": ("MeanVectors",),
     "files": ("FileRecord",),
     "languages": ("detect_language",),
     "matrices": ("read_embeddings",),
@@ -53,8 +53,6 @@ _MODULES = {
     "terms.terms": ("Terms", "Tokenizer", "stemmers"),
     "terms.vectorizer": ("TermVectorizer",),
     "terms.weighting": ("Weighting",),
-    "vectors.mean": ("MeanVectors",),
-    "vectors.registry": ("WordVectors", "load_vectors"),
 }
 
 

@@ -1,4 +1,4 @@
-"""The cache folder: prepared word vectors, computed embeddings, and the names of vector sets."""
+"""The cache folder: computed embeddings, and digests of files."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from pathlib import Path
 from .._files import open_regular
 
 ENVIRONMENT = "GRAMPUS_CACHE"
-VECTORS, EMBEDDINGS = "vectors", "embeddings"
+EMBEDDINGS = "embeddings"
 _PIECE = 1 << 20  # bytes
-_CONTENTS = (VECTORS, EMBEDDINGS)  # what can be computed again; the registry of names is no part of it
 
 
 def cache_folder() -> Path:
@@ -39,21 +38,16 @@ def cache_folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "grampus"
 
 
-def cache_sizes() -> dict[str, int]:
-    """Return the bytes that each part of the cache takes."""
-    return {part: _size(cache_folder() / part) for part in _CONTENTS}
+def cache_size() -> int:
+    """Return the bytes that the cache takes."""
+    return sum(file.stat().st_size for file in (cache_folder() / EMBEDDINGS).rglob("*") if file.is_file())
 
 
 def clear_cache() -> int:
-    """Remove prepared vectors and computed embeddings; return the bytes freed. Names of vector sets stay."""
-    freed = sum(cache_sizes().values())
-    for part in _CONTENTS:
-        shutil.rmtree(cache_folder() / part, ignore_errors=True)
+    """Remove computed embeddings; return the bytes freed."""
+    freed = cache_size()
+    shutil.rmtree(cache_folder() / EMBEDDINGS, ignore_errors=True)
     return freed
-
-
-def _size(folder: Path) -> int:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
 
 
 def file_digest(path: Path) -> str:

@@ -33,6 +33,7 @@ class ComponentsInput:
     """
 
     kind: ClassVar[str] = "components"
+    word_weight: float = 0.0
 
     def __init__(self, vectorizer: TermVectorizer, directions: Array) -> None:
         self.vectorizer, self.directions = vectorizer, directions

@@ -17,7 +17,7 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 class InputMaker(Protocol):
-    """Make an input of a corpus from its texts: word vectors, the embeddings of a model.
+    """Make an input of a corpus from its texts, such as the embeddings of a model.
 
     What it learns from the fitted texts is stored with the run under the name of the input, so that a loaded run
     makes the same input of new documents. ``register_maker`` makes a class known to ``unpack_maker``.
@@ -25,6 +25,11 @@ class InputMaker(Protocol):
 
     kind: ClassVar[str]
     """The name of the class in a saved run."""
+
+    @property
+    def word_weight(self) -> float:
+        """The weight of terms next to this input in the default kernel."""
+        ...
 
     def fit_transform(self, raw_documents: Any) -> Any:
         """Learn from a corpus and return a row of numbers for each of its texts; equal texts get equal rows."""

@@ -111,12 +111,6 @@ class Inputs:
         """Return how many documents are in each language; nothing if that was not looked for."""
         return {} if self.prepared is None else self.prepared.counts()
 
-    @property
-    def mostly_english(self) -> bool:
-        """Whether most of the texts are English."""
-        counts = self.languages()
-        return 2 * counts.get("en", 0) > sum(counts.values())
-
     def notes(self) -> list[str]:
         """Return what was noted when the documents were read and prepared."""
         return [*self.corpus.notes, *([] if self.prepared is None else self.prepared.notes())]

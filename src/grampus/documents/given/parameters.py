@@ -52,10 +52,9 @@ def restored(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
         given.pop(name, None)
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
-    made = given.pop("inputs", {})  # since 0.2; a function has no name to find it by
-    names = {"vectors": made.get("vectors"), "embed": made.get("embedding")}
-    named = {option: one["name"] for option, one in names.items() if one and one.get("kind") != "function"}
-    return words, polished, given | named | {"effort": Effort(**effort), "method": restore_method(method)}
+    made = given.pop("inputs", {}).get("embedding", {})  # since 0.2; a function has no name to find it by
+    given["embed"] = None if made.get("kind") == "function" else made.get("name")
+    return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}
 
 
 def check_seed(random_state: Any) -> int:

@@ -18,6 +18,7 @@ from ...errors import InputError, RunError
 from ...kernels import parse_kernel
 from ...persist import Run
 from ...persist.edits import refit
+from ...persist.upgrade import gone_note
 from ...text import Corpus, Texts
 from ...text.embed.store import forget_texts
 from ...text.terms.persist import plain_parameters, unpack_vectorizer
@@ -101,7 +102,7 @@ def _answered(old: Run, corpus: Corpus, came_from: NDArray[np.intp], forgets: bo
         words, polish, parameters = restored(old)
         if words is not None and words != plain_parameters(default_terms(len(old))):
             parameters |= {"terms": unpack_vectorizer(words, under("words.", old.model))}
-    parameters = {"terms": None, "vectors": None, "embed": None, "outliers": None} | parameters
+    parameters = {"terms": None, "outliers": None} | parameters
     kernel, seed = parse_kernel(old.provenance.kernel), old.provenance.seed or 0
     method, effort = parameters["method"], parameters["effort"]
     request = Request(parameters, kernel, method, effort, seed, old.provenance.command, None, progress)
@@ -123,6 +124,11 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         raise RunError(
             f"This run cannot be updated: it holds {len(old):,} of its {old.n_documents:,} documents. Assign "
             "new documents with assign, or cluster old and new files together again."
+        )
+    if gone_note(old.provenance.parameters):
+        raise RunError(
+            "This run cannot be updated: it compares word vectors by name, which are gone since version 0.3. Cluster "
+            "its documents and the new ones together again."
         )
     if old.documents.texts is None:
         raise RunError("This run cannot be updated: it holds no texts. Recreate it with texts.")

@@ -1,1 +1,1 @@
-"""Embeddings of documents: by a function, a static model, an ONNX model or sentence-transformers, kept in a cache."""
+"""Embeddings of documents: by a function, a model on this machine, kept in a cache, or a file of word vectors."""

@@ -11,6 +11,8 @@ from ..corpus import Corpus
 from ..inputs import register_maker
 from .embedder import Embedder, Floats
 
+EMBEDDED = 0.15  # weight of terms next to embeddings, which know more than words do
+
 
 @register_maker
 class EmbeddingInput:
@@ -26,6 +28,7 @@ class EmbeddingInput:
     """
 
     kind: ClassVar[str] = "embedding"
+    word_weight: float = EMBEDDED
 
     def __init__(self, embedder: Embedder, sha256: str | None = None, progress: Progress | None = None) -> None:
         self.embedder, self.sha256, self._progress = embedder, sha256, progress

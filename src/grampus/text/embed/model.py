@@ -19,7 +19,7 @@ from ..._files import open_regular
 from ...errors import InputError
 from ..cache import files_digest
 from ..readers.tables import import_extra
-from ..vectors.static import TOKENIZER, StaticTable, static_files
+from .static import TOKENIZER, StaticTable, static_files
 
 Rows = NDArray[np.float32]
 Encode = Callable[[list[str]], Any]

@@ -12,7 +12,7 @@ from ..._files import open_regular
 from ..._parallel import thread_count
 from ...errors import InputError
 from ..readers.tables import import_extra
-from ..vectors.static import load_tokenizer
+from .static import load_tokenizer
 
 _SENTENCE = "sentence_embedding"
 

@@ -74,7 +74,7 @@ class Store:
             self._fail(error)
 
     def _fail(self, error: Exception) -> None:
-        self.problem = f"The cache of embeddings cannot be used ({error}); 'grampus cache clear' removes it."
+        self.problem = f"The cache of embeddings cannot be used ({error}); 'grampus doctor --clear-cache' removes it."
 
     def _path(self) -> Path:
         return cache_folder() / EMBEDDINGS / "rows.sqlite"

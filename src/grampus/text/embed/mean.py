@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,7 +27,7 @@ from ..terms.persist import plain_parameters
 from ..terms.stopwords import StopList
 from ..terms.terms import Terms, Tokenizer
 from ..terms.vectorizer import TermVectorizer
-from .registry import WordVectors, load_vectors
+from .word_vectors import look_up_vectors
 
 Floats = NDArray[np.float64]
 _COLUMNS = 64  # dimensions that are averaged at a time, in float64
@@ -48,7 +50,7 @@ class Coverage:
 
     Examples
     --------
-    >>> from grampus.text.vectors.mean import Coverage
+    >>> from grampus.text.embed.mean import Coverage
     >>> Coverage(4, 3, 100, 75, 10, 1).missing
     0.25
     """
@@ -86,8 +88,8 @@ class MeanVectors(TransformerMixin, BaseEstimator):
 
     Parameters
     ----------
-    vectors : str, path or WordVectors
-        See `load_vectors`.
+    vectors : path
+        A text file with a word and its numbers in every line, as GloVe, word2vec and fastText (``.vec``) have them.
     tokenizer, stop_words
         See `Terms`.
     remove : int, default=1
@@ -102,11 +104,10 @@ class MeanVectors(TransformerMixin, BaseEstimator):
 
     Examples
     --------
-    >>> import os, tempfile
+    >>> import tempfile
     >>> from pathlib import Path
-    >>> from unittest.mock import patch
     >>> from grampus.text import MeanVectors
-    >>> with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, GRAMPUS_CACHE=f"{folder}/cache"):
+    >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "tiny.txt").write_text("whale 1 0\nwhales 1 0.1\nbird 0 1\n")
     ...     vectors = MeanVectors(f"{folder}/tiny.txt", remove=0)
     ...     rows = vectors.fit_transform(["a whale", "the whales", "a bird", "xyz"])
@@ -117,10 +118,11 @@ class MeanVectors(TransformerMixin, BaseEstimator):
     """
 
     kind: ClassVar[str] = "vectors"
+    word_weight: float = 0.7  # of terms in the default kernel: means of word vectors blur topics of one field
 
     def __init__(
         self,
-        vectors: Any = "glove",
+        vectors: str | PathLike[str],
         *,
         tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
         stop_words: StopList = "smart",
@@ -155,23 +157,22 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         float64 array of shape (n, dimensions)
         """
         check_integer(self.remove, "remove", low=0)
-        found: WordVectors = load_vectors(self.vectors)
-        terms = self._terms()
+        name, terms = Path(self.vectors).name, self._terms()
         counts = terms.fit_transform(raw_documents)
         names = terms.get_feature_names_out()
-        known, rows = found.look_up(names.tolist())
+        found = look_up_vectors(self.vectors, names.tolist())
+        known = found.known
         if not known.any():
             raise InputError(
-                f"vectors must know words of the texts; {found.name!r} has none of their {len(names)}. "
-                "Are they in its language?"
+                f"{name} must know words of the texts; it has none of their {len(names)}. Are they in its language?"
             )
         n, occurrences = counts.shape[0], int(counts.sum())
         frequency = np.bincount(counts.indices, minlength=len(names))
         counts = sp.csr_matrix(counts[:, np.flatnonzero(known)])
         without = int((np.diff(counts.indptr) == 0).sum())
         self.coverage_ = Coverage(len(names), int(known.sum()), occurrences, int(counts.sum()), n, without)
-        self.name_, self.sha256_ = found.name, found.sha256
-        self.words_, self.rows_ = names[known].tolist(), rows
+        self.name_, self.sha256_ = str(self.vectors), found.sha256
+        self.words_, self.rows_ = names[known].tolist(), found.rows
         self.weights_ = 1 + np.log((1 + n) / (1 + frequency[known]))
         means = self._means(counts)
         self.components_ = leading(means, self.remove)
@@ -223,7 +224,7 @@ class MeanVectors(TransformerMixin, BaseEstimator):
 
     def record(self) -> dict[str, Any]:
         """Return which set was used, for the run: its name and digest."""
-        return {"name": self.name_, "sha256": self.sha256_}
+        return {"name": self.name_, "kind": self.kind, "sha256": self.sha256_}
 
     def remarks(self) -> list[str]:
         """Return what a reader of the result should know: how many words have no vector."""
@@ -257,7 +258,7 @@ def leading(rows: Floats, count: int) -> Floats:
     Examples
     --------
     >>> import numpy as np
-    >>> from grampus.text.vectors.mean import leading
+    >>> from grampus.text.embed.mean import leading
     >>> abs(leading(np.array([[3.0, 4.0], [3.0, 4.0]]), 1)).round(3).tolist()
     [[0.6, 0.8]]
     """

@@ -14,8 +14,8 @@ from ..._files import open_regular
 from ...errors import InputError
 from ..readers.tables import import_extra
 from ..safetensors import read_header, read_tensor
-from .formats import Rows
 
+Rows = NDArray[np.float32]
 TOKENIZER = "tokenizer.json"
 _MATRICES = ("embeddings", "embedding.weight", "embeddings.weight")
 _LARGEST_TOKENIZER = 256_000_000  # bytes
