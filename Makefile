@@ -7,10 +7,14 @@ STAMP  := $(VENV)/.installed
 # Two OpenBLAS threads can be far slower than one on small machines; the library limits them itself,
 # the tools around it are held to the same rule.
 export OPENBLAS_NUM_THREADS ?= 1
+# Without bytecode, every process that a test starts compiles the package anew, and pytest its tests.
+unexport PYTHONDONTWRITEBYTECODE
 # Processes that share the tests.
 JOBS   ?= 2
 # What runs the tests; `make coverage` counts the lines while they run.
 RUN    ?= $(PY)
+# A worker keeps to a part of the tests, so that what the tests of a file share is made once.
+SHARED  = -n $(JOBS) --dist worksteal
 
 .PHONY: help setup demo test test-all browser check check-page check-hosted test-page audit pictures format test-lowest test-core \
         coverage coverage-limits coverage-native sanitize sdist wheel-test reproducible sbom image lab docs quickstart lock clean
@@ -31,11 +35,11 @@ demo: $(STAMP)  ## the main job: cluster texts about countries; levels, names, a
 	$(BIN)/grampus demo --report demo.html
 
 test: $(STAMP)  ## units, contracts, properties, references and docstrings, in parallel; under five minutes
-	$(RUN) -m pytest -n $(JOBS) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus tools
+	$(RUN) -m pytest $(SHARED) -m "not slow" $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference src/grampus tools
 
 test-all: $(STAMP)  ## the rest: slow tests, commands and pages end to end, every code block of the documentation
-	$(RUN) -m pytest -n $(JOBS) -m slow $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference
-	$(RUN) -m pytest -n $(JOBS) $(PYTEST_ARGS) tests/end_to_end docs README.md
+	$(RUN) -m pytest $(SHARED) -m slow $(PYTEST_ARGS) tests/unit tests/contract tests/property tests/reference
+	$(RUN) -m pytest $(SHARED) $(PYTEST_ARGS) tests/end_to_end docs README.md
 
 browser: $(STAMP)  ## what tests of the report need: Debian's chromium (as root) and axe-core
 	command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-liberation > /dev/null; }
@@ -74,17 +78,21 @@ format: $(STAMP)  ## rewrite the sources in the project's format
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# What other versions of the dependencies do not change, or what other tests see: docs/decisions.md.
+NOT_LOWEST = $(filter-out %fuzz.py %weights.py,$(wildcard tests/property/test_*.py)) tests/contract/test_layers.py tests/contract/test_one_name.py \
+  $(patsubst %,tests/unit/test_%.py,budget clean docs edits faults files forged_runs hardening lab order prose public_api threats tools)
 test-lowest:  ## the tests against the lowest supported versions of the dependencies
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python -m pip install --quiet -r requirements/lowest.txt
 	PATH="$(CURDIR)/.venv-lowest/bin:$$PATH" .venv-lowest/bin/python -m pip install --quiet --no-deps --no-build-isolation .
-	.venv-lowest/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" tests/unit tests/contract tests/property src/grampus
+	.venv-lowest/bin/python -m pytest -q $(SHARED) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" $(addprefix --ignore=,$(NOT_LOWEST)) \
+	  tests/unit tests/contract tests/property src/grampus
 
 test-core:  ## the tests without extras: those that need one skip and say so
 	$(PYTHON) -m venv .venv-core
 	.venv-core/bin/python -m pip install --quiet --require-hashes -r requirements/core.lock
 	PATH="$(CURDIR)/.venv-core/bin:$$PATH" .venv-core/bin/python -m pip install --quiet --no-deps --no-build-isolation .
-	GRAMPUS_REQUIRE_ALL= .venv-core/bin/python -m pytest -q -n $(JOBS) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" \
+	GRAMPUS_REQUIRE_ALL= .venv-core/bin/python -m pytest -q $(SHARED) -p no:cacheprovider $(PYTEST_ARGS) -m "not slow" \
 	  $(or $(TESTS),tests/unit tests/contract tests/property src/grampus)
 
 # Per cent of lines and of branches that tests must reach, of Python and of C++.
