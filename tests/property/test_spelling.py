@@ -1,4 +1,4 @@
-"""The kernel language: round trips over thousands of generated kernels, and what is malformed is pointed at."""
+"""The kernel language: round trips over hundreds of generated kernels, and what is malformed is pointed at."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def expressions():
     return st.recursive(plain, larger, max_leaves=6)
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=500)
 @given(expressions())
 def test_expressions_round_trip(kernel):
     spelling = str(kernel)
@@ -105,18 +105,12 @@ def test_expressions_round_trip(kernel):
     assert pickle.loads(pickle.dumps(kernel)) == kernel
 
 
-@settings(max_examples=1000)
-@given(kernels())
-def test_round_trip(kernel):
-    again = parse_kernel(str(kernel))
-    assert again == kernel
-    assert str(again) == str(kernel)
-    assert hash(again) == hash(kernel)
-
-
+@settings(max_examples=200)
 @given(kernels())
 def test_white_space_is_free_and_kernels_pickle(kernel):
-    assert parse_kernel("  " + str(kernel).replace("|", " \n| ").replace("(", " ( ").replace(",", " , ")) == kernel
+    again = parse_kernel("  " + str(kernel).replace("|", " \n| ").replace("(", " ( ").replace(",", " , "))
+    assert again == kernel
+    assert (str(again), hash(again)) == (str(kernel), hash(kernel))
     assert pickle.loads(pickle.dumps(kernel)) == kernel
     assert parse_kernel(kernel) is kernel
 

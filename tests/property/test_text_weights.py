@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import product
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from grampus.text import Corpus, Terms, Texts, Weighting
 from grampus.text.terms.weighting import GLOBAL, LOCAL, NORMALISATION
 
 words = st.sampled_from(["whale", "bird", "song", "the", "deep", "sea", "été", "x", "a_b"])
+CODES = ["".join(code) for code in product(LOCAL, GLOBAL, NORMALISATION)]
 documents = st.lists(st.lists(words, max_size=8).map(" ".join), min_size=1, max_size=12)
 
 
@@ -25,11 +27,9 @@ def test_shuffled_documents_have_the_same_weights(texts, random, low, width):
     options = {"ngram_range": (1, width), "min_df": low}
     counts = Terms(**options).fit_transform(texts)
     shuffled = Terms(**options).fit_transform([texts[place] for place in order])
-    for local in LOCAL:
-        for weight in GLOBAL:
-            code = f"{local}{weight}{random.choice(list(NORMALISATION))}"
-            expected = Weighting(code).fit_transform(counts)[order]
-            assert (Weighting(code).fit_transform(shuffled) != expected).nnz == 0, code
+    for code in random.sample(CODES, 10):
+        expected = Weighting(code).fit_transform(counts)[order]
+        assert (Weighting(code).fit_transform(shuffled) != expected).nnz == 0, code
 
 
 @given(st.lists(st.text(max_size=20), max_size=20), st.randoms(use_true_random=False))

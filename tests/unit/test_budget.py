@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from functools import partial
 
 import numpy as np
@@ -14,7 +13,7 @@ from grampus import PDDP, KernelKMeans
 from grampus.cluster import kernel_kmeans, pddp
 from grampus.gram import FunctionGram, Gram, LinearGram, centre, empirical_map, normalise, nystrom, principal
 from grampus.kernels import parse_kernel
-from tests.timing import no_slower
+from tests.timing import no_slower, soon
 
 N = 300
 CHAINS = {
@@ -48,7 +47,7 @@ class Counted:
 
     def __call__(self, a, b):
         self.entries += len(a) * len(b)
-        return np.exp(-((a[:, None] - b[None]) ** 2).sum(axis=2) / 20)
+        return np.exp(-sum((x[:, None] - y) ** 2 for x, y in zip(a.T, b.T, strict=True)) / 20)
 
     def gram(self, x):
         return FunctionGram(self, x, lambda a: np.ones(len(a)))
@@ -134,11 +133,9 @@ def test_the_whole_of_a_map_is_no_cube_of_function_calls():
 def test_twelve_maps_on_twelve_texts_take_no_time(kernel):
     texts = [f"{'whale' * (i % 3)} {'bird' * (i % 4)} {i}" for i in range(12)]
     rows = texts if kernel.startswith("spectrum") else np.abs(points(12))
-    gram = parse_kernel(kernel).gram(rows)
-    start = time.process_time()
-    gram = parse_kernel(kernel + 12 * "|map").gram(rows)
-    gram.dense()
-    gram @ np.ones((12, 3))
-    KernelKMeans(2, kernel=kernel + 12 * "|map", random_state=0).fit(rows)
-    PDDP(2, kernel=kernel + 12 * "|map").fit(rows)
-    assert time.process_time() - start < 1.0
+    with soon(1):
+        gram = parse_kernel(kernel + 12 * "|map").gram(rows)
+        gram.dense()
+        gram @ np.ones((12, 3))
+        KernelKMeans(2, kernel=kernel + 12 * "|map", random_state=0).fit(rows)
+        PDDP(2, kernel=kernel + 12 * "|map").fit(rows)

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import os
-import threading
 
 import pytest
 
 from grampus._files import open_regular
+from tests import timing
 
 
 def refusal(path, **options):
     """Return why a file is refused; fail if opening it waits."""
-    found = []
-
-    def attempt():
-        try:
-            open_regular(path, **options).close()
-        except OSError as error:
-            found.append(error)
-
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert found
-    assert found[0].filename == os.fspath(path)
-    return found[0].strerror
+    found = timing.refusal(open_regular, path, **options)
+    assert isinstance(found, OSError)
+    assert found.filename == os.fspath(path)
+    return found.strerror
 
 
 def test_a_regular_file_is_opened(tmp_path):

@@ -31,7 +31,8 @@ def any_size(monkeypatch):
 
 
 @pytest.mark.usefixtures("any_size")
-def test_a_row_runs_leaves_the_checkout_clean_and_is_not_run_again(tmp_path, capsys):
+def test_a_row_runs_leaves_the_checkout_clean_is_not_run_again_and_is_saved(tmp_path, capsys, monkeypatch):
+    store(replace(LINES, name="older"), Record("done", "1 s"), tmp_path / "saved")
     before, folders = git_status(), {"scratch": tmp_path / "scratch", "results": tmp_path / "kept"}
     assert command.main(["promises", "--only", "code-lines"], **folders) == 0
     assert git_status() == before
@@ -45,23 +46,15 @@ def test_a_row_runs_leaves_the_checkout_clean_and_is_not_run_again(tmp_path, cap
     assert load(LINES, folders["scratch"]) == record
     command.main(["promises", "--only", "code-lines", "--list"], **folders)
     assert "current" in capsys.readouterr().out.splitlines()[-1]
-
-
-@pytest.mark.usefixtures("any_size")
-def test_saving_copies_results_and_page_and_keeps_the_others(tmp_path):
-    store(replace(LINES, name="older"), Record("done", "1 s"), tmp_path / "kept")
-    folders = {"scratch": tmp_path / "scratch", "results": tmp_path / "kept"}
-    assert command.main(["promises", "--only", "code-lines", "--save"], **folders) == 0
-    assert sorted(records("promises", tmp_path / "kept")) == ["code-lines", "older"]
-    assert load(LINES, tmp_path / "kept") == load(LINES, tmp_path / "scratch")
-    assert (tmp_path / "kept" / "promises.md").exists()
-    assert [path.name for path in (tmp_path / "kept").iterdir() if path.is_dir()] == []
-
-
-def test_a_row_that_fails_makes_the_command_fail(tmp_path, monkeypatch):
+    saved = tmp_path / "saved"
+    assert command.main(["promises", "--only", "code-lines", "--save"], scratch=folders["scratch"], results=saved) == 0
+    assert sorted(records("promises", saved)) == ["code-lines", "older"]
+    assert load(LINES, saved) == record
+    assert (saved / "promises.md").exists()
+    assert [path.name for path in saved.iterdir() if path.is_dir()] == []
     strict = Condition("code-lines-lab", "lab", "below", 0.0)
     monkeypatch.setattr(command, "conditions", lambda: {**conditions(), "code-lines-lab": strict})
-    assert command.main(["promises", "--only", "code-lines"], scratch=tmp_path, results=tmp_path / "kept") == 1
+    assert command.main(["promises", "--only", "code-lines"], **folders) == 1
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mailbox
 import random
-import time
 from email.message import EmailMessage
 
 import pytest
@@ -16,6 +15,7 @@ from grampus.text.readers import READERS
 from grampus.text.readers.html import extract_html
 from grampus.text.readers.lines import guess_split
 from grampus.text.readers.markup import read_latex, read_markdown, read_rst, read_subtitles
+from tests.timing import soon
 
 PAGE = """<!DOCTYPE html><html><head><meta charset="iso-8859-1"><title>Whales &amp; men</title>
 <meta name="date" content="2024-06-06"><style>p { color: red }</style><script>var p = "<p>no</p>";</script></head>
@@ -159,9 +159,8 @@ def test_odd_tags_are_read_as_browsers_do():
     ['<a ">"\'', "<!--", "<a", "<script>", "</p", "<p ", "<![CDATA[", "&#", "<div>", '<a b="', "<b></i>", "<title>"],
 )
 def test_broken_pages_take_linear_time(unit):
-    start = time.process_time()
-    extract_html(unit * 100_000)
-    assert time.process_time() - start < 5
+    with soon(5):
+        extract_html(unit * 100_000)
 
 
 @pytest.mark.parametrize(
@@ -175,9 +174,8 @@ def test_broken_pages_take_linear_time(unit):
     ],
 )  # fmt: skip
 def test_broken_marks_take_linear_time(read, unit):
-    start = time.process_time()
-    read(unit * (400_000 // len(unit)) + "x")
-    assert time.process_time() - start < 5
+    with soon(5):
+        read(unit * (400_000 // len(unit)) + "x")
 
 
 ENDLESS = [
@@ -189,9 +187,8 @@ ENDLESS = [
 
 @pytest.mark.parametrize("header", ENDLESS)
 def test_endless_headers_take_linear_time(tmp_path, header):
-    start = time.process_time()
-    read_corpus(write(tmp_path, "x.eml", header + b"\nX: y\n\nwhales"))
-    assert time.process_time() - start < 5
+    with soon(5):
+        read_corpus(write(tmp_path, "x.eml", header + b"\nX: y\n\nwhales"))
 
 
 # ---- mail ---------------------------------------------------------------------------------------------------

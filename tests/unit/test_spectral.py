@@ -524,12 +524,12 @@ def test_single_precision_keeps_the_partition():
 
 @pytest.mark.skipif(not memory.available(), reason="measured through Linux's process files")
 def test_terms_need_no_matrix():
-    """20,000 documents: n² would be 3.2 GB."""
+    """8,000 documents: n² would be 512 MB."""
     setup = """
         import numpy as np, scipy.sparse as sp
         from grampus import SpectralKMeans
         rng = np.random.default_rng(0)
-        n, m, row = 20_000, 5_000, 40
+        n, m, row = 8_000, 5_000, 40
         group = rng.integers(0, 5, n)
         columns = np.where(rng.random((n, row)) < 0.6, 1000 * group[:, None] + rng.integers(0, 1000, (n, row)),
                            rng.integers(0, m, (n, row)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
-import time
 import tracemalloc
 
 import numpy as np
@@ -19,6 +18,7 @@ from grampus.kernels.string import matching
 from grampus.text import Corpus
 from tests import memory
 from tests.reference import naive_strings as naive
+from tests.timing import soon
 
 SPELLINGS = [
     "spectrum(4)",
@@ -124,16 +124,15 @@ DOCUMENTS = ["abc", "abd", "", "abcabc"]
 @pytest.mark.parametrize("length", [7, 2**40, 10**20, 10**400])
 def test_lengths_beyond_every_document(length):
     """Exact lengths find nothing; bounds bound nothing; neither takes time or memory."""
-    start = time.perf_counter()
     for kernel in (Spectrum(length), String(length, decay=1.0), Subsequence(length)):
-        gram = kernel.gram(DOCUMENTS)
+        with soon():
+            gram = kernel.gram(DOCUMENTS)
         assert not gram.dense().any()
         cross, own = kernel.extend(["abcab"], gram)
         assert not cross.any()
         assert not own.any()
     for kernel, same in ((BoundRange(length), BoundRange(6)), (FullString(length), FullString(6))):
         np.testing.assert_array_equal(kernel.gram(DOCUMENTS).dense(), same.gram(DOCUMENTS).dense())
-    assert time.perf_counter() - start < 60  # it ends
 
 
 def test_a_new_string_longer_than_the_fitted_ones():
@@ -218,10 +217,9 @@ def test_all_long_runs_of_one_character():
 
 def test_a_million_documents_of_one_character():
     documents = [chr(97 + i % 26) for i in range(10**6)]
-    start = time.perf_counter()
-    gram = parse_kernel("spectrum(1)|normalise").gram(documents)
-    product = gram @ np.ones(10**6)
-    assert time.perf_counter() - start < 300  # it ends
+    with soon():
+        gram = parse_kernel("spectrum(1)|normalise").gram(documents)
+        product = gram @ np.ones(10**6)
     assert product[0] == pytest.approx(38462)
     assert product[25] == pytest.approx(38461)
     assert gram.source.rows.nnz == 10**6
@@ -348,7 +346,7 @@ def test_spectrum_equals_counted_substrings(corpora):
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.metrics.pairwise import cosine_similarity
 
-    texts = read(corpora, "bbcsport")
+    texts = read(corpora, "bbcsport")[::4]
     counts = CountVectorizer(analyzer=lambda s: [s[i : i + 4] for i in range(len(s) - 3)]).fit_transform(texts)
     ours = parse_kernel("spectrum(4)|normalise").gram(texts).dense()
     np.testing.assert_allclose(ours, cosine_similarity(counts), rtol=0, atol=1e-12)

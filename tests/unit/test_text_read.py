@@ -13,8 +13,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import threading
-import time
 import warnings
 from dataclasses import replace
 from datetime import datetime
@@ -27,6 +25,7 @@ from grampus.text import Corpus, CorpusWarning, Document, ReadLimits, ReadOption
 from grampus.text.readers import tables
 from grampus.text.readers.folder import _iso_time
 from tests.fuzz import write_bomb
+from tests.timing import refusal, soon
 
 RECORDS = [
     {"id": "w", "text": "whale song", "label": "sea", "title": "Whale", "date": "2020-01-02"},
@@ -473,8 +472,9 @@ def test_the_values_of_a_database_share_an_encoding(tmp_path):
 
 @pytest.mark.parametrize("order", ["le", "be"])
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32"])
-def test_a_stated_byte_order_outlives_a_broken_unit(tmp_path, encoding, order):
-    text = "größer\n" * 40_000
+def test_a_stated_byte_order_outlives_a_broken_unit(tmp_path, encoding, order, monkeypatch):
+    monkeypatch.setattr("grampus.text.readers.streams._CHUNK", 512)
+    text = "größer\n" * 400
     half = f"\ufeff{text}".encode(f"{encoding}-{order}")
     lone = "\ud800".encode(f"{encoding}-{order}", "surrogatepass")
     path = tmp_path / "x.txt"
@@ -482,7 +482,7 @@ def test_a_stated_byte_order_outlives_a_broken_unit(tmp_path, encoding, order):
     with pytest.warns(CorpusWarning, match="became U\\+FFFD"):
         corpus = read_corpus(path, options=ReadOptions(encoding=encoding))
     assert corpus[-1].text == "größer"
-    assert len(corpus) == 80_000
+    assert len(corpus) == 800
     path.write_bytes("größer".encode(f"{encoding}-le"))
     assert read_corpus(path, options=ReadOptions(encoding=encoding))[0].text == "größer"
 
@@ -660,19 +660,15 @@ def test_a_long_line_without_an_end_is_quick(tmp_path, name):
     """No reader looks at a piece of the file more than a few times."""
     path = tmp_path / name
     path.write_bytes(b"x" * (8 << 20))
-    start = time.perf_counter()
-    with pytest.raises(CorpusError):
+    with soon(), pytest.raises(CorpusError):
         read_corpus(path, options=limited(max_document_bytes=4 << 20))
-    assert time.perf_counter() - start < 60  # it ends
 
 
 @pytest.mark.parametrize("name", ["x.jsonl.gz", "x.csv.gz", "x.json.gz", "x.txt.gz"])
 def test_a_decompression_bomb_is_refused(tmp_path, name):
     write_bomb(tmp_path / name, 1 << 30)
-    start = time.perf_counter()
-    with pytest.raises(CorpusError, match="must not expand more than 200 times when it is read"):
+    with soon(), pytest.raises(CorpusError, match="must not expand more than 200 times when it is read"):
         read_corpus(tmp_path / name)
-    assert time.perf_counter() - start < 60  # it ends
 
 
 def test_a_bomb_in_a_folder_is_left_out(tmp_path):
@@ -736,19 +732,9 @@ def test_an_open_file_that_turns_out_damaged(packer, opener):
 
 def test_a_fifo_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "x.jsonl")
-    found = []
-
-    def attempt():
-        try:
-            read_corpus(tmp_path / "x.jsonl")
-        except CorpusError as error:
-            found.append(str(error))
-
-    thread = threading.Thread(target=attempt, daemon=True)
-    thread.start()
-    thread.join(10)
-    assert found
-    assert "must be a readable file (not a regular file but a device" in found[0]
+    error = refusal(read_corpus, tmp_path / "x.jsonl")
+    assert isinstance(error, CorpusError)
+    assert "must be a readable file (not a regular file but a device" in str(error)
 
 
 # ---- parameters and progress --------------------------------------------------------------------------------
