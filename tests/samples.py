@@ -195,9 +195,6 @@ def pdf(
     start = len(out)
     out += b"xref\n0 %d\n0000000000 65535 f \n" % (len(objects) + 1) + b"".join(b"%010d 00000 n \n" % p for p in places)
     out += b"trailer<</Size %d/Root %d 0 R/Info %d 0 R>>\nstartxref\n%d\n%%%%EOF\n" % (
-        len(objects) + 1,
-        catalog,
-        info,
-        start,
-    )
+        len(objects) + 1, catalog, info, start,
+    )  # fmt: skip
     return bytes(out)

@@ -82,13 +82,8 @@ def test_edits_of_every_level_are_applied_again(page, chrome, tmp_path):
     saved(page, tmp_path, "edits.json")
     run.save(tmp_path / "run")
     words = [
-        "report",
-        str(tmp_path / "run"),
-        "--edits",
-        str(tmp_path / "edits.json"),
-        "--out",
-        str(tmp_path / "b.html"),
-    ]
+        "report", str(tmp_path / "run"), "--edits", str(tmp_path / "edits.json"), "--out", str(tmp_path / "b.html"),
+    ]  # fmt: skip
     done = subprocess.run([sys.executable, "-m", "grampus", *words], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     chrome.open(tmp_path / "b.html")

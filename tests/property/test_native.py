@@ -16,7 +16,6 @@ from grampus.errors import InputError
 from tests.reference import textbook_kmeans
 
 TIE = 1e-12
-BITS = st.sampled_from([np.random.PCG64, np.random.MT19937])
 KINDS = {
     "clouds": lambda rng, n, m: rng.normal(size=(n, m)) + 3.0 * rng.normal(size=(5, m))[rng.integers(0, 5, n)],
     "grid": lambda rng, n, m: rng.integers(0, 3, size=(n, m)).astype(float),  # copies and exact ties

@@ -146,13 +146,9 @@ KINDS = {
 
 @settings(max_examples=50, deadline=None)
 @given(
-    st.integers(0, 2**32 - 1),
-    st.sampled_from(sorted(KINDS)),
-    st.sampled_from([4, 60, 500]),
-    st.sampled_from([1, 2, 30]),
-    st.sampled_from([1, 3]),
-    st.booleans(),
-)
+    st.integers(0, 2**32 - 1), st.sampled_from(sorted(KINDS)), st.sampled_from([4, 60, 500]),
+    st.sampled_from([1, 2, 30]), st.sampled_from([1, 3]), st.booleans(),
+)  # fmt: skip
 def test_neighbours_of_dense_rows_are_those_of_all_products(seed, kind, n, m, p, by_distance):
     rows = KINDS[kind](np.random.default_rng(seed), n, m)
     own = np.einsum("ij,ij->i", rows, rows)

@@ -372,20 +372,9 @@ def screen_sparse(indptr, indices, data, n, k, stride, table, figures, labels, l
         columns, values = row(indptr, indices, data, None, i)
         sums = values @ table[columns, :k]
         settle(
-            sums,
-            len(columns),
-            i,
-            figures,
-            labels,
-            lengths,
-            diagonal,
-            weights,
-            screen,
-            outside,
-            following,
-            doubtful,
+            sums, len(columns), i, figures, labels, lengths, diagonal, weights, screen, outside, following, doubtful,
             doubts,
-        )
+        )  # fmt: skip
 
 
 def screen_dense(sums, first, count, entries, k, stride, left, right, figures, labels, lengths, diagonal, *rest):

@@ -16,14 +16,10 @@ needs_data = pytest.mark.usefixtures("corpora")
 @pytest.mark.parametrize(
     ("name", "documents", "classes"),
     [
-        ("bbc", 2225, 5),
-        ("bbcsport", 737, 5),
-        ("classic3", 3891, 3),
-        ("ng3", 2900, 3),
-        ("ng17-19", 2625, 3),
+        ("bbc", 2225, 5), ("bbcsport", 737, 5), ("classic3", 3891, 3), ("ng3", 2900, 3), ("ng17-19", 2625, 3),
         ("cstr", 475, 4),
     ],
-)
+)  # fmt: skip
 def test_sets_of_dominance(name, documents, classes):
     found = data.documents(name)
     assert found.x.shape[0] == len(found.labels) == documents

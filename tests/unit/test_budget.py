@@ -15,7 +15,7 @@ from grampus.gram import FunctionGram, Gram, LinearGram, centre, empirical_map, 
 from grampus.kernels import parse_kernel
 from tests.timing import no_slower, soon
 
-N = 300
+N = 240
 CHAINS = {
     "plain": lambda gram: gram,
     "map": empirical_map,

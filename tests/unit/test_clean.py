@@ -165,23 +165,10 @@ def test_what_was_dropped_is_counted():
 @pytest.mark.parametrize(
     "piece",
     [
-        "<a ",
-        "&",
-        "@",
-        "a@b.",
-        "From: x\n",
-        "<!--",
-        "<script>",
-        ".ig\n",
-        "> ",
-        "begin 644 x\n",
-        "--\n",
-        "lt href ",
-        ".SH\n",
-        "\\f",
-        ":",
+        "<a ", "&", "@", "a@b.", "From: x\n", "<!--", "<script>", ".ig\n", "> ", "begin 644 x\n", "--\n", "lt href ",
+        ".SH\n", "\\f", ":",
     ],
-)
+)  # fmt: skip
 def test_hostile_texts_take_linear_time(piece, size):
     text = piece * (size // len(piece))
     assert isinstance(CLEAN(".TH X 1\n.SH\n</b>" + text), str)

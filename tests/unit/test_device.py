@@ -269,14 +269,11 @@ def test_rows_are_computed_again_where_the_matrix_does_not_fit(monkeypatch):
     [
         (1000, LinearGram(counts()), 4, r"feature matrix of 60 documents .* About \d documents fit"),
         (
-            16_000,
-            DenseGram(points() @ points().T),
-            40,
-            r"One start with 40 clusters .* At most 26 clusters fit",
+            16_000, DenseGram(points() @ points().T), 40, r"One start with 40 clusters .* At most 26 clusters fit",
         ),
         (1500, DenseGram(points() @ points().T), 40, r"At most 3 documents fit"),
     ],
-)
+)  # fmt: skip
 def test_too_little_memory_says_what_would_fit(monkeypatch, memory, gram, k, words):
     small = standin.library(memory=memory)
     monkeypatch.setattr(card, "_library", lambda: small)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import io
-import json
 import re
 import shutil
+from operator import setitem
 from pathlib import Path
 
 import numpy as np
@@ -15,33 +14,12 @@ import pytest
 
 from grampus import DocumentClusterer
 from grampus.errors import GrampusError, RunError
-from grampus.persist import Run, compare_runs, folder
+from grampus.persist import Run, compare_runs
 from grampus.report import report_html
 from tests.forge import draw_change, write_forged
 from tests.runs import small_run
 
 NEWEST = Path(__file__).parents[1] / "golden" / "run-2"
-
-
-def forged(place, change):
-    """Write a run whose hashes are right, after `change` has had its way with the manifest and the arrays."""
-    shutil.rmtree(place, ignore_errors=True)
-    shutil.copytree(NEWEST, place)
-    manifest = json.loads((place / "manifest.json").read_bytes())
-    manifest.pop("sha256")
-    arrays = {name: np.load(place / entry["file"]) for name, entry in manifest["arrays"].items()}
-    change(manifest, arrays)
-    for name, content in arrays.items():
-        data = content
-        if not isinstance(content, bytes):
-            stream = io.BytesIO()
-            np.save(stream, content)
-            data = stream.getvalue()
-        digest = hashlib.sha256(data).hexdigest()
-        manifest["arrays"][name] = {"file": f"{name}-{digest[:16]}.npy", "sha256": digest}
-        (place / manifest["arrays"][name]["file"]).write_bytes(data)
-    (place / "manifest.json").write_bytes(folder._encode(manifest))
-    return place
 
 
 def put(path, value):
@@ -58,7 +36,7 @@ def put(path, value):
 
 
 def array(name, value):
-    return lambda manifest, arrays: arrays.update({name: value})
+    return lambda manifest, arrays: setitem(arrays, name, value)
 
 
 def header(shape, descr="<i4", data=b""):
@@ -283,7 +261,7 @@ FORGERIES = {
     ],
 )
 def test_a_forged_run_is_refused_with_its_field(tmp_path, field, change):
-    place = forged(tmp_path / "run", change)
+    place = write_forged(NEWEST, tmp_path / "run", change)
     with pytest.raises(RunError, match="not as it was written" if field == "schema" else field) as caught:
         Run.load(place)
     assert str(place) in str(caught.value)
@@ -292,7 +270,7 @@ def test_a_forged_run_is_refused_with_its_field(tmp_path, field, change):
 
 def test_there_are_many_forgeries_and_an_honest_one_loads(tmp_path):
     assert sum(map(len, FORGERIES.values())) >= 60
-    honest = Run.load(forged(tmp_path / "run", lambda manifest, arrays: None))
+    honest = Run.load(write_forged(NEWEST, tmp_path / "run", lambda manifest, arrays: None))
     assert report_html(honest) == report_html(Run.load(NEWEST))
 
 
@@ -306,88 +284,25 @@ def test_a_manifest_that_is_deep_or_not_finite_is_refused(tmp_path):
             Run.load(place)
 
 
-STRANGE = (
-    None,
-    True,
-    -1,
-    0,
-    1,
-    2,
-    7,
-    10**9,
-    0.5,
-    -0.5,
-    1e300,
-    "",
-    "x",
-    WICKED,
-    [],
-    {},
-    [0],
-    [-1],
-    [[]],
-    ["a", 1],
-    {"a": 1},
-)
-
-
-def places(value, path=()):
-    """Yield the path of every value of a manifest."""
-    yield path
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in inside:
-        yield from places(item, (*path, key))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(4))
-def test_random_forgeries_are_refused_or_harmless(tmp_path, seed):
-    """Whatever one or two fields hold, a run is refused with the folder's name, or can be shown, compared and used."""
-    rng = np.random.default_rng(seed)
-    manifest = json.loads((NEWEST / "manifest.json").read_bytes())
-    paths = [("run", *path) for path in places(manifest["run"]) if path]
-    names = sorted(manifest["arrays"])
-    refused = 0
-    for _ in range(60):
-        changes = []
-        for _ in range(int(rng.integers(1, 3))):
-            if rng.random() < 0.75:
-                changes.append(put(paths[rng.integers(len(paths))], STRANGE[rng.integers(len(STRANGE))]))
-            else:
-                kind = rng.choice(["int32", "float32", "float64", "int64", "uint8", "bool"])
-                shape = ((5,), (5, 2), (), (1, 2), (0,), (6,), (5, 5))[rng.integers(7)]
-                changes.append(array(names[rng.integers(len(names))], rng.integers(-2, 7, shape).astype(kind)))
-        try:
-            place = forged(tmp_path / "run", both(*changes))
-        except (KeyError, TypeError, IndexError):  # the second change has no place after the first
-            continue
-        try:
-            run = Run.load(place)
-        except RunError as error:
-            assert str(place) in str(error)  # noqa: PT017
-            refused += 1
-            continue
-        report_html(run)
-        compare_runs(run, small_run())
-        with contextlib.suppress(GrampusError):
-            DocumentClusterer.of_run(run)
-    assert refused > 20
-
-
 FIELD = r"provenance|documents|evidence|layout|model|edits|history|manifest|array|field"
 
 
-def test_drawn_forgeries_are_refused_with_a_field_or_harmless(tmp_path):
-    """A few of those that ``python -m lab promises --only forged`` draws."""
+@pytest.mark.parametrize("first", range(0, 200, 50))
+def test_drawn_forgeries_are_refused_with_a_field_or_harmless(tmp_path, first):
+    """A few of those that ``python -m lab promises --only forged`` draws: what is not refused can be shown and used."""
     refused = 0
-    for seed in range(40):
+    for seed in range(first, first + 50):
         kind, change = draw_change(seed)
         place = write_forged(NEWEST, tmp_path / "run", change)
         try:
             run = Run.load(place)
         except RunError as error:
             assert re.search(FIELD, str(error))  # noqa: PT017
+            assert str(place) in str(error)  # noqa: PT017
             refused += 1
             continue
         assert report_html(run), kind
+        compare_runs(run, small_run())
+        with contextlib.suppress(GrampusError):
+            DocumentClusterer.of_run(run)
     assert refused > 20

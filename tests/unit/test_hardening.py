@@ -31,16 +31,11 @@ def run(*words):
 @pytest.mark.parametrize(
     "text",
     [
-        "postgres://me:hunter2@db/x",
-        "select 1 /* password=hunter2 */",
-        "PASSWORD = 'hunter2'",
-        '{"api_key": "hunter2"}',
-        "https://host/?token=hunter2&page=3",
-        "aws_secret_access_key: hunter2",
-        "Pwd=hunter2;Uid=me",
-        "mysql://hunter:hunter2@h",
+        "postgres://me:hunter2@db/x", "select 1 /* password=hunter2 */", "PASSWORD = 'hunter2'",
+        '{"api_key": "hunter2"}', "https://host/?token=hunter2&page=3", "aws_secret_access_key: hunter2",
+        "Pwd=hunter2;Uid=me", "mysql://hunter:hunter2@h",
     ],
-)
+)  # fmt: skip
 def test_secrets_are_masked(text):
     assert "hunter2" not in masked(text)
     assert "***" in masked(text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -430,9 +429,7 @@ def test_a_cluster_that_stays_empty_leaves_no_hole():
 
     x = np.repeat(np.eye(4), 6, axis=0)
     labels = np.repeat([0, 1, 3, 4], 6)  # nothing in 2
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = partitions(LinearGram(x), labels, {"coarse": 2, "middle": 5}, 0)
+    found = partitions(LinearGram(x), labels, {"coarse": 2, "middle": 5}, 0)
     assert len(np.unique(found["coarse"])) == 2
 
 

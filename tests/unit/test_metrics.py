@@ -15,16 +15,9 @@ from grampus.metrics import ContingencyTable, contingency_table, ensemble
 from tests.timing import soon
 
 TWO_ARGUMENTS = [
-    metrics.accuracy,
-    metrics.ari,
-    metrics.cluster_entropy,
-    metrics.error_rate,
-    metrics.nmi,
-    metrics.precision,
-    metrics.purity,
-    metrics.recall,
-    metrics.variation_of_information,
-]
+    metrics.accuracy, metrics.ari, metrics.cluster_entropy, metrics.error_rate, metrics.nmi, metrics.precision,
+    metrics.purity, metrics.recall, metrics.variation_of_information,
+]  # fmt: skip
 
 # Gkotsopoulou & Monge, table 1, column "spectral": one cluster took nearly everything.
 SPECTRAL = [[373, 0, 1], [262, 7, 2], [112, 0, 0]]

@@ -32,13 +32,8 @@ MODELS = {
     "neighbours": ("circle line", lambda kernel: SpectralKMeans(4, kernel=kernel, n_neighbors=4, random_state=0)),
 }
 KERNELS = (
-    "cosine",
-    "gaussian(1)",
-    "linear|principal(3)",
-    "gaussian(1)|nystrom(8)",
-    "gaussian(1)|centre",
-    "gaussian(1)|map",
-)
+    "cosine", "gaussian(1)", "linear|principal(3)", "gaussian(1)|nystrom(8)", "gaussian(1)|centre", "gaussian(1)|map",
+)  # fmt: skip
 # Of every three cases one, so that every two of model, data and kernel meet.
 CASES = [
     (model, data, kernel)

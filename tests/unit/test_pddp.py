@@ -22,19 +22,9 @@ from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, FunctionGram, LinearGram, centre, eigenpairs, empirical_map, normalise
 from grampus.kernels import parse_kernel
 from tests import memory
+from tests.estimators import expected_failures, texts_like
 
-
-def texts_like(n=300, m=90, seed=0):
-    """Sparse rows in three groups, with copies and an empty one."""
-    rng = np.random.default_rng(seed)
-    group = rng.integers(0, 3, n)
-    rate = 0.05 + 0.4 * (np.arange(m) // (m // 3) == group[:, None])
-    x = rng.poisson(rate).astype(float)
-    x[1], x[2] = x[0], 0.0
-    return sp.csr_array(x)
-
-
-X = texts_like()
+X = texts_like(300, 90)
 KERNELS = ["linear", "cosine", "gaussian(4)", "polynomial(2)", "linear|normalise(1)", "cosine|shift", "cosine|centre"]
 CUTS = ["zero", "full", "projection"]
 
@@ -72,20 +62,16 @@ def test_bad_parameters(arguments, message):
         pddp(LinearGram(X), given.pop("n_clusters"), **given)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"n_clusters": 301}, "between 1 and 300"),
-        ({"n_init": 0}, "n_init must be at least 1"),
-        ({"init": "pca"}, "init must be one of 'random'"),
-        ({"choose": "depth"}, "choose must be one of"),
-        ({"random_state": "seed"}, "random_state"),
-    ],
-)
-def test_bad_parameters_of_bisecting(arguments, message):
-    given = {"n_clusters": 3, **arguments}
-    with pytest.raises(InputError, match=message):
-        bisecting_kernel_kmeans(LinearGram(X), given.pop("n_clusters"), **given)
+def test_bad_parameters_of_bisecting():
+    for k, given, message in (
+        (301, {}, "between 1 and 300"),
+        (3, {"n_init": 0}, "n_init must be at least 1"),
+        (3, {"init": "pca"}, "init must be one of 'random'"),
+        (3, {"choose": "depth"}, "choose must be one of"),
+        (3, {"random_state": "seed"}, "random_state"),
+    ):
+        with pytest.raises(InputError, match=message):
+            bisecting_kernel_kmeans(LinearGram(X), k, **given)
 
 
 GROWERS = {
@@ -514,12 +500,8 @@ def test_a_tree_as_text_draws_its_branches():
              Outline("a", 1, 0.0, ()), Outline("b", 2, 1.5, ())]  # fmt: skip
     lines = [line.partition("]")[0] for line in render_outline(nodes).splitlines()]
     assert [line[: line.index("[") if "[" in line else 4] for line in lines] == [
-        "",
-        "├── ",
-        "│   ├── ",
-        "│   └── ",
-        "└── ",
-    ]
+        "", "├── ", "│   ├── ", "│   └── ", "└── ",
+    ]  # fmt: skip
     assert lines[2:] == ["│   ├── [a", "│   └── [b", "└── [c"]
 
 
@@ -594,15 +576,6 @@ def test_splits_tell_how_they_came_about():
 
 
 # -- the estimators --------------------------------------------------------------------------------------------------
-
-
-def expected_failures(estimator):
-    if estimator.kernel != "precomputed":
-        return {}
-    return {
-        "check_clustering": "fits vectors where a precomputed kernel needs a square matrix",
-        "check_clustering(readonly_memmap=True)": "fits vectors where a precomputed kernel needs a square matrix",
-    }
 
 
 @parametrize_with_checks(

@@ -14,7 +14,6 @@ from grampus import _draw, choose_k, choose_levels, plots
 from grampus.cluster import History, Runs, bisecting_kernel_kmeans, kernel_kmeans, pddp, spectral_kmeans
 from grampus.errors import InputError, MissingExtraError
 from grampus.gram import DenseGram, LinearGram, centre, eigenvalues, power, shift
-from grampus.kernels import parse_kernel
 from grampus.metrics import contingency_table
 from grampus.persist import Choice
 from grampus.plots import _axes
@@ -172,13 +171,9 @@ def test_the_histogram_counts_every_member(gram):
 
 def test_the_chart_of_k():
     found = SimpleNamespace(
-        ks=(2, 3, 5),
-        mean=np.array([0.4, 0.8, 0.7]),
-        standard_error=np.full(3, 0.05),
-        best=3,
-        ranking=(3, 5, 2),
+        ks=(2, 3, 5), mean=np.array([0.4, 0.8, 0.7]), standard_error=np.full(3, 0.05), best=3, ranking=(3, 5, 2),
         plausible=(3, 5),
-    )
+    )  # fmt: skip
     ax = plots.k_chart(found)
     assert ax.lines[0].get_xydata().tolist() == [[2, 0.4], [3, 0.8], [5, 0.7]]
     chosen = next(line for line in ax.lines if len(line.get_xdata()) == 1)
@@ -221,12 +216,6 @@ def test_a_selection_draws_and_shows_itself(selection):
     assert f"k = {selection.best}" in found.text[0]
     assert f"{selection.mean[0]:.3f}" in found.text
     assert found.text[-1] == selection.confidence
-
-
-def test_prototypes_are_drawn_like_documents(selection):
-    reduced = selection.reduction
-    ax = plots.heatmap(reduced.gram, np.repeat([0, 1, 2], 20)[reduced.seeds])
-    assert ax.images[0].get_array().shape == (len(reduced), len(reduced))
 
 
 # -- manners
@@ -395,17 +384,6 @@ def test_what_is_not_registered_is_not_drawn():
     assert Unknown()._repr_html_() is None
     with pytest.raises(NotImplementedError, match="Unknown"):
         Unknown().plot()
-
-
-def test_two_grams_with_one_scale():
-    """A Gram before and after the map, side by side."""
-    kernel = parse_kernel("cosine|shift|map")
-    data = np.random.default_rng(0).random((30, 5))
-    figure = Figure()
-    left, right = figure.subplots(1, 2)
-    plots.heatmap(parse_kernel("cosine").gram(data), limits=(0, 1), ax=left)
-    plots.heatmap(kernel.gram(data), limits=(0, 1), ax=right)
-    assert left.images[0].get_clim() == right.images[0].get_clim()
 
 
 def test_the_map_shows_every_document_and_the_names_of_the_clusters():

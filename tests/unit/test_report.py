@@ -334,14 +334,9 @@ def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     assert "no other number comes close" in said(run, "good")
     assert "was given, not found" in said(changed(run, choice=None))
     few = replace(
-        run.evidence.choice,
-        ks=(),
-        mean=(),
-        standard_error=(),
-        ranking=(),
-        plausible=(),
+        run.evidence.choice, ks=(), mean=(), standard_error=(), ranking=(), plausible=(),
         verdict="Too few to choose from.",
-    )
+    )  # fmt: skip
     assert "Too few to choose from." in said(changed(run, choice=few), "warning")
     torn = changed(run, choice=replace(run.evidence.choice, plausible=(2, 3, 4, 5)))
     assert "but 2, 3 and 5 cannot be ruled out" in said(torn, "warning")

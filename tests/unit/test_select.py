@@ -322,18 +322,6 @@ def test_stability_equals_counting_pairs():
     for i in (0, 7, 29):
         companions = [j for j in range(30) if labels[j] == labels[i] and j != i]
         assert found.documents[i] == pytest.approx((everyone[:, companions] == everyone[:, [i]]).mean())
-
-
-def test_what_stability_expects_is_the_share_of_pairs_together():
-    from grampus._random import seed_words
-    from grampus.select.halves import Splitter
-
-    rng = np.random.default_rng(5)
-    x, labels = rng.normal(size=(30, 2)), rng.integers(0, 3, 30)
-    gram = DenseGram(x @ x.T)
-    found = stability(gram, labels, splits=Splits(3), random_state=4)
-    halves = Splitter.of(gram, Rule(), [3], Splits(3), tuple(seed_words(4))).halves(3, range(3), 1)
-    everyone = np.where(halves.labels >= 0, halves.labels, halves.predicted)
     together = [np.mean([run[i] == run[j] for i, j in itertools.combinations(range(30), 2)]) for run in everyone]
     np.testing.assert_allclose(found.expected, np.mean(together))
 
@@ -417,11 +405,6 @@ def test_small_clusters_are_not_divided_further():
     assert _shares(np.array([9.0, 1.0]), np.array([9, 12]), 9).tolist() == [1, 2]
 
 
-def test_stability_needs_enough_documents():
-    with pytest.raises(InputError, match="at least 6"):
-        stability(LinearGram(np.eye(5)), [0, 1, 2, 0, 1])
-
-
 # -- bad input
 
 
@@ -475,7 +458,9 @@ def test_splits_say_what_must_hold(options, words):
         Splits(**options)
 
 
-def test_stability_reduces_nothing():
+def test_stability_reduces_nothing_and_needs_enough_documents():
+    with pytest.raises(InputError, match="at least 6"):
+        stability(LinearGram(np.eye(5)), [0, 1, 2, 0, 1])
     with pytest.raises(InputError, match="uses every document"):
         stability(LinearGram(clouds()), np.repeat([0, 1, 2], 30), splits=Splits(5, reduction=2))
 
@@ -637,7 +622,7 @@ def test_checkpoint_of_another_job_is_refused(tmp_path, changes, x, words):
     assert "another folder" in str(refused.value)
 
 
-def test_a_checkpoint_of_an_older_format_or_with_other_arrays_is_refused(tmp_path):
+def test_checkpoints_of_other_formats_arrays_or_versions_and_other_folders_are_refused(tmp_path):
     options = {**QUICK, "ks": [2], "scheme": "KKM-S", "null": False}
     folder = tmp_path / "kept"
     choose_k(clouds(), checkpoint=folder, **options)
@@ -645,17 +630,10 @@ def test_a_checkpoint_of_an_older_format_or_with_other_arrays_is_refused(tmp_pat
     with pytest.raises(InputError, match="Delete it to recompute it"):
         choose_k(clouds(), checkpoint=folder, **options)
     manifest = folder / "selection.json"
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "format": 1}))
+    told = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps({**told, "format": 1}))
     with pytest.raises(InputError, match=r"format of the files differs \(1 there, 2 here\)"):
         choose_k(clouds(), checkpoint=folder, **options)
-
-
-def test_checkpoint_of_another_version_and_other_folders_are_refused(tmp_path):
-    options = {**QUICK, "ks": [2], "scheme": "KKM-S", "null": False}
-    folder = tmp_path / "kept"
-    choose_k(clouds(), checkpoint=folder, **options)
-    manifest = folder / "selection.json"
-    told = json.loads(manifest.read_text())
     manifest.write_text(json.dumps({**told, "grampus": "0.0.1"}))
     with pytest.raises(InputError, match="version of Grampus differs"):
         choose_k(clouds(), checkpoint=folder, **options)

@@ -118,8 +118,7 @@ def test_values_become_what_the_library_takes(write):
 WRONG = {
     "[effort]\nscheem = 'auto'": "[effort] has no key 'scheem'; did you mean 'scheme'? Its keys: ks, level, scheme,",
     "[efort]\nks = [2]": "there is no table [efort]; did you mean 'effort'? The tables: reading, terms, effort,",
-    "ks = [2]": "ks must be in the table [effort].",
-    "effort = 3": "[effort] must be a table of keys; got 3.",
+    "ks = [2]": "ks must be in the table [effort].", "effort = 3": "[effort] must be a table of keys; got 3.",
     "[reading]\nencoding = 3": "[reading] encoding must be a text; got 3.",
     "[reading]\nencoding = 'klingon'": "[reading] encoding must",
     "[reading]\nheader = 1": "[reading] header must be true or false; got 1.",
@@ -128,13 +127,11 @@ WRONG = {
     "[reading.limits]\nmax_rate = 1": "[reading.limits] has no key 'max_rate'; did you mean 'max_ratio'?",
     "[reading]\nlimits = 5": "[reading] limits must be a table; got 5.",
     "[terms]\nclean = 'no'": "[terms] clean must be true or false or a table; got 'no'.",
-    "[terms]\nstemmer = 'klingon'": "[terms] stemmer must be",
-    "[terms]\nweighting = 'zzz'": "[terms] weighting must",
+    "[terms]\nstemmer = 'klingon'": "[terms] stemmer must be", "[terms]\nweighting = 'zzz'": "[terms] weighting must",
     "[terms]\nstop_words = 'nothere'": "[terms] ",
     "[terms]\nngram_range = [1, 2, 3]": "[terms] ngram_range must be a list of 2 (a whole number each); got [1, 2, 3].",
     "[terms]\nmin_df = true": "[terms] min_df must be a number; got True.",
-    "[terms]\nmax_df = nan": "[terms] max_df must be",
-    "[terms]\ntokenizer = '['": "[terms] ",
+    "[terms]\nmax_df = nan": "[terms] max_df must be", "[terms]\ntokenizer = '['": "[terms] ",
     "[terms]\ndtype = 'int8'": "[terms] has no key 'dtype'",
     "[effort]\nks = '9-2'": "[effort] ks: '9-2' must be numbers such as 2-10 or 2,4,8.",
     "[effort]\nks = [0]": "[effort] Each value of ks must be at least 1; got 0.",
@@ -146,14 +143,11 @@ WRONG = {
     "[methods]\nkmeans = {}": "[methods] has no key 'kmeans'; did you mean 'kernel-kmeans'?",
     "[guide]\nmust_link = [['a']]": "[guide] must_link must be a text or a list (a list of 2 (a text each) each);",
     "[naming]\ntimeout = 0": "[naming] timeout must be greater than 0",
-    "[naming]\ntimeout = inf": "[naming] timeout must be greater than 0",
-    "ks = ": "must be TOML in UTF-8",
-    "[effort]\n[effort]": "must be TOML in UTF-8",
-    b"\xff\xfe": "must be TOML in UTF-8",
-    "x = " + "[" * 5000: "must be TOML in UTF-8",
-    "x = " + "9" * 5000: "must be TOML in UTF-8",
+    "[naming]\ntimeout = inf": "[naming] timeout must be greater than 0", "ks = ": "must be TOML in UTF-8",
+    "[effort]\n[effort]": "must be TOML in UTF-8", b"\xff\xfe": "must be TOML in UTF-8",
+    "x = " + "[" * 5000: "must be TOML in UTF-8", "x = " + "9" * 5000: "must be TOML in UTF-8",
     "'\x1b[2J'.a = 1": "must be TOML in UTF-8",
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", WRONG, ids=[str(text)[:40] for text in WRONG])

@@ -38,6 +38,7 @@ from grampus.gram import (
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari
 from tests import memory
+from tests.estimators import expected_failures
 from tests.reference import naive_spectral
 
 LAPLACIANS = ["random-walk", "symmetric", "unnormalised"]
@@ -223,6 +224,7 @@ def test_documents_without_links_have_no_say(laplacian, make):
     found = spectral_kmeans(make(matrix), 3, laplacian=laplacian, random_state=0)
     alone = spectral_kmeans(make(K), 3, laplacian=laplacian, random_state=0)
     assert found.embedding.isolated.tolist() == [240, 241]
+    assert found.embedding.n_components == alone.embedding.n_components  # they are none
     assert not found.embedding.coordinates[240:].any()
     assert same_partition(found.labels[:240], alone.labels)
     assert found.labels[240] == found.labels[241] == found.assign(np.zeros((1, 3)))[0]
@@ -570,23 +572,6 @@ def test_frames_come_out_when_asked_for():
     ]
 
 
-def test_no_needless_warnings():
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        SpectralKMeans(3, random_state=0).fit(X)
-        KernelPCAKMeans(3, random_state=0).fit(X)
-        spectral_kmeans(normalise(LinearGram(X)), 3, n_neighbors=20, random_state=0)
-
-
-def expected_failures(estimator):
-    if estimator.kernel != "precomputed":
-        return {}
-    return {
-        "check_clustering": "fits vectors where a precomputed kernel needs a square matrix",
-        "check_clustering(readonly_memmap=True)": "fits vectors where a precomputed kernel needs a square matrix",
-    }
-
-
 @parametrize_with_checks(
     [
         SpectralKMeans(3, random_state=0, n_init=2),
@@ -621,11 +606,3 @@ def test_results_are_shown_without_their_arrays():
 @pytest.mark.parametrize("estimator", [SpectralKMeans, KernelPCAKMeans, grampus.KernelKMeans])
 def test_eight_clusters_as_in_scikit_learn(estimator):
     assert estimator().n_clusters == SpectralClustering().n_clusters
-
-
-def test_documents_without_links_are_no_component():
-    K = np.zeros((6, 6))
-    K[:2, :2] = K[2:5, 2:5] = 1.0
-    found = spectral_embedding(DenseGram(K), 2)
-    assert found.n_components == 2
-    assert found.isolated.tolist() == [5]

@@ -21,18 +21,10 @@ from tests.reference import naive_strings as naive
 from tests.timing import soon
 
 SPELLINGS = [
-    "spectrum(4)",
-    "spectrum(4, unit=bytes)",
-    "boundrange(12)",
-    "constant",
-    "constant(unit=bytes)",
-    "exponential(1.1)",
-    "string(4)",
-    "string(4, decay=0.7)",
-    "fullstring(4, decay=2)",
-    "subsequence(3)",
+    "spectrum(4)", "spectrum(4, unit=bytes)", "boundrange(12)", "constant", "constant(unit=bytes)",
+    "exponential(1.1)", "string(4)", "string(4, decay=0.7)", "fullstring(4, decay=2)", "subsequence(3)",
     "subsequence(3, decay=0.9, unit=bytes)",
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)

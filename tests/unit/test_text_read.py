@@ -298,15 +298,10 @@ def test_what_a_folder_leaves_out_is_counted(folder):
     corpus = noted(folder, options=limited(max_document_bytes=1000))
     assert corpus.ids == ["air/b.md", "sea/deep/w.txt", "top.txt"]
     assert corpus.skipped == {
-        "hidden (its name begins with a dot)": 1,
-        "not a regular file (device, FIFO or socket)": 2,
-        "symbolic link (follow_symlinks is off)": 1,
-        "empty text": 1,
-        "larger than 1.0 kB (max_document_bytes)": 1,
-        "not text (a picture)": 1,
-        "not text (binary)": 1,
-        "could not be read": 1,
-    }
+        "hidden (its name begins with a dot)": 1, "not a regular file (device, FIFO or socket)": 2,
+        "symbolic link (follow_symlinks is off)": 1, "empty text": 1, "larger than 1.0 kB (max_document_bytes)": 1,
+        "not text (a picture)": 1, "not text (binary)": 1, "could not be read": 1,
+    }  # fmt: skip
     assert len(corpus.notes) == 1
     assert "broken.gz must be complete gzip data" in corpus.notes[0]
 
@@ -623,11 +618,8 @@ def test_bad_records_can_be_left_out():
     corpus = from_bytes(data, options=SKIP)
     assert corpus.texts == ["a", "b"]
     assert corpus.skipped == {
-        "not JSON": 1,
-        "missing column": 1,
-        "not an object or string": 1,
-        "not a string": 1,
-    }
+        "not JSON": 1, "missing column": 1, "not an object or string": 1, "not a string": 1,
+    }  # fmt: skip
     rows = from_bytes("id,text\n1,a\n2\n3,b\n", format="csv", options=SKIP)
     assert (rows.texts, rows.skipped) == (["a", "b"], {"wrong number of fields": 1})
 

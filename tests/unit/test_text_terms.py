@@ -24,14 +24,9 @@ def table(texts=TEXTS, **options):
 
 def test_the_default_steps():
     assert table() == {
-        "1999": [0, 0, 1],
-        "bird": [0, 0, 1],
-        "dive": [0, 1, 0],
-        "sang": [0, 0, 1],
-        "sing": [0, 0, 1],
-        "swim": [1, 1, 0],
-        "whale": [1, 2, 0],
-    }
+        "1999": [0, 0, 1], "bird": [0, 0, 1], "dive": [0, 1, 0], "sang": [0, 0, 1], "sing": [0, 0, 1],
+        "swim": [1, 1, 0], "whale": [1, 2, 0],
+    }  # fmt: skip
 
 
 def test_stop_words_are_compared_before_stemming():
@@ -70,15 +65,9 @@ def test_the_fast_tokeniser_on_every_ascii_character():
 def test_n_grams_step_over_stop_words():
     found = table(["whales and birds", "birds sing songs"], ngram_range=(1, 3))
     assert found == {
-        "bird": [1, 1],
-        "bird sing": [0, 1],
-        "bird sing song": [0, 1],
-        "sing": [0, 1],
-        "sing song": [0, 1],
-        "song": [0, 1],
-        "whale": [1, 0],
-        "whale bird": [1, 0],
-    }
+        "bird": [1, 1], "bird sing": [0, 1], "bird sing song": [0, 1], "sing": [0, 1], "sing song": [0, 1],
+        "song": [0, 1], "whale": [1, 0], "whale bird": [1, 0],
+    }  # fmt: skip
 
 
 def test_n_grams_of_one_order_do_not_cross_documents():

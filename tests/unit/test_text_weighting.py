@@ -28,12 +28,9 @@ LOCAL_BY_HAND = {
     "a": [[3, 1, 0], [0, 1, 2], [1, 2, 0], [0, 3, 0]],
     "n": [[1, 0.625, 0], [0, 0.75, 1], [0.75, 1, 0], [0, 1, 0]],
     "d": [
-        [1 + math.log(4), 1, 0],
-        [0, 1, 1 + math.log(2)],
-        [1, 1 + math.log(2), 0],
-        [0, 1 + math.log(4), 0],
+        [1 + math.log(4), 1, 0], [0, 1, 1 + math.log(2)], [1, 1 + math.log(2), 0], [0, 1 + math.log(4), 0],
     ],
-}
+}  # fmt: skip
 # Totals 5, 8, 2; documents 2, 4, 1; squares 17, 22, 4; n = 4, log₂ n = 2.
 GLOBAL_BY_HAND = {
     "x": [1, 1, 1],
