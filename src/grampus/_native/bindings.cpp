@@ -73,7 +73,8 @@ void bind_names(nb::module_& m) {
 
 }  // namespace
 
-void bind_words(nb::module_& m);  // bind_words.cpp
+void bind_words(nb::module_& m);    // bind_words.cpp
+void bind_encoder(nb::module_& m);  // bind_encoder.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of Grampus.";
@@ -81,6 +82,7 @@ NB_MODULE(_core, m) {
     m.def("use_best", [](bool best) { the_loops = chosen_loops(best); });  // for tests
 
     bind_words(m);
+    bind_encoder(m);
 
     m.def("trade", [](Vector<int64_t> indptr, Out1<int32_t> terms, Matrix<int64_t> pairs, nb::capsule bits) {
         Bits* drawn = static_cast<Bits*>(bits.data("BitGenerator"));
