@@ -319,6 +319,24 @@ def test_embeddings_of_your_own(place, capsys, monkeypatch, tmp_path):
     assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
 
 
+def test_new_documents_come_with_their_rows(place, capsys, monkeypatch, tmp_path):
+    rows = np.repeat(np.eye(3), 15, axis=0) + np.arange(45)[:, None] / 1000
+    np.save(tmp_path / "rows.npy", rows)
+    run = str(tmp_path / "run")
+    words = ["cluster", "news.csv", "-k", "3", "--embeddings", str(tmp_path / "rows.npy"), "--out", run, "-q"]
+    assert here(place, capsys, monkeypatch, *words)[0] == 0
+    count = len((place / "new.csv").read_text(encoding="utf-8").splitlines()) - 1
+    np.save(tmp_path / "new.npy", rows[:count])
+    for command in ("assign", "update"):
+        status, _, error = here(place, capsys, monkeypatch, command, run, "new.csv", "-q")
+        assert (status, "--embeddings FILE" in error) == (1, True)
+        given = ("--embeddings", str(tmp_path / "new.npy"))
+        status, _, error = here(place, capsys, monkeypatch, command, run, "new.csv", *given, "-q")
+        assert status == 0, error
+    status, _, error = here(place, capsys, monkeypatch, "update", run, "--delete", "new.csv", *given)
+    assert (status, "without documents to add" in error) == (2, True)
+
+
 def test_word_vectors_and_the_cache(place, capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
     rows = "".join(f"{word} {n} {n * n} 1\n" for n, word in enumerate(["whale", "bird", "music", "the", "sea"]))

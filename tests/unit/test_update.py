@@ -7,6 +7,7 @@ import re
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from grampus import DocumentClusterer
 from grampus.documents import Effort, Guide, update_run
@@ -228,3 +229,23 @@ def test_trends_have_shares_and_intervals(run):
     assert trends(run, "half", ["a", "b"] * 60)[0].total == 60
     with pytest.raises(InputError, match="year, quarter"):
         trends(run, "colour")
+
+
+@pytest.mark.parametrize("added", [30, 130])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_of_numbers_are_added_with_their_documents(added, sparse, tmp_path):
+    def rows(n, first=0):
+        made = np.eye(4)[np.arange(first, first + n) % 4] + np.arange(first, first + n)[:, None] / 1000
+        return sp.csr_array(made) if sparse else made
+
+    corpus = made_up(120).with_input("embedding", rows(120))
+    run = DocumentClusterer(4, effort=QUICK).fit(corpus).run_
+    run.save(tmp_path / "run")
+    run, new = Run.load(tmp_path / "run"), made_up(added, 120, 1)
+    with pytest.raises(InputError, match="must have the input 'embedding'"):
+        update_run(run, new)
+    later = update_run(run, new.with_input("embedding", rows(added, 120)), delete=["id1"])
+    assert later.provenance.kernel == run.provenance.kernel
+    assert ari(later.evidence.labels, [*np.delete(np.arange(120), 1) % 4, *np.arange(120, 120 + added) % 4]) == 1
+    again = DocumentClusterer.of_run(later).predict(new.with_input("embedding", rows(added, 120)))
+    np.testing.assert_array_equal(again, later.evidence.labels[119:])

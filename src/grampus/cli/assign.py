@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from .command import MAIN, argument, command, option, repeat_line
-from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
+from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
 from .results import _rounded
 from .show import console, notes, one_step, print_json, progress_bars, say, table
 from .types import RUN
@@ -21,6 +21,7 @@ class Options:
     source: str = argument()
     outliers: bool = option("Leave documents unlike anything seen in no cluster.", heading=MAIN)
     documents: SourceOptions
+    rows: RowOptions
     machine: MachineOptions
     table: ResultOptions
     output: OutputOptions
@@ -35,14 +36,14 @@ def assign(options: Options) -> None:
       grampus assign run new.csv --results assigned.csv
     """
     options.documents.check(options.source)
-    options.table.check(options.output, (options.source,))
+    options.table.check(options.output, (options.source, options.rows.embeddings))
     options.machine.apply()
     from ..documents import load
 
     with progress_bars(options.output.silent) as progress:
         with one_step(progress, "reading the run"):
             model = load(options.run)
-        corpus = options.documents.read(options.source, progress)
+        corpus = options.rows.add(options.documents.read(options.source, progress))
         with one_step(progress, "assigning"):
             found = model.assign(corpus, outliers=options.outliers)
     likeness = [float("nan")] * len(corpus) if found.likeness is None else found.likeness

@@ -173,6 +173,24 @@ class VectorOptions:
         return corpus.with_input("embedding", rows), None
 
 
+@dataclass(frozen=True, kw_only=True)
+class RowOptions:
+    """Rows of numbers that come with new documents."""
+
+    heading: ClassVar[str] = "Reading documents"
+    embeddings: str | None = option(
+        "Rows of the documents, as of the run: .npy, .npz, .safetensors or .parquet.", type=PLACE
+    )
+
+    def add(self, corpus: Corpus) -> Corpus:
+        """Return the documents with their rows, matched by id where the file has ids."""
+        if self.embeddings is None:
+            return corpus
+        from ..text import read_embeddings
+
+        return corpus.with_input("embedding", read_embeddings(self.embeddings, corpus.ids))
+
+
 def default_vectorizer(n: int) -> TermVectorizer:
     """Return how n texts become terms by default."""
     from ..documents import default_terms

@@ -44,6 +44,7 @@ PHRASES = (
     ("(max_document_bytes)", "([reading.limits] max_document_bytes in --settings)"),
     ("(max_total_bytes)", "([reading.limits] max_total_bytes in --settings)"),
     ("(max_ratio)", "([reading.limits] max_ratio in --settings)"),
+    ("add it with corpus.with_input('embedding', rows)", "give it with --embeddings FILE"),
     ("raise max_query_steps", "raise [reading.limits] max_query_steps in --settings"),
 )  # fmt: skip
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "embed": "--embed",

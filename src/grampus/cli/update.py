@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .command import MAIN, argument, command, option, repeat_line
+from .command import MAIN, argument, command, option, refuse, repeat_line
 from .edit import IDS, read_ids
-from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
+from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
 from .results import document_rows
 from .show import console, notes, print_json, progress_bars, say, table
 from .types import FOLDER, PLACE, RUN
@@ -27,6 +27,7 @@ class Options:
     source: str | None = argument(required=False)
     delete: str | None = option(f"Forget documents: {IDS}.", heading=MAIN, type=PLACE)
     documents: SourceOptions
+    rows: RowOptions
     page: str | None = option("Write an HTML page of the run.", "--report", heading=MAIN, type=PLACE)
     out: str | None = option("Save the updated run elsewhere. [in its place]", heading=MAIN, type=FOLDER)
     machine: MachineOptions
@@ -50,9 +51,11 @@ def update(options: Options) -> None:
     """
     if options.source is None and options.delete is None:
         raise click.UsageError("Give documents to add, or --delete a file of ids.")
-    if options.source is not None:
+    if options.source is None:
+        refuse(("embeddings",), "without documents to add")
+    else:
         options.documents.check(options.source)
-    inputs = (options.source, options.delete)
+    inputs = (options.source, options.delete, options.rows.embeddings)
     options.table.check(options.output, inputs, out=options.out, report=options.page)
     options.machine.apply()
     from .._outputs import MANIFEST
@@ -63,7 +66,7 @@ def update(options: Options) -> None:
 
     gone = read_ids(options.delete) if options.delete else ()
     with progress_bars(options.output.silent) as progress:
-        new = None if options.source is None else options.documents.read(options.source, progress)
+        new = None if options.source is None else options.rows.add(options.documents.read(options.source, progress))
 
         def change(run: Run) -> Run:
             return update_run(run, new, delete=gone, progress=progress)

@@ -218,19 +218,12 @@ class Predictor:
             return list(corpus.texts)
         if name == "terms" and self.vectorizer is not None:
             return self._terms(corpus)
-        if name in corpus.inputs:
-            return corpus.inputs[name].astype(np.float64, copy=False)
-        if name in self.makers:
-            return check_matrix(self.makers[name].transform(corpus), f"the input {name!r}", rows=0)
         if name == "terms":
             raise InputError(
                 f"kernel '{self.kernel}' was fitted to rows of a matrix and other inputs; such a run cannot assign new "
                 "documents. Fit it to a corpus, with the matrix as one of its inputs."
             )
-        raise InputError(
-            f"New documents must have the input {name!r}, as the fitted ones had: add it with "
-            f"corpus.with_input({name!r}, rows)."
-        )
+        return named_input(name, corpus, self.makers)
 
     # -- to a folder and back
 
@@ -257,7 +250,7 @@ class Predictor:
             features = unpack(arrays)
             words = {name.removeprefix("words."): arrays[name] for name in arrays if name.startswith("words.")}
             vectorizer = unpack_vectorizer(parameters, words) if words and parameters else None
-            makers = _makers(arrays)
+            makers = saved_makers(arrays)
             known = _of_kind(arrays["known_words"], "f", 1) if "known_words" in arrays else None
             if (
                 labels.min(initial=-1) < -1
@@ -268,6 +261,25 @@ class Predictor:
         gram = kernel.gram(features, name_documents(features) if isinstance(features, dict) else None)
         found = cls.of(kernel, gram, features, labels, weights, vectorizer, polished, makers)
         return replace(found, known_words=known)
+
+
+def named_input(name: str, corpus: Corpus, makers: Mapping[str, InputMaker]) -> Any:
+    """Return an input of new documents: the rows that came with them, or those that its maker makes."""
+    if name in corpus.inputs:
+        return corpus.inputs[name].astype(np.float64, copy=False)
+    if name in makers:
+        return check_matrix(makers[name].transform(corpus), f"the input {name!r}", rows=0)
+    raise InputError(
+        f"New documents must have the input {name!r}, as the fitted ones had: add it with "
+        f"corpus.with_input({name!r}, rows)."
+    )
+
+
+def stacked(rows: Any, more: Any) -> Any:
+    """Return rows of numbers below each other, dense or sparse."""
+    if is_sparse(rows) or is_sparse(more):
+        return check_matrix(sp.vstack([rows, more], format="csr"))
+    return np.vstack([rows, more])
 
 
 @contextmanager
@@ -281,12 +293,13 @@ def restoring() -> Iterator[None]:
         raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
 
 
-def saved_rows(model: Mapping[str, Any]) -> Any:
-    """Return the row of every document of a saved model, copies included."""
-    rows, group = unpack(model), _of_kind(np.asarray(model["group"]), "iu", 1)
-    if not ((group >= 0) & (group < _rows(rows))).all():
+def saved_rows(model: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rows of every document of a saved model, copies included, by input; one without a name is terms."""
+    found, group = unpack(model), _of_kind(np.asarray(model["group"]), "iu", 1)
+    named = found if isinstance(found, dict) else {"terms": found}
+    if not all(((group >= 0) & (group < _rows(rows))).all() for rows in named.values()):
         raise ValueError("group")
-    return rows[group]
+    return {name: take_rows(rows, group) for name, rows in named.items()}
 
 
 def _rows(features: Any) -> int:
@@ -300,7 +313,8 @@ def _each(features: Any) -> list[Any]:
 def _pack(features: Any) -> dict[str, Any]:
     """Return documents as arrays and Texts; those of a named input as ``input.name.part``."""
     if isinstance(features, dict):
-        return {f"input.{name}.{part}": value for name, rows in features.items() for part, value in _pack(rows).items()}
+        packed = {name: _pack(_single(rows)) for name, rows in features.items()}
+        return {f"input.{name}.{part}": value for name, parts in packed.items() for part, value in parts.items()}
     if isinstance(features, list):
         return {"texts": Texts(features)}
     if is_sparse(features):
@@ -309,11 +323,21 @@ def _pack(features: Any) -> dict[str, Any]:
     return {"rows": features}
 
 
+def _single(rows: Any) -> Any:
+    """Return a matrix in single precision if that loses nothing, as for embeddings: half the space."""
+    if not isinstance(rows, np.ndarray):
+        return rows
+    with np.errstate(over="ignore"):
+        single = rows.astype(np.float32)
+    return single if np.array_equal(single, rows) else rows
+
+
 def unpack(arrays: Mapping[str, Any]) -> Any:
     """Return the documents that ``_pack`` packed; LookupError or ValueError if they do not fit together."""
     named = dict.fromkeys(name.split(".")[1] for name in arrays if name.startswith("input."))
     if named:
-        return {name: unpack(under(f"input.{name}.", arrays)) for name in named}
+        found = {name: unpack(under(f"input.{name}.", arrays)) for name in named}
+        return {name: rows if isinstance(rows, list) else rows.astype(np.float64) for name, rows in found.items()}
     if "texts" in arrays:
         return list(arrays["texts"])
     if "rows" in arrays:
@@ -331,7 +355,7 @@ def _of_kind(values: Any, kinds: str, dimensions: int) -> Any:
     return values
 
 
-def _makers(arrays: Mapping[str, Any]) -> dict[str, InputMaker]:
+def saved_makers(arrays: Mapping[str, Any]) -> dict[str, InputMaker]:
     """Return the makers that were saved."""
     found = {}
     for name in [key.removeprefix("maker.") for key in arrays if key.startswith("maker.") and key.count(".") == 1]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
@@ -26,7 +25,7 @@ from ..answer import NOT_YET, Answer, Before
 from ..find.guided import run_method
 from ..find.levels import partitions
 from ..find.method import Found, Job
-from ..find.predict import restoring, saved_rows, under
+from ..find.predict import named_input, restoring, saved_makers, saved_rows, stacked, under
 from ..given.extra_inputs import read_inputs
 from ..given.inputs import Inputs, distinct
 from ..tell.build_run import wording_of
@@ -39,9 +38,11 @@ NEAR = 5  # documents beside which a new one is drawn
 
 
 def keeps_terms(run: Run, corpus: Corpus) -> bool:
-    """Return whether the terms that were learned will do: the run compares nothing else, and has not grown much."""
-    known = run.provenance.parameters.get("terms") is not None and "group" in run.model and "data" in run.model
-    return known and _learned_from(run) > 0 and not has_grown(run, corpus)
+    """Return whether the terms that were learned will do: other inputs learn nothing, and it has not grown much."""
+    known = run.provenance.parameters.get("terms") is not None and "group" in run.model
+    alone = any(name in run.model for name in ("data", "input.terms.data"))
+    learns = any(name.startswith("maker.") and name.count(".") > 1 for name in run.model)
+    return known and alone and not learns and _learned_from(run) > 0 and not has_grown(run, corpus)
 
 
 def has_grown(run: Run, corpus: Corpus) -> bool:
@@ -62,11 +63,17 @@ def read_again(answer: Answer, before: Before) -> Answer:
         kernel = parse_kernel(before.run.provenance.kernel)
         with restoring():
             words = unpack_vectorizer(before.run.provenance.parameters["terms"], under("words.", before.run.model))
-            rows = saved_rows(before.run.model)[before.came_from[before.came_from >= 0]]
-        new = np.flatnonzero(before.came_from < 0)
-        added = check_matrix(words.transform([corpus.texts[int(at)] for at in new]), "new documents", rows=0)
-        whole = check_matrix(sp.vstack([rows, added], format="csr"))
-        inputs = replace(distinct(corpus, True, whole, kernel, words, None, None, {}), described=None, names=None)
+            rows, makers = saved_rows(before.run.model), saved_makers(before.run.model)
+        new, old = corpus.take(np.flatnonzero(before.came_from < 0)), before.came_from[before.came_from >= 0]
+        terms = check_matrix(words.transform(new), "new documents", rows=0)
+        whole = {"terms": stacked(rows["terms"][old], terms)}
+        for name in [name for name in rows if name != "terms"]:
+            added = named_input(name, new, makers) if len(new) else rows[name][:0]
+            whole[name] = stacked(rows[name][old], added)
+        features = whole if kernel.reads_names else whole["terms"]
+        inputs = replace(
+            distinct(corpus, True, features, kernel, words, None, None, makers), described=None, names=None
+        )
     else:
         kernel, inputs = read_inputs(request.parameters, request.kernel, corpus, None, request.progress)
         kernel = kernel.for_clusters(1, request.method.components())

@@ -23,7 +23,7 @@ from ...text import Corpus, Texts
 from ...text.embed.store import forget_texts
 from ...text.terms.persist import plain_parameters, unpack_vectorizer
 from ..answer import NOT_YET, Answer, Before, Request
-from ..find.predict import restoring, under
+from ..find.predict import named_input, restoring, saved_makers, saved_rows, stacked, under
 from ..given.frames import Rows
 from ..given.inputs import as_corpus, default_terms
 from ..given.parameters import restored
@@ -163,8 +163,21 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         column("dates", None if new is None else new.dates),
         old.provenance.source,
         notes=() if new is None else new.notes,
+        inputs=_joined_inputs(old, stay, new),
     )
     return corpus, np.concatenate([stay, np.full(count, -1, dtype=np.intp)])
+
+
+def _joined_inputs(old: Run, stay: NDArray[np.intp], new: Corpus | None) -> dict[str, Any]:
+    """Return the rows of numbers that came with the documents, of old ones and of new ones."""
+    if "group" not in old.model:
+        return {}
+    with restoring():
+        made, rows = saved_makers(old.model), saved_rows(old.model)
+    given = {name: rows[name][stay] for name in rows if name not in ("terms", "text", *made)}
+    if new is None or not len(new):
+        return given
+    return {name: stacked(held, named_input(name, new, {})) for name, held in given.items()}
 
 
 def _new(old: Run, documents: Any) -> Corpus:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
+
+import numpy as np
 
 from ..._progress import Progress
 from ...errors import InputError
@@ -37,15 +40,20 @@ class EmbeddingInput:
     def fit_transform(self, raw_documents: Corpus) -> Floats:
         """Return the rows of the fitted texts."""
         progress, self._progress = self._progress, None  # a model that is kept or copied has no display
-        return self.embedder.embed(raw_documents, progress, self.notes)
+        return _rounded(self.embedder.embed(self.texts(raw_documents), progress, self.notes))
 
     def transform(self, raw_documents: Corpus) -> Floats:
         """Return the rows of new texts, by the model that was fitted with."""
         if self.sha256 is not None and self.embedder.sha256 != self.sha256:
             raise InputError(
-                f"embed must be the model of the run, SHA-256 {self.sha256[:12]}…; {self.embedder.name} has changed."
+                f"New documents must be embedded by the model of the run, SHA-256 {self.sha256[:12]}…; the "
+                f"{self.embedder.found.kind} model '{self.embedder.name}' has changed."
             )
-        return self.embedder.embed(raw_documents)
+        return _rounded(self.embedder.embed(self.texts(raw_documents)))
+
+    def texts(self, corpus: Corpus) -> Sequence[str]:
+        """Return what of the documents is embedded: their texts."""
+        return corpus.texts
 
     def record(self) -> dict[str, Any]:
         """Return which model was used: its name, kind and digest."""
@@ -73,3 +81,8 @@ class EmbeddingInput:
         if not isinstance(sha256, str):
             raise ValueError("the digest of a model must be a text")
         return cls(Embedder(given.pop("model"), **given), sha256)
+
+
+def _rounded(rows: Floats) -> Floats:
+    """Return rows as single precision has them, in which a run stores them."""
+    return rows.astype(np.float32).astype(np.float64)
