@@ -93,19 +93,21 @@ def test_a_terminal_gets_nothing_to_interpret(monkeypatch, capfdbinary):
     assert "song" in shown
 
 
+@pytest.fixture
+def source(tmp_path):
+    (tmp_path / "texts.txt").write_text("\n".join(TEXTS))
+    return str(tmp_path / "texts.txt")
+
+
 @pytest.mark.parametrize("option", ["--out", "--report"])
-def test_names_too_long_are_refused_before_the_work(tmp_path, capsys, option):
-    source = tmp_path / "texts.txt"
-    source.write_text("\n".join(TEXTS))
-    assert run("cluster", str(source), "-k", "2", option, str(tmp_path / ("x" * 245))) == 2
+def test_names_too_long_are_refused_before_the_work(tmp_path, source, capsys, option):
+    assert run("cluster", source, "-k", "2", option, str(tmp_path / ("x" * 245))) == 2
     assert "at most" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["texts.txt"]
 
 
-def test_a_zero_byte_in_a_path_is_named(tmp_path, capsys):
-    source = tmp_path / "texts.txt"
-    source.write_text("\n".join(TEXTS))
-    assert run("cluster", str(source), "-k", "2", "--out", "a\0b") == 2
+def test_a_zero_byte_in_a_path_is_named(source, capsys):
+    assert run("cluster", source, "-k", "2", "--out", "a\0b") == 2
     assert "zero byte" in capsys.readouterr().err
 
 
@@ -161,10 +163,8 @@ def test_a_timeout_stops_cleanly(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["texts.txt"]
 
 
-def test_a_timeout_that_is_not_reached_changes_nothing(tmp_path, capsys):
-    source = tmp_path / "texts.txt"
-    source.write_text("\n".join(TEXTS))
-    assert run("cluster", str(source), "-k", "2", "--timeout", "1000", "-q") == 0
+def test_a_timeout_that_is_not_reached_changes_nothing(source):
+    assert run("cluster", source, "-k", "2", "--timeout", "1000", "-q") == 0
 
 
 @pytest.mark.parametrize("seconds", ["0", "nan", "soon"])

@@ -149,6 +149,7 @@ def packed(kind, members):
     return samples.zipped(members) if kind == "zip" else samples.tarred(members, kind.partition(".")[2])
 
 
+@pytest.mark.filterwarnings("ignore:3 documents have no label", "ignore:2 documents have no label")
 @pytest.mark.parametrize("kind", ["zip", "tar", "tar.gz", "tar.bz2", "tar.xz"])
 def test_the_files_of_an_archive_are_read_as_those_of_a_folder(tmp_path, kind):
     members = {
@@ -164,11 +165,6 @@ def test_the_files_of_an_archive_are_read_as_those_of_a_folder(tmp_path, kind):
     assert {file.path: file.documents for file in corpus.files}["z.png"] == 0
     inside = read_corpus(tmp_path)
     assert inside.ids == [f"x.{kind}#{name}" for name in ("sea/w.txt", "air/b.md", "d.docx", "e.eml")]
-
-
-test_the_files_of_an_archive_are_read_as_those_of_a_folder = pytest.mark.filterwarnings(
-    "ignore:3 documents have no label", "ignore:2 documents have no label"
-)(test_the_files_of_an_archive_are_read_as_those_of_a_folder)
 
 
 def test_hostile_members_are_left_out_and_the_rest_is_read(tmp_path):
@@ -446,26 +442,20 @@ def test_a_messy_folder_is_read_in_one_run(tmp_path):
 def test_tables_in_a_folder_are_read_by_row(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
-    write(
-        tmp_path,
-        "notes.csv",
-        b"Nr,Subject,Description,Date\n1,W,The whale sang.,06.06.2024\n2,B,Birds sing too.,\n3,X,,\n",
-    )
-    write(
-        tmp_path, "list.json", b'[{"id": "a", "body": "A long grey whale."}, {"id": "b", "body": "Two small birds."}]'
-    )
-    write(tmp_path, "one.json", b'{"title": "Deer", "body": "The deer ran far away.", "tags": ["x"], "n": 3}')
-    write(tmp_path, "map.json", b'{"p": {"text": "Foxes hunt."}, "q": {"text": "Hens hide."}}')
-    write(tmp_path, "more.jsonl", b'{"text": "Cows graze."}\nnot JSON\n{"text": 7}\n')
-    write(tmp_path, "numbers.csv", b"x,y\n1,2\n3,4\n")
-    write(tmp_path, "single.tsv", b"text\tn\nOwls hoot.\t1\n")
+    for name, data in {
+        "notes.csv": b"Nr,Subject,Description,Date\n1,W,The whale sang.,06.06.2024\n2,B,Birds sing too.,\n3,X,,\n",
+        "list.json": b'[{"id": "a", "body": "A long grey whale."}, {"id": "b", "body": "Two small birds."}]',
+        "one.json": b'{"title": "Deer", "body": "The deer ran far away.", "tags": ["x"], "n": 3}',
+        "map.json": b'{"p": {"text": "Foxes hunt."}, "q": {"text": "Hens hide."}}',
+        "more.jsonl": b'{"text": "Cows graze."}\nnot JSON\n{"text": 7}\n',
+        "numbers.csv": b"x,y\n1,2\n3,4\n",
+        "single.tsv": b"text\tn\nOwls hoot.\t1\n",
+    }.items():
+        write(tmp_path, name, data)
     table = pyarrow.table({"text": ["Bees hum.", None], "title": ["Bees", "None"]})
     parquet.write_table(table, tmp_path / "x.parquet")
-    write(
-        tmp_path,
-        "in.zip",
-        samples.zipped({"y.parquet": (tmp_path / "x.parquet").read_bytes(), "z.csv": "text\nAnts\n"}),
-    )
+    members = {"y.parquet": (tmp_path / "x.parquet").read_bytes(), "z.csv": "text\nAnts\n"}
+    write(tmp_path, "in.zip", samples.zipped(members))
     with pytest.warns(CorpusWarning, match="numbers.csv must have a column of texts"):
         corpus = read_corpus(tmp_path)
     found = dict(zip(corpus.ids, corpus.texts, strict=True))

@@ -491,12 +491,6 @@ def test_a_stated_encoding_with_shifts_keeps_its_state(monkeypatch):
     assert corpus[0].text.count("鯨") >= 98
 
 
-@pytest.mark.parametrize("encoding", ["nonsense", "base64", "rot13", 3, ""])
-def test_a_wrong_encoding(encoding):
-    with pytest.raises(InputError, match="encoding must be a text encoding"):
-        ReadOptions(encoding=encoding)
-
-
 def test_lone_surrogates_become_replacement_characters():
     with pytest.warns(CorpusWarning, match="lone surrogates"):
         corpus = from_bytes(b'{"text": "a\\ud800b \\ud83d\\ude00"}\n{"text": "c"}')
@@ -776,17 +770,14 @@ def test_a_name_that_does_not_tell(tmp_path):
 @pytest.mark.parametrize(
     "options",
     [{"empty": "drop"}, {"duplicate_ids": "x"}, {"delimiter": "ab"}, {"delimiter": '"'}, {"pattern": 3},
-     {"on_error": "ignore"}, {"limits": 5}],
+     {"on_error": "ignore"}, {"limits": 5}, *({"encoding": name} for name in ("nonsense", "base64", "rot13", 3, "")),
+     {"max_ratio": 0}, {"max_total_bytes": -1}, {"max_document_bytes": "1"}],
 )  # fmt: skip
-def test_wrong_options(options):
-    with pytest.raises(InputError, match=f"{next(iter(options))} must be"):
-        ReadOptions(**options)
-
-
-@pytest.mark.parametrize("limit", [{"max_ratio": 0}, {"max_total_bytes": -1}, {"max_document_bytes": "1"}])
-def test_wrong_limits(limit):
-    with pytest.raises(InputError, match=f"{next(iter(limit))} must be a positive number"):
-        ReadLimits(**limit)
+def test_wrong_options_and_limits(options):
+    (name,) = options
+    what = "a text encoding" if name == "encoding" else "a positive number" if name.startswith("max") else ""
+    with pytest.raises(InputError, match=f"{name} must be {what}"):
+        (ReadLimits if name.startswith("max") else ReadOptions)(**options)
 
 
 def test_progress(tmp_path):
