@@ -20,6 +20,7 @@ from grampus.text.languages import (
     segment_words,
     separate_words,
 )
+from grampus.text.languages.segment import complex_words
 
 SENTENCES = {
     "cs": "Velryba je savec, který žije v moři a dýchá plícemi, protože nemá žábry jako ryby.",
@@ -151,12 +152,21 @@ def test_words_of_scripts_without_spaces():
     assert {"ファイル", "システム", "作成", "コマンド", "linux", "文件", "系统"} <= set(terms.vocabulary_)
 
 
+def test_pairs_of_chinese_characters_are_terms_beside_words_but_not_in_names():
+    pytest.importorskip("icu4py")
+    assert complex_words("文件系统abc") == ["文件", "系统", "abc", "件系"]
+    assert "マン" not in complex_words("コマンド作成方法")  # of katakana there are words alone
+    assert segment_words("文件系统") == ["文件", "系统"]
+    terms = Terms(stop_words="auto", stemmer="auto").fit(["新冠疫苗接种", "疫苗接种点"])
+    assert {"疫苗", "苗接", "接种"} <= set(terms.vocabulary_)
+
+
 def test_without_icu_there_are_pairs_and_a_hint(monkeypatch):
     monkeypatch.setitem(sys.modules, "icu4py", None)
     monkeypatch.setitem(sys.modules, "icu4py.breakers", None)
     segment.has_segmenter.cache_clear()
     try:
-        assert separate_words("操作系统").split() == ["操作", "作系", "系统"]
+        assert separate_words("操作系统").split() == complex_words("操作系统") == ["操作", "作系", "系统"]
         assert separate_words("ファイルを作成する").split() == ["ファイル", "作成"]
         assert segment_words("ファイルを作成する") == ["ファイル", "作成"]
         assert segment_words("鲸是生活在海里的") == []  # no part of a word

@@ -12,6 +12,7 @@ _HIRAGANA, _KATAKANA = "\u3041-\u309f", "\u30a0-\u30ff\u31f0-\u31ff\uff66-\uff9f
 _SOUTH_EAST = "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
 UNSPACED_LETTERS = f"{_HAN}{_HIRAGANA}{_KATAKANA}{_SOUTH_EAST}"  # inside the brackets of a regular expression
 _RUN = re.compile(f"[{UNSPACED_LETTERS}]+")
+_HAN_RUN = re.compile(f"[{_HAN}]{{2,}}")
 _PART = re.compile(f"[{_HAN}]+|[{_HIRAGANA}]+|[{_KATAKANA}]+|[{_SOUTH_EAST}]+")
 # Vowel signs and accents, which Python does not count as characters of a word.
 _MARKS = (
@@ -111,7 +112,11 @@ def _by_pairs(run: str) -> Iterator[str]:
             if len(parts) == 1 or not re.match(f"[{_HIRAGANA}]", part):
                 yield part
         elif not re.match(f"[{_HIRAGANA}]", part):
-            yield from (part[at : at + _GRAM] for at in range(len(part) - _GRAM + 1))
+            yield from _pairs(part)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + _GRAM] for at in range(len(run) - _GRAM + 1)]
 
 
 def segment_words(chunk: str) -> list[str]:
@@ -146,5 +151,12 @@ def is_complex(text: str) -> bool:
 
 
 def complex_words(text: str) -> list[str]:
-    """Return the words of two or more characters of such a text."""
-    return _WORD.findall(separate_words(text))
+    """Return the words of two or more characters of such a text, and pairs of Chinese characters that are no words.
+
+    A dictionary does not know names and new words; pairs of their characters are found again in other texts.
+    """
+    words = _WORD.findall(separate_words(text))
+    if not has_segmenter():
+        return words  # which are pairs already
+    known = set(words)
+    return words + [pair for run in _HAN_RUN.findall(text) for pair in _pairs(run) if pair not in known]
