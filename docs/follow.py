@@ -1,8 +1,8 @@
 """Follow a page word for word, and compare what comes with what it shows: docs/quickstart.md, or another one.
 
 ``python -m docs.follow [PAGE]`` runs every command of the page in one shell, in an empty folder, in the order of the
-page. Where the page installs Grampus, the wheel of this checkout is built first and ``pip install grampus`` becomes
-``pip install WHEEL``; nothing else is changed. ``--here`` uses the present environment instead, as pages without an
+page. Where the page installs Grampus, the wheel of this checkout is built first and takes the place of its name;
+nothing else is changed. ``--here`` uses the present environment instead, as pages without an
 installation do. ``--write`` puts the output into the page.
 """
 
@@ -25,7 +25,8 @@ from docs.record import steady
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "quickstart.md"
-INSTALL = "pip install grampus"
+EXTRAS = "[files,meaning]"
+INSTALL = f'pip install "grampus{EXTRAS}"'
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _FILE = re.compile(r"# ([\w-]+\.py)\n")
 _REPORT = re.compile(r"[\w-]+\.html")
@@ -124,11 +125,8 @@ def build_wheel(place: Path) -> Path:
     return next(place.glob("*.whl"))
 
 
-def follow(page: str, here: bool = False, extras: str = "") -> Followed:
-    """Do what the page says in an empty folder; `here` means in the present environment, without installing.
-
-    `extras`, such as "[files]", are installed with the wheel.
-    """
+def follow(page: str, here: bool = False) -> Followed:
+    """Do what the page says in an empty folder; `here` means in the present environment, without installing."""
     steps = steps_of(page)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -137,7 +135,7 @@ def follow(page: str, here: bool = False, extras: str = "") -> Followed:
         for made in (place, out, guard):
             made.mkdir()
         (guard / "sitecustomize.py").write_text(_GUARD, encoding="utf-8")
-        wheel = None if here else f"{build_wheel(scratch / 'wheel')}{extras}"
+        wheel = None if here else f"{build_wheel(scratch / 'wheel')}{EXTRAS}"
         script = scratch / "script.sh"
         script.write_text(script_of(steps, shlex.quote(str(out)), str(guard), wheel), encoding="utf-8")
         subprocess.run(["bash", str(script)], cwd=place, env=environment_of(scratch, here), check=False)

@@ -12,4 +12,5 @@ def document_clusterer(k: int | str = "auto", seed: int = 0, **options: Any) -> 
     """Return the estimator with its defaults but for `options`: kernel, terms, init, n_init, polish."""
     method = KernelKMeansMethod(options.pop("init", "auto"))
     effort = {name: options.pop(name) for name in ("n_init", "polish") if name in options}
-    return DocumentClusterer(k, method=method, effort=Effort(stability=False, **effort), random_state=seed, **options)
+    given = {"embed": None, "effort": Effort(stability=False, **effort), **options}  # words alone
+    return DocumentClusterer(k, method=method, random_state=seed, **given)

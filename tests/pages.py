@@ -37,7 +37,7 @@ def example_run(each: int = 40) -> Run:
         dates.append(f"20{10 + (i + len(titles) // each) % 9:02d}-0{1 + i % 9}-11" if i % 10 else "long ago")
     texts[5] = texts[4]
     corpus = Corpus(texts, titles=titles, labels=labels, dates=dates, source="four topics.csv")
-    run = DocumentClusterer(4, random_state=0).fit(corpus).run_
+    run = DocumentClusterer(4, embed=None, random_state=0).fit(corpus).run_
     choice = Choice(
         4, "RED-S", (2, 3, 4, 5, 6), (0.62, 0.7, 0.93, 0.9, None), (0.02, 0.03, 0.02, 0.03, None),
         (4, 5, 3, 2, 6), (4,), 20,

@@ -152,6 +152,8 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "npz": ("--embeddings", "{near}.npz"),
         "vectors": ("--embed", "vectors.txt"),
         "embed": ("--embed", "model"),
+        "meaning": ("--meaning", "on"),
+        "words": ("--meaning", "off"),
     },
     "guide": {
         "none": (),
@@ -232,8 +234,8 @@ CLASHES = (
     ("kernel=strings", "terms=german,all"),
     ("kernel=strings", "beside=npy,npz"),
     ("kernel=strings", "guide=seeds"),
-    ("kernel=cosine,shift,map,polynomial,nystrom,selftuning,sum,strings", "beside=vectors,embed"),
-    ("kernel=inputs", "beside=none"),
+    ("kernel=cosine,shift,map,polynomial,nystrom,selftuning,sum,strings", "beside=vectors,embed,meaning"),
+    ("kernel=inputs", "beside=words"),
     ("place=scratch", "source=stdin"),
 )
 

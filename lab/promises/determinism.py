@@ -108,7 +108,7 @@ def labels(order: int, folder: str, **where: Any) -> list[list[float]]:
     at = arranged(len(made), order)
     corpus, back = Corpus([made[i] for i in at], [f"d{i}" for i in at]), np.argsort(at)
     for k, effort in ((3, Effort(stability=False)), ("auto", Effort(ks=range(2, 5), n_splits=4, stability=False))):
-        model = DocumentClusterer(k, effort=effort, random_state=0).fit(corpus)
+        model = DocumentClusterer(k, embed=None, effort=effort, random_state=0).fit(corpus)
         found.append(model.labels_[back].tolist())
     model.save(f"{folder}/run")
     found.append(load(f"{folder}/run").predict(corpus)[back].tolist())

@@ -65,7 +65,7 @@ def newcomer(task: Task) -> Found:
         write_samples(Path(folder))
         before = ["python3 -m venv there", ". there/bin/activate", INSTALL, f"cp -r {folder}/papers papers"]
         text = "\n".join(["```console", *(f"$ {line}" for line in (*before, *commands)), "```"])
-        found = follow(text, here=task.quick, extras="[files]")
+        found = follow(text, here=task.quick)
     return told(found, found.failed)
 
 

@@ -48,7 +48,9 @@ def by_terms(name: str, seed: int) -> Measured:
     documents, labels, k = given(name)
     found: Measured = {}
     for way, method in (("ours", "consensus"), ("kernel-kmeans", "kernel-kmeans")):
-        model, seconds = spent(partial(DocumentClusterer(k, method=method, random_state=seed).fit, documents))
+        model, seconds = spent(
+            partial(DocumentClusterer(k, method=method, embed=None, random_state=seed).fit, documents)
+        )
         found[way] = {"scores": scores(labels, model.labels_), "seconds": seconds}
         if way == "ours":
             found[way]["run"] = seconds + spent(partial(getattr, model, "run_"))[1]
@@ -122,7 +124,7 @@ def foretold(name: str, seed: int, options: dict[str, Any]) -> float:
     order = np.random.default_rng(seed).permutation(len(labels))
     out, rest = np.sort(order[: len(order) // 10]), np.sort(order[len(order) // 10 :])
     some = (lambda index: documents[index]) if name in COUNTS else (lambda index: [documents[int(i)] for i in index])
-    model = DocumentClusterer(k, effort=Effort(stability=False), random_state=seed, **options)
+    model = DocumentClusterer(k, embed=None, effort=Effort(stability=False), random_state=seed, **options)
     predicted = model.fit(some(rest)).predict(some(out))
     return float(ari(predicted, model.fit(documents).labels_[out]))
 

@@ -48,7 +48,7 @@ def guided(name: str, seed: int, kind: str) -> dict[str, float]:
     warnings.simplefilter("ignore")
     texts, classes = draw(name)
     k, right = len(np.unique(classes)), known_labels(classes, seed, 0.0)
-    model = DocumentClusterer(k, effort=Effort(stability=False), random_state=seed)
+    model = DocumentClusterer(k, embed=None, effort=Effort(stability=False), random_state=seed)
     guides: dict[str, Any] = {"unguided": None}
     if kind == "words":
         guides |= {"guided": Guide(seeds=class_words(texts, classes))}

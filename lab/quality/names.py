@@ -74,7 +74,7 @@ def named(pile: str, most: int) -> dict[str, Any]:
     load, k, language = PILES[pile]
     texts = load()
     texts = texts[:: max(-(-len(texts) // most), 1)]
-    model = DocumentClusterer(k, effort=Effort(stability=False, n_init=4)).fit(texts)
+    model = DocumentClusterer(k, embed=None, effort=Effort(stability=False, n_init=4)).fit(texts)
     plain = Cleaning(lines=False, headers=False, signatures=False, addresses=False, attachments=False).learn([])
     read = [plain(text) if ".TH" in text or ".Dt" in text else text for text in texts]
     names = [cluster.label for cluster in model.clusters_]

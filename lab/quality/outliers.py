@@ -93,7 +93,7 @@ def recognised(host: str, seed: int) -> float:
     """Return the area under the curve of likeness: half of a set is fitted, the rest and strangers come."""
     texts, strange = planted(host, 0.2, seed)
     half = int((~strange).sum()) // 2
-    model = DocumentClusterer(10, effort=Effort(stability=False, n_init=2)).fit(texts[:half])
+    model = DocumentClusterer(10, embed=None, effort=Effort(stability=False, n_init=2)).fit(texts[:half])
     likeness = model.assign(texts[half:]).likeness
     assert likeness is not None
     return float(roc_auc_score(strange[half:], -likeness))

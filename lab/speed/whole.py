@@ -32,7 +32,7 @@ KMeans(int(sys.argv[2]), n_init=10, random_state=0).fit(normalize(TruncatedSVD(1
 FIT = """
 import gzip, json, sys
 from grampus import DocumentClusterer
-DocumentClusterer(int(sys.argv[2])).fit([json.loads(line)["text"] for line in gzip.open(sys.argv[1], "rt")])
+DocumentClusterer(int(sys.argv[2]), embed=None).fit([json.loads(line)["text"] for line in gzip.open(sys.argv[1], "rt")])
 """
 
 
@@ -71,7 +71,20 @@ def posts(task: Task, folder: str) -> str:
 def command(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place, page = posts(task, folder), str(Path(folder, "page.html"))
-        ours = [sys.executable, "-m", "grampus", "cluster", place, "-k", "20", "--report", page, "-q"]
+        ours = [
+            sys.executable,
+            "-m",
+            "grampus",
+            "cluster",
+            place,
+            "-k",
+            "20",
+            "--meaning",
+            "off",
+            "--report",
+            page,
+            "-q",
+        ]
         return by_turns(task, ours, [sys.executable, "-c", RECIPE, place, "20"])
 
 
@@ -87,7 +100,7 @@ def large(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder, "many.txt")
         place.write_text(generated(task.trials(300_000, 3_000)), encoding="utf-8")
-        words = ["-m", "grampus", "cluster", str(place), "-k", "20", "--no-stability", "-q"]
+        words = ["-m", "grampus", "cluster", str(place), "-k", "20", "--meaning", "off", "--no-stability", "-q"]
         spent, memory = seconds(sys.executable, *words, "--report", f"{folder}/page.html")
     return Found(f"{spent:.1f} processor s, {memory:.0f} MB", {"seconds": spent, "memory": memory})
 

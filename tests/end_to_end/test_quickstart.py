@@ -11,7 +11,7 @@ TEXT = """# A page
 
 ```console
 $ python3 -m venv there
-$ pip install grampus
+$ pip install "grampus[files,meaning]"
 ```
 
 ```python

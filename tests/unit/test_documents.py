@@ -128,7 +128,7 @@ def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus, six):
 
 def test_copies_stay_together_and_documents_without_words_are_placed():
     texts = [*TEXTS, *TEXTS[:3], "for the", "the of and", TEXTS[0]]
-    model = two().fit(texts)
+    model = two(embed=None).fit(texts)
     assert model.labels_[10:13].tolist() == model.labels_[:3].tolist()
     assert model.labels_[15] == model.labels_[0]
     assert set(model.labels_) == {0, 1}
@@ -335,7 +335,7 @@ def test_components_follow_the_number_of_clusters():
     rng = np.random.default_rng(0)
     words = [[f"{'abcdefghij'[c // 10]}{'abcdefghij'[c % 10]}{x}word" for x in "xyzuvw"] for c in range(40)]
     texts = [" ".join(rng.choice(words[i % 40], 8)) for i in range(200)]
-    many, few = quick(40).fit(texts), quick(5).fit(texts)
+    many, few = quick(40, embed=None).fit(texts), quick(5, embed=None).fit(texts)
     assert many.predictor_.gram.features().rows.shape[1] == 40
     assert few.predictor_.gram.features().rows.shape[1] == 30
     assert many.run_.provenance.kernel == "cosine|principal(40)|normalise"

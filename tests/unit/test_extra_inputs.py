@@ -57,7 +57,7 @@ def same(labels, truth=TRUE):
 
 
 def test_vectors_find_what_terms_cannot(tiny):
-    assert not same(DocumentClusterer(2, effort=QUICK).fit(texts()).labels_)
+    assert not same(DocumentClusterer(2, embed=None, effort=QUICK).fit(texts()).labels_)
     model = DocumentClusterer(2, embed=tiny, effort=QUICK).fit(texts())
     assert same(model.labels_)
     run = model.run_
@@ -166,7 +166,7 @@ def test_kernels_that_read_what_was_asked_for(tiny):
             DocumentClusterer(2, embed=embed).fit(np.eye(4))
     with pytest.raises(InputError, match="there is no"):
         DocumentClusterer(2, embed="no such file.txt").fit(texts())
-    maker = make_input(tiny, None)
+    maker = make_input(tiny, parse_kernel(TERMS), Corpus(texts()), None)
     assert combined_kernel(parse_kernel("cosine|principal( auto )|normalise"), maker, set()) == weighted_kernel(0.7)
     assert combined_kernel(parse_kernel(TERMS), maker, {"embedding"}) == weighted_kernel(0.15)  # the rows given win
     with pytest.raises(InputError, match="embed must be read"):  # not the default: what was asked for is kept

@@ -67,7 +67,7 @@ def test_a_blank_text_of_a_list_is_a_row_without_a_text(kind):
 
 
 def test_other_documents_without_a_known_term_are_still_reported():
-    model = two().fit(frame(Body=[*TEXTS[:7], "of the"]), text="Body")
+    model = two(embed=None).fit(frame(Body=[*TEXTS[:7], "of the"]), text="Body")
     assert (model.labels_ < 0).sum() == 2
     assert any(note.startswith("1 document has no usable word. Its group") for note in model.run_.evidence.warnings)
 

@@ -305,9 +305,10 @@ def test_groups_are_found_in_two_inputs():
 def test_components_follow_the_number_of_clusters():
     texts = [f"{a} {b} word{i}" for i, (a, b) in enumerate((a, b) for a in "abcdefgh" for b in "stuvwxyz")]
     kernel = "cosine|principal(auto)|normalise"
-    model = DocumentClusterer(40, kernel=kernel, effort=QUICK).fit(texts)
+    model = DocumentClusterer(40, kernel=kernel, embed=None, effort=QUICK).fit(texts)
     assert model.run_.provenance.kernel == "cosine|principal(40)|normalise"
-    few = DocumentClusterer("auto", kernel=kernel, effort=Effort(ks=(2, 31), n_splits=2, stability=False, n_init=1))
+    effort = Effort(ks=(2, 31), n_splits=2, stability=False, n_init=1)
+    few = DocumentClusterer("auto", kernel=kernel, embed=None, effort=effort)
     assert few.fit(texts).run_.provenance.kernel == "cosine|principal(31)|normalise"
     rows = np.random.default_rng(0).random((50, 45))
     assert str(KernelKMeans(35, kernel=kernel, n_init=1).fit(rows).kernel_) == "cosine|principal(35)|normalise"

@@ -379,7 +379,7 @@ def test_a_gram_without_features_becomes_one_cloud():
 
 def test_texts_that_share_nothing_have_no_groups():
     alone = [" ".join(f"w{chr(97 + i % 26)}{chr(97 + i // 26)}{chr(97 + j)}" for j in range(8)) for i in range(120)]
-    model = DocumentClusterer(effort=Effort(stability=False)).fit(alone)
+    model = DocumentClusterer(embed=None, effort=Effort(stability=False)).fit(alone)
     assert (model.choice_.answer, model.n_clusters_) == ("no groups", 1)
 
 

@@ -1,14 +1,65 @@
-"""Meaning next to words: the opening of a document."""
+"""Meaning next to words: the opening of a document, the weight of words, runs with and without the encoder."""
 
 from __future__ import annotations
 
+import pickle
+
+import numpy as np
 import pytest
 
-from grampus.text import Cleaning, Corpus
+import grampus
+from grampus import DocumentClusterer
+from grampus.documents import Effort, Guide, cluster_within, keep_answer, predict_cost, update_run
+from grampus.errors import InputError, MissingExtraError
+from grampus.metrics import ari
+from grampus.persist import Edit, Run
+from grampus.report import report_html
+from grampus.run import Processes, using
+from grampus.text import Cleaning, Corpus, TermVectorizer
 from grampus.text.clean import Cleaner
+from grampus.text.embed.store import Store, text_key
+from grampus.text.meaning import encoder
+from grampus.text.meaning.maker import MeaningInput
 from grampus.text.meaning.opening import WORDS, opening, openings
+from grampus.text.meaning.weight import SETTINGS, word_weight
 
 CLEANER = Cleaner(Cleaning())
+QUICK = Effort(stability=False)
+SEA = [
+    "A whale surfaced near the harbour", "Dolphins followed our ferry", "Sharks were seen off the beach",
+    "An octopus hides among corals", "Seals rest upon the cliffs", "The tide carries jellyfish ashore",
+    "Fishermen caught enormous tuna", "Orcas hunt in deep water", "Plankton feeds most marine life",
+    "A turtle lays eggs in the sand", "Herring swim in dense shoals", "Crabs crawl over wet rocks",
+]  # fmt: skip
+MONEY = [
+    "The bank raised its interest rate", "Shares fell on the stock exchange", "Inflation worries many investors",
+    "The company reported a large profit", "Her pension fund lost value", "Taxes will increase next year",
+    "The currency weakened against the dollar", "A loan must be repaid monthly", "Bond yields climbed again",
+    "The budget deficit keeps growing", "Creditors demanded their payment", "Accountants audited the balance sheet",
+]  # fmt: skip
+TEXTS, TRUE = [*SEA, *MONEY], np.repeat([0, 1], 12)
+KERNEL = "0.04 * cosine|principal(30)|normalise + 0.96 * cosine@embedding"
+
+
+@pytest.fixture(autouse=True)
+def _needs_the_encoder(tmp_path, monkeypatch):
+    monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
+    if encoder.encoder_digest() is None:
+        pytest.skip("the extra [meaning] is not installed")
+
+
+@pytest.fixture(scope="module")
+def model():
+    return DocumentClusterer(2, effort=QUICK).fit(TEXTS)
+
+
+@pytest.fixture
+def missing(monkeypatch):
+    """Take the encoder away."""
+    return lambda: monkeypatch.setattr(encoder, "find_encoder", lambda: None)
+
+
+# -- the opening
 
 
 @pytest.mark.parametrize(
@@ -47,3 +98,172 @@ def test_the_openings_of_a_corpus_have_its_titles():
     corpus = Corpus(["sing", "nest"], titles=["whales", ""])
     assert openings(corpus, None) == ["whales sing", "nest"]
     assert openings(Corpus(["<i>sing</i>"]), Cleaning()) == ["sing"]
+
+
+# -- what is compared
+
+
+def test_meaning_finds_by_default_what_words_cannot(model):
+    assert ari(TRUE, model.labels_) == 1
+    assert ari(TRUE, DocumentClusterer(2, embed=None, effort=QUICK).fit(TEXTS).labels_) < 0.5
+    run = model.run_
+    assert run.provenance.kernel == KERNEL
+    record = {"name": "multilingual sentence encoder", "kind": "meaning", "sha256": encoder.encoder_digest()}
+    assert run.provenance.parameters["inputs"] == {"embedding": record}
+    assert run.compared == "words (4 %) and meaning (96 %)"
+    assert run.compared in report_html(run)
+    assert model.predict(["Salmon leap in the river", "The price of gold"]).tolist() == model.labels_[[0, 12]].tolist()
+
+
+def test_the_weight_of_words_follows_the_collection_and_the_languages():
+    known = np.full(9, 20)
+    assert word_weight(known, {}) == word_weight(known, {"en": 9}) == 20 / (20 + SETTINGS.terms)
+    assert word_weight(known, {"en": 6, "fi": 3}) == pytest.approx(0.2 + 0.8 / 3, abs=0.005)
+    assert word_weight(known, {"fi": 9}) == 1
+    assert word_weight(np.array([], int), {}) == word_weight(np.zeros(3, int), {"zh": 3}) == SETTINGS.least
+
+
+def test_a_language_that_the_encoder_does_not_know_is_compared_by_words(monkeypatch):
+    monkeypatch.setattr(MeaningInput, "fit_transform", None)  # would fail if it were called
+    finnish = [
+        "Valas on nisäkäs, joka elää meressä ja hengittää keuhkoilla",
+        "Meri on syvä ja kylmä, eikä se ole järvi",
+        "Valas elää meressä, joka on syvä",
+    ]
+    assert DocumentClusterer(2, effort=QUICK).fit(finnish).run_.compared == "words"
+    said = TermVectorizer("lec", stemmer="fi", stop_words="fi", dtype=np.float64)
+    assert DocumentClusterer(2, terms=said, effort=QUICK).fit(TEXTS).run_.compared == "words"
+
+
+def test_kernels_rows_and_embeddings_of_ones_own_switch_it_off():
+    rows = np.random.default_rng(0).normal(size=(24, 3))
+    for options, X, compared in (
+        ({"kernel": "cosine|shift"}, TEXTS, "words"),
+        ({"embed": None}, TEXTS, "words"),
+        ({}, rows, "numbers"),
+        ({}, Corpus(TEXTS).with_input("embedding", rows), "words (15 %) and embeddings (85 %)"),
+    ):
+        assert DocumentClusterer(2, effort=QUICK, **options).fit(X).run_.compared == compared
+    described = DocumentClusterer(2, effort=QUICK).fit(rows, corpus=Corpus(TEXTS))
+    assert "inputs" not in described.run_.provenance.parameters or not described.run_.provenance.parameters["inputs"]
+    alone = DocumentClusterer(2, kernel="cosine@embedding", effort=QUICK).fit(TEXTS)
+    assert (alone.run_.compared, ari(TRUE, alone.labels_)) == ("meaning", 1)
+
+
+def test_neither_order_nor_pieces_nor_workers_matter(model, tmp_path):
+    order = np.random.default_rng(0).permutation(24)
+    shuffled = DocumentClusterer(2, effort=QUICK).fit([TEXTS[i] for i in order])
+    np.testing.assert_array_equal(shuffled.labels_, model.labels_[order])
+    scratch = DocumentClusterer(2, effort=QUICK).fit(TEXTS, scratch=tmp_path / "scratch")
+    np.testing.assert_array_equal(scratch.labels_, model.labels_)
+    rows = model.predictor_.features["embedding"]
+    with using(Processes(2, piece_bytes=300)):
+        apart = MeaningInput(Cleaning()).fit_transform(Corpus(TEXTS))
+    np.testing.assert_array_equal(np.sort(apart, axis=0), np.sort(rows, axis=0))
+
+
+def test_the_second_time_comes_from_the_cache(model, monkeypatch):
+    first = MeaningInput().fit_transform(Corpus(TEXTS))
+    monkeypatch.setattr("grampus.text.embed.model.load_encoder", None)  # would fail if it were called
+    np.testing.assert_array_equal(MeaningInput().fit_transform(Corpus(TEXTS)), first)
+    np.testing.assert_array_equal(first, first.astype(np.float32))
+
+
+def test_the_cost_of_encoding_is_predicted():
+    with_it, without = (predict_cost(DocumentClusterer(2, embed=embed), TEXTS * 50) for embed in ("auto", None))
+    assert with_it.memory > without.memory + 100_000_000
+    assert with_it.seconds > without.seconds
+
+
+# -- saved runs
+
+
+def test_a_saved_run_assigns_and_is_updated(model, tmp_path):
+    model.save(tmp_path / "run")
+    again = grampus.load(tmp_path / "run")
+    assert again.embed == "auto"
+    new = ["Salmon leap in the river", "The price of gold"]
+    np.testing.assert_array_equal(again.assign(new).margin, model.assign(new).margin)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(again.predictor_.makers))["embedding"].transform(
+        Corpus(new)), model.predictor_.makers["embedding"].transform(Corpus(new)))  # fmt: skip
+    later = update_run(Run.load(tmp_path / "run"), new)
+    assert later.provenance.kernel == KERNEL
+    assert later.evidence.labels[-2:].tolist() == model.labels_[[0, 12]].tolist()
+    grown = update_run(later, [f"{text} again" for text in TEXTS])  # terms are learned anew
+    assert ari([*TRUE, 0, 1, *TRUE], grown.evidence.labels) == 1
+
+
+def test_a_run_without_the_encoder_is_read_and_refuses_new_documents(model, tmp_path, missing):
+    model.save(tmp_path / "run")
+    missing()
+    run = Run.load(tmp_path / "run")
+    assert "words (4 %) and meaning (96 %)" in report_html(run)
+    assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].label == "Sea"
+    loaded = grampus.load(tmp_path / "run")
+    for refused in (
+        lambda: loaded.predict(["a whale"]),
+        lambda: loaded.assign(["a whale"]),
+        lambda: update_run(run, ["a whale"]),
+        lambda: update_run(run, delete=["1"]),
+    ):
+        with pytest.raises(MissingExtraError, match=r'pip install "grampus\[meaning\]"') as caught:
+            refused()
+        assert "\n" not in str(caught.value)
+
+
+def test_a_run_of_other_weights_refuses_new_documents(model, tmp_path, monkeypatch):
+    model.save(tmp_path / "run")
+    monkeypatch.setattr(encoder, "ARITHMETIC", -1)
+    for refused in (lambda: grampus.load(tmp_path / "run").predict(["a whale"]),
+                    lambda: update_run(Run.load(tmp_path / "run"), ["a whale"])):  # fmt: skip
+        with pytest.raises(InputError, match="the model of the run"):
+            refused()
+    with pytest.raises(ValueError, match="digest"):
+        MeaningInput.unpack({"sha256": None, "clean": None}, {})
+
+
+def test_without_the_encoder_short_texts_are_told_what_they_would_gain(missing):
+    missing()
+    model = DocumentClusterer(2, effort=QUICK).fit(TEXTS)
+    assert model.run_.compared == "words"
+    assert sum("grampus[meaning]" in note for note in model.run_.evidence.warnings) == 1
+    long = [f"{text} {' '.join(SEA + MONEY)} {number}x" for number, text in enumerate(TEXTS)]
+    for options, texts in (({}, long), ({"embed": None}, TEXTS), ({"kernel": "cosine"}, TEXTS)):
+        notes = DocumentClusterer(2, effort=QUICK, **options).fit(texts).run_.evidence.warnings
+        assert not any("grampus[meaning]" in note for note in notes)
+    with pytest.raises(MissingExtraError):
+        DocumentClusterer(2, kernel="cosine@embedding", effort=QUICK).fit(TEXTS)
+
+
+def test_forgetting_leaves_no_row_of_an_opening():
+    corpus = Corpus([f"<b>{text}</b>" for text in TEXTS], titles=[f"Title {n}" for n in range(24)])
+    run = DocumentClusterer(2, effort=QUICK).fit(corpus).run_
+    keys = [text_key(one) for one in openings(corpus, Cleaning())]
+    store = Store(str(encoder.encoder_digest()))
+    assert len(store.read(keys)) == 24
+    update_run(run, delete=["1", "2"])
+    assert set(store.read(keys)) == set(keys[2:])
+
+
+def test_within_keep_guides_and_outliers(model):
+    run = model.run_
+    inside = cluster_within(run, int(model.labels_[0]), DocumentClusterer(2, effort=QUICK))
+    assert inside.edits[-1].action == "graft"
+    kept = keep_answer(DocumentClusterer(2, effort=QUICK, random_state=1).fit(TEXTS).run_, run)
+    np.testing.assert_array_equal(kept.evidence.labels, run.evidence.labels)
+    told = Guide(labels={0: "sea", 12: "money"})
+    guided = DocumentClusterer(2, effort=QUICK).fit(TEXTS, guide=told)
+    assert ari(TRUE, guided.labels_) == 1
+    assert {cluster.label for cluster in guided.clusters_} == {"sea", "money"}
+    odd = DocumentClusterer(2, outliers=0.1, effort=QUICK).fit(TEXTS)
+    assert (odd.labels_ < 0).sum() <= 2
+
+
+@pytest.mark.slow
+def test_workers_of_dask_encode(model):
+    pytest.importorskip("distributed")
+    from grampus.run.dask import connected
+
+    with connected("local", 2) as client:
+        found = DocumentClusterer(2, effort=QUICK).fit(TEXTS, client=client)
+    np.testing.assert_array_equal(found.labels_, model.labels_)

@@ -103,7 +103,11 @@ def test_clusters_only_follow_where_documents_are_deleted_or_a_run_was_guided(ru
 
 @pytest.mark.parametrize("method", ["kernel-kmeans", "pddp"])
 def test_any_method_clusters_anew(method):
-    run = DocumentClusterer(3, method=method, effort=QUICK, random_state=0).fit(some_topics(60, (0, 1, 2), 1)).run_
+    run = (
+        DocumentClusterer(3, method=method, embed=None, effort=QUICK, random_state=0)
+        .fit(some_topics(60, (0, 1, 2), 1))
+        .run_
+    )
     later = update_run(run, some_topics(90, (0, 1, 2), 2))
     assert np.array_equal(later.evidence.labels[:60], run.evidence.labels)
 

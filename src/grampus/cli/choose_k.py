@@ -35,7 +35,7 @@ def choose_k(options: Options) -> None:
     """
     options.documents.check(options.source)
     options.terms.check()
-    options.others.check()
+    options.others.check(options.terms.kernel)
     options.machine.apply()
     from ..documents import DocumentClusterer, Effort
     from ..select import score_chart
@@ -45,14 +45,14 @@ def choose_k(options: Options) -> None:
         model = DocumentClusterer(
             kernel=options.terms.kernel,
             terms=options.terms.vectorizer(len(corpus)),
-            embed=options.others.embed,
+            embed=options.others.source,
             effort=Effort(**merged(options.documents.settings.effort, ks=options.ks)),
             random_state=options.machine.seed,
         )
         documents, _ = options.others.documents(corpus, options.terms.kernel)
         predicted(model, documents, options.output.silent)
         choice = model.choose(documents, progress=progress)
-    again = repeat_line(seed=options.machine.seed)
+    again = repeat_line(seed=options.machine.seed, **options.others.spelled())
     if options.output.as_json:
         print_json({**asdict(choice), "warnings": list(corpus.notes), "command": again})
     elif not options.output.quiet:

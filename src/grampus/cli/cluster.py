@@ -162,7 +162,7 @@ class Options:
                 raise click.UsageError("--texts none cannot be combined with --within.")
         self.documents.check(self.source)
         self.terms.check()
-        self.others.check()
+        self.others.check(self.terms.kernel)
         self.naming.check()
         self.known.read()
         files = (self.others.embeddings, self.terms.stop_words, self.documents.settings.path, self.naming.file)
@@ -241,7 +241,7 @@ def _run(options: Options, progress: Progress) -> Run | None:
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)
-    line = repeat_line(seed=options.machine.seed)
+    line = repeat_line(seed=options.machine.seed, **options.others.spelled())
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
 
@@ -255,7 +255,7 @@ def _model(options: Options, count: int) -> DocumentClusterer:
         kernel=options.terms.kernel,
         method=options.choice.chosen,
         terms=options.terms.vectorizer(count),
-        embed=options.others.embed,
+        embed=options.others.source,
         outliers=options.choice.outliers,
         effort=options.choice.effort,
         random_state=options.machine.seed,

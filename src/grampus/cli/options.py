@@ -12,7 +12,7 @@ import click
 from .._config import DEVICES
 from ..text.readers import READERS
 from ..text.readers.options import SPLITS
-from .command import MAIN, option, refuse
+from .command import MAIN, choice, given, option, refuse
 from .limits import enforce
 from .outputs import check_outputs
 from .results import write_rows
@@ -143,15 +143,39 @@ class VectorOptions:
     """What is compared besides terms."""
 
     heading: ClassVar[str] = "Comparing documents"
+    meaning: str = choice("Compare meaning besides words: ", ("auto", "on", "off"), default="auto")
     embed: str | None = option(
         "Add embeddings: a model's folder, .onnx file or name, or word vectors as text.", metavar="MODEL"
     )
     embeddings: str | None = option("Add the rows of a .npy, .npz, .safetensors or .parquet file.", type=PLACE)
 
-    def check(self) -> None:
-        """Refuse two sources of embeddings."""
+    def check(self, kernel: str) -> None:
+        """Refuse two sources of embeddings; fail early where meaning is asked for and its encoder is missing."""
         if self.embeddings:
             refuse(("embed",), "with --embeddings")
+        if self.meaning == "on":
+            from ..kernels import parse_kernel
+            from ..text.embed.model import MEANING, find_model
+
+            refuse(("embed", "embeddings"), "with --meaning on")
+            if kernel != KERNEL and "embedding" not in parse_kernel(kernel).inputs:
+                raise click.UsageError(
+                    f"--meaning on must be read by the kernel; {kernel!r} does not. Add '@embedding', or leave it out."
+                )
+            find_model(MEANING)
+
+    @property
+    def source(self) -> str | None:
+        """What is compared besides words, as a clusterer takes it."""
+        return self.embed or (None if self.meaning == "off" else "auto")
+
+    def spelled(self) -> dict[str, str]:
+        """Return what the line that repeats a command says about meaning, whatever is installed then."""
+        if given(("kernel", "embed", "embeddings")):
+            return {}
+        from ..text.meaning.encoder import encoder_digest
+
+        return {"meaning": "off" if self.source is None or encoder_digest() is None else "on"}
 
     def documents(self, corpus: Corpus, kernel: str) -> tuple[Any, Corpus | None]:
         """Return what to cluster, and the corpus that describes it if that is a matrix.

@@ -188,6 +188,7 @@ def show_run(run: Run, out: Console) -> None:
     clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
     title = f"{counted} from {run.provenance.source}, {clusters}{none}"
     out.print(table(columns, rows, title))
+    out.print(clean(f"Compared: {run.compared}.", LINE))
     for statement in mixtures(run):
         out.print(clean(statement.text, LINE))
     odd = len(outliers(run))  # as the page lists them

@@ -17,6 +17,7 @@ from ..errors import InputError, RunError
 from ..kernels import Kernel, parse_kernel
 from ..persist import Choice, Run
 from ..text import TermVectorizer
+from ..text.embed.model import MEANING
 from .answer import Answer, Request
 from .find.method import Method
 from .find.methods import check_method
@@ -56,12 +57,13 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         How texts become weighted terms, what is dropped from them first, and in which languages. By default lec weights
         of stems, without stop words and without terms in fewer than three documents (two below 200 documents, one below
         100); texts are cleaned, and each document has the stems and stop words of its language.
-    embed : callable, str, path or Embedder, optional
-        Embeddings that are added to the terms as the input ``embedding``: a model or a function, see
-        ``grampus.text.Embedder``, or a text file of word vectors such as ``"glove.txt"``, see
-        ``grampus.text.MeanVectors``. The default kernel becomes
-        ``0.15 * cosine|principal(auto)|normalise + 0.85 * cosine@embedding``, with word vectors 0.7 and 0.3. So it does
-        where the corpus has an input of that name.
+    embed : "auto", callable, str, path, Embedder or None
+        What is compared besides words, as the input ``embedding``. "auto" is meaning: the rows of a multilingual
+        sentence encoder, where the extra ``[meaning]`` is installed, texts are clustered with the default kernel, and
+        the encoder knows their languages. The kernel becomes ``w * cosine|principal(auto)|normalise + (1 - w) *
+        cosine@embedding``, w small for short texts and large for long ones. Otherwise a model or a function, see
+        ``grampus.text.Embedder`` (w = 0.15, as where the corpus has an input of that name), or a text file of word
+        vectors such as ``"glove.txt"``, see ``grampus.text.MeanVectors`` (w = 0.7). None compares words alone.
     names : callable or NameCommand, optional
         Names the clusters; by default they are named by their words. See `grampus.describe.ask_names`.
     outliers : "auto", float or None
@@ -119,7 +121,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         kernel: str | Kernel = TERMS,
         method: str | Method = "consensus",
         terms: TermVectorizer | None = None,
-        embed: Any = None,
+        embed: Any = MEANING,
         names: Namer | None = None,
         outliers: str | float | None = None,
         effort: Effort | None = None,

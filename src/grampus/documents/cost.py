@@ -10,7 +10,7 @@ import logging
 import math
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,12 +22,16 @@ from .._memory import resident
 from ..errors import InputError, MemoryBudgetError
 from ..kernels import Kernel, parse_kernel
 from ..text import Corpus
+from ..text.meaning.encoder import DIMENSIONS
+from ..text.meaning.maker import MeaningInput
 from .answer import Request
+from .given.extra_inputs import combined_kernel, make_input
 from .given.inputs import Inputs, as_corpus, default_terms
 from .work import Shape, Sizes, StageCost, Work, WorkUnits, is_stored
 
 SAMPLE = 200  # documents of which a Gram is made, to ask it for its cost
 SAMPLE_BYTES = 1_500_000  # of text, to count terms in
+PIECE = 4.5  # characters of a word piece of the encoder
 TRIVIAL = 2_000  # documents up to which nothing is predicted unless a limit is set
 NOTABLE_SECONDS, NOTABLE_BYTES = 20.0, 1_000_000_000  # from here on a prediction is announced
 TOLERANCE = 2.0  # of a predicted time: what may take half of it is not refused
@@ -116,7 +120,14 @@ def format_time(seconds: float) -> str:
 def predict_request(request: Request, X: Any, costs: Costs) -> PredictedCost:
     """Predict the cost of clustering documents as it was requested; `costs` are those of the stages."""
     corpus = as_corpus(X)
+    maker = make_input(request.parameters["embed"], request.kernel, corpus, request.parameters["terms"])
+    held = set() if corpus is None else {*corpus.inputs}
+    request = replace(request, kernel=combined_kernel(request.kernel, maker, held))
     sizes, sample = _of_rows(X) if corpus is None else _of_texts(corpus, isinstance(X, Corpus), request)
+    if isinstance(maker, MeaningInput) and corpus is not None:
+        some = corpus.take(np.unique(np.linspace(0, len(corpus) - 1, min(len(corpus), SAMPLE)).astype(np.intp)))
+        read = sum(map(len, maker.texts(some))) / max(len(some), 1)
+        sizes = replace(sizes, pieces=read / PIECE * len(corpus))
     kernel = request.kernel.for_clusters(_clusters(request, sizes.documents), request.method.components())
     return _predicted(request, kernel, sizes, sample, costs)
 
@@ -278,7 +289,7 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
     if sample is None and kernel.is_precomputed:
         return Shape(0.0, 0.0, False, float(n * n), 8, rank)
     if sample is None:  # inputs that are still to be made, such as embeddings
-        width = rank or 400.0
+        width = rank + DIMENSIONS if sizes.pieces else rank or 400.0
         return Shape(width, width * n, False, 0.0, 8, rank, below=WorkUnits(sparse=2 * sizes.entries))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The Gram is indefinite", UserWarning)  # so few documents tell nothing

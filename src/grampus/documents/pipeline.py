@@ -26,6 +26,7 @@ from ..persist import Layout
 from ..persist.run import EXCERPT
 from ..select.evidence import DOCUMENTS, DRAWS
 from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
+from ..text.meaning.encoder import DIMENSIONS
 from ..text.spool import Spool
 from .answer import Answer
 from .cost import PredictedCost, check_cost, predict_request
@@ -35,7 +36,7 @@ from .find.method import Job
 from .find.outliers import find_outliers
 from .find.predict import Predictor
 from .find.validation import choose_ks, measure_stability, splits_of
-from .given.extra_inputs import read_inputs
+from .given.extra_inputs import missing_meaning_note, read_inputs
 from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
@@ -48,6 +49,7 @@ from .work import ITERATIONS, StageCost, Work, WorkUnits
 
 Stage = Callable[[Answer], Answer]
 PARTS = 4  # of a cluster in the tree
+ENCODER = 130e6  # bytes: the tables of the encoder of meaning
 LEXICON = 14e6  # bytes: stop words, stemmers and tables of languages, loaded with the first text
 
 
@@ -64,6 +66,7 @@ def read(answer: Answer) -> Answer:
     if sample is not None:
         inputs = sample.weigh(inputs)
     notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
+    notes.append(missing_meaning_note(request.parameters, asked, inputs))
     return replace(answer, sample=sample, asked=asked, inputs=inputs).noted(*notes)
 
 
@@ -80,7 +83,11 @@ def cost_of_read(work: Work) -> StageCost:
     # the vocabulary with its written forms.
     kept = texts + sizes.bytes * sizes.cleaned + 16.0 * z + 48.0 * n + 250.0 * sizes.terms + LEXICON
     # Counts before they are weighted, sorted and put in order: 8, 12 and 7 bytes an entry.
-    return StageCost("reading", kept, 27.0 * z, WorkUnits(text=sizes.bytes))
+    units = WorkUnits(text=sizes.bytes, pieces=sizes.pieces)
+    if not sizes.pieces:
+        return StageCost("reading", kept, 27.0 * z, units)
+    # The encoder, and its rows in double precision; while they are made also in single precision, as bytes and checked.
+    return StageCost("reading", kept + ENCODER + 8.0 * DIMENSIONS * n, max(27.0 * z, 16.0 * DIMENSIONS * n), units)
 
 
 def compare(answer: Answer) -> Answer:

@@ -39,6 +39,8 @@ class WorkUnits:
         Bytes of text that are cleaned, counted and weighted.
     python : float
         Steps of Python.
+    pieces : float
+        Word pieces that are encoded.
     """
 
     products: float = 0.0
@@ -47,6 +49,7 @@ class WorkUnits:
     functions: float = 0.0
     text: float = 0.0
     python: float = 0.0
+    pieces: float = 0.0
 
     def __add__(self, other: WorkUnits) -> WorkUnits:
         return WorkUnits(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
@@ -60,7 +63,7 @@ class WorkUnits:
         return sum(one / rate for one, rate in zip(astuple(self), astuple(machine_rates()), strict=True))
 
 
-RATES = WorkUnits(products=5e9, passes=2e9, sparse=4e8, functions=2.5e9, text=8e6, python=1e6)  # a second
+RATES = WorkUnits(products=5e9, passes=2e9, sparse=4e8, functions=2.5e9, text=8e6, python=1e6, pieces=2e4)  # a second
 
 
 @cache
@@ -74,7 +77,9 @@ def machine_rates() -> WorkUnits:
     True
     """
     arrays, texts = ARRAYS / _fastest(_arrays), TEXTS / _fastest(_texts)
-    return WorkUnits(*(rate * speed for rate, speed in zip(astuple(RATES), 4 * (arrays,) + 2 * (texts,), strict=True)))
+    return WorkUnits(
+        *(rate * speed for rate, speed in zip(astuple(RATES), 4 * (arrays,) + 2 * (texts,) + (arrays,), strict=True))
+    )
 
 
 def _fastest(work: Callable[[], object]) -> float:
@@ -116,6 +121,8 @@ class Sizes:
         Share of the text that is stored again because it was cleaned.
     sparse, itemsize : bool and int
         Of a given matrix.
+    pieces : float
+        Word pieces that the encoder of meaning reads; 0 where it does not.
     """
 
     documents: int
@@ -127,6 +134,7 @@ class Sizes:
     cleaned: float = 0.0
     sparse: bool = True
     itemsize: int = 8
+    pieces: float = 0.0
 
 
 @dataclass(frozen=True)

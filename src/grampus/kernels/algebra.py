@@ -237,8 +237,27 @@ class Sum(CombinedKernel):
     def _of(self, parts: Sequence[Kernel]) -> Kernel:
         return Sum(tuple(parts))
 
+    def _weighted(self) -> list[tuple[float, Kernel]]:
+        return [(part.weight, part.kernel) if isinstance(part, Scaled) else (1.0, part) for part in self.terms]
+
+    def shares(self) -> dict[str, float]:
+        """Return the weight of every input; nothing if a part reads several.
+
+        Examples
+        --------
+        >>> from grampus import parse_kernel
+        >>> parse_kernel("0.3 * cosine|principal(30) + 0.7 * cosine@embedding").shares()
+        {'terms': 0.3, 'embedding': 0.7}
+        """
+        found: dict[str, float] = {}
+        for weight, part in self._weighted():
+            if len(part.inputs) > 1:
+                return {}
+            found[part.inputs[0]] = found.get(part.inputs[0], 0.0) + weight
+        return found
+
     def _gram(self, fitted: Any) -> Any:
-        weighted = [(part.weight, part.kernel) if isinstance(part, Scaled) else (1.0, part) for part in self.terms]
+        weighted = self._weighted()
         return weighted_sum([kernel.gram(fitted) for _, kernel in weighted], [weight for weight, _ in weighted])
 
 

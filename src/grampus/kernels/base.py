@@ -19,8 +19,7 @@ from ..gram import Collection, FunctionGram, Gram
 from ..gram.sources import SourceGram
 from .spelled import Spelled
 
-DEFAULT_INPUTS = {"vectors": "terms", "strings": "text", "gram": "gram"}
-"""The input that a kernel reads unless it names one, by what it takes."""
+DEFAULT_INPUTS = {"vectors": "terms", "strings": "text", "gram": "gram"}  # read unless one is named, by what it takes
 
 
 class Transform(Spelled, ABC):
@@ -292,6 +291,10 @@ class Kernel(Spelled, ABC):
         """
         below = [part.rank(spare=spare) for part in self.source.parts]
         return max([*below, *(transform._components(spare) for transform in self.transforms)], default=0)
+
+    def shares(self) -> dict[str, float]:
+        """Return the weight of every input in a sum of kernels; nothing for a kernel that is no such sum."""
+        return {}
 
     def unreduced(self, *transforms: Transform) -> Kernel:
         """Return the kernel without the transforms of its parts, and others in their place.

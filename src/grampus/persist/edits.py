@@ -83,7 +83,7 @@ class Edit:
     >>> from grampus import DocumentClusterer
     >>> from grampus.persist import Edit
     >>> texts = ["whale song", "whales sing", "bird nest", "nests of birds"]
-    >>> run = DocumentClusterer(2, random_state=0).fit(texts).run_
+    >>> run = DocumentClusterer(2, embed=None).fit(texts).run_
     >>> edited = run.edited(Edit("rename", (0,), name="Birds"), Edit("noise", documents=("1",)))
     >>> edited.evidence.clusters[0].label, edited.evidence.labels.tolist()
     ('Birds', [-1, 1, 0, 0])

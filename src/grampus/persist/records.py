@@ -273,7 +273,7 @@ class RunEvidence:
     Examples
     --------
     >>> from grampus import DocumentClusterer
-    >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
+    >>> run = DocumentClusterer(2, embed=None).fit(["whale", "a whale", "bird", "birds"]).run_
     >>> run.evidence.labels.tolist(), run.evidence.outcome
     ([1, 1, 0, 0], 'converged')
     """
@@ -314,7 +314,7 @@ class Layout:
     Examples
     --------
     >>> from grampus import DocumentClusterer
-    >>> run = DocumentClusterer(2, random_state=0).fit(["whale", "a whale", "bird", "birds"]).run_
+    >>> run = DocumentClusterer(2, embed=None).fit(["whale", "a whale", "bird", "birds"]).run_
     >>> run.layout.coordinates.shape, run.layout.heatmap.shape
     ((4, 2), (2, 2))
     """

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from .._draw import Drawable
 from ..errors import InputError, RunError
+from ..kernels import parse_kernel
 from ..text import Texts
 from .edited import edited_run
 from .edits import Edit, as_kept
@@ -109,6 +110,23 @@ class Run(Drawable):
         found = self.provenance.collection.get("sizes", ())
         whole = len(found) == self.n_clusters and all(isinstance(size, int) for size in found) and not self.edits
         return tuple(found) if whole else tuple(cluster.size for cluster in self.evidence.clusters)
+
+    @property
+    def compared(self) -> str:
+        """What of the documents was compared, in plain words, such as "words (30 %) and meaning (70 %)"."""
+        kernel, made = parse_kernel(self.provenance.kernel), self.provenance.parameters.get("inputs", {})
+        record = made.get("embedding", {}) if isinstance(made, Mapping) else {}
+        kind = record.get("kind", "embedding") if isinstance(record, Mapping) else "embedding"
+        names = {"terms": "words" if self.provenance.parameters.get("terms") else "numbers", "text": "strings"}
+        names["embedding"] = {"meaning": "meaning", "vectors": "word vectors"}.get(kind, "embeddings")
+        shares = kernel.shares()
+        parts = [
+            f"{names.get(name, name)} ({shares[name] / sum(shares.values()):.0%})".replace("%", " %")
+            if shares
+            else names.get(name, name)
+            for name in kernel.inputs
+        ]
+        return " and ".join(parts)
 
     @property
     def levels(self) -> tuple[str, ...]:

@@ -118,7 +118,7 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
     >>> from grampus.persist import trends
     >>> from grampus.text import Corpus
     >>> texts = ["whale song", "whales sing", "bird nest", "nests of birds"]
-    >>> run = DocumentClusterer(2, random_state=0).fit(Corpus(texts, dates=["2023", "2024", "2024", "2024-02-01"])).run_
+    >>> run = DocumentClusterer(2, embed=None).fit(Corpus(texts, dates=["2023", "2024", "2024", "2024-02-01"])).run_
     >>> [(one.period, one.cluster, one.documents) for one in trends(run)]
     [('2023', 0, 0), ('2023', 1, 1), ('2024', 0, 2), ('2024', 1, 1)]
     """

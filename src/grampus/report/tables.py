@@ -186,6 +186,7 @@ def facts(page: Page) -> Element:
         ("Source", run.provenance.source),
         *((f"Column for {role}", name) for role, name in run.provenance.columns.items()),
         ("Documents", run.provenance.fingerprint),
+        ("Compared", run.compared),
         ("Kernel", run.provenance.kernel),
         ("Seed", "none" if run.provenance.seed is None else str(run.provenance.seed)),
         ("Outcome", f"{run.evidence.outcome}, objective {run.evidence.objective:.6g}"),

@@ -42,7 +42,7 @@ class Prediction:
         1 − d₁²/d₂², clipped to [0, 1]: 0 on the border, 1 on the centroid. NaN for a precomputed kernel without
         self-similarities.
     known : array of shape (m,)
-        False if nothing in the document is known to the model: its cluster means nothing.
+        False if nothing in the document is known to the model: its cluster means nothing. Meaning knows every text.
     index : pandas.Index or None
         Of the data frame that was given.
     names : tuple of str
@@ -54,7 +54,8 @@ class Prediction:
     Examples
     --------
     >>> from grampus import DocumentClusterer
-    >>> model = DocumentClusterer(2).fit(["whale song", "whales sing a song", "bird nest", "a nest of birds"])
+    >>> texts = ["whale song", "whales sing a song", "bird nest", "a nest of birds"]
+    >>> model = DocumentClusterer(2, embed=None).fit(texts)
     >>> model.assign(["the nest", "xyz"]).known.tolist()
     [True, False]
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from ...kernels import Kernel
 from ...kernels.base import DEFAULT_INPUTS
 from ...text import Corpus, TermVectorizer, Texts
 from ...text.inputs import InputMaker
+from ...text.languages import find_language
 from ...text.terms.prepare import Prepared
 from ...text.terms.stopwords import AUTO
 
@@ -116,12 +118,47 @@ class Inputs:
         return [*self.corpus.notes, *([] if self.prepared is None else self.prepared.notes())]
 
 
+@dataclass(frozen=True)
+class CountedWords:
+    """The weighted terms of n texts.
+
+    Attributes
+    ----------
+    words : TermVectorizer
+        Fitted.
+    prepared : Prepared
+        The texts as they were counted.
+    described : sparse array of shape (n, terms)
+    """
+
+    words: TermVectorizer
+    prepared: Prepared
+    described: Any
+
+    @property
+    def languages(self) -> dict[str, int]:
+        """How many documents are in each language, as was found or said; nothing if that is not known."""
+        found = self.prepared.counts()
+        if not found and isinstance(self.words.stemmer, str):
+            with suppress(InputError):
+                return {find_language(self.words.stemmer).code: self.described.shape[0]}
+        return found
+
+
+def count_words(corpus: Corpus, terms: TermVectorizer | None) -> CountedWords:
+    """Count and weight the terms of texts; `terms` is how, or None for the default."""
+    words = default_terms(len(corpus)) if terms is None else clone(terms)
+    prepared = words.prepare(corpus)
+    return CountedWords(words, prepared, _weighted(words, prepared, free=terms is None))
+
+
 def collect(
     X: Any,
     kernel: Kernel,
     terms: TermVectorizer | None,
     corpus: Corpus | None = None,
     makers: Mapping[str, InputMaker] | None = None,
+    counted: CountedWords | None = None,
 ) -> Inputs:
     """Check the input and convert it to the form that the kernel takes.
 
@@ -135,14 +172,15 @@ def collect(
         Texts, ids and titles of the rows of a matrix.
     makers : dict of str to InputMaker, optional
         Make inputs from the texts, where the kernel reads them and the corpus does not have them.
+    counted : CountedWords, optional
+        The terms of the texts, where they were counted before.
     """
     texts = as_corpus(X)
     corpus, has_texts, X = _documents(X, texts, kernel, corpus)
     words, described, prepared = None, None, None
     if has_texts and (kernel.parts or not kernel.reads_only_texts):  # else substrings describe the clusters
-        words = default_terms(len(corpus)) if terms is None else clone(terms)
-        prepared = words.prepare(corpus)
-        described = _weighted(words, prepared, free=terms is None)
+        counted = count_words(corpus, terms) if counted is None else counted
+        words, described, prepared = counted.words, counted.described, counted.prepared
     reads = {name: maker for name, maker in (makers or {}).items() if name in {*kernel.inputs} - {*corpus.inputs}}
     made = {name: maker.fit_transform(corpus) for name, maker in reads.items()}
     given = {"terms": X if texts is None else described, "gram": X, **corpus.inputs, **made}

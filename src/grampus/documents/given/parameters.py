@@ -11,6 +11,7 @@ from ..._check import check_integer
 from ..._random import seed_words
 from ...kernels import parse_kernel
 from ...persist import Run
+from ...text.embed.model import MEANING
 from ..find.method import Method
 from ..find.methods import restore_method
 from ..tell.naming import PLACE
@@ -53,7 +54,7 @@ def restored(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
     made = given.pop("inputs", {}).get("embedding", {})  # since 0.2; a function has no name to find it by
-    given["embed"] = None if made.get("kind") == "function" else made.get("name")
+    given["embed"] = {"function": None, "meaning": MEANING}.get(made.get("kind"), made.get("name"))
     return words, polished, given | {"effort": Effort(**effort), "method": restore_method(method)}
 
 

@@ -20,7 +20,11 @@ from ...persist import Run
 from ...persist.edits import refit
 from ...persist.upgrade import gone_note
 from ...text import Corpus, Texts
+from ...text.clean import Cleaning
+from ...text.embed.maker import EmbeddingInput
 from ...text.embed.store import forget_texts
+from ...text.meaning.maker import MeaningInput
+from ...text.meaning.opening import openings
 from ...text.terms.persist import plain_parameters, unpack_vectorizer
 from ..answer import NOT_YET, Answer, Before, Request
 from ..find.predict import named_input, restoring, saved_makers, saved_rows, stacked, under
@@ -66,7 +70,7 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     >>> from grampus import DocumentClusterer
     >>> from grampus.documents import update_run
     >>> texts = ["whale song", "whales sing", "bird nest", "nests of birds"]
-    >>> run = DocumentClusterer(2, random_state=0).fit(texts).run_
+    >>> run = DocumentClusterer(2, embed=None).fit(texts).run_
     >>> later = update_run(run, ["a whale song", "birds"], delete=["1"])
     >>> list(later.documents.ids), later.evidence.labels.tolist()
     (['2', '3', '4', '5', '6'], [1, 0, 0, 1, 0])
@@ -75,6 +79,11 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     """
     progress, gone = progress or (lambda *_: None), set(delete)
     old = run if run.original is None else run.original
+    with restoring():
+        makers = saved_makers(old.model)
+    for maker in makers.values():
+        if isinstance(maker, EmbeddingInput):
+            maker.check_model()
     corpus, came_from = _joined(old, documents, gone)
     answer = _answered(old, corpus, came_from, bool(gone), progress)
     made = build_run(answer)
@@ -84,7 +93,7 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     if gone:
         words = words_of_corpus(corpus)
         kept = {new: name for new, name in kept.items() if set(split_words(name)) <= words}
-        forget_texts(lost)
+        forget_texts([*lost, *_openings_of_ids(old, gone)])
     made = renamed(made, kept, [])
     now = entry(old, made, answer, came_from, len(gone & set(old.documents.ids)), fits, became)
     history = tuple(forgotten(one, gone, kept) if gone else one for one in old.history)
@@ -113,6 +122,18 @@ def _answered(old: Run, corpus: Corpus, came_from: NDArray[np.intp], forgets: bo
     if answer.clustering is NOT_YET:
         answer = advance(replace(begun, before=replace(before, keeps_terms=False, lost=True)), clustered)
     return advance(answer, STAGES[len(clustered) :])
+
+
+def _openings_of_ids(run: Run, ids: set[str]) -> list[str]:
+    """Return what of documents an encoder may have read."""
+    documents = run.documents
+    places = np.array([place for place, one in enumerate(documents.ids) if one in ids], dtype=np.intp)
+    assert documents.texts is not None
+    titles = None if documents.titles is None else documents.titles.take(places)
+    corpus = Corpus(documents.texts.take(places), titles=titles)
+    with restoring():
+        used = {maker.cleaning for maker in saved_makers(run.model).values() if isinstance(maker, MeaningInput)}
+    return [one for cleaning in {None, Cleaning(), *used} for one in openings(corpus, cleaning)]
 
 
 # -- the documents

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
@@ -15,6 +15,7 @@ from ..._array import unit_rows
 from ..._check import check_integer
 from ..._progress import Progress, as_progress
 from ...errors import InputError
+from ...run import runner_for
 from ..corpus import Corpus
 from .model import Model, find_model
 from .store import Store, cut_words, text_key
@@ -35,7 +36,8 @@ class Embedder:
     model : callable, path or str
         A function from a list of texts to an array with a row for each; a folder with a static model
         (``tokenizer.json`` and safetensors), an ONNX model (``.onnx`` and ``tokenizer.json``) or a
-        sentence-transformers model; an ``.onnx`` file; or the name of a sentence-transformers model on this machine.
+        sentence-transformers model; an ``.onnx`` file; the name of a sentence-transformers model on this machine; or
+        "auto" for the encoder of the extra ``[meaning]``.
     key : str, optional
         Identifies what a function computes, so that its rows can be cached. Other models have their digest.
     longest : int, optional
@@ -122,12 +124,11 @@ class Embedder:
         store = None if self.sha256 is None else Store(self.sha256)
         rows = {} if store is None else _complete(store.read(keys))
         missing = [number for number, key in enumerate(keys) if key not in rows]
-        encoder = self.found.load() if missing else None
-        for start in range(0, len(missing), self.batch_size):
-            progress("embedding", start, len(missing))
-            some = missing[start : start + self.batch_size]
-            assert encoder is not None
-            made = self._check(encoder.encode([distinct[i] for i in some]), len(some))
+        batches = [missing[start : start + self.batch_size] for start in range(0, len(missing), self.batch_size)]
+        encoded = self._encoded([[distinct[i] for i in some] for some in batches])
+        for number, some in enumerate(batches):
+            progress("embedding", number * self.batch_size, len(missing))
+            made = self._check(next(encoded), len(some))
             fresh = {keys[i]: row.tobytes() for i, row in zip(some, made, strict=True)}
             rows |= fresh
             if store is not None:
@@ -141,6 +142,13 @@ class Embedder:
         width = len(next(iter(rows.values()))) // 4 if rows else 0
         values = np.frombuffer(b"".join(rows[key] for key in keys), "<f4").reshape(len(keys), width)
         return unit_rows(values.astype(np.float64))
+
+    def _encoded(self, batches: list[list[str]]) -> Iterator[Any]:
+        """Yield the rows of batches; the model is loaded for the first, or by workers where they give the same bits."""
+        if self.found.anywhere:
+            yield from runner_for(0).map(_encode, batches, self.found)
+        elif batches:
+            yield from map(self.found.load().encode, batches)
 
     def _check(self, rows: Any, count: int) -> NDArray[np.float32]:
         try:
@@ -156,6 +164,10 @@ class Embedder:
         if not np.isfinite(found).all():
             raise InputError(f"embed must give finite numbers; {self.name} gives NaN or infinity.")
         return np.ascontiguousarray(found)
+
+
+def _encode(texts: list[str], model: Model) -> Any:
+    return model.load().encode(texts)
 
 
 def _complete(rows: dict[bytes, Any]) -> dict[bytes, bytes]:

@@ -44,12 +44,16 @@ class EmbeddingInput:
 
     def transform(self, raw_documents: Corpus) -> Floats:
         """Return the rows of new texts, by the model that was fitted with."""
+        self.check_model()
+        return _rounded(self.embedder.embed(self.texts(raw_documents)))
+
+    def check_model(self) -> None:
+        """Raise an error if the model of a saved run is not installed, or has changed."""
         if self.sha256 is not None and self.embedder.sha256 != self.sha256:
             raise InputError(
                 f"New documents must be embedded by the model of the run, SHA-256 {self.sha256[:12]}…; the "
                 f"{self.embedder.found.kind} model '{self.embedder.name}' has changed."
             )
-        return _rounded(self.embedder.embed(self.texts(raw_documents)))
 
     def texts(self, corpus: Corpus) -> Sequence[str]:
         """Return what of the documents is embedded: their texts."""

