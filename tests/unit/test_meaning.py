@@ -38,7 +38,7 @@ MONEY = [
     "The budget deficit keeps growing", "Creditors demanded their payment", "Accountants audited the balance sheet",
 ]  # fmt: skip
 TEXTS, TRUE = [*SEA, *MONEY], np.repeat([0, 1], 12)
-KERNEL = "0.04 * cosine|principal(30)|normalise + 0.96 * cosine@embedding"
+KERNEL = "0.15 * cosine|principal(30)|normalise + 0.85 * cosine@embedding"
 
 
 @pytest.fixture(autouse=True)
@@ -110,16 +110,17 @@ def test_meaning_finds_by_default_what_words_cannot(model):
     assert run.provenance.kernel == KERNEL
     record = {"name": "multilingual sentence encoder", "kind": "meaning", "sha256": encoder.encoder_digest()}
     assert run.provenance.parameters["inputs"] == {"embedding": record}
-    assert run.compared == "words (4 %) and meaning (96 %)"
+    assert run.compared == "words (15 %) and meaning (85 %)"
     assert run.compared in report_html(run)
     assert model.predict(["Salmon leap in the river", "The price of gold"]).tolist() == model.labels_[[0, 12]].tolist()
 
 
 def test_the_weight_of_words_follows_the_collection_and_the_languages():
     known = np.full(9, 20)
-    assert word_weight(known, {}) == word_weight(known, {"en": 9}) == 20 / (20 + SETTINGS.terms)
-    assert word_weight(known, {"en": 6, "fi": 3}) == pytest.approx(0.2 + 0.8 / 3, abs=0.005)
+    assert word_weight(known, {}) == word_weight(known, {"en": 9}) == 20 / (20 + SETTINGS.terms) == 0.25
+    assert word_weight(known, {"en": 6, "fi": 3}) == pytest.approx(0.25 + 0.75 / 3, abs=0.005)
     assert word_weight(known, {"fi": 9}) == 1
+    assert word_weight(20 * known, {}) == SETTINGS.most
     assert word_weight(np.array([], int), {}) == word_weight(np.zeros(3, int), {"zh": 3}) == SETTINGS.least
 
 
@@ -197,7 +198,7 @@ def test_a_run_without_the_encoder_is_read_and_refuses_new_documents(model, tmp_
     model.save(tmp_path / "run")
     missing()
     run = Run.load(tmp_path / "run")
-    assert "words (4 %) and meaning (96 %)" in report_html(run)
+    assert "words (15 %) and meaning (85 %)" in report_html(run)
     assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].label == "Sea"
     loaded = grampus.load(tmp_path / "run")
     for refused in (
