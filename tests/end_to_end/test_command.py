@@ -72,7 +72,7 @@ def place(tmp_path_factory):
                 seed, "-q",
             ]  # fmt: skip
             with pytest.raises(SystemExit) as stop:
-                main([*words, "--no-stability"])
+                main([*words, "--no-stability", "--meaning", "off"])
             assert stop.value.code == 0
     finally:
         os.chdir(before)
@@ -244,7 +244,7 @@ def test_cluster_prints_saves_and_can_be_repeated(place, capsys, monkeypatch):
     status, first, error = here(place, capsys, monkeypatch, *words)
     assert status == 0, error
     (line,) = [line for line in first.splitlines() if line.startswith("Again: ")]
-    assert line == "Again: grampus cluster news --label folder -k 3 --no-stability --seed 0"
+    assert line == "Again: grampus cluster news --label folder -k 3 --no-stability --seed 0 --meaning on"
     again = grampus(place, *shlex.split(line)[2:], PYTHONHASHSEED="7")
 
     def steady(text):
