@@ -40,3 +40,12 @@ def rise(setup: str, work: str) -> dict[str, float]:
     *said, measured = run.stdout.splitlines()
     numbers = {name: float(value) for name, value in (text.split() for text in said)}
     return {**numbers, **json.loads(measured)}
+
+
+def stays_below(factor: float, setup: str, work: str) -> bool:
+    """Return whether `work` adds less than `factor` times its input, in one of three processes.
+
+    The system may take pages away that a process has not used for a while; getting them back only adds.
+    """
+    measured = (rise(setup, work) for _ in range(3))
+    return any(one["rise"] < factor * one["input"] for one in measured)

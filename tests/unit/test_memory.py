@@ -39,8 +39,7 @@ WORK = """
     ("kernel", "n"), [("linear|normalise|shift", 200_000), ("linear|map", 20_000), ("cosine|shift|map", 20_000)]
 )
 def test_products_stay_below_two_and_a_half_times_the_input(kernel, n, dtype):
-    measured = memory.rise(TERMS.format(n=n, dtype=dtype, kernel=kernel), WORK.format(kernel=kernel))
-    assert measured["rise"] < 2.5 * measured["input"]
+    assert memory.stays_below(2.5, TERMS.format(n=n, dtype=dtype, kernel=kernel), WORK.format(kernel=kernel))
 
 
 @pytest.mark.slow
