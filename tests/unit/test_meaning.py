@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -268,3 +269,8 @@ def test_workers_of_dask_encode(model):
     with connected("local", 2) as client:
         found = DocumentClusterer(2, effort=QUICK).fit(TEXTS, client=client)
     np.testing.assert_array_equal(found.labels_, model.labels_)
+
+
+def test_a_kernel_that_cannot_be_read_is_told_as_it_is_spelt(model):
+    strange = replace(model.run_, provenance=replace(model.run_.provenance, kernel="a kernel of tomorrow"))
+    assert strange.compared == "a kernel of tomorrow"

@@ -114,9 +114,13 @@ class Run(Drawable):
     @property
     def compared(self) -> str:
         """What of the documents was compared, in plain words, such as "words (30 %) and meaning (70 %)"."""
-        kernel, made = parse_kernel(self.provenance.kernel), self.provenance.parameters.get("inputs", {})
+        try:
+            kernel = parse_kernel(self.provenance.kernel)
+        except InputError:  # of another version
+            return self.provenance.kernel
+        made = self.provenance.parameters.get("inputs", {})
         record = made.get("embedding", {}) if isinstance(made, Mapping) else {}
-        kind = record.get("kind", "embedding") if isinstance(record, Mapping) else "embedding"
+        kind = str(record.get("kind")) if isinstance(record, Mapping) else ""
         names = {"terms": "words" if self.provenance.parameters.get("terms") else "numbers", "text": "strings"}
         names["embedding"] = {"meaning": "meaning", "vectors": "word vectors"}.get(kind, "embeddings")
         shares = kernel.shares()
