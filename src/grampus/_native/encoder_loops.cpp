@@ -123,6 +123,7 @@ void multiply_tile(const int8_t* rows, const Layer& layer, int32_t* products) {
 }
 #endif
 
+// IN rows (count, depth) of 8-bit numbers; OUT products (count, wide), exact.
 void multiply(const int8_t* rows, int64_t count, const Layer& layer, int32_t* products) {
     int64_t row = 0;
     const auto tiles = [&](auto tile, int together) {
@@ -328,6 +329,6 @@ void finish(const Network& net, const double* sums, const int64_t* lengths, int6
 
 }  // namespace
 
-void JOIN(fill_encoder_, GRAMPUS_ISA)(EncoderLoops& table) { table = {"", multiply, project, read, finish}; }
+void JOIN(fill_encoder_, GRAMPUS_ISA)(EncoderLoops& table) { table = {"", project, read, finish}; }
 
 }  // namespace grampus

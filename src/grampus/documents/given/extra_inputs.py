@@ -20,6 +20,7 @@ from ...text.embed.mean import MeanVectors
 from ...text.embed.model import MEANING
 from ...text.inputs import InputMaker
 from ...text.meaning.encoder import encoder_digest
+from ...text.meaning.files import HINT
 from ...text.meaning.maker import MeaningInput
 from ...text.meaning.weight import word_weight
 from .inputs import Inputs, as_corpus, collect, count_words
@@ -133,7 +134,7 @@ def missing_meaning_note(parameters: Mapping[str, Any], kernel: Kernel, inputs: 
         return ""
     return (
         "These texts are short and share few words. Compared by meaning as well, such texts mostly form better groups: "
-        'pip install "grampus[meaning]"'
+        + HINT
     )
 
 

