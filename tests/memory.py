@@ -42,10 +42,10 @@ def rise(setup: str, work: str) -> dict[str, float]:
     return {**numbers, **json.loads(measured)}
 
 
-def stays_below(factor: float, setup: str, work: str) -> bool:
-    """Return whether `work` adds less than `factor` times its input, in one of three processes.
+def least_rise(setup: str, work: str) -> float:
+    """Return what `work` adds, in units of its input: the least of three processes.
 
     The system may take pages away that a process has not used for a while; getting them back only adds.
     """
-    measured = (rise(setup, work) for _ in range(3))
-    return any(one["rise"] < factor * one["input"] for one in measured)
+    measured = [rise(setup, work) for _ in range(3)]
+    return min(one["rise"] / one["input"] for one in measured)
