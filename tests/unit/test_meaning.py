@@ -11,6 +11,7 @@ import pytest
 import grampus
 from grampus import DocumentClusterer
 from grampus.documents import Effort, Guide, cluster_within, keep_answer, predict_cost, update_run
+from grampus.documents.given import large
 from grampus.errors import InputError, MissingExtraError
 from grampus.metrics import ari
 from grampus.persist import Edit, Run
@@ -19,7 +20,7 @@ from grampus.run import Processes, using
 from grampus.text import Cleaning, Corpus, TermVectorizer
 from grampus.text.clean import Cleaner
 from grampus.text.embed.store import Store, text_key
-from grampus.text.meaning import encoder
+from grampus.text.meaning import encoder, maker
 from grampus.text.meaning.maker import MeaningInput
 from grampus.text.meaning.opening import WORDS, opening, openings
 from grampus.text.meaning.weight import SETTINGS, word_weight
@@ -152,16 +153,67 @@ def test_kernels_rows_and_embeddings_of_ones_own_switch_it_off():
     assert (alone.run_.compared, ari(TRUE, alone.labels_)) == ("meaning", 1)
 
 
-def test_neither_order_nor_pieces_nor_workers_matter(model, tmp_path):
+def test_neither_order_nor_pieces_matter(model, tmp_path):
     order = np.random.default_rng(0).permutation(24)
     shuffled = DocumentClusterer(2, effort=QUICK).fit([TEXTS[i] for i in order])
     np.testing.assert_array_equal(shuffled.labels_, model.labels_[order])
     scratch = DocumentClusterer(2, effort=QUICK).fit(TEXTS, scratch=tmp_path / "scratch")
     np.testing.assert_array_equal(scratch.labels_, model.labels_)
-    rows = model.predictor_.features["embedding"]
+
+
+@pytest.fixture
+def was_loaded(monkeypatch):
+    """Forget the encoder, and let it read five texts at a time; return what tells whether this process loaded it."""
+    monkeypatch.setattr(maker, "BATCH", 5)
+    encoder.load_encoder.cache_clear()
+    yield lambda: encoder.load_encoder.cache_info().misses > 0
+    encoder.load_encoder.cache_clear()
+
+
+@pytest.mark.parametrize("client", [False, True], ids=["processes", "Dask"])
+@pytest.mark.slow
+def test_workers_encode_and_this_process_does_not(model, was_loaded, client):
+    if client:
+        pytest.importorskip("distributed")
+        from grampus.run.dask import connected
+
+        with connected("local", 2) as workers:
+            found = DocumentClusterer(2, effort=QUICK).fit(TEXTS, client=workers)
+    else:
+        with using(Processes(2, piece_bytes=300)):
+            found = DocumentClusterer(2, effort=QUICK).fit(TEXTS)
+    assert not was_loaded()
+    np.testing.assert_array_equal(found.labels_, model.labels_)
+    np.testing.assert_array_equal(found.predictor_.features["embedding"], model.predictor_.features["embedding"])
+    found.predict(["A penguin"])
+    assert was_loaded()
+
+
+def test_more_texts_than_are_held_are_sampled_and_assigned(monkeypatch, tmp_path):
+    for name, most in {"HELD_DOCUMENTS": 40, "SAMPLE": 30, "PIECE": 11}.items():
+        monkeypatch.setattr(large, name, most)
+    texts = [*TEXTS, *(f"{text}, they say" for text in TEXTS)]
+    model = DocumentClusterer(2, effort=QUICK).fit(texts)
+    assert (model.run_.provenance.collection["shown"], model.run_.provenance.kernel) == (30, KERNEL)
+    assert ari([*TRUE, *TRUE], model.labels_) == 1
+    scratch = DocumentClusterer(2, effort=QUICK).fit(texts, scratch=tmp_path / "scratch")
+    np.testing.assert_array_equal(scratch.labels_, model.labels_)
+    order = np.random.default_rng(0).permutation(48)
+    monkeypatch.setattr(large, "PIECE", 20)
+    shuffled = DocumentClusterer(2, effort=QUICK).fit([texts[i] for i in order])
+    np.testing.assert_array_equal(shuffled.labels_, model.labels_[order])
+    model.save(tmp_path / "run")
+    np.testing.assert_array_equal(grampus.load(tmp_path / "run").predict(texts), model.labels_)
+
+
+@pytest.mark.slow
+def test_workers_assign_more_texts_than_are_held(monkeypatch, was_loaded):
+    for name, most in {"HELD_DOCUMENTS": 20, "SAMPLE": 16, "PIECE": 7}.items():
+        monkeypatch.setattr(large, name, most)
     with using(Processes(2, piece_bytes=300)):
-        apart = MeaningInput(Cleaning()).fit_transform(Corpus(TEXTS))
-    np.testing.assert_array_equal(np.sort(apart, axis=0), np.sort(rows, axis=0))
+        found = DocumentClusterer(2, effort=QUICK).fit(TEXTS)
+    assert not was_loaded()
+    np.testing.assert_array_equal(found.labels_, DocumentClusterer(2, effort=QUICK).fit(TEXTS).labels_)
 
 
 def test_the_second_time_comes_from_the_cache(model, monkeypatch):
@@ -259,16 +311,6 @@ def test_within_keep_guides_and_outliers(model):
     assert {cluster.label for cluster in guided.clusters_} == {"sea", "money"}
     odd = DocumentClusterer(2, outliers=0.1, effort=QUICK).fit(TEXTS)
     assert (odd.labels_ < 0).sum() <= 2
-
-
-@pytest.mark.slow
-def test_workers_of_dask_encode(model):
-    pytest.importorskip("distributed")
-    from grampus.run.dask import connected
-
-    with connected("local", 2) as client:
-        found = DocumentClusterer(2, effort=QUICK).fit(TEXTS, client=client)
-    np.testing.assert_array_equal(found.labels_, model.labels_)
 
 
 def test_a_kernel_that_cannot_be_read_is_told_as_it_is_spelt(model):
