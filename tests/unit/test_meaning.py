@@ -123,6 +123,10 @@ def test_the_weight_of_words_follows_the_collection_and_the_languages():
     assert word_weight(known, {"en": 6, "fi": 3}) == pytest.approx(0.25 + 0.75 / 3, abs=0.005)
     assert word_weight(known, {"fi": 9}) == 1
     assert word_weight(20 * known, {}) == SETTINGS.most
+    assert word_weight(known, {"en": 99, "de": 1}) == pytest.approx(0.25, abs=0.02)
+    assert word_weight(known, {"en": 5, "de": 5}) == pytest.approx(0.25 / 2**3, abs=0.005)
+    assert word_weight(known, dict.fromkeys(("de", "es", "fr", "ja", "pl"), 2)) == 0
+    assert word_weight(known, {"en": 3, "de": 3, "fi": 3}) == pytest.approx(1 / 3 + 2 / 3 * 0.25 / 2**3, abs=0.005)
     assert word_weight(np.array([], int), {}) == word_weight(np.zeros(3, int), {"zh": 3}) == SETTINGS.least
 
 
@@ -136,6 +140,21 @@ def test_a_language_that_the_encoder_does_not_know_is_compared_by_words(monkeypa
     assert DocumentClusterer(2, effort=QUICK).fit(finnish).run_.compared == "words"
     said = TermVectorizer("lec", stemmer="fi", stop_words="fi", dtype=np.float64)
     assert DocumentClusterer(2, terms=said, effort=QUICK).fit(TEXTS).run_.compared == "words"
+
+
+def test_many_languages_are_compared_by_meaning_alone():
+    sea = ["The whale lives in the sea and breathes with its lungs", "Der Wal lebt im Meer und atmet mit der Lunge",
+           "La baleine vit dans la mer et respire avec ses poumons", "Wieloryb żyje w morzu i oddycha płucami",
+           "La ballena vive en el mar y respira con los pulmones", "Кит живёт в море и дышит лёгкими",
+           "고래는 바다에 살고 폐로 숨을 쉰다"]  # fmt: skip
+    money = ["The bank has raised the interest rate for all of its loans", "Die Bank hat die Zinsen für Kredite erhöht",
+             "La banque a relevé les taux de tous ses crédits", "Bank podniósł oprocentowanie wszystkich kredytów",
+             "El banco ha subido los tipos de interés de los préstamos", "Банк повысил проценты по всем кредитам",
+             "은행은 모든 대출의 이자율을 올렸다"]  # fmt: skip
+    model = DocumentClusterer(2, effort=QUICK).fit([*sea, *money])
+    assert model.run_.compared == "meaning"
+    assert ari(np.repeat([0, 1], 7), model.labels_) == 1
+    assert model.predict(["鯨は海に住んでいる", "銀行は金利を上げた"]).tolist() == model.labels_[[0, 7]].tolist()
 
 
 def test_kernels_rows_and_embeddings_of_ones_own_switch_it_off():

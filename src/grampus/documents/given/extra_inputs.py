@@ -139,7 +139,6 @@ def missing_meaning_note(parameters: Mapping[str, Any], kernel: Kernel, inputs: 
 
 
 def weighted_kernel(words: float) -> Kernel:
-    """Return the default kernel of terms and embeddings; `words` is the weight of the terms, and may be all of it."""
-    if words == 1:
-        return parse_kernel(TERMS)
-    return parse_kernel(f"{words:g} * {TERMS} + {round(1 - words, 2):g} * cosine@{EMBEDDING}")
+    """Return the default kernel of terms and embeddings; `words` is the weight of the terms, from none to all of it."""
+    alone = {0.0: f"cosine@{EMBEDDING}", 1.0: TERMS}
+    return parse_kernel(alone.get(words, f"{words:g} * {TERMS} + {round(1 - words, 2):g} * cosine@{EMBEDDING}"))
