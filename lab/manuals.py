@@ -1,12 +1,15 @@
-"""Texts from Debian: manual pages in many languages, descriptions of packages, pages of documentation in HTML.
+"""Texts from Debian: manual pages in many languages, messages, descriptions of packages, documentation in HTML.
 
 ``GRAMPUS_MANUALS`` names a folder with ``de/man1/…``, ``ja/man2/…`` and, for English, ``man1/…``. ``apt-get download
-manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it, as ``FOLDER/usr/share/man``. ``GRAMPUS_HTML``
-names a folder of HTML pages: ``FOLDER/usr/share/doc/python3.11-doc/html`` of the package ``python3.11-doc``.
+manpages-de manpages-de-dev …`` and ``dpkg-deb -x FILE FOLDER`` make it, as ``FOLDER/usr/share/man``.
+``GRAMPUS_MESSAGES`` names a folder with ``de/LC_MESSAGES/vlc.mo``, ``ja/…``: ``FOLDER/usr/share/locale`` of the package
+``vlc-l10n``. ``GRAMPUS_HTML`` names a folder of HTML pages: ``FOLDER/usr/share/doc/python3.11-doc/html`` of the package
+``python3.11-doc``.
 """
 
 from __future__ import annotations
 
+import gettext
 import gzip
 import os
 import re
@@ -14,13 +17,14 @@ import shutil
 import subprocess
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from grampus.text.clean.markup import drop_troff
 from lab.data import MissingDataError
 
 LANGUAGES = {"pt_BR": "pt", "zh_CN": "zh", "nb": "no"}  # folders that are not called after their language
 SHORTEST = 300  # characters without requests; shorter ones refer to another page
+SENTENCE = 60  # characters of a message, at least
 # Pages that nobody finished are in English for the most part.
 ENGLISH = frozenset(("the", "of", "and", "is", "to", "that", "with"))
 MOST_ENGLISH = 0.02
@@ -56,6 +60,21 @@ def pages(language: str) -> tuple[Page, ...]:
             seen.add(plain)
             found.append(Page(str(file.relative_to(root)), language, file.parent.name, text))
     return tuple(found)
+
+
+@cache
+def messages(language: str) -> tuple[str, ...]:
+    """Return the messages of VLC in a language, such as "zh_TW", whose English has the length of a sentence."""
+    root = Path(os.environ.get("GRAMPUS_MESSAGES", ""), "de" if language == "en" else language, "LC_MESSAGES", "vlc.mo")
+    if not root.is_file():
+        raise MissingDataError(f"this measurement needs messages; GRAMPUS_MESSAGES names no folder.\n\n{__doc__}")
+    with root.open("rb") as file:
+        catalogue: dict[Any, str] = vars(gettext.GNUTranslations(file))["_catalog"]
+    told = {
+        english: text for english, text in catalogue.items() if isinstance(english, str) and len(english) >= SENTENCE
+    }
+    found = told if language == "en" else {text for english, text in told.items() if text != english}
+    return tuple(sorted(found))
 
 
 @cache

@@ -107,10 +107,12 @@ PLATFORM = ("--python-version", "3.12", "--python-platform", "x86_64-manylinux_2
 PEERS = ("scikit-learn", "bertopic", "top2vec", "orange3-text", "cuml-cu12")
 
 
-def resolved(source: Path, uv: str) -> list[dict[str, Any]]:
+def resolved(source: Path, uv: str, *options: str) -> list[dict[str, Any]]:
     """Return the packages that an installation of the requirements of a file would bring."""
     lock = source.with_name("pylock.toml")
-    command = [uv, "pip", "compile", "--quiet", "--format", "pylock.toml", *PLATFORM, str(source), "-o", str(lock)]
+    lock.unlink(missing_ok=True)
+    how = ("--quiet", "--format", "pylock.toml", *PLATFORM, *options)
+    command = [uv, "pip", "compile", *how, str(source), "-o", str(lock)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
         raise Unavailable("the package index does not answer, or a package cannot be resolved")
@@ -132,12 +134,13 @@ def footprints(task: Task) -> Found:
     rows = []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(8) as pool:
         own = build_wheel(Path(folder, "wheel")).stat().st_size / 1e6
-        for name in ("grampus", *PEERS[: task.trials(len(PEERS), 1)]):
-            source = Path(folder, "pyproject.toml" if name == "grampus" else "requirements.in")
-            source.write_text((ROOT / source.name).read_text("utf-8") if name == "grampus" else f"{name}\n", "utf-8")
-            packages = resolved(source, uv)
+        for name in ("grampus", "grampus[meaning]", *PEERS[: task.trials(len(PEERS), 1)]):
+            ours = name.startswith("grampus")
+            source = Path(folder, "pyproject.toml" if ours else "requirements.in")
+            source.write_text((ROOT / source.name).read_text("utf-8") if ours else f"{name}\n", "utf-8")
+            packages = resolved(source, uv, *(("--extra", "meaning") if name == "grampus[meaning]" else ()))
             sizes = list(zip(pool.map(megabytes, packages), (each["name"] for each in packages), strict=True))
-            sizes = sorted([*sizes, *([(own, name)] if name == "grampus" else [])], reverse=True)
+            sizes = sorted([*sizes, *([(own, "grampus")] if ours else [])], reverse=True)
             version = next((f" {each['version']}" for each in packages if each["name"] == name), "")
             largest = ", ".join(f"{each} {size:.0f}" for size, each in sizes[:3])
             rows.append((name, f"{name}{version}", len(sizes), f"{sum(size for size, _ in sizes):.0f}", largest))

