@@ -13,6 +13,7 @@ import time
 import warnings
 from collections.abc import Callable
 from functools import partial
+from hashlib import sha256
 from importlib import import_module
 from itertools import product
 from pathlib import Path
@@ -31,9 +32,12 @@ from grampus.gpu.stored import DeviceStored
 from grampus.gram import DenseGram, Gram, LinearGram
 from grampus.select.levels import find_levels, nest_levels
 from grampus.select.ungrouped import ungrouped
+from grampus.text.meaning.encoder import load_encoder
+from grampus.text.meaning.maker import BATCH
 from lab import Found, Task, Unavailable
 from lab import row as any_row
 from lab.promises import labels as twelve
+from lab.speed.whole import openings, titles
 
 Figures = dict[str, Any]
 
@@ -163,7 +167,7 @@ def equal_labels(xp: Any, task: Task) -> Figures:
     decides: the record is of other versions of SciPy.
     """
     warnings.simplefilter("ignore")
-    gpu.LEAST = gpu.Least(0, 0, 0, 0, 0)
+    gpu.LEAST = gpu.Least(0, 0, 0, 0, 0, 0)
     x = points(3000, 20, 8).astype(np.float64)
     counts = sp.random_array((3000, 2000), density=0.01, rng=np.random.default_rng(3), format="csr")
     grams: list[Gram] = [DenseGram(x @ x.T), DenseGram((x @ x.T).astype(np.float32)), LinearGram(x), LinearGram(counts)]
@@ -181,3 +185,23 @@ def equal_labels(xp: Any, task: Task) -> Figures:
             with grampus.config(device="cpu"):
                 others += [] if on_card == twelve.hashed(name) else [name]
     return {"starts with other labels, of 240": different, "objectives apart by": apart, "of twelve, other": others}
+
+
+@row("gpu-meaning")
+def encoded(xp: Any, task: Task) -> Figures:
+    """Encode 10,000 openings on card and processor, a million titles on the card, and run the whole command there."""
+    encoder, texts = load_encoder(), openings(task.trials(10_000, 500), 48)
+    hashes, speeds = set(), Figures()
+    for device, threads, batch in (("cuda", 1, 1000), ("cuda", 1, 300), ("cuda", 1, 10_000), ("cpu", 16, 1000),
+                                   ("cpu", 16, 77), ("cpu", 4, 10_000), ("cpu", 1, 10_000)):  # fmt: skip
+        with grampus.config(device=device, threads=threads):
+            began = time.perf_counter()
+            rows = [encoder.encode(texts[first : first + batch]) for first in range(0, len(texts), batch)]
+            speeds[f"{device} {threads} {batch}, s"] = time.perf_counter() - began
+        hashes.add(sha256(np.concatenate(rows).astype("<f4").tobytes()).hexdigest())
+    short, began = openings(task.trials(1_000_000, 5_000), 9), time.perf_counter()
+    for first in range(0, len(short), BATCH):
+        encoder.encode(short[first : first + BATCH])
+    found = {"hashes": len(hashes), "SHA-256": min(hashes)[:16], **speeds, "titles, s": time.perf_counter() - began}
+    print(found, flush=True)
+    return found | dict(zip(("command, processor s", "s", "MB"), titles(task, "--device", "cuda"), strict=True))

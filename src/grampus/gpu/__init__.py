@@ -16,9 +16,11 @@ from numpy.typing import NDArray
 
 from .._array import Array
 from .._backend import Backend, Function
+from .._native.encoder import Meaning
 from ..gram import Features, Gram, Plan
 from .blocks import DeviceBlocks, device_block, device_products, device_rows
 from .card import card_name, free_memory, library, on_device, within_memory
+from .meaning import device_meaning
 from .neighbours import nearest_on
 from .rows import DeviceRows
 from .seeds import DeviceDocuments
@@ -38,6 +40,7 @@ class Least:
     blocks: float = 2**30  # multiplications
     seeds: float = 2**22  # multiplications for a row of similarities
     neighbours: float = 2**30  # similarities
+    pieces: float = 2**12  # of texts that are encoded
 
 
 LEAST = Least()
@@ -105,6 +108,12 @@ class Device(Backend):
             return None
         with within_memory(self.xp, f"The search for neighbours of {len(gram):,} documents"):
             return nearest_on(self.xp, read, gram, count, by_distance)
+
+    def meaning(self, network: Meaning, pieces: int) -> Function | None:
+        """Return what encodes texts by meaning; None for few of them."""
+        if pieces < LEAST.pieces:
+            return None
+        return device_meaning(self.xp, network, self.xp.cuda.runtime.getDevice()).encode
 
     def use_card(self, number: int) -> None:
         """Use one of several GPUs in this thread; numbers beyond the last begin again."""

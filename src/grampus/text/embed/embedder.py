@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import unit_rows
+from ..._backend import PROCESSOR, current
 from ..._check import check_integer
 from ..._progress import Progress, as_progress
 from ...errors import InputError
@@ -121,7 +122,8 @@ class Embedder:
     def _rows(self, distinct: list[str], progress: Progress, notes: list[str] | None) -> Floats:
         """Return the unit rows of different pieces, from the cache or computed."""
         keys = [text_key(piece) for piece in distinct]
-        store = None if self.sha256 is None else Store(self.sha256)
+        again = self.found.anywhere and current() is not PROCESSOR  # another backend is sooner than the cache
+        store = None if self.sha256 is None or again else Store(self.sha256)
         rows = {} if store is None else _complete(store.read(keys))
         missing = [number for number, key in enumerate(keys) if key not in rows]
         batches = [missing[start : start + self.batch_size] for start in range(0, len(missing), self.batch_size)]

@@ -16,6 +16,7 @@ from typing import IO
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._backend import current
 from ..._files import open_regular
 from ..._native.encoder import DIMENSIONS, Meaning, WordPieces
 from ..._parallel import in_threads
@@ -75,6 +76,9 @@ class MeaningEncoder:
         float32 array of shape (n, 512)
         """
         pieces, starts = self._pieces.split(texts)
+        on_device = current().meaning(self._network, len(pieces))
+        if on_device is not None:
+            return np.asarray(on_device(pieces, starts), np.float32)
         rows = np.empty((len(texts), DIMENSIONS), np.float32)
 
         def some(first: int, last: int) -> None:
