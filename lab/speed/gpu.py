@@ -204,4 +204,5 @@ def encoded(xp: Any, task: Task) -> Figures:
         encoder.encode(short[first : first + BATCH])
     found = {"hashes": len(hashes), "SHA-256": min(hashes)[:16], **speeds, "titles, s": time.perf_counter() - began}
     print(found, flush=True)
-    return found | dict(zip(("command, processor s", "s", "MB"), titles(task, "--device", "cuda"), strict=True))
+    there = ("--device", "cuda", "--threads", str(os.cpu_count()))
+    return found | dict(zip(("command, processor s", "s", "MB"), titles(task, *there), strict=True))
