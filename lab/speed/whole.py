@@ -117,20 +117,15 @@ def openings(count: int, length: int) -> list[str]:
     return [" ".join(words[begin : begin + length]) for begin in begins.tolist()]
 
 
-def titles(task: Task, *options: str) -> tuple[float, float, float]:
-    """Cluster a million titles of nine words with meaning; return processor time, time and memory."""
+@row("speed", "meaning-million")
+def million(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, GRAMPUS_CACHE=f"{folder}/cache"):
         place = Path(folder, "titles.txt")
         place.write_text("\n".join(openings(task.trials(1_000_000, 3_000), 9)), encoding="utf-8")
         words = [str(place), "-k", "20", "--meaning", "on", "--no-stability", "-q", "--out", f"{folder}/run"]
         began = time.perf_counter()
-        spent, memory = seconds(sys.executable, "-m", "grampus", "cluster", *words, *options)
-        return spent, time.perf_counter() - began, memory
-
-
-@row("speed", "meaning-million")
-def million(task: Task) -> Found:
-    spent, taken, memory = titles(task)
+        spent, memory = seconds(sys.executable, "-m", "grampus", "cluster", *words)
+    taken = time.perf_counter() - began
     return Found(f"{spent:.0f} processor s, {taken:.0f} s, {memory:.0f} MB", {"seconds": spent, "memory": memory})
 
 
