@@ -62,7 +62,7 @@ def test_phrases_stay_within_a_line_and_a_sentence():
     other = ["blue whale sings", "a blue whale", "the blue whale dives"] * 2
     broken, whole = name_partition(wording(apart + other), [0] * 6 + [1] * 6)
     assert not any("hard drive" in phrase.text.lower() for phrase in broken.phrases)
-    assert "blue whale" in whole.text
+    assert "Blue whale" in whole.text
 
 
 @pytest.mark.parametrize(("one", "other"), [("israel", "israeli"), ("medicine", "medical"), ("drive", "drive")])
@@ -103,7 +103,7 @@ def test_words_of_headers_do_not_name_a_cluster():
     other = ["From: a@b.org\nOrganization: Home\nLines: 3\n\nThe orbit of a shuttle"] * 6
     first, _ = names(mails + other, [0] * 6 + [1] * 6)
     assert "netcom" not in first.lower()
-    assert "doctor" in first
+    assert "doctor" in first.lower()
 
 
 def test_lines_of_a_form_do_not_name_a_cluster():
@@ -117,7 +117,7 @@ def test_lines_of_a_form_do_not_name_a_cluster():
 
 def test_a_text_of_shared_lines_only_keeps_its_words():
     first, _ = names(["A whale dives deep\ninto the cold sea"] * 6 + ["A bird\nin its nest"] * 6, [0] * 6 + [1] * 6)
-    assert "whale" in first
+    assert "whale" in first.lower()
 
 
 def test_words_without_spaces_make_no_phrases():
@@ -141,10 +141,10 @@ def test_names_of_levels_fit_together():
     whale, seal, bird = ["sea whale song"] * 4, ["sea seal fur"] * 4, ["nest bird wing"] * 4
     fine = [0] * 4 + [1] * 4 + [2] * 4
     coarse, parts = name_levels(wording(whale + seal + bird), [[0] * 8 + [1] * 4, fine])
-    assert "sea" in coarse[0].text
+    assert "Sea" in coarse[0].text
     assert "whale" not in coarse[0].text
-    assert "whale" in parts[0].text
-    assert "seal" in parts[1].text
+    assert "whale" in parts[0].text.lower()
+    assert "seal" in parts[1].text.lower()
     assert "sea," not in parts[0].text + ","
 
 
@@ -153,8 +153,8 @@ def test_the_nodes_of_a_tree_are_named():
     leaves = [3] * 4 + [4] * 4 + [2] * 4
     found = name_tree(wording(whale + seal + bird), leaves, [-1, 0, 0, 1, 1], {0: "All"})
     assert found[0] == "All"
-    assert "sea" in found[1]
-    assert "whale" in found[3]
+    assert "Sea" in found[1]
+    assert "whale" in found[3].lower()
 
 
 def test_names_do_not_depend_on_the_order_of_documents():

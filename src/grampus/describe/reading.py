@@ -16,6 +16,7 @@ Segmenter = Callable[[str], Sequence[str]]
 
 LONGEST = 3000  # characters of a text to read
 SHARED = 5  # texts with the same line: a form, a licence, a quotation
+HEADING = 0.05  # share of the texts that have a heading of their genre
 _END = 20  # characters of a line that can be shared; lines with the same end are the same
 _LONG_CHUNK = 60  # characters without a blank: encoded, or written without blanks
 BREAK, STOP, HIDE = -1, -2, -3  # codes between words: punctuation, end of a sentence or line, the next word is hidden
@@ -121,7 +122,8 @@ def read_words(texts: Sequence[str], segment: Segmenter | None = None) -> Readin
 def shared_line_ends(bodies: Iterable[str]) -> frozenset[str]:
     r"""Return the last 20 characters of lines that five texts have, of texts with several lines.
 
-    Forms begin with what differs: "`fft` has support for …".
+    Forms begin with what differs: "`fft` has support for …". Shorter lines are headings of a genre, such as "SYNOPSIS",
+    where one in twenty texts has them.
 
     Examples
     --------
@@ -130,10 +132,13 @@ def shared_line_ends(bodies: Iterable[str]) -> frozenset[str]:
     ['ow for the full list']
     """
     counts: Counter[str] = Counter()
+    total = 0
     for body in bodies:
+        total += 1
         if "\n" in body:
-            counts.update({line[-_END:] for line in body.split("\n") if len(line) >= _END})
-    return frozenset(line for line, count in counts.items() if count >= SHARED)
+            counts.update({line[-_END:] for line in body.split("\n") if line})
+    often = max(SHARED, HEADING * total)
+    return frozenset(line for line, count in counts.items() if count >= (SHARED if len(line) == _END else often))
 
 
 def _without_lines(head: str, body: str, shared: frozenset[str]) -> tuple[str, str]:

@@ -17,12 +17,15 @@ from .._array import is_sparse
 from .._check import check_matrix
 from ..errors import InputError
 from ..text.terms.forms import Forms, most
+from .direction import DocumentMeaning
+from .persons import BEFORE
 from .reading import Reading, Segmenter, read_words
 
 Integers = NDArray[np.intp]
 LONGEST = 3  # words of a phrase
 LINKS = frozenset(("of", "and", "for", "de", "du", "des", "und", "von", "di", "del", "y"))  # inside a phrase
-WINDOW = 10  # words within which two of them occur together
+OFTEN = 0.25  # of the places of the usual form: from here on another form may be used
+FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
 _LETTERS = re.compile(r"[^\W\d_]")
 _CONSONANTS = re.compile(r"[bcdfghjklmnpqrstvwxz]{6,}", re.IGNORECASE)
@@ -49,6 +52,8 @@ class Wording:
     titles : sequence of n strings, optional
     segment : callable, optional
         Splits text without blanks into words.
+    meaning : DocumentMeaning, optional
+        What the documents mean, so that names do, too.
 
     Examples
     --------
@@ -59,7 +64,7 @@ class Wording:
     >>> weights = terms.fit_transform(texts)
     >>> wording = Wording(weights, terms.get_feature_names_out(), texts, terms.forms_, frozenset({"a", "an"}))
     >>> [name.text for name in name_partition(wording, [0, 0, 1, 1])]
-    ['blue whale, sang', 'old bird, nested']
+    ['Blue whale', 'Old bird']
     """
 
     weights: Any
@@ -70,6 +75,7 @@ class Wording:
     counts: Any = None
     titles: Sequence[str] | None = None
     segment: Segmenter | None = None
+    meaning: DocumentMeaning | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", check_matrix(self.weights, "weights"))
@@ -114,8 +120,14 @@ class Wording:
         share = min(MOST_READ, max(FEWEST_READ, read // k))
         chosen = [_evenly(np.flatnonzero(atoms == atom), share) for atom in range(k)]
         sizes = np.array([len(some) for some in chosen])
-        reading = read_words([self.texts[int(at)] for some in chosen for at in some], self.segment)
+        reading = read_words([self._whole(int(at)) for some in chosen for at in some], self.segment)
         return Sample(self, reading, np.repeat(np.arange(k), sizes), sizes)
+
+    def _whole(self, at: int) -> str:
+        """Return the text of a document after its title, if that is not its beginning."""
+        assert self.texts is not None
+        text, title = self.texts[at], "" if self.titles is None else self.titles[at]
+        return text if not title or text.startswith(title) else f"{title}\n{text}"
 
 
 def _evenly(members: Integers, most_read: int) -> Integers:
@@ -200,15 +212,15 @@ class Sample:
         stops = self.wording.stop_words
         return np.array([is_word(word, stops) for word in self.reading.words], dtype=bool)[self.reading.word]
 
-    def places(self, stem: str) -> Integers:
-        """Return where a stem was read."""
+    def places(self, stem: str, group: NDArray[np.bool_]) -> Integers:
+        """Return where a stem was read in a union of groups."""
         number = self._number[0].get(stem)
-        return np.empty(0, np.intp) if number is None else _slice(*self._places, number)
+        places = np.empty(0, np.intp) if number is None else _slice(*self._places, number)
+        return places[group[self.owner[self.reading.text[places]]]]
 
     def documents(self, stem: str, group: NDArray[np.bool_]) -> int:
         """Return in how many of the texts that were read of a union of groups a stem occurs."""
-        texts = np.unique(self.reading.text[self.places(stem)])
-        return int(np.count_nonzero(group[self.owner[texts]]))
+        return len(np.unique(self.reading.text[self.places(stem, group)]))
 
     def written(self, stem: str, group: NDArray[np.bool_]) -> str:
         """Return the usual form of a stem in a union of groups, in its usual case; '' if it is not a word there.
@@ -217,13 +229,25 @@ class Sample:
         data than in sentences is no word.
         """
         reading = self.reading
-        places = self.places(stem)
-        places = places[group[self.owner[reading.text[places]]]]
+        places = self.places(stem, group)
         number = self._number[0].get(stem)
         hidden = np.empty(0, np.intp) if number is None else _slice(*self._hidden, number)
         if np.count_nonzero(group[self.owner[reading.hidden_text[hidden]]]) >= len(places):
             return ""
         return self.spelled(places, 1)
+
+    def other_forms(self, usual: str, stem: str, group: NDArray[np.bool_]) -> list[str]:
+        """Return further forms of a stem that are at least a quarter as frequent in a union of groups as the usual."""
+        reading, places = self.reading, self.places(stem, group)
+        number, count = np.unique(reading.word[places], return_counts=True)
+        forms = {int(at): reading.words[at].lower() for at in number}
+        cases = Counter[str]()
+        for word, often in zip(forms.values(), count.tolist(), strict=True):
+            cases[word] += often
+        least, usual = OFTEN * cases[usual.lower()], usual.lower()
+        found = sorted(form for form, often in cases.items() if often >= least and form != usual)
+        written = {form: [at for at, lowered in forms.items() if lowered == form] for form in found}
+        return [self.spelled(places[np.isin(reading.word[places], written[form])], 1) for form in found]
 
     def spelled(self, places: Integers, length: int) -> str:
         """Return the usual spelling of a word or phrase from the places where it begins; that in sentences if any."""
@@ -281,29 +305,45 @@ class Sample:
         sizes = np.bincount(of_place[of_place >= 0], minlength=len(kept))
         return np.full(len(kept), length), starts[order], sizes, table.tocsr()
 
-    def together(self, stems: Sequence[str]) -> NDArray[np.float64]:
-        """Return how much more often than by chance stems are read within ten words, as NPMI, (stems, stems)."""
-        window = self._windows
-        total = int(window[-1]) + 1 if len(window) else 1
-        number = {stem: place for place, stem in enumerate(stems)}
-        places = [self.places(stem) for stem in stems]
-        column = np.repeat(np.arange(len(number)), [len(some) for some in places])
-        row = window[np.concatenate([*places, np.empty(0, np.intp)])]
-        held = sp.csr_array((np.ones(len(row)), (row, column)), shape=(total, len(stems)))
-        held.data[:] = 1.0
-        both = (held.T @ held).toarray()
-        alone = np.diag(both)
-        expected = np.outer(alone, alone) / total
-        return np.asarray(np.log((both + 1.0) / (expected + 1.0)) / -np.log((both + 1.0) / (total + 2.0)))
+    def is_torn(self, one: Sequence[str], other: Sequence[str], group: NDArray[np.bool_]) -> bool:
+        """Return whether two of these stems stand next to each other in most of a group's texts with both."""
+        return any(self._adjacent(a, b, group) for a in one for b in other)
+
+    def _adjacent(self, one: str, other: str, group: NDArray[np.bool_]) -> bool:
+        text, joined = self.reading.text, self.reading.joined
+        a, b = self.places(one, group), self.places(other, group)
+        both = np.intersect1d(text[a], text[b])
+        after, before = np.intersect1d(a + 1, b), np.intersect1d(b + 1, a)
+        next_to = np.concatenate([after[joined[after]], before[joined[before]]])
+        return 2 * len(np.unique(text[next_to])) > len(both)
+
+    def leads(self, text: str, stem: str, group: NDArray[np.bool_]) -> float:
+        """Return how often the last word of a text is followed by another of the same phrase, as adjectives are."""
+        reading, places, last = self.reading, self.places(stem, group), text.lower().rpartition(" ")[2]
+        own = [word for word in np.unique(reading.word[places]).tolist() if reading.words[word].lower() == last]
+        places = places[np.isin(reading.word[places], own)]
+        after = np.minimum(places + 1, len(reading.word) - 1)
+        follows = reading.joined[after] & self._able[after] & (after > places)
+        return float(follows.mean()) if len(places) else 0.0
+
+    def is_person(self, text: str) -> bool:
+        """Return whether a word or phrase is the name of a person."""
+        words = text.split(" ")
+        if not all(word[:1].isupper() for word in words):
+            return False
+        return words[0].lower() in BEFORE or words[-1] in self._persons
 
     @cached_property
-    def _windows(self) -> Integers:
-        """The number of the window that each word is in: ten words of one text."""
-        text = self.reading.text.astype(np.intp)
-        first = np.searchsorted(text, np.arange(len(self.owner)))
-        place = (np.arange(len(text)) - first[text]) // WINDOW
-        change = np.concatenate([[0], (np.diff(text) != 0) | (np.diff(place) != 0)])
-        return np.cumsum(change)
+    def _persons(self) -> frozenset[str]:
+        """Words that mostly follow a given name."""
+        reading = self.reading
+        named = np.array([word[:1].isupper() and word.lower() in BEFORE for word in reading.words], dtype=bool)
+        follows = np.zeros(len(reading.word), dtype=bool)
+        follows[1:] = named[reading.word[:-1]] & reading.joined[1:]
+        every = np.bincount(reading.word, minlength=len(reading.words))
+        after = np.bincount(reading.word[follows], minlength=len(reading.words))
+        found = np.flatnonzero((after >= 2) & (after >= FOLLOWING * every))
+        return frozenset(reading.words[at] for at in found.tolist() if reading.words[at][:1].isupper())
 
 
 def _inverted(numbers: Integers, size: int) -> tuple[Integers, Integers]:

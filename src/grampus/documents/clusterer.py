@@ -109,7 +109,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[3])
     True
     >>> sorted(cluster.label for cluster in model.clusters_)
-    ['birds, nest', 'song, whale, sing']
+    ['Birds', 'Whale, song']
     >>> model.predict(["a bird"]) == model.labels_[3]
     array([ True])
     """

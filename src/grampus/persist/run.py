@@ -236,7 +236,7 @@ class Run(Drawable):
         >>> from grampus import DocumentClusterer
         >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
         >>> run.to_frame().loc["1", "cluster_name"]
-        'whale, sing, song'
+        'Whale'
         >>> run.to_frame("clusters")["size"].tolist()
         [2, 2]
         """

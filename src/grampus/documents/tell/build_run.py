@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..._array import Array
 from ..._version import __version__
 from ...describe import Cluster, Typicality, Wording, describe
+from ...describe.direction import DocumentMeaning
 from ...errors import InputError
 from ...gram import Gram
 from ...gram.collection import content_names
@@ -24,10 +25,13 @@ from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
 from ...text import Corpus, Texts, stop_words
 from ...text.languages import UNSPACED, is_unspaced, segment_words
+from ...text.meaning.encoder import encoder_digest, load_encoder
+from ...text.meaning.maker import MeaningInput
 from ...text.store import Picked
 from ...text.terms.persist import plain_parameters
 from ..answer import Answer, Before
 from ..find.levels import numbers
+from ..given.extra_inputs import EMBEDDING
 from ..given.inputs import Inputs, read_for, unknown_note
 from ..given.parameters import plain_values
 from .duplicates import near_copies
@@ -142,7 +146,16 @@ def wording_of(inputs: Inputs) -> Wording | None:
         inputs.weights,
         None if titles is None else Picked(titles, shown),
         segment_words if unspaced else None,
+        _meaning_of(inputs),
     )
+
+
+def _meaning_of(inputs: Inputs) -> DocumentMeaning | None:
+    """Return what the distinct documents mean; None if that is not compared, or its encoder is not here."""
+    maker, installed = inputs.makers.get(EMBEDDING), encoder_digest()
+    if not isinstance(maker, MeaningInput) or installed is None or maker.sha256 not in (None, installed):
+        return None
+    return DocumentMeaning(inputs.features[EMBEDDING], load_encoder().encode, inputs.weights)
 
 
 def describe_clusters(answer: Answer, wording: Wording | None) -> tuple[Cluster, ...]:

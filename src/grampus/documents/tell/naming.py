@@ -100,7 +100,7 @@ def with_names_of(run: Run, path: str | PathLike[str]) -> Run:
     ...     file = Path(folder, "names.json")
     ...     _ = file.write_text('{"Sea": ["1", "2"]}')
     ...     sorted(cluster.label for cluster in with_names_of(run, file).evidence.clusters)
-    ['Sea', 'bird, nest']
+    ['Birds, nests', 'Sea']
     """
     given = read_names(path)
     number = {one: at for at, one in enumerate(run.documents.ids)}
@@ -141,7 +141,7 @@ def write_names(run: Run, path: str | PathLike[str]) -> None:
     >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     write_names(run, Path(folder, "names.json"))
-    ...     "whale" in Path(folder, "names.json").read_text()
+    ...     "Whale" in Path(folder, "names.json").read_text()
     True
     """
     found: dict[str, list[str]] = {cluster.label: [] for cluster in run.evidence.clusters}

@@ -1,0 +1,68 @@
+"""The meaning of groups: the direction in which the documents of each differ from all, and how near a text is to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .._array import Array, sum_rows
+
+Encode = Callable[[Sequence[str]], Any]
+
+
+@dataclass(frozen=True)
+class DocumentMeaning:
+    """The rows of documents, and the encoder that made them.
+
+    Parameters
+    ----------
+    rows : array of shape (n, d)
+        One for each document, near where two mean the same.
+    encode : callable
+        Returns such a row for each of some texts.
+    counts : array of shape (n,)
+        The number of equal documents that each row represents.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.describe.direction import DocumentMeaning
+    >>> rows = {"whale": [1.0, 0.0], "bird": [0.0, 1.0]}
+    >>> meaning = DocumentMeaning(np.eye(2), lambda texts: [rows[text] for text in texts], np.ones(2))
+    >>> meaning.closeness(["whale"], meaning.directions(np.array([0, 1]), np.eye(2, dtype=bool))).round(2).tolist()
+    [[1.0, -1.0]]
+    """
+
+    rows: Any
+    encode: Encode
+    counts: Array
+
+    @cached_property
+    def mean(self) -> Array:
+        """The mean of all documents."""
+        return np.asarray(self.counts @ self.rows / max(float(self.counts.sum()), 1.0), dtype=np.float64)
+
+    def directions(self, atoms: NDArray[np.intp], members: NDArray[np.bool_]) -> Array:
+        """Return the mean of each union of atoms less that of all documents, of unit length, (groups, d)."""
+        atom_sums = sum_rows(self.rows, atoms, members.shape[1], self.counts)
+        sizes = np.bincount(atoms[atoms >= 0], weights=self.counts[atoms >= 0], minlength=members.shape[1])
+        means = (members @ atom_sums) / np.maximum(members @ sizes, 1e-12)[:, None]
+        return unit(means - self.mean)
+
+    def closeness(self, texts: Sequence[str], directions: Array) -> Array:
+        """Return the cosine of the meaning of each text with each direction, (texts, groups)."""
+        return self.centred(np.asarray(self.encode(texts), dtype=np.float64).reshape(len(texts), -1)) @ directions.T
+
+    def centred(self, rows: Array) -> Array:
+        """Return rows less the mean of all documents, of unit length."""
+        return unit(unit(rows) - self.mean)
+
+
+def unit(rows: Array) -> Array:
+    """Return rows of unit length; zeros stay."""
+    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))

@@ -1,0 +1,100 @@
+"""Names by meaning: the word that says it, whole phrases, no persons, no twins."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import grampus
+from grampus import DocumentClusterer
+from grampus.describe import Wording, name_levels, name_partition
+from grampus.describe.direction import DocumentMeaning
+from grampus.describe.reading import shared_line_ends
+from grampus.text import TermVectorizer, stop_words
+from grampus.text.meaning.encoder import load_encoder
+
+STOPS = stop_words("smart")
+FLAGS = [
+    "The flag has bands of white and of red",
+    "White is above blue, bands of the flag",
+    "Its flag shows bands, equal and white",
+    "Two equal stripes of white above green: a flag with bands",
+    "White and equal are the bands that make the flag",
+    "The bands of the flag are equal: white, red",
+]
+COURTS = [
+    "The Supreme Court has nine judges",
+    "Judges of the Supreme Court are appointed for life",
+    "A Supreme Court of five judges",
+    "Judges sit in the Supreme Court",
+    "The Supreme Court hears appeals of judges",
+    "Lower judges and the Supreme Court",
+]
+BOTH = [0] * 6 + [1] * 6
+
+
+def wording(texts, meaning=True):
+    terms = TermVectorizer()
+    weights = terms.fit_transform(texts)
+    encode = load_encoder().encode
+    known = DocumentMeaning(encode(texts), encode, np.ones(len(texts))) if meaning else None
+    return Wording(weights, terms.get_feature_names_out(), texts, terms.forms_, STOPS, meaning=known)
+
+
+def names(texts, labels, meaning=True):
+    return [name.text for name in name_partition(wording(texts, meaning), labels)]
+
+
+def test_the_title_is_the_word_that_says_it():
+    assert [name.split(", ")[0] for name in names(FLAGS + COURTS, BOTH)] == ["Flag", "Supreme Court"]
+
+
+@pytest.mark.parametrize("meaning", [True, False])
+def test_a_phrase_is_never_torn(meaning):
+    name = names(FLAGS + COURTS, BOTH, meaning)[1]
+    assert "Supreme Court" in name
+    assert not {"Supreme", "Court"} & set(name.split(", "))
+
+
+def test_words_that_stand_together_are_not_named_apart():
+    sample = wording(FLAGS + COURTS).sample(np.array(BOTH), 2)
+    assert sample.is_torn(("suprem",), ("court",), np.array([False, True]))
+    assert not sample.is_torn(("white",), ("flag",), np.array([True, False]))
+
+
+@pytest.mark.parametrize(("mentions", "named"), [(2, False), (6, True)])
+def test_a_person_is_named_where_the_group_is_about_them(mentions, named):
+    about = [f"The senate vote went on and on, {word}" for word in ("first", "again", "early", "late", "today", "now")]
+    about = [f"{text}, said Roger Miller" if at < mentions else text for at, text in enumerate(about)]
+    assert ("Miller" in names(about + FLAGS, BOTH)[0]) == named
+
+
+def test_siblings_share_no_title_and_parts_differ_from_their_parent():
+    whales = [
+        f"The whale {word} in the sea" for word in ("sings", "sang", "song", "sings well", "sang again", "sings on")
+    ]
+    seals = [f"The seal {word} by the sea" for word in ("fur", "furs", "fur coat", "fur trade", "furry", "fur hat")]
+    coarse, fine = name_levels(wording(whales + seals + FLAGS), [[0] * 12 + [1] * 6, [0] * 6 + [1] * 6 + [2] * 6])
+    titles = [name.text.split(", ")[0] for name in fine]
+    assert len(set(titles)) == 3
+    assert coarse[0].text.split(", ")[0] not in titles
+
+
+def test_headings_of_a_genre_are_shared_lines():
+    pages = [f"SYNOPSIS\nwhale {n}\nflag {n}" for n in range(40)]
+    assert shared_line_ends(pages) == {"SYNOPSIS"}
+    assert shared_line_ends([*pages[:4], *(f"bird {n}\nnest" for n in range(100))]) == {"nest"}
+
+
+def test_names_are_the_same_for_any_number_of_threads():
+    found = set()
+    for threads in (1, 2, 4):
+        with grampus.config(threads=threads):
+            found.add(tuple(names(FLAGS + COURTS, BOTH)))
+    assert len(found) == 1
+
+
+def test_a_run_that_compares_meaning_is_named_by_it():
+    run = DocumentClusterer(2, random_state=0).fit(FLAGS + COURTS).run_
+    assert "embedding" in run.provenance.kernel
+    assert {one.label.split(", ")[0] for one in run.evidence.clusters} == {"Flag", "Supreme Court"}
