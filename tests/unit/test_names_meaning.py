@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import grampus
 from grampus import DocumentClusterer
-from grampus.describe import Wording, name_levels, name_partition
+from grampus.describe import Cluster, Wording, name_levels, name_partition
 from grampus.describe.direction import DocumentMeaning
 from grampus.describe.reading import shared_line_ends
+from grampus.persist import Edit
+from grampus.report.verdict import said_by_names
 from grampus.text import TermVectorizer, stop_words
 from grampus.text.meaning.encoder import load_encoder
 
@@ -98,3 +102,22 @@ def test_a_run_that_compares_meaning_is_named_by_it():
     run = DocumentClusterer(2, random_state=0).fit(FLAGS + COURTS).run_
     assert "embedding" in run.provenance.kernel
     assert {one.label.split(", ")[0] for one in run.evidence.clusters} == {"Flag", "Supreme Court"}
+    assert [(one.name_share, one.centre_share, one.has_weak_name) for one in run.evidence.clusters] == [
+        (1, 1, False)
+    ] * 2
+    assert said_by_names(run)[0].text == (
+        "By their names alone 100% of the documents would find their cluster; by its centre, 100%."
+    )
+    renamed = run.edited(Edit("rename", (0,), name="Whales"))
+    assert renamed.evidence.clusters[0].name_share is None
+    assert said_by_names(renamed) == []
+
+
+def test_a_name_that_says_something_else_is_weak():
+    known = wording(FLAGS + COURTS).meaning
+    by_name, by_centre = known.recognised(np.array(BOTH), ["Judges", "Flag"])
+    assert by_name.max() < 0.5
+    assert by_centre.tolist() == [1.0, 1.0]
+    card = Cluster(0, 6, "Judges", (), (), (), (), (), (), 0.0, -1, 0.0, name_share=0.4, centre_share=1.0)
+    assert card.has_weak_name
+    assert not replace(card, name_share=None).has_weak_name

@@ -163,7 +163,7 @@ def _cell(value: Any) -> str:
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..report.oddities import outliers
-    from ..report.verdict import mixtures
+    from ..report.verdict import mixtures, said_by_names
     from ..select import score_chart
 
     choice = run.evidence.choice
@@ -179,7 +179,8 @@ def show_run(run: Run, out: Console) -> None:
     for cluster in run.evidence.clusters:
         words = ", ".join(term.text for term in cluster.terms[3:9])
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
-        row = [cluster.number, run.sizes[cluster.number], cluster.label, (words, *quoted)]
+        name = (cluster.label, "(weak name)") if cluster.has_weak_name else cluster.label
+        row = [cluster.number, run.sizes[cluster.number], name, (words, *quoted)]
         mark = " mixed" if cluster.mixed else ""
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
     columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
@@ -189,7 +190,7 @@ def show_run(run: Run, out: Console) -> None:
     title = f"{counted} from {run.provenance.source}, {clusters}{none}"
     out.print(table(columns, rows, title))
     out.print(clean(f"Compared: {run.compared}.", LINE))
-    for statement in mixtures(run):
+    for statement in (*said_by_names(run), *mixtures(run)):
         out.print(clean(statement.text, LINE))
     odd = len(outliers(run))  # as the page lists them
     pairs = len(run.evidence.duplicates)

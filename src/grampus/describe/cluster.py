@@ -56,6 +56,10 @@ class Cluster:
         less alike than those of the other clusters. A large heap is easily found again: its stability does not tell.
     sentence : str
         A title or sentence of a central document that holds words of the name; '' if there is none.
+    name_share, centre_share : float or None
+        How well the name says it: the share of its documents whose meaning is nearer to its name than to that of any
+        other cluster, and the share that is nearest to its centre, which no name can do better than by chance. None
+        where meaning is not compared, or the name is from elsewhere.
 
     Examples
     --------
@@ -81,3 +85,10 @@ class Cluster:
     sentence: str = ""
     alike: float | None = None
     mixed: bool = False
+    name_share: float | None = None
+    centre_share: float | None = None
+
+    @property
+    def has_weak_name(self) -> bool:
+        """Whether the name says little: it finds less than half of the documents that the centre finds."""
+        return self.name_share is not None and 2 * self.name_share < (self.centre_share or 0.0)

@@ -70,11 +70,15 @@ def describe(
     each = None if counts is None else np.asarray(counts)[inside]
     sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
     names, describing = _named(gram, clusters, wording, names, counts, top)
+    texts = [name.text or f"cluster {c + 1}" for c, name in enumerate(names)]
+    shares: Any = np.full((2, k), np.nan)
+    if wording is not None and wording.meaning is not None and k > 1:
+        shares = wording.meaning.recognised(clusters, texts)
     return tuple(
         Cluster(
             c,
             sizes[c],
-            names[c].text or f"cluster {c + 1}",
+            texts[c],
             names[c].terms,
             describing[c],
             names[c].phrases,
@@ -85,8 +89,10 @@ def describe(
             measured.nearest(c),
             round(measured.separation(c), 6),
             sentence=_sentence(wording, names[c], measured.central(c, READ)),
-            alike=None if np.isnan(measured.alike[c]) else round(float(measured.alike[c]), 6),
+            alike=_known(measured.alike[c]),
             mixed=bool(measured.mixed[c]),
+            name_share=_known(shares[0][c]),
+            centre_share=_known(shares[1][c]),
         )
         for c in range(k)
     )
@@ -108,6 +114,10 @@ def _named(
     described = describing_terms(wording.weights, clusters, wording.terms, top, counts)
     describing = [tuple(Term(wording.usual(term.text), term.score) for term in group) for group in described]
     return [name._replace(terms=name.terms[:top]) for name in names], describing
+
+
+def _known(value: Any) -> float | None:
+    return None if np.isnan(value) else round(float(value), 6)
 
 
 def _text(substring: str | bytes) -> str:

@@ -110,6 +110,8 @@ def _same(cluster: Cluster, place: int, name: str, became: Sequence[int], new: N
     documents: dict[str, Any] = {
         part: tuple(int(new[at]) for at in getattr(cluster, part)) for part in ("central", "borderline", "outliers")
     }
+    if name != cluster.label:
+        documents |= {"name_share": None, "centre_share": None}
     return replace(cluster, number=place, label=name, nearest=-1 if nearest == place else nearest, **documents)
 
 

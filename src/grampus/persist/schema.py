@@ -55,7 +55,7 @@ LIMITS: dict[type, dict[str, Limits]] = {
     },
     Cluster: {
         "number": Limits(0, "k"), "size": Limits(1, _INF), "nearest": Limits(-1, "k"), "stability": Limits(-1, 1),
-        "alike": Limits(-1, 1),
+        "alike": Limits(-1, 1), "name_share": Limits(0, 1), "centre_share": Limits(0, 1),
         "central": Limits(0, "n"), "borderline": Limits(0, "n"), "outliers": Limits(0, "n"),
     },
     Branch: {

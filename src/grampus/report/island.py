@@ -114,6 +114,9 @@ def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
         "stability": _short(cluster.stability),
         "alike": _short(cluster.alike),
         "mixed": cluster.mixed,
+        "said": _short(cluster.name_share),
+        "sayable": _short(cluster.centre_share),
+        "weak": cluster.has_weak_name,
         "cohesion": _short(cluster.cohesion),
         "separation": _short(cluster.separation),
         "nearest": cluster.nearest,
@@ -123,7 +126,8 @@ def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
 # Documents in no cluster are one more cluster to the script, which marks it apart.
 _NO_CLUSTER = {
     "name": "No cluster", "none": True, "terms": [], "phrases": [], "sentence": "", "central": [], "borderline": [],
-    "stability": None, "alike": None, "mixed": False, "cohesion": None, "separation": None, "nearest": -1,
+    "stability": None, "alike": None, "mixed": False, "said": None, "sayable": None, "weak": False,
+    "cohesion": None, "separation": None, "nearest": -1,
 }  # fmt: skip
 
 

@@ -175,7 +175,20 @@ def _shape(run: Run) -> list[Statement]:
         said.append(Statement(f"{_count(run.n_unassigned, 'document')} in no cluster, counted apart."))
     if len(run.evidence.duplicates):
         said.append(Statement(f"{_count(len(run.evidence.duplicates), 'pair')} of near-duplicates found."))
-    return said
+    return [*said, *said_by_names(run)]
+
+
+def said_by_names(run: Run) -> list[Statement]:
+    """Return how many documents the names alone would put into their cluster, if that was measured of all names."""
+    clusters = run.evidence.clusters
+    sizes = [cluster.size for cluster in clusters]
+    by_name = [cluster.name_share for cluster in clusters if cluster.name_share is not None]
+    by_centre = [cluster.centre_share for cluster in clusters if cluster.centre_share is not None]
+    if not clusters or len(by_name) < len(sizes) or len(by_centre) < len(sizes):
+        return []
+    found, possible = (float(np.average(shares, weights=sizes)) for shares in (by_name, by_centre))
+    text = f"By their names alone {found:.0%} of the documents would find their cluster; by its centre, {possible:.0%}."
+    return [Statement(text)]
 
 
 def mixtures(run: Run) -> list[Statement]:

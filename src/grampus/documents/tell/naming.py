@@ -186,7 +186,12 @@ def renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
                 text, count = f"{final[number]} ({count})", count + 1
             final[number] = text
             taken.add(text.casefold())
-    clusters = tuple(replace(cluster, label=final[cluster.number]) for cluster in seen.clusters)
+    clusters = tuple(
+        cluster
+        if cluster.label == final[cluster.number]
+        else replace(cluster, label=final[cluster.number], name_share=None, centre_share=None)
+        for cluster in seen.clusters
+    )
     tree = tuple(
         replace(branch, label=final[branch.cluster]) if branch.cluster >= 0 else branch for branch in seen.tree
     )

@@ -22,6 +22,10 @@ function measures(group) {
     const other = state.groups[state.groupOf[group.nearest]] ?? group;
     found.push(meter("Apart from", group.separation, `${shorten(other.name, 24)}: ${digits(group.separation, 2)}`));
   }
+  if (group.said !== null) {
+    const words = `finds ${percent(group.said)} of the documents, the centre ${percent(group.sayable)}`;
+    found.push(meter("Name alone", group.said, `${words}${group.weak ? ": weak name" : ""}`));
+  }
   if (data.clusters[group.first].changed)
     found.push(
       el("div", { class: "measure" }, el("dt", {}, "Edited"), el("dd", {}, "figures were measured before, for other documents")),
