@@ -13,6 +13,7 @@ import numpy as np
 from grampus import DocumentClusterer, choose_levels
 from grampus.documents import Effort
 from lab import Found, Table, Task, row
+from lab.quality import meaning
 from lab.quality.draws import CONFIRMED_ON, SETS, draw, given, pair, scores, weighted
 
 NEAR = 1.5  # factor between the number of classes and that of a level
@@ -55,6 +56,62 @@ def levels_terms(task: Task) -> Found:
     text = ", ".join(f"{way} {pair(value)}" for way, value in mean.items())
     heads = ("set", "half", "classes", "levels", "verdict", "middle NMI / ARI", *WAYS[1:], "CPU s")
     return Found(f"{text}; near a level {near:.0%}", measures, [Table("Levels", heads, rows)])
+
+
+# -- the sets on which meaning was chosen and confirmed
+
+
+def shown(name: str, seed: int) -> dict[str, Any]:
+    """Return what the default, k = 8 and the true k make of a draw, and the number of groups of every level."""
+    warnings.simplefilter("ignore")
+    texts, classes = meaning.sample(name, seed)
+    true, found = len(np.unique(classes)), dict[str, Any]()
+    ks: tuple[Any, ...] = ("auto", 8, true)
+    for way, k in zip(WAYS, ks, strict=True):
+        model: Any = DocumentClusterer(k, random_state=seed, effort=Effort(stability=False)).fit(texts)
+        found[way] = scores(classes, model.labels_)
+        if k == "auto":
+            sizes = [len(model.run_.level_names(level)) for level in model.run_.levels]
+            found |= {"true": true, "sizes": sizes, "shown": model.n_clusters_, "verdict": model.choice_.answer}
+    return found
+
+
+def _near(one: dict[str, Any], key: str) -> float:
+    found = [one[key]] if isinstance(one[key], int) else one[key]
+    return float(any(max(k / one["true"], one["true"] / k) <= NEAR for k in found))
+
+
+@row("quality", "levels-shown")
+def levels_shown(task: Task) -> Found:
+    halves: dict[str, tuple[str, ...]] = {"chosen": meaning.CHOSEN_ON, "confirmed": meaning.CONFIRMED_ON}
+    if task.quick:
+        halves = {"chosen": ("gnad10_de",), "confirmed": ("bbcsport",)}
+    rows, every, means = [], list[dict[str, Any]](), dict[str, dict[str, Any]]()
+    for half, names in halves.items():
+        for name in names:
+            found = [task.step(f"{name} {s}", partial(shown, name, s)) for s in range(task.trials(3, 1))]
+            every += found
+            means[name] = {way: np.mean([one[way] for one in found], axis=0) for way in WAYS}
+            sizes = "; ".join(", ".join(map(str, one["sizes"])) for one in found)
+            numbers = ", ".join(str(one["shown"]) for one in found)
+            rows.append((name, half, found[0]["true"], numbers, sizes, *map(pair, means[name].values())))
+        some = [np.mean([means[name][way] for name in names], axis=0) for way in WAYS]
+        rows.append((f"mean, {half}", "", "", "", "", *map(pair, some)))
+    mean = {way: np.mean([one[way] for one in means.values()], axis=0) for way in WAYS}
+    confirmed = np.mean([means[name]["middle"] for name in halves["confirmed"]], axis=0)
+    few, many = ([one for one in every if low < one["true"] <= high] for low, high in ((0, 20), (40, np.inf)))
+    behind = [np.mean([one["true k"][0] - one["middle"][0] for one in some]) if some else 0.0 for some in (few, many)]
+    measures = {
+        "nmi": mean["middle"][0], "ari": mean["middle"][1],
+        "confirmed nmi": confirmed[0], "confirmed ari": confirmed[1],
+        "nmi over fixed": mean["middle"][0] - mean["k = 8"][0], "ari over fixed": mean["middle"][1] - mean["k = 8"][1],
+        "behind, few": behind[0], "behind, many": behind[1],
+        "near shown": float(np.mean([_near(one, "shown") for one in every])),
+        "near some": float(np.mean([_near(one, "sizes") for one in every])),
+    }  # fmt: skip
+    figure = f"shown {pair(mean['middle'])}, on the confirming half {pair(confirmed)}"
+    heads = ("set", "half", "classes", "shown", "levels", "shown NMI / ARI", *WAYS[1:])
+    return Found(figure, measures, [Table("The level that is shown first", heads, rows)])
 
 
 # -- data with groups, and without

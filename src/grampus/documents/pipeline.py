@@ -24,8 +24,7 @@ from ..describe.reading import LONGEST
 from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
 from ..persist.run import EXCERPT
-from ..select.evidence import DOCUMENTS, DRAWS
-from ..select.levels import CHECKED_AT, CHECKED_DOCUMENTS, MOST_CHECKED
+from ..select.evidence import COMPARED, DOCUMENTS
 from ..text.meaning.encoder import DIMENSIONS
 from ..text.spool import Spool
 from .answer import Answer
@@ -162,15 +161,14 @@ def cost_of_choose(work: Work) -> StageCost:
     if work.given and not work.effort.stability:
         return StageCost("looking for groups")
     shape, sizes = work.shape, work.sizes
-    some = min(work.n, CHECKED_DOCUMENTS if work.given else DOCUMENTS)
-    rows = 30e6 + 8.0 * some * some * (shape.width == 0)
+    some, few = min(work.n, DOCUMENTS), min(work.n, COMPARED)
+    # Distances between all pairs, twice, for Ward's tree; tiles of them, and components, for neighbours.
+    rows = 15e6 + 8.0 * some * some + 8.0 * some * some * (shape.width == 0)
     # Collections without groups, one for each thread: columns, weights and their orders, or rows in double precision.
     drawn = shape if shape.strings or not sizes.entries else sizes
-    rows += min(thread_count(), DRAWS) * (60.0 if drawn.sparse else 24.0) * drawn.entries * some / max(work.n, 1)
-    if shape.sparse and shape.width:  # sums of twice as many small clusters, also transposed; and those of k-means
-        most = max(*CHECKED_AT, min(work.k, MOST_CHECKED)) if work.given else 2.0 * some**0.5
-        rows += thread_count() * (2 * 16.0 + 12.0) * most * shape.width
-    steps = (1e6 if work.given else 8e6) * (0.3 + min(some, CHECKED_DOCUMENTS) / 2000)
+    each = (60.0 if drawn.sparse else 24.0) * drawn.entries / max(work.n, 1) + 24.0 * few
+    rows += thread_count() * few * each
+    steps = (1e6 if work.given else 4e6) * (0.1 + some / 2500)
     return StageCost("looking for groups", beside=rows, units=WorkUnits(python=steps))
 
 

@@ -37,13 +37,13 @@ class Statement:
 LEADS = {
     "too few": Statement("There are too few documents to tell whether they form groups.", "warning"),
     "no groups": Statement(
-        "There may be no groups here: halves of the documents agree no better than chance.", "warning"
+        "There may be no groups here: documents lie no nearer to each other than random ones.", "warning"
     ),
     "weak groups": Statement("These groups are weak: halves of the documents agree only little better than chance."),
 }
 ASKED_FOR = Statement(
-    "No groups were found: the clusters are as many as were asked for, but halves of the documents agree no better "
-    "than chance.",
+    "No groups were found: the clusters are as many as were asked for, but documents lie no nearer to each other than "
+    "random ones.",
     "warning",
 )
 

@@ -1,167 +1,275 @@
-"""Evidence for every number of clusters: how far random halves agree, next to halves of data without groups."""
+"""Evidence for every number of groups: what neighbours and random halves say of the partitions of Ward's tree.
+
+Ward's tree of the documents, in their leading components, proposes a partition for every k. Two judges look at it, and
+neither had a part in making it. *Neighbours*: how far the nearest neighbours of a document share its group beyond
+chance; that falls as soon as a topic is torn. *Halves*: random halves of the documents have trees of their own and
+predict each other; that falls where k is wrong among few. Saying more is worth something too. The merit of k is the sum
+of these; how it was chosen stands in docs/decisions.md.
+
+Whether there are groups at all is asked without a partition: have documents nearer neighbours than documents that were
+dealt anew from the same words?
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array
-from .._parallel import blas_threads, results_in_threads, thread_count
+from .._array import Array, tiles
+from .._parallel import blas_threads, results_in_threads
 from .._progress import Progress
-from ..cluster.kmeans import Rule
-from ..gram import Gram
-from .halves import Splitter
-from .splits import Entropy, Splits, null_generator, paths
+from ..gram import Gram, centre
+from ..gram.eigen import eigenpairs
+from .splits import Entropy, half, keyed_generator, null_generator
 from .strength import adjusted_rand, tables
+from .ward import Labels, WardTree, nearest_centre, polish
 
-DOCUMENTS = 4000  # at most are looked at; a sample drawn by content
+DOCUMENTS = 2500  # at most are looked at; a sample drawn by content
 FEWEST = 30  # documents below which nothing can be told
-PER_CLUSTER = 10  # documents for each cluster of the largest k
-DRAWS = 6  # collections without groups
-SPLITS = 8
-NULL_SPLITS = 1  # of each collection without groups
-STARTS = 2  # of each half
-EVERY = 12  # every k up to here is tried, then steps of about a seventh
-STEP = 1.15
+PER_CLUSTER = 4  # documents for each cluster of the largest k
+COMPONENTS = 32
+EVERY, STEP = 12, 1.16  # every k up to here is tried, then steps of about a seventh
+NEIGHBOURS, TUNED = 25, 7  # of a document; the distance of the 7th is its scale (Zelnik-Manor & Perona 2004)
+FEW, HEAVY, STEADY = 0.56, 0.078, 0.089  # what the first groups, every doubling of them, and steadiness are worth
+SPLITS, FIRST_SPLITS = 6, 2  # of the documents; of those k that the first leave open, all
+WITHIN, CLOSE = 0.3, 0.08  # merit below the best: what steadiness cannot make up for, and what few splits leave open
+ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means after a cut
+COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
+DRAWS = 19  # collections without groups
+_COMPARED, _CLOUD = 5, 7  # what a generator is for; see `splits`
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """How far halves of the documents agree at every k, and halves of data without groups.
+    """What neighbours and halves say of every k, and how much nearer neighbours are than without groups.
 
     Attributes
     ----------
     ks : array of shape (m,)
         The values tried, rising.
-    scores : array of shape (splits, m)
-        Adjusted Rand index between the clusters of a half and what the other half predicts of it, the mean of both
-        directions.
-    null : array of shape (draws, m)
-        The mean of the same over the splits of each collection without groups.
+    mean, standard_error : arrays of shape (m,)
+        Adjusted Rand index between the clusters of a half and what the other half predicts of it, over the splits.
+    expected : array of shape (m,)
+        The same for one cloud of points with the spread of the documents.
+    merit : array of shape (m,)
+        Of two values, the one with more is the better number of groups.
+    beyond : float
+        Similarity to the nearest neighbours, in standard deviations above that of documents without groups; −∞ unless
+        it is above every draw.
     n_documents : int
-        How many documents were split.
+        How many documents were looked at.
+    of_rows : bool
+        Whether the documents are rows of numbers, of which one cloud is what they look like without groups.
 
     Examples
     --------
     >>> import numpy as np
     >>> from grampus.select import Evidence
-    >>> seen = Evidence(np.array([2, 3]), np.array([[0.9, 0.5]]), np.array([[0.1, 0.5]]), 100)
+    >>> halves = {"mean": np.array([0.9, 0.5]), "standard_error": np.zeros(2), "expected": np.array([0.1, 0.5])}
+    >>> seen = Evidence(np.array([2, 3]), **halves, merit=np.array([1.2, 1.0]), beyond=8.0, n_documents=90)
     >>> seen.excess.round(2).tolist()
     [0.89, 0.0]
     """
 
     ks: NDArray[np.intp]
-    scores: Array
-    null: Array
+    mean: Array
+    standard_error: Array
+    expected: Array
+    merit: Array
+    beyond: float
     n_documents: int
-
-    @property
-    def mean(self) -> Array:
-        """The agreement at every k."""
-        return np.asarray(self.scores.mean(axis=0))
-
-    @property
-    def standard_error(self) -> Array:
-        """Its standard error over the splits."""
-        n = len(self.scores)
-        return np.asarray(self.scores.std(axis=0, ddof=1) / np.sqrt(n)) if n > 1 else np.zeros(len(self.ks))
-
-    @property
-    def expected(self) -> Array:
-        """The agreement without groups."""
-        return np.asarray(self.null.mean(axis=0))
+    of_rows: bool = True
 
     @property
     def excess(self) -> Array:
-        """Agreement beyond that of data without groups, as a share of what is possible: (a − e)/(1 − e)."""
+        """Agreement beyond that of one cloud, as a share of what is possible: (a − e)/(1 − e)."""
         return np.asarray((self.mean - self.expected) / np.maximum(1.0 - self.expected, 0.02))
 
     @property
-    def surprise(self) -> Array:
-        """The agreement in standard deviations from that of data without groups, on the scale −log(1 − a).
-
-        The scale tells 1 from 0.95 as it tells 0.5 from 0. Deviations are pooled over neighbouring values of k, since
-        few draws know each of them badly.
-        """
-        seen, without = (
-            -np.log(np.maximum(1.0 - part, 0.0) + 2.0 / self.n_documents) for part in (self.mean, self.null)
-        )
-        variance = without.var(axis=0, ddof=1)
-        padded = np.pad(variance, 2, mode="edge")
-        pooled = np.max([np.convolve(padded, np.full(5, 0.2), "valid"), variance / 2.0], axis=0)
-        own = self.standard_error / np.maximum(1.0 - self.mean, 0.02)
-        return np.asarray((seen - without.mean(axis=0)) / np.sqrt(pooled + own**2 + 1e-4))
+    def agrees(self) -> NDArray[np.bool_]:
+        """Where the agreement less two standard errors is above that of one cloud."""
+        return np.asarray(self.mean - 2.0 * self.standard_error > self.expected)
 
 
-def grid(n: int, most: int) -> tuple[int, ...]:
-    """Return the values of k to try for n documents of which `most` are split: 2 … about 2 √n, geometric."""
-    last = max(2, min(round(2.0 * np.sqrt(n)), most // PER_CLUSTER))
+def grid(n: int) -> tuple[int, ...]:
+    """Return the values of k to try for n documents: 2 … n/4, geometric."""
+    last = max(2, n // PER_CLUSTER)
     ks = list(range(2, min(last, EVERY) + 1))
-    while (following := round(ks[-1] * STEP)) <= last and ks[-1] >= EVERY:
+    while ks[-1] >= EVERY and (following := round(ks[-1] * STEP)) <= last:
         ks.append(following)
     return tuple(ks)
 
 
+Compared = Callable[[NDArray[np.intp], np.random.Generator | None], Gram]
+"""Makes a Gram of the documents at some places, in canonical order; with a generator, of as many without groups."""
+
+
 def measure_evidence(
     gram: Gram,
-    without: Callable[[np.random.Generator], Gram],
-    ks: Sequence[int],
+    compared: Compared,
+    ks: Sequence[int] | None,
     entropy: Entropy,
     report: Progress,
-    *,
-    splits: int = SPLITS,
-    draws: int = DRAWS,
+    wide: float | None = None,
 ) -> Evidence:
-    """Score every k on splits of the documents, and on splits of collections without groups.
+    """Judge every k, or the values that are given, and compare neighbours with those of documents without groups.
 
     Parameters
     ----------
     gram : Gram
-        The documents that are split, in canonical order, without a trailing shift.
-    without : callable
-        Makes a collection without groups from a generator.
-    ks : sequence of int
+        The documents, in canonical order, without a trailing shift.
+    compared : callable
+        Makes what the verdict compares; without groups, too.
+    ks : sequence of int, optional
     entropy : tuple of int
     report : callable
-    splits, draws : int
-        Splits of the documents, and collections without groups.
+    wide : float, optional
+        For texts: standard deviation of collections without groups, in units of that of the draws, which may share
+        documents.
     """
-    steps = len(ks) * (draws + 1)
-    report("looking for groups", 0, steps)
-    scores = split_scores(gram, ks, entropy, range(splits), report, 0, steps)
-    null = np.empty((draws, len(ks)))
-    with blas_threads():  # for all threads: a limit that one of them sets and lifts would be lifted under the others
-        for draw, drawn in enumerate(_drawn(without, entropy, draws)):
-            numbers = range(NULL_SPLITS * draw, NULL_SPLITS * (draw + 1))
-            done = len(ks) * (draw + 1)
-            null[draw] = split_scores(drawn, ks, entropy, numbers, report, done, steps).mean(axis=0)
-    return Evidence(np.array(ks, dtype=np.intp), scores, null, len(gram))
+    with blas_threads():
+        report("looking for groups", 0, 3)
+        beyond = _beyond(len(gram), compared, entropy, wide or 1.0)
+        report("looking for groups", 1, 3)
+        points = leading_points(gram)
+        judge = _Judge(points, entropy)
+        tried = judge.every(grid(len(points)) if ks is None else ks, free=ks is None)
+        report("looking for groups", 2, 3)
+        merit = np.array([judge.merits[k] for k in tried])
+        halves = [judge.halves(k) for k in tried]
+        expected = _cloud(points, entropy, tried)
+        report("looking for groups", 3, 3)
+    mean, error = (np.array(each) for each in zip(*halves, strict=True))
+    return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), wide is None)
 
 
-def _drawn(without: Callable[[np.random.Generator], Gram], entropy: Entropy, draws: int) -> Iterator[Gram]:
-    """Yield collections without groups, made in threads; no more are held than there are threads."""
-    threads = thread_count()
-    for first in range(0, draws, threads):
+def leading_points(gram: Gram) -> Array:
+    """Return documents in their leading components, centred; at unit length where all are about equally long."""
+    found = eigenpairs(centre(gram), min(COMPONENTS, len(gram) - 1), tolerance=1e-6, probe=False)
+    points = np.asarray(found.vectors * np.sqrt(np.maximum(found.values, 0.0)))
+    own = gram.diagonal()
+    if np.ptp(own) > 0.36 * np.abs(own).max(initial=0.0):  # lengths differ by more than a fifth
+        return points
+    return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12))
 
-        def draw(place: int, first: int = first) -> Gram:
-            return without(null_generator(entropy, first + place))
 
-        yield from results_in_threads(draw, min(threads, draws - first))
+class _Neighbours:
+    """How far the nearest neighbours of documents share their group."""
+
+    def __init__(self, points: Array) -> None:
+        n, count = len(points), min(NEIGHBOURS, max(2, len(points) // 4))
+        self.near, distance = np.empty((n, count), dtype=np.intp), np.empty((n, count))
+        squares = (points**2).sum(axis=1)
+        for rows in tiles(n, 24 * n):
+            apart = np.maximum(squares[rows, None] + squares - 2.0 * (points[rows] @ points.T), 0.0)
+            apart[np.arange(len(apart)), np.arange(n)[rows]] = np.inf
+            self.near[rows] = np.argpartition(apart, count, axis=1)[:, :count]
+            distance[rows] = np.take_along_axis(apart, self.near[rows], axis=1)
+        at = min(TUNED, count) - 1
+        scale = np.sqrt(np.maximum(np.partition(distance, at, axis=1)[:, at], 1e-9))
+        self.weight = np.exp(-distance / (scale[:, None] * scale[self.near]))
+        self.degree = self.weight.sum(axis=1) + np.bincount(self.near.ravel(), self.weight.ravel(), n)
+
+    def judge(self, labels: Labels) -> Array:
+        """Return the share of neighbours in the same group beyond chance (kappa), and chance: Σ of squared shares."""
+        inside = self.weight[labels[self.near] == labels[:, None]].sum() / self.weight.sum()
+        chance = float(((np.bincount(labels, self.degree) / self.degree.sum()) ** 2).sum())
+        return np.array([(inside - chance) / max(1.0 - chance, 1e-9), chance])
 
 
-def split_scores(
-    gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int], report: Progress, done: int, steps: int
-) -> Array:
-    """Return the agreement of the halves of some splits at every k, (splits, ks)."""
-    splits = Splits(len(numbers), init="k-means++", n_init=STARTS)
-    splitter = Splitter.of(gram, Rule(), ks, splits, entropy)
-    starts = paths(gram, ks, entropy, numbers, STARTS)
-    threads, found = thread_count(), np.empty((len(numbers), len(ks)))
-    for place, k in enumerate(ks):
-        agreement = adjusted_rand(tables(*splitter.halves_from(k, starts[place], threads).crossed(), k))
-        found[:, place] = agreement.reshape(-1, 2).mean(axis=1)
-        report("looking for groups", done + place + 1, steps)
-    return found
+class _Judge:
+    """The merit of every k. Splits are added where a decision is close."""
+
+    def __init__(self, points: Array, entropy: Entropy) -> None:
+        self.points, self.entropy = points, entropy
+        self.tree, self.graph = WardTree(points), _Neighbours(points)
+        self.splits = [_Split(points, half(len(points), entropy, number)) for number in range(SPLITS)]
+        self.seen: dict[int, list[Array]] = {}
+        self.merits: dict[int, float] = {}
+
+    def every(self, ks: Sequence[int], free: bool) -> list[int]:
+        """Judge values of k, and those between the best and its neighbours if others than these may be taken."""
+        rough = {k: _merit(*self.graph.judge(self.tree.cut(k))) for k in ks}
+        peak = max(ks, key=rough.__getitem__)
+        needed = {k: rough[peak] - (WITHIN if k <= peak else WITHIN / 2) for k in ks}  # beyond, topics are torn
+        self._look((k for k in ks if rough[k] >= needed[k] or not free), FIRST_SPLITS)
+        best = max(self.merits.values())
+        self._look([k for k, merit in self.merits.items() if merit >= best - CLOSE or not free], SPLITS)
+        for _ in range(ROUNDS if free else 0):
+            tried = sorted({*ks, *self.merits})
+            at = tried.index(max(self.merits, key=lambda k: (self.merits[k], -k)))
+            low, high = tried[max(at - 1, 0)], tried[min(at + 1, len(tried) - 1)]
+            more = [k for k in range(low + 1, high, max(1, (high - low) // 6)) if k not in self.merits]
+            if not more:
+                break
+            self._look(more, SPLITS)
+        return sorted(self.merits)
+
+    def _look(self, ks: Iterable[int], splits: int) -> None:
+        for k in ks:
+            seen = self.seen.setdefault(k, [])
+            seen.extend(split.judge(k, self.graph) for split in self.splits[len(seen) : splits])
+            agreement, kappa, chance = np.mean(seen, axis=0)
+            self.merits[k] = _merit(kappa, chance) - STEADY * np.log(1.02 - agreement)
+
+    def halves(self, k: int) -> tuple[float, float]:
+        """Return the agreement of halves at k and its standard error."""
+        found = np.array(self.seen[k])[:, 0]
+        return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+
+
+def _merit(kappa: float, chance: float) -> float:
+    return float(kappa + FEW * (1.0 - chance) - HEAVY * np.log(chance))
+
+
+class _Split:
+    """Two halves of the documents, each with a tree of its own."""
+
+    def __init__(self, points: Array, first: NDArray[np.bool_]) -> None:
+        self.points = points
+        self.members = [np.flatnonzero(first), np.flatnonzero(~first)]
+        self.trees = [WardTree(points[some]) for some in self.members]
+
+    def judge(self, k: int, graph: _Neighbours | None = None) -> Array:
+        """Return how far the halves agree, and what neighbours say of the partitions they make of all documents."""
+        halves = zip(self.members, self.trees, strict=True)
+        made = [polish(self.points[some], tree.cut(k), k, MOVES) for some, tree in halves]
+        every = [nearest_centre(self.points, middles) for _, middles in made]
+        agree = [
+            adjusted_rand(tables(own[None], every[1 - side][None, self.members[side]], k))[0]
+            for side, (own, _) in enumerate(made)
+        ]
+        said = np.mean([graph.judge(labels) for labels in every], axis=0) if graph is not None else (0.0, 1.0)
+        return np.array([np.mean(agree), *said])
+
+
+def _cloud(points: Array, entropy: Entropy, ks: Sequence[int]) -> Array:
+    """Return the agreement of halves of one cloud with the spread of the points."""
+    drawn = keyed_generator(entropy, _CLOUD).standard_normal(points.shape) * points.std(axis=0)
+    if np.ptp((points**2).sum(axis=1)) < 1e-6:
+        drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+    split = _Split(drawn, half(len(points), entropy, 0))
+    return np.array([split.judge(k)[0] for k in ks])
+
+
+def _beyond(n: int, compared: Compared, entropy: Entropy, wide: float) -> float:
+    """Return how many standard deviations nearer neighbours are than those of documents without groups."""
+    some = np.sort(keyed_generator(entropy, _COMPARED).permutation(n)[:COMPARED])
+    own = _nearness(compared(some, None).dense())
+    drawn = results_in_threads(lambda draw: _nearness(compared(some, null_generator(entropy, draw)).dense()), DRAWS)
+    null = np.array(list(drawn))
+    spread = max(wide * float(null.std(ddof=1)), 1e-6)
+    return (own - float(null.mean())) / spread if own > null.max() else -np.inf
+
+
+def _nearness(similarities: Array) -> float:
+    """Return the mean cosine, around the mean of all, of a document and its nearest others."""
+    rows = similarities - similarities.mean(axis=0)
+    rows -= rows.mean(axis=1, keepdims=True)
+    length = np.sqrt(np.maximum(np.diagonal(rows), 1e-12))
+    rows /= length[:, None] * length
+    np.fill_diagonal(rows, -1.0)
+    return float(np.partition(rows, -NEAREST, axis=1)[:, -NEAREST:].mean())

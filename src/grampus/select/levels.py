@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, is_sparse, take_rows
+from .._array import is_sparse, take_rows
 from .._draw import Drawable
 from .._frame import data_frame
 from .._names import LEVELS
@@ -18,24 +18,17 @@ from .._random import seed_words
 from ..cluster import kernel_kmeans
 from ..gram import Gram
 from ..kernels import Kernel, parse_kernel
-from .evidence import DOCUMENTS, FEWEST, PER_CLUSTER, Evidence, grid, measure_evidence, split_scores
+from .evidence import DOCUMENTS, FEWEST, Compared, Evidence, measure_evidence
 from .nested import nested
 from .splits import Entropy, check_ks, keyed_generator
 from .ungrouped import takes_drawn, ungrouped, ungrouped_gram
 
-# How many clusters a reader can use, where the evidence leaves a choice: the penalty is STRENGTH · ln²(k / centre).
-CENTRES = {"coarse": 3.5, "middle": 8.0, "fine": 25.0}
-STRENGTH = {"coarse": 0.3, "middle": 0.2, "fine": 0.3}
-PERFECT = 0.15  # below 1: excess from which many clusters are less and less of a burden
-SAME = 0.985  # excess from which a k is as good as any
-ROUNDS = 3  # of trying values of k between those tried
-APART = 1.6  # factor between the numbers of clusters of two levels
-SURPRISE, EXCESS = 3.0, 0.05  # what groups need: standard deviations above data without groups, and a share
-LIKELY = 1.0  # standard deviations that the other levels need
-CLEAR = 0.35  # excess from which the groups are called clear
-# Whether a given number of clusters are groups is told from fewer documents, splits and draws.
-CHECKED_DOCUMENTS, CHECKED_SPLITS, CHECKED_DRAWS, CHECKED_AT = 800, 4, 3, (8, 20)
-MOST_CHECKED = CHECKED_DOCUMENTS // PER_CLUSTER  # clusters that so few documents can tell about
+NEARLY = 0.04  # merit that fewer groups may lack
+PERFECT = 0.15  # below 1: agreement of halves from which on they may lack less and less
+APART = 1.5  # factor between the numbers of clusters of two levels
+BEYOND = 3.0  # what groups need: standard deviations by which neighbours are nearer than without groups
+EXCESS, CLEAR = 0.05, 0.35  # of halves: what a finer level needs, and from where on groups are called clear
+PER_CLUSTER = 10  # documents that each cluster of a given k needs, to be told from none
 _SAMPLE = 4  # what a generator is for; see `splits`
 
 
@@ -73,11 +66,11 @@ class Levels(Drawable):
     Attributes
     ----------
     verdict : "groups", "weak groups", "no groups" or "too few"
-        Whether halves of the documents agree more than halves of data without groups do.
+        Whether documents have nearer neighbours than without groups, and how far halves of them agree.
     levels : tuple of LevelPartition
         From coarse to fine. Without groups there is one of a single cluster, the middle one.
     evidence : Evidence or None
-        Scores at every k, and those of data without groups; None for too few documents.
+        What was found at every k; None for too few documents.
     n_documents : int
 
     Examples
@@ -151,11 +144,11 @@ def choose_levels(
 ) -> Levels:
     """Find out how many groups there are and at which levels, or that there are none.
 
-    For each k, random halves of the documents are clustered, and each predicts the other: their agreement (adjusted
-    Rand index) is compared with that of collections without groups, which keep the lengths of the documents and the
-    frequencies of the terms (or, for dense rows, mean and covariance). What is left, as a share of what is possible,
-    is the evidence for k. The middle level is the k with the most evidence, where evidence leaves a choice one near
-    8; the coarse level merges its clusters, the fine level divides them.
+    Ward's tree of the documents proposes a partition for every k up to n/4. The merit of k is how far the nearest
+    neighbours of a document share its group beyond chance, how far random halves of the documents agree, and how much
+    k says. The middle level has the most merit, or nearly so with fewer groups; the coarse level merges its clusters,
+    the fine level divides them. There are groups if documents have nearer neighbours than documents without groups,
+    which keep the lengths of the documents and the frequencies of the terms (or, for dense rows, mean and covariance).
 
     Parameters
     ----------
@@ -164,7 +157,7 @@ def choose_levels(
     kernel : str or Kernel
         Ignored for a Gram.
     ks : iterable of int, optional
-        Values to try for the middle level; 2 to about 2 √n by default.
+        Values to try for the middle level; 2 to n/4 by default.
     random_state : int, RandomState or None
         Seed of the splits and starts.
     progress : callable, optional
@@ -180,14 +173,14 @@ def choose_levels(
     >>> from grampus import choose_levels
     >>> cloud = np.random.default_rng(0).normal(size=(100, 5))
     >>> choose_levels(cloud, kernel="linear", random_state=0).sentence
-    'No groups found: halves of the documents agree no more than those of data without groups.'
+    'No groups found: documents lie no nearer to each other than random ones. The best proposal was k = 10.'
     """
     report, entropy = as_progress(progress), tuple(seed_words(random_state))
     parsed = None if isinstance(X, Gram) else parse_kernel(kernel)
     if parsed is not None and not (parsed.reads_only_texts or is_sparse(X) or isinstance(X, Mapping)):
         X = np.asarray(X)
     base, _ = (X if parsed is None else parsed.gram(X)).split_shift()
-    chosen = find_levels(base, without_groups(base, parsed, X), ks, entropy, report)
+    chosen = find_levels(base, compared_with(base, parsed, X), ks, entropy, report)
     k = chosen.ks["middle"]
     labels = np.zeros(len(base), dtype=np.intp)
     if k > 1:
@@ -195,13 +188,21 @@ def choose_levels(
     return Levels(chosen.verdict, nest_levels(base, labels, chosen, entropy), chosen.evidence, len(base))
 
 
-Without = Callable[[NDArray[np.intp], np.random.Generator], Gram]
+Draw = Callable[[NDArray[np.intp], np.random.Generator], Any]
 
 
-def without_groups(
-    gram: Gram, kernel: Kernel | None, documents: Any, places: NDArray[np.intp] | None = None
-) -> Without:
-    """Return what makes Grams without groups of some of the documents, from these or, without a kernel, from the Gram.
+def compared_with(
+    gram: Gram,
+    kernel: Kernel | None,
+    documents: Any,
+    places: NDArray[np.intp] | None = None,
+    draw: Draw | None = None,
+) -> Compared:
+    """Return what makes Grams of some of the documents, or of as many without groups.
+
+    Both have a Gram of their own: what a kernel learns from all documents, such as its components, is better than what
+    it learns from few. Without a kernel, and where its similarities are costly, both are points in the components of
+    the Gram.
 
     Parameters
     ----------
@@ -212,39 +213,37 @@ def without_groups(
         What the kernel takes.
     places : array of int, optional
         Where the documents of the Gram are among them; in this order by default.
+    draw : callable, optional
+        Makes as many documents without groups as there are places; `ungrouped` by default.
     """
+    whole = kernel is None or not takes_drawn(kernel, documents)
+    if kernel is None or whole or ("text" in kernel.inputs and gram.features() is None):
+        return lambda rows, rng: ungrouped_gram(gram.take(rows), rng)
 
-    def without(rows: NDArray[np.intp], rng: np.random.Generator) -> Gram:
-        if kernel is None or not takes_drawn(kernel, documents):
-            return ungrouped_gram(gram.take(rows), rng)
-        some = take_rows(documents, rows if places is None else places[rows])
-        return kernel.gram(ungrouped(some, rng)).split_shift()[0]
+    def compared(rows: NDArray[np.intp], rng: np.random.Generator | None) -> Gram:
+        where = rows if places is None else places[rows]
+        if rng is not None and draw is not None:
+            return kernel.gram(draw(where, rng)).split_shift()[0]
+        some = take_rows(documents, where)
+        some = some if rng is None else ungrouped(some, rng)
+        return kernel.gram(some).split_shift()[0]
 
-    return without
+    return compared
 
 
-def find_levels(gram: Gram, without: Without, ks: Any, entropy: Entropy, report: Progress) -> Chosen:
-    """Choose the numbers of clusters of the levels.
-
-    Parameters
-    ----------
-    gram : Gram
-        Without a trailing shift.
-    without : callable
-        Makes a Gram without groups of some of the documents.
-    ks : iterable of int, optional
-    entropy : tuple of int
-    report : callable
-    """
-    n = len(gram)
-    if n < FEWEST:
+def find_levels(
+    gram: Gram, compared: Compared, ks: Any, entropy: Entropy, report: Progress, wide: float | None = None
+) -> Chosen:
+    """Choose the numbers of clusters of the levels; the arguments are those of `measure_evidence`."""
+    if len(gram) < FEWEST:
         return Chosen("too few", {"middle": 1}, None)
     part, rows = sample(gram, DOCUMENTS, entropy)
-    values = grid(n, len(part)) if ks is None else check_ks(ks, len(part) // 2)
-    evidence = measure_evidence(part, lambda rng: without(rows, rng), values, entropy, report)
-    if ks is None:
-        evidence = _refined(part, evidence, entropy, report)
-    return decide(evidence)
+    values = None if ks is None else check_ks(ks, len(part) // 2)
+    return decide(measure_evidence(part, _among(compared, rows), values, entropy, report, wide))
+
+
+def _among(compared: Compared, rows: NDArray[np.intp]) -> Compared:
+    return lambda some, rng: compared(rows[some], rng)
 
 
 def sample(gram: Gram, most: int, entropy: Entropy) -> tuple[Gram, NDArray[np.intp]]:
@@ -257,38 +256,21 @@ def sample(gram: Gram, most: int, entropy: Entropy) -> tuple[Gram, NDArray[np.in
 
 
 def check_given(
-    gram: Gram, without: Callable[[np.random.Generator], Gram], k: int, entropy: Entropy, report: Progress
+    gram: Gram, compared: Compared, k: int, entropy: Entropy, report: Progress, wide: float | None = None
 ) -> Chosen:
-    """Tell whether a given number of clusters are groups, from few documents. Costs a few splits at three values of k.
-
-    There are groups if halves agree more than those of data without groups at k, 8 or 20; whether the k clusters are
-    such groups is told at k. For more than `MOST_CHECKED` clusters only the former is told, at 8 and 20: the evidence
-    is that at 20, and the verdict is "" where there are groups.
-
-    Parameters
-    ----------
-    gram : Gram
-        A sample of the documents in canonical order, without a trailing shift.
-    without : callable
-        Makes as many documents without groups.
-    k : int
-    entropy : tuple of int
-    report : callable
-    """
-    others = [other for other in CHECKED_AT if documents_needed(other) <= len(gram)]
-    ks = sorted({k, *others} if k <= MOST_CHECKED else others)
-    seen = measure_evidence(gram, without, ks, entropy, report, splits=CHECKED_SPLITS, draws=CHECKED_DRAWS)
-    at = [ks.index(k) if k in ks else len(ks) - 1]
-    own = Evidence(seen.ks[at], seen.scores[:, at], seen.null[:, at], seen.n_documents)
-    verdict = decide(seen).verdict
-    if verdict != "no groups":
-        verdict = "groups" if _beyond(own)[0] and own.excess[0] >= CLEAR else "weak groups"
-    return Chosen(verdict if k in ks or verdict == "no groups" else "", {"middle": k}, own)
+    """Tell whether there are groups, and whether a given number of clusters are such groups; see `find_levels`."""
+    part, rows = sample(gram, DOCUMENTS, entropy)
+    if len(part) < documents_needed(k):
+        return Chosen("too few", {"middle": k}, None)
+    seen = measure_evidence(part, _among(compared, rows), (k,), entropy, report, wide)
+    verdict = "groups" if seen.agrees[0] and seen.excess[0] >= CLEAR else "weak groups"
+    return Chosen(verdict if seen.beyond >= BEYOND or _has_groups(seen, 0) else "no groups", {"middle": k}, seen)
 
 
-def _beyond(seen: Evidence) -> NDArray[np.bool_]:
-    """Return where the agreement less two standard errors is above that of data without groups."""
-    return np.asarray(seen.mean - 2.0 * seen.standard_error > seen.expected)
+def _has_groups(seen: Evidence, place: int) -> bool:
+    """Return whether there are groups; for rows of numbers, halves that agree clearly at a k tell it as well."""
+    clear = seen.of_rows and seen.excess[place] >= CLEAR
+    return bool(seen.agrees[place]) and (seen.beyond >= BEYOND or bool(clear))
 
 
 def documents_needed(k: int) -> int:
@@ -296,67 +278,21 @@ def documents_needed(k: int) -> int:
     return max(FEWEST, PER_CLUSTER * k)
 
 
-def _refined(gram: Gram, seen: Evidence, entropy: Entropy, report: Progress) -> Evidence:
-    """Try every k around the best ones, with data without groups interpolated."""
-    for _ in range(ROUNDS):
-        more = _between(seen)
-        if not more:
-            break
-        seen = _with(seen, gram, more, entropy, report)
-    return seen
-
-
-def _between(seen: Evidence) -> list[int]:
-    """Return values of k to try: next to the best one, and next to peaks where halves agree almost perfectly."""
-    best, excess = decide(seen).ks["middle"], seen.excess
-    padded = np.concatenate([[-np.inf], excess, [-np.inf]])
-    peaks = (excess >= padded[:-2]) & (excess >= padded[2:]) & (excess >= 1.0 - PERFECT)
-    more: set[int] = set()
-    for place in np.flatnonzero(peaks | (seen.ks == best)).tolist():
-        low, high = (int(seen.ks[min(max(place + step, 0), len(seen.ks) - 1)]) for step in (-1, 1))
-        more.update(range(low, high))
-    return sorted(more - set(seen.ks.tolist()))
-
-
-def _with(evidence: Evidence, gram: Gram, more: list[int], entropy: Entropy, report: Progress) -> Evidence:
-    """Return evidence with further values of k."""
-    scores = split_scores(gram, more, entropy, range(len(evidence.scores)), report, 0, len(more))
-    scale, wanted = np.log(evidence.ks), np.log(more)
-    null = np.stack([np.interp(wanted, scale, row) for row in evidence.null])
-    ks = np.concatenate([evidence.ks, more])
-    order = np.argsort(ks)
-    return Evidence(
-        ks[order],
-        np.concatenate([evidence.scores, scores], axis=1)[:, order],
-        np.concatenate([evidence.null, null], axis=1)[:, order],
-        evidence.n_documents,
-    )
-
-
-def decide(evidence: Evidence) -> Chosen:
+def decide(seen: Evidence) -> Chosen:
     """Read the evidence: the verdict, and the number of clusters of each level."""
-    excess = evidence.excess
-    supported = _beyond(evidence) & (evidence.surprise > SURPRISE) & (excess > EXCESS)
-    if not supported.any():
-        return Chosen("no groups", {"middle": 1}, evidence)
-    middle = _best(evidence.ks, excess, supported, "middle")
+    best = int(seen.merit.argmax())
+    margin = NEARLY * min(1.0, (1.0 - float(seen.mean[best])) / PERFECT)
+    place = int(np.flatnonzero(seen.merit >= seen.merit[best] - margin)[0])
+    middle = int(seen.ks[place])
+    if not _has_groups(seen, place):
+        return Chosen("no groups", {"middle": 1}, seen)
     ks = {"middle": middle}
-    likely = (evidence.surprise > LIKELY) & (excess > EXCESS)  # that there are groups is settled
-    for name, inside in (("coarse", evidence.ks * APART <= middle), ("fine", evidence.ks >= middle * APART)):
-        if (likely & inside).any():
-            ks[name] = _best(evidence.ks, excess, likely & inside, name)
-    clear = excess[evidence.ks == middle][0] >= CLEAR
-    return Chosen("groups" if clear else "weak groups", {name: ks[name] for name in LEVELS if name in ks}, evidence)
-
-
-def _best(ks: NDArray[np.intp], excess: Array, allowed: NDArray[np.bool_], name: str) -> int:
-    burden = STRENGTH[name] * np.log(ks / CENTRES[name]) ** 2
-    burden[ks > CENTRES[name]] *= np.clip((1.0 - excess) / PERFECT, 0.0, 1.0)[ks > CENTRES[name]]
-    preferred = np.where(allowed, excess - burden, -np.inf)
-    perfect = allowed & (excess >= SAME)
-    if perfect[preferred.argmax()]:  # groups far apart also agree when some are merged: the most of them are meant
-        return int(ks[perfect].max())
-    return int(ks[preferred.argmax()])
+    steady = seen.agrees & (seen.excess > EXCESS)
+    for name, inside in (("coarse", seen.ks * APART <= middle), ("fine", steady & (seen.ks >= middle * APART))):
+        if inside.any():
+            ks[name] = int(seen.ks[np.where(inside, seen.merit, -np.inf).argmax()])
+    clear = seen.excess[place] >= CLEAR
+    return Chosen("groups" if clear else "weak groups", {name: ks[name] for name in LEVELS if name in ks}, seen)
 
 
 def nest_levels(
@@ -374,7 +310,7 @@ def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n
     if verdict == "too few":
         return f"{n} different documents are too few to tell whether there are groups; at least {FEWEST} are needed."
     if verdict == "no groups":
-        return "No groups found: halves of the documents agree no more than those of data without groups."
+        return _no_groups(seen)
     others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
     more = f" ({', '.join(others)})" if others else ""
     middle = sizes["middle"]
@@ -391,14 +327,19 @@ def explain_given(chosen: Chosen, n: int) -> str:
             f"{n:,} different documents are too few to tell whether {k} clusters are groups; at least "
             f"{documents_needed(k):,} are needed."
         )
-    tried = int(evidence.ks[0])
     if chosen.verdict == "no groups":
-        return (
-            f"No groups found: at k = {tried}{', which was given' if tried == k else ''}, {_figures(evidence, tried)}."
-        )
-    if not _beyond(evidence)[0] or evidence.excess[0] <= EXCESS:
-        return f"There are groups, but {k} is not their number: at that k {_figures(evidence, tried)}."
-    return f"The {k} clusters that were asked for are {chosen.verdict}: {_figures(evidence, tried)}."
+        return _no_groups(evidence)
+    if not evidence.agrees[0] or evidence.excess[0] <= EXCESS:
+        return f"There are groups, but {k} is not their number: at that k {_figures(evidence, k)}."
+    return f"The {k} clusters that were asked for are {chosen.verdict}: {_figures(evidence, k)}."
+
+
+def _no_groups(seen: Evidence | None) -> str:
+    """Return that there are no groups, why, and what was the best proposal if there was a choice."""
+    near = seen is not None and seen.beyond >= BEYOND
+    why = "halves of the documents agree on none" if near else "documents lie no nearer to each other than random ones"
+    best = "" if seen is None or len(seen.ks) < 2 else f" The best proposal was k = {seen.ks[seen.merit.argmax()]}."
+    return f"No groups found: {why}.{best}"
 
 
 def _figures(seen: Evidence, k: int) -> str:

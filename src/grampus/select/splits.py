@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _native
-from .._array import Array, sum_rows
+from .._array import Array
 from .._check import check_integer
-from .._parallel import results_in_threads
 from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
@@ -126,51 +124,6 @@ class Splits:
                     elif read is not None:
                         row[members] = plus_plus(read, diagonal[members], k, rng, np.ones(len(members)))
         return starts
-
-
-def paths(gram: Gram, ks: Sequence[int], entropy: Entropy, numbers: Sequence[int], n_init: int) -> Labels:
-    """Return the starts of both halves of some splits for all ks, rising: (ks, 2 · splits · n_init, n).
-
-    Ordered as `Splits.draw` orders them. Each half is divided into twice as many small clusters as the largest k, by
-    k-means++, which then are merged by Ward's rule: one hierarchy is a start for every k, and a good one where groups
-    lie apart.
-    """
-    n, reader, diagonal = len(gram), row_reader(gram), gram.diagonal().astype(np.float64)
-    starts = np.full((len(ks), 2 * len(numbers) * n_init, n), -1, dtype=np.int32)
-
-    def fill(row: int) -> None:
-        place, start = divmod(row, n_init)
-        number, side = numbers[place // 2], place % 2
-        members = np.flatnonzero(half(n, entropy, number) ^ bool(side))
-        rng = keyed_generator(entropy, _START, number, side, start)
-        seeds = max(min(2 * ks[-1], len(members) // 2), min(ks[-1], len(members)))
-        small = plus_plus(reader(members), diagonal[members], seeds, rng, np.ones(len(members)))
-        starts[:, row, members] = _merged(gram.take(members), small, ks)
-
-    for _ in results_in_threads(fill, starts.shape[1]):
-        pass
-    return starts
-
-
-def _merged(gram: Gram, labels: Labels, ks: Sequence[int]) -> Labels:
-    """Merge clusters by Ward's rule; return the partitions into the given numbers of clusters, rising."""
-    small = np.unique(labels, return_inverse=True)[1]
-    m = int(small.max()) + 1
-    total = sum_rows(gram.sum_by(small, m), small, m, np.ones(len(small)))
-    sizes = np.bincount(small, minlength=m).astype(np.float64)
-    joins = _native.ward((total + total.T) / 2.0, sizes, np.empty((0, m), dtype=np.int64)).tolist()
-    partitions, group = np.empty((len(ks), len(labels)), dtype=np.int32), {c: [c] for c in range(m)}
-    step = 0
-    for place in reversed(range(len(ks))):
-        while len(group) > ks[place]:
-            one, other = joins[step]
-            group[m + step] = group.pop(one) + group.pop(other)
-            step += 1
-        number = np.empty(m, dtype=np.int32)
-        for label, some in enumerate(group.values()):
-            number[some] = label
-        partitions[place] = number[small]
-    return partitions
 
 
 def check_splits(splits: Any) -> Splits:

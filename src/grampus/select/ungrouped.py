@@ -48,7 +48,7 @@ def ungrouped(documents: Any, rng: np.random.Generator) -> Any:
         return _traded(sp.csr_array(documents), rng)
     if isinstance(documents, np.ndarray):
         return _gaussian(documents, rng)
-    return _dealt(documents, rng)
+    return deal_words(documents, rng)
 
 
 def takes_drawn(kernel: Kernel, documents: Any) -> bool:
@@ -63,13 +63,17 @@ def _takes_negative(kernel: Kernel) -> bool:
     return all(one.takes_negative for one in kernel.transforms) and all(map(_takes_negative, parts))
 
 
-def ungrouped_gram(gram: Gram, rng: np.random.Generator) -> Gram:
-    """Return a Gram without groups of which nothing but the Gram is known: one cloud with its components."""
+def ungrouped_gram(gram: Gram, rng: np.random.Generator | None) -> Gram:
+    """Return a Gram without groups of which nothing but the Gram is known: one cloud with its components.
+
+    Without a generator, the points themselves.
+    """
     found = gram.features()
     if found is not None and is_sparse(found.rows):
-        drawn = _traded(sp.csr_array(found.rows), rng)
+        drawn = found.rows if rng is None else _traded(sp.csr_array(found.rows), rng)
     else:
-        drawn = _gaussian(_components(gram) if found is None else np.asarray(found.rows), rng)
+        points = _components(gram) if found is None else np.asarray(found.rows)
+        drawn = points if rng is None else _gaussian(points, rng)
     own = gram.diagonal()
     flat = LinearGram.trusted(drawn)
     return normalise(flat) if np.ptp(own) <= 1e-6 * np.abs(own).max(initial=0.0) and flat.diagonal().min() > 0 else flat
@@ -111,7 +115,7 @@ def _traded(rows: Any, rng: np.random.Generator) -> Any:
     return sp.csr_array((dealt / scale, columns, rows.indptr.copy()), shape=rows.shape)
 
 
-def _dealt(texts: Any, rng: np.random.Generator) -> list[str]:
+def deal_words(texts: Any, rng: np.random.Generator) -> list[str]:
     """Deal the words of all texts, or their characters where there are no words; each text keeps its number."""
     split = [text.split() for text in texts]
     joiner = " "

@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, take_rows
+from ..._check import check_matrix
 from ..._progress import Progress
 from ..._random import seed_words
 from ...gram import Gram
 from ...kernels import Kernel
 from ...persist import Choice
 from ...persist.records import GIVEN
-from ...select.evidence import FEWEST, PER_CLUSTER, Evidence
+from ...select.evidence import CLOSE, COMPARED, FEWEST, SPLITS, Compared
 from ...select.levels import (
-    CHECKED_DOCUMENTS,
+    PER_CLUSTER,
     Chosen,
     check_given,
+    compared_with,
     documents_needed,
     explain_given,
     explain_levels,
     find_levels,
-    sample,
-    without_groups,
 )
 from ...select.nested import by_size, nested
-from ...select.ungrouped import takes_drawn, ungrouped, ungrouped_gram
+from ...select.splits import keyed_generator
+from ...select.ungrouped import deal_words, ungrouped
+from ...text import Corpus
+from ...text.meaning.maker import MeaningInput
 from ..given.effort import BY_LEVELS, Effort
 from ..given.inputs import Inputs
 
 STEP = 3  # factor between the levels around a given k
+DEALT = 2  # times as many documents without groups are encoded as are compared
+_DEALT = 6  # what a generator is for; see `select.splits`
 
 Partitions = dict[str, NDArray[np.intp]]
 
@@ -41,8 +47,9 @@ def levels_of_inputs(
 ) -> tuple[Choice, dict[str, int]]:
     """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
     base, heavy = _distinct(gram, inputs)
-    without = without_groups(base, kernel, inputs.features, heavy)
-    chosen = find_levels(base, without, effort.ks, tuple(seed_words(seed)), progress)
+    entropy = tuple(seed_words(seed))
+    compared, wide = _compared(base, heavy, inputs, kernel, entropy)
+    chosen = find_levels(base, compared, effort.ks, entropy, progress, wide)
     words = explain_levels(chosen.verdict, chosen.ks, chosen.evidence, len(heavy))
     return _record(chosen, BY_LEVELS, words), chosen.ks
 
@@ -50,30 +57,51 @@ def levels_of_inputs(
 def check_groups(
     gram: Gram, inputs: Inputs, kernel: Kernel, effort: Effort, k: int, seed: int, progress: Progress
 ) -> Choice | None:
-    """Tell whether the clusters of a given k are groups; None where that is not measured.
-
-    It is not for a single cluster, without stability, and for many clusters where there are groups.
-
-    A sample of the documents is compared with as many without groups. Both have a Gram of their own: what a kernel
-    learns from all documents, such as its components, is better than what it learns from few. A kernel of strings
-    costs too much for that; data without groups are then points with the spectrum of the sample.
-    """
+    """Tell whether the clusters of a given k are groups; None for a single cluster, and without stability."""
     if not effort.stability or k < 2:
         return None
     base, heavy = _distinct(gram, inputs)
-    chosen = Chosen("too few", {"middle": k}, None)
-    if len(heavy) >= documents_needed(k):
-        entropy = tuple(seed_words(seed))
-        part, rows = sample(base, CHECKED_DOCUMENTS, entropy)
-        drawn = take_rows(inputs.features, heavy[rows])
-        costly = "text" in kernel.inputs or not takes_drawn(kernel, inputs.features)
+    entropy = tuple(seed_words(seed))
+    if len(heavy) < documents_needed(k):
+        chosen = Chosen("too few", {"middle": k}, None)
+    else:
+        compared, wide = _compared(base, heavy, inputs, kernel, entropy)
+        chosen = check_given(base, compared, k, entropy, progress, wide)
+    return _record(chosen, GIVEN, explain_given(chosen, len(heavy)))
 
-        def without(rng: np.random.Generator) -> Gram:
-            return ungrouped_gram(part, rng) if costly else kernel.gram(ungrouped(drawn, rng)).split_shift()[0]
 
-        own = part if costly or len(rows) == len(base) else kernel.gram(drawn).split_shift()[0]
-        chosen = check_given(own, without, k, entropy, progress)
-    return None if not chosen.verdict else _record(chosen, GIVEN, explain_given(chosen, len(heavy)))
+def _compared(
+    base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kernel, entropy: tuple[int, ...]
+) -> tuple[Compared, float | None]:
+    """Return what makes Grams of documents and of some without groups, and how much more the latter vary than draws.
+
+    To texts without groups, the words of all are dealt at random. Where they are encoded, draws come from `DEALT` times
+    as many: those of n out of m vary less than others would, by the root of (1 − n/m)/(1 + n/m).
+    """
+    if inputs.vectorizer is None:
+        return compared_with(base, kernel, inputs.features, heavy), None
+    if not any(isinstance(maker, MeaningInput) for maker in inputs.makers.values()):
+        return compared_with(base, kernel, inputs.features, heavy, partial(_dealt_anew, inputs)), 1.0
+    rng, few = keyed_generator(entropy, _DEALT), min(len(heavy), COMPARED)
+    pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
+
+    def draw(places: NDArray[np.intp], rng: np.random.Generator) -> Any:
+        return take_rows(pool, rng.permutation(DEALT * few)[: len(places)])
+
+    return compared_with(base, kernel, inputs.features, heavy, draw), ((DEALT + 1) / (DEALT - 1)) ** 0.5
+
+
+def _dealt_anew(inputs: Inputs, places: NDArray[np.intp], rng: np.random.Generator) -> Any:
+    """Return the features of documents at some places after the words of all of them were dealt at random."""
+    assert inputs.vectorizer is not None
+    texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
+    corpus = Corpus(deal_words([texts[int(i)] for i in inputs.first[places]], rng))
+    terms = check_matrix(inputs.vectorizer.transform(corpus), rows=0)
+    if not isinstance(inputs.features, dict):
+        return terms
+    made = {name: maker.transform(corpus) for name, maker in inputs.makers.items() if isinstance(maker, MeaningInput)}
+    others = {name: rows for name, rows in inputs.features.items() if name not in made}
+    return {name: ungrouped(take_rows(rows, places), rng) for name, rows in others.items()} | {"terms": terms} | made
 
 
 def _distinct(gram: Gram, inputs: Inputs) -> tuple[Gram, NDArray[np.intp]]:
@@ -88,19 +116,11 @@ def _record(chosen: Chosen, scheme: str, words: str) -> Choice:
     seen, best = chosen.evidence, chosen.ks["middle"]
     if seen is None:
         return Choice(best, scheme, (), (), (), (), (), 0, None, words, (), chosen.verdict)
-    ks, splits, plausible = tuple(seen.ks.tolist()), len(seen.scores), _plausible(seen, best)
-    ranking = tuple(ks[i] for i in np.argsort(-seen.excess, kind="stable"))
+    ks, splits = tuple(seen.ks.tolist()), SPLITS
+    ranking = tuple(ks[i] for i in np.argsort(-seen.merit, kind="stable"))
+    plausible = () if scheme == GIVEN else tuple(seen.ks[seen.merit >= seen.merit.max() - CLOSE].tolist())
     mean, error, expected = (numbers(values) for values in (seen.mean, seen.standard_error, seen.expected))
     return Choice(best, scheme, ks, mean, error, ranking, plausible, splits, None, words, expected, chosen.verdict)
-
-
-def _plausible(seen: Evidence, best: int) -> tuple[int, ...]:
-    """Return the values of k whose evidence is no more than a standard error below that of the best."""
-    place = np.flatnonzero(seen.ks == best)
-    if not len(place):
-        return ()
-    least = seen.excess[place[0]] - seen.standard_error[place[0]] / max(1.0 - float(seen.expected[place[0]]), 0.02)
-    return tuple(seen.ks[seen.excess >= least].tolist())
 
 
 def numbers(values: Array) -> tuple[float | None, ...]:

@@ -21,7 +21,7 @@ class Effort:
     Parameters
     ----------
     ks : int or iterable of int, optional
-        Values of k to choose from; 2 to about 2 √n by default, or 2 … 10 for another scheme than "levels".
+        Values of k to choose from; 2 to n/4 by default, or 2 … 10 for another scheme than "levels".
     level : "coarse", "middle" or "fine"
         The level that is the answer where k is not given.
     scheme : "levels", "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"

@@ -1,0 +1,75 @@
+"""Ward's tree of points, cut at any number of clusters in one pass."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import linkage
+
+from .._array import Array
+
+Labels = NDArray[np.intp]
+
+
+class WardTree:
+    """Ward's tree (1963) of points; a cluster of a cut is a run of leaves between two of its last joins.
+
+    Parameters
+    ----------
+    points : array of shape (n, d)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from grampus.select.ward import WardTree
+    >>> WardTree(np.array([[0.0], [9.0], [1.0], [20.0]])).cut(3).tolist()
+    [2, 1, 2, 0]
+    """
+
+    def __init__(self, points: Array) -> None:
+        n = len(points)
+        joins = linkage(points, "ward")[:, :2].astype(np.intp).tolist()
+        sizes = [1] * n
+        for one, other in joins:
+            sizes.append(sizes[one] + sizes[other])
+        start, apart = [0] * (2 * n - 1), np.zeros(n, dtype=np.intp)
+        for step in range(n - 2, -1, -1):  # where the leaves of each node begin, from the root down
+            one, other = joins[step]
+            start[one] = start[n + step]
+            start[other] = start[n + step] + sizes[one]
+            apart[start[other]] = step
+        self._place, self._apart = np.array(start[:n], dtype=np.intp), apart
+
+    def cut(self, k: int) -> Labels:
+        """Return the partition into k clusters."""
+        bounds = self._apart >= len(self._apart) - k
+        bounds[0] = False
+        return np.asarray(np.cumsum(bounds, dtype=np.intp)[self._place])
+
+
+def centres(points: Array, labels: Labels, k: int) -> Array:
+    """Return the mean of each cluster; that of an empty one is far away from everything."""
+    sizes = np.bincount(labels, minlength=k)
+    order = np.argsort(labels, kind="stable")
+    found, held = np.full((k, points.shape[1]), 1e6), sizes > 0
+    starts = np.cumsum(sizes) - sizes
+    found[held] = np.add.reduceat(points[order], starts[held], axis=0) / sizes[held, None]
+    return found
+
+
+def nearest_centre(points: Array, middles: Array) -> Labels:
+    """Return the nearest centre of every point."""
+    similar = points @ middles.T
+    similar -= 0.5 * (middles**2).sum(axis=1)
+    return similar.argmax(axis=1)
+
+
+def polish(points: Array, labels: Labels, k: int, rounds: int) -> tuple[Labels, Array]:
+    """Move points to their nearest centre, so many times at most; return the partition and the centres."""
+    middles = centres(points, labels, k)
+    for _ in range(rounds):
+        moved = nearest_centre(points, middles)
+        if (moved == labels).all():
+            break
+        labels, middles = moved, centres(points, moved, k)
+    return labels, middles
