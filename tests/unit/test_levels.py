@@ -241,10 +241,10 @@ def test_grams_and_strings(kind):
 # ---- reading the evidence -----------------------------------------------------------------------------------
 
 
-def evidence(ks, means, merit=None, *, expected=0.1, error=0.01, beyond=9.0, of_rows=False):
+def evidence(ks, means, merit=None, *, expected=0.1, error=0.01, beyond=9.0, steady=False):
     means, flat = np.array(means, dtype=float), np.ones(len(ks))
     merit = means if merit is None else np.array(merit)
-    return Evidence(np.array(ks), means, error * flat, expected * flat, merit, beyond, 1000, of_rows)
+    return Evidence(np.array(ks), means, error * flat, expected * flat, merit, beyond, 1000, steady)
 
 
 @pytest.mark.parametrize("k", ["auto", 2])
@@ -272,7 +272,7 @@ def test_of_nearly_equal_values_the_fewest_groups_are_shown_unless_halves_agree_
 
 
 @pytest.mark.parametrize(
-    ("beyond", "means", "of_rows", "verdict"),
+    ("beyond", "means", "steady", "verdict"),
     [
         (9.0, [0.8, 0.8], False, "groups"),
         (2.9, [0.8, 0.8], False, "no groups"),
@@ -281,8 +281,8 @@ def test_of_nearly_equal_values_the_fewest_groups_are_shown_unless_halves_agree_
         (-np.inf, [0.3, 0.3], True, "no groups"),
     ],
 )
-def test_groups_need_near_neighbours_and_halves_that_agree(beyond, means, of_rows, verdict):
-    assert decide(evidence([2, 3], means, beyond=beyond, of_rows=of_rows)).verdict == verdict
+def test_groups_need_near_neighbours_and_halves_that_agree(beyond, means, steady, verdict):
+    assert decide(evidence([2, 3], means, beyond=beyond, steady=steady)).verdict == verdict
 
 
 def test_words_of_every_verdict():

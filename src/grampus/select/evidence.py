@@ -61,8 +61,9 @@ class Evidence:
         it is above every draw.
     n_documents : int
         How many documents were looked at.
-    of_rows : bool
-        Whether the documents are rows of numbers, of which one cloud is what they look like without groups.
+    steady : bool
+        For rows of numbers, which without groups are one cloud: whether halves agree more, at the k with the most merit,
+        than those of every cloud that was drawn.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Evidence:
     merit: Array
     beyond: float
     n_documents: int
-    of_rows: bool = True
+    steady: bool = False
 
     @property
     def excess(self) -> Array:
@@ -140,10 +141,12 @@ def measure_evidence(
         report("looking for groups", 2, 3)
         merit = np.array([judge.merits[k] for k in tried])
         halves = [judge.halves(k) for k in tried]
-        expected = _cloud(points, entropy, tried)
+        expected = _cloud(points, entropy, 0, tried)
+        best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
+        steady = wide is None and all(own > _cloud(points, entropy, draw, (best,))[0] for draw in range(DRAWS))
         report("looking for groups", 3, 3)
     mean, error = (np.array(each) for each in zip(*halves, strict=True))
-    return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), wide is None)
+    return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), steady)
 
 
 def leading_points(gram: Gram) -> Array:
@@ -246,12 +249,12 @@ class _Split:
         return np.array([np.mean(agree), *said])
 
 
-def _cloud(points: Array, entropy: Entropy, ks: Sequence[int]) -> Array:
+def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Array:
     """Return the agreement of halves of one cloud with the spread of the points."""
-    drawn = keyed_generator(entropy, _CLOUD).standard_normal(points.shape) * points.std(axis=0)
+    drawn = keyed_generator(entropy, _CLOUD, draw).standard_normal(points.shape) * points.std(axis=0)
     if np.ptp((points**2).sum(axis=1)) < 1e-6:
         drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
-    split = _Split(drawn, half(len(points), entropy, 0))
+    split = _Split(drawn, half(len(points), entropy, draw))
     return np.array([split.judge(k)[0] for k in ks])
 
 

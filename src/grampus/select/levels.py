@@ -269,7 +269,7 @@ def check_given(
 
 def _has_groups(seen: Evidence, place: int) -> bool:
     """Return whether there are groups; for rows of numbers, halves that agree clearly at a k tell it as well."""
-    clear = seen.of_rows and seen.excess[place] >= CLEAR
+    clear = seen.steady and seen.excess[place] >= CLEAR
     return bool(seen.agrees[place]) and (seen.beyond >= BEYOND or bool(clear))
 
 
