@@ -62,7 +62,7 @@ class Evidence:
     n_documents : int
         How many documents were looked at.
     steady : bool
-        For rows of numbers, which without groups are one cloud: whether halves agree more, at the k with the most merit,
+        For rows of numbers, which without groups are one cloud: whether halves agree more, at the k with most merit,
         than those of every cloud that was drawn.
 
     Examples
