@@ -30,8 +30,7 @@ from grampus.documents import ConsensusMethod, Job
 from grampus.gpu.blocks import DeviceBlocks
 from grampus.gpu.stored import DeviceStored
 from grampus.gram import DenseGram, Gram, LinearGram
-from grampus.select.levels import find_levels, nest_levels
-from grampus.select.ungrouped import ungrouped
+from grampus.select.levels import compared_with, find_levels, nest_levels
 from grampus.text.meaning.encoder import load_encoder
 from grampus.text.meaning.maker import BATCH
 from lab import Found, Task, Unavailable
@@ -126,14 +125,11 @@ def whole_million(xp: Any, task: Task) -> Figures:
     """Take a million documents from terms to levels and consensus; a small collection first compiles everything."""
     kernel, out = grampus.parse_kernel("cosine|principal(30)|normalise").for_clusters(8, spare=45), Figures()
 
-    def without(rows: Any, index: Any, rng: np.random.Generator) -> Gram:
-        return kernel.gram(ungrouped(rows[index], rng)).split_shift()[0]
-
     for n in (20_000, task.trials(1_000_000, 50_000)):
         rows, times = terms(n, 40, 0.7).astype(np.float64), [time.perf_counter()]
         gram = kernel.gram(rows)
         times.append(time.perf_counter())
-        chosen = find_levels(gram, partial(without, rows), None, (0,), lambda *_: None)
+        chosen = find_levels(gram, compared_with(gram, kernel, rows), None, (0,), lambda *_: None)
         times.append(time.perf_counter())
         found = ConsensusMethod().cluster(gram, Job(max(chosen.ks["middle"], 20), np.ones(n)))
         times.append(time.perf_counter())

@@ -13,7 +13,7 @@ dealt anew from the same words?
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,8 +104,28 @@ def grid(n: int) -> tuple[int, ...]:
     return tuple(ks)
 
 
-Compared = Callable[[NDArray[np.intp], np.random.Generator | None], Gram]
-"""Makes a Gram of the documents at some places, in canonical order; with a generator, of as many without groups."""
+@dataclass(frozen=True)
+class Compared:
+    """What the verdict compares.
+
+    Attributes
+    ----------
+    make : callable
+        Makes a Gram of the documents at some places; with a generator, of as many without groups.
+    most : int
+        How many documents are compared at most.
+    wide : float, optional
+        For texts: standard deviation of collections without groups, in units of that of the draws, which may share
+        documents.
+    """
+
+    make: Callable[[NDArray[np.intp], np.random.Generator | None], Gram]
+    most: int = COMPARED
+    wide: float | None = None
+
+    def among(self, rows: NDArray[np.intp]) -> Compared:
+        """Return the same for places among some of the documents."""
+        return replace(self, make=lambda some, rng: self.make(rows[some], rng))
 
 
 def measure_evidence(
@@ -114,7 +134,6 @@ def measure_evidence(
     ks: Sequence[int] | None,
     entropy: Entropy,
     report: Progress,
-    wide: float | None = None,
 ) -> Evidence:
     """Judge every k, or the values that are given, and compare neighbours with those of documents without groups.
 
@@ -122,18 +141,14 @@ def measure_evidence(
     ----------
     gram : Gram
         The documents, in canonical order, without a trailing shift.
-    compared : callable
-        Makes what the verdict compares; without groups, too.
+    compared : Compared
     ks : sequence of int, optional
     entropy : tuple of int
     report : callable
-    wide : float, optional
-        For texts: standard deviation of collections without groups, in units of that of the draws, which may share
-        documents.
     """
     with blas_threads():
         report("looking for groups", 0, 3)
-        beyond = _beyond(len(gram), compared, entropy, wide or 1.0)
+        beyond = _beyond(len(gram), compared, entropy)
         report("looking for groups", 1, 3)
         points = leading_points(gram)
         judge = _Judge(points, entropy)
@@ -143,7 +158,7 @@ def measure_evidence(
         halves = [judge.halves(k) for k in tried]
         expected = _cloud(points, entropy, 0, tried)
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
-        steady = wide is None and all(own > _cloud(points, entropy, draw, (best,))[0] for draw in range(DRAWS))
+        steady = compared.wide is None and all(own > _cloud(points, entropy, draw, (best,))[0] for draw in range(DRAWS))
         report("looking for groups", 3, 3)
     mean, error = (np.array(each) for each in zip(*halves, strict=True))
     return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), steady)
@@ -258,13 +273,16 @@ def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Arr
     return np.array([split.judge(k)[0] for k in ks])
 
 
-def _beyond(n: int, compared: Compared, entropy: Entropy, wide: float) -> float:
+def _beyond(n: int, compared: Compared, entropy: Entropy) -> float:
     """Return how many standard deviations nearer neighbours are than those of documents without groups."""
-    some = np.sort(keyed_generator(entropy, _COMPARED).permutation(n)[:COMPARED])
-    own = _nearness(compared(some, None).dense())
-    drawn = results_in_threads(lambda draw: _nearness(compared(some, null_generator(entropy, draw)).dense()), DRAWS)
-    null = np.array(list(drawn))
-    spread = max(wide * float(null.std(ddof=1)), 1e-6)
+    some = np.sort(keyed_generator(entropy, _COMPARED).permutation(n)[: compared.most])
+    own = _nearness(compared.make(some, None).dense())
+
+    def draw(number: int) -> float:
+        return _nearness(compared.make(some, null_generator(entropy, number)).dense())
+
+    null = np.array(list(results_in_threads(draw, DRAWS)))
+    spread = max((compared.wide or 1.0) * float(null.std(ddof=1)), 1e-6)
     return (own - float(null.mean())) / spread if own > null.max() else -np.inf
 
 

@@ -218,9 +218,9 @@ def compared_with(
     """
     whole = kernel is None or not takes_drawn(kernel, documents)
     if kernel is None or whole or ("text" in kernel.inputs and gram.features() is None):
-        return lambda rows, rng: ungrouped_gram(gram.take(rows), rng)
+        return Compared(lambda rows, rng: ungrouped_gram(gram.take(rows), rng))
 
-    def compared(rows: NDArray[np.intp], rng: np.random.Generator | None) -> Gram:
+    def make(rows: NDArray[np.intp], rng: np.random.Generator | None) -> Gram:
         where = rows if places is None else places[rows]
         if rng is not None and draw is not None:
             return kernel.gram(draw(where, rng)).split_shift()[0]
@@ -228,22 +228,16 @@ def compared_with(
         some = some if rng is None else ungrouped(some, rng)
         return kernel.gram(some).split_shift()[0]
 
-    return compared
+    return Compared(make)
 
 
-def find_levels(
-    gram: Gram, compared: Compared, ks: Any, entropy: Entropy, report: Progress, wide: float | None = None
-) -> Chosen:
+def find_levels(gram: Gram, compared: Compared, ks: Any, entropy: Entropy, report: Progress) -> Chosen:
     """Choose the numbers of clusters of the levels; the arguments are those of `measure_evidence`."""
     if len(gram) < FEWEST:
         return Chosen("too few", {"middle": 1}, None)
     part, rows = sample(gram, DOCUMENTS, entropy)
     values = None if ks is None else check_ks(ks, len(part) // 2)
-    return decide(measure_evidence(part, _among(compared, rows), values, entropy, report, wide))
-
-
-def _among(compared: Compared, rows: NDArray[np.intp]) -> Compared:
-    return lambda some, rng: compared(rows[some], rng)
+    return decide(measure_evidence(part, compared.among(rows), values, entropy, report))
 
 
 def sample(gram: Gram, most: int, entropy: Entropy) -> tuple[Gram, NDArray[np.intp]]:
@@ -255,14 +249,12 @@ def sample(gram: Gram, most: int, entropy: Entropy) -> tuple[Gram, NDArray[np.in
     return ordered.take(drawn), order[drawn]
 
 
-def check_given(
-    gram: Gram, compared: Compared, k: int, entropy: Entropy, report: Progress, wide: float | None = None
-) -> Chosen:
+def check_given(gram: Gram, compared: Compared, k: int, entropy: Entropy, report: Progress) -> Chosen:
     """Tell whether there are groups, and whether a given number of clusters are such groups; see `find_levels`."""
     part, rows = sample(gram, DOCUMENTS, entropy)
     if len(part) < documents_needed(k):
         return Chosen("too few", {"middle": k}, None)
-    seen = measure_evidence(part, _among(compared, rows), (k,), entropy, report, wide)
+    seen = measure_evidence(part, compared.among(rows), (k,), entropy, report)
     verdict = "groups" if seen.agrees[0] and seen.excess[0] >= CLEAR else "weak groups"
     return Chosen(verdict if seen.beyond >= BEYOND or _has_groups(seen, 0) else "no groups", {"middle": k}, seen)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,7 @@ from ..given.inputs import Inputs
 
 STEP = 3  # factor between the levels around a given k
 DEALT = 2  # times as many documents without groups are encoded as are compared
+MOST_DEALT = 400_000  # bytes of text that are dealt for a draw; at least 30 documents all the same
 _DEALT = 6  # what a generator is for; see `select.splits`
 
 Partitions = dict[str, NDArray[np.intp]]
@@ -48,8 +50,8 @@ def levels_of_inputs(
     """Choose the numbers of clusters among the distinct documents that have terms; return the record of it too."""
     base, heavy = _distinct(gram, inputs)
     entropy = tuple(seed_words(seed))
-    compared, wide = _compared(base, heavy, inputs, kernel, entropy)
-    chosen = find_levels(base, compared, effort.ks, entropy, progress, wide)
+    compared = _compared(base, heavy, inputs, kernel, entropy)
+    chosen = find_levels(base, compared, effort.ks, entropy, progress)
     words = explain_levels(chosen.verdict, chosen.ks, chosen.evidence, len(heavy))
     return _record(chosen, BY_LEVELS, words), chosen.ks
 
@@ -65,30 +67,32 @@ def check_groups(
     if len(heavy) < documents_needed(k):
         chosen = Chosen("too few", {"middle": k}, None)
     else:
-        compared, wide = _compared(base, heavy, inputs, kernel, entropy)
-        chosen = check_given(base, compared, k, entropy, progress, wide)
+        chosen = check_given(base, _compared(base, heavy, inputs, kernel, entropy), k, entropy, progress)
     return _record(chosen, GIVEN, explain_given(chosen, len(heavy)))
 
 
 def _compared(
     base: Gram, heavy: NDArray[np.intp], inputs: Inputs, kernel: Kernel, entropy: tuple[int, ...]
-) -> tuple[Compared, float | None]:
-    """Return what makes Grams of documents and of some without groups, and how much more the latter vary than draws.
+) -> Compared:
+    """Return what makes Grams of documents and of some without groups.
 
-    To texts without groups, the words of all are dealt at random. Where they are encoded, draws come from `DEALT` times
-    as many: those of n out of m vary less than others would, by the root of (1 − n/m)/(1 + n/m).
+    To texts without groups, the words of all are dealt at random; of long texts fewer are compared. Where they are
+    encoded, draws come from `DEALT` times as many: those of n out of m vary less than others would, by the root of
+    (1 − n/m)/(1 + n/m).
     """
+    compare = partial(compared_with, base, kernel, inputs.features, heavy)
     if inputs.vectorizer is None:
-        return compared_with(base, kernel, inputs.features, heavy), None
+        return compare()
+    rng, size = keyed_generator(entropy, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
+    few = min(len(heavy), max(FEWEST, min(COMPARED, int(MOST_DEALT / size))))
     if not any(isinstance(maker, MeaningInput) for maker in inputs.makers.values()):
-        return compared_with(base, kernel, inputs.features, heavy, partial(_dealt_anew, inputs)), 1.0
-    rng, few = keyed_generator(entropy, _DEALT), min(len(heavy), COMPARED)
+        return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0)
     pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
 
     def draw(places: NDArray[np.intp], rng: np.random.Generator) -> Any:
         return take_rows(pool, rng.permutation(DEALT * few)[: len(places)])
 
-    return compared_with(base, kernel, inputs.features, heavy, draw), ((DEALT + 1) / (DEALT - 1)) ** 0.5
+    return replace(compare(draw), most=few, wide=((DEALT + 1) / (DEALT - 1)) ** 0.5)
 
 
 def _dealt_anew(inputs: Inputs, places: NDArray[np.intp], rng: np.random.Generator) -> Any:
