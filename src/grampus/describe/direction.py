@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, sum_rows
+from .._array import Array, sum_rows, unit_rows
 
 Encode = Callable[[Sequence[str]], Any]
 LOOKED_AT = 10_000  # documents at most to see how well names say what they are about
@@ -53,7 +53,7 @@ class DocumentMeaning:
         atom_sums = sum_rows(self.rows, atoms, members.shape[1], self.counts)
         sizes = np.bincount(atoms[atoms >= 0], weights=self.counts[atoms >= 0], minlength=members.shape[1])
         means = (members @ atom_sums) / np.maximum(members @ sizes, 1e-12)[:, None]
-        return unit(means - self.mean)
+        return unit_rows(means - self.mean)
 
     def closeness(self, texts: Sequence[str], directions: Array) -> Array:
         """Return the cosine of the meaning of each text with each direction, (texts, groups)."""
@@ -79,9 +79,4 @@ class DocumentMeaning:
 
     def centred(self, rows: Array) -> Array:
         """Return rows less the mean of all documents, of unit length."""
-        return unit(unit(rows) - self.mean)
-
-
-def unit(rows: Array) -> Array:
-    """Return rows of unit length; zeros stay."""
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+        return unit_rows(unit_rows(rows) - self.mean)

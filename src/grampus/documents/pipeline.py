@@ -30,7 +30,7 @@ from ..text.spool import Spool
 from .answer import Answer
 from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
-from .find.levels import around, check_groups, neighbours, numbered_by_size, partitions
+from .find.levels import DEALT, around, check_groups, neighbours, numbered_by_size, partitions
 from .find.method import Job
 from .find.outliers import find_outliers
 from .find.predict import Predictor
@@ -169,7 +169,8 @@ def cost_of_choose(work: Work) -> StageCost:
     each = (60.0 if drawn.sparse else 24.0) * drawn.entries / max(work.n, 1) + 24.0 * few
     rows += thread_count() * few * each
     steps = (1e6 if work.given else 4e6) * (0.1 + some / 2500)
-    return StageCost("looking for groups", beside=rows, units=WorkUnits(python=steps))
+    dealt = sizes.pieces * DEALT * few / max(work.n, 1)  # of texts without groups, which are encoded
+    return StageCost("looking for groups", beside=rows, units=WorkUnits(python=steps, pieces=dealt))
 
 
 def cluster(answer: Answer) -> Answer:

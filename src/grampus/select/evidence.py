@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from .._array import Array, tiles
+from .._array import Array, tiles, unit_rows
 from .._parallel import blas_threads, results_in_threads
 from .._progress import Progress
 from ..gram import Gram, centre
@@ -171,7 +171,7 @@ def leading_points(gram: Gram) -> Array:
     own = gram.diagonal()
     if np.ptp(own) > 0.36 * np.abs(own).max(initial=0.0):  # lengths differ by more than a fifth
         return points
-    return np.asarray(points / np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1e-12))
+    return unit_rows(points)
 
 
 class _Neighbours:
@@ -268,7 +268,7 @@ def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Arr
     """Return the agreement of halves of one cloud with the spread of the points."""
     drawn = keyed_generator(entropy, _CLOUD, draw).standard_normal(points.shape) * points.std(axis=0)
     if np.ptp((points**2).sum(axis=1)) < 1e-6:
-        drawn /= np.linalg.norm(drawn, axis=1, keepdims=True)
+        drawn = unit_rows(drawn)
     split = _Split(drawn, half(len(points), entropy, draw))
     return np.array([split.judge(k)[0] for k in ks])
 
