@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -433,6 +434,15 @@ def test_a_mixed_cluster_is_called_so_and_gets_no_tick():
     assert any("is mixed: its documents are hardly more alike than any two" in statement.text for statement in said)
     assert not any(statement.kind == "good" for statement in (lead(model.run_), *said))
     assert "of the documents are in clusters that are mixed" in lead(model.run_).text
+
+
+def test_the_number_of_groups_gets_no_tick_where_one_is_mixed():
+    x, _ = blobs(4, n=200)
+    run = DocumentClusterer(kernel="linear", effort=Effort(n_splits=4)).fit(x).run_
+    assert verdict(run)[0].kind == "good"
+    first, *others = run.evidence.clusters
+    heap = replace(run, evidence=replace(run.evidence, clusters=(replace(first, mixed=True), *others)))
+    assert verdict(heap)[0].kind == "plain"
 
 
 def test_a_cluster_that_stays_empty_leaves_no_hole():

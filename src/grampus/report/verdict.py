@@ -110,7 +110,8 @@ def _number(run: Run) -> list[Statement]:
     if not choice.ks:
         return [Statement(choice.verdict or f"There were too few documents to choose k; k = {k} was used.", "warning")]
     if choice.answer:
-        sure = choice.answer == "groups" and len(choice.ks) > 1
+        mixed = any(cluster.mixed for cluster in run.evidence.clusters)
+        sure = choice.answer == "groups" and len(choice.ks) > 1 and not mixed
         kind = "good" if sure else "plain" if choice.answer.endswith("groups") and choice.best > 1 else "warning"
         return [Statement(choice.verdict, kind)]
     others = len(choice.plausible) - 1
