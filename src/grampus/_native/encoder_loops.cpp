@@ -165,22 +165,38 @@ void normalise(double* values, int count, const double* scale, const double* bia
     for (int at = 0; at < count; ++at) values[at] = values[at] * inverse * scale[at] + bias[at];
 }
 
-// Rounds to 8 bits and returns the scale. Adding and taking away 3 · 2^51 rounds to a whole number, ties to even.
+// The largest size of any value: as bits without their sign, numbers are ordered as whole numbers are.
+template <class T, class Bits>
+double largest_of(const T* values, int count, Bits sign) {
+    constexpr int LANES = 16;
+    Bits lanes[LANES] = {};
+    for (int at = 0; at < count; at += LANES) {
+        Bits bits[LANES];
+        __builtin_memcpy(bits, values + at, sizeof bits);
+        for (int lane = 0; lane < LANES; ++lane) {
+            const Bits size = bits[lane] & ~sign;
+            lanes[lane] = size > lanes[lane] ? size : lanes[lane];
+        }
+    }
+    Bits most = 0;
+    for (const Bits lane : lanes) most = lane > most ? lane : most;
+    T found;
+    __builtin_memcpy(&found, &most, sizeof found);
+    return found;
+}
+inline double largest_of(const float* values, int count) { return largest_of(values, count, INT32_MIN); }
+inline double largest_of(const double* values, int count) { return largest_of(values, count, INT64_MIN); }
+
+// Rounds to 8 bits and returns the scale. Adding 3 · 2^51 rounds to a whole number, ties to even, and leaves it in the last bits.
 template <class T>
 double rounded(const T* values, int count, int8_t* bytes) {
     constexpr double WHOLE = 6755399441055744.0;
-    double lanes[8] = {};
-    for (int at = 0; at < count; at += 8)
-        for (int lane = 0; lane < 8; ++lane) {
-            const double value = values[at + lane], size = value < 0 ? -value : value;
-            lanes[lane] = larger(lanes[lane], size);
-        }
-    double most = 0.0;
-    for (const double lane : lanes) most = larger(most, lane);
-    const double inverse = most > 0.0 ? 127.0 / most : 0.0;
+    const double most = largest_of(values, count), inverse = most > 0.0 ? 127.0 / most : 0.0;
     for (int at = 0; at < count; ++at) {
-        const double whole = (static_cast<double>(values[at]) * inverse + WHOLE) - WHOLE;
-        bytes[at] = static_cast<int8_t>(static_cast<int32_t>(whole));
+        const double whole = static_cast<double>(values[at]) * inverse + WHOLE;
+        int64_t bits;
+        __builtin_memcpy(&bits, &whole, 8);
+        bytes[at] = static_cast<int8_t>(bits);
     }
     return most / 127.0;
 }
@@ -242,6 +258,9 @@ void combine(const Window& window, const int32_t* places, int64_t first, int64_t
              int64_t out_stride) {
     alignas(32) double sums[BRANCH];
     for (int64_t t = first; t < end; ++t) {
+        if (places && t + window.size < end)  // rows of distinct pieces lie anywhere
+            for (int64_t at = 0; at < window.layer.wide; at += 16)
+                __builtin_prefetch(window.products + places[t + window.size] * static_cast<int64_t>(window.layer.wide) + at);
         for (int j = 0; j < BRANCH; ++j) sums[j] = window.bias[j];
         for (int o = 0; o < window.size; ++o) {
             const int64_t other = t + o - window.before;
