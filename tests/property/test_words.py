@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grampus._native.dense import DenseNeighbours
+from grampus._native.dense import DenseNeighbours, RoundedRows
 from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters
 from grampus.errors import InputError
 from grampus.report.words import word_index, words_of
@@ -147,7 +147,7 @@ KINDS = {
 @settings(max_examples=50, deadline=None)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from(sorted(KINDS)), st.sampled_from([4, 60, 500]),
-    st.sampled_from([1, 2, 30]), st.sampled_from([1, 3]), st.booleans(),
+    st.sampled_from([1, 2, 30, 70]), st.sampled_from([1, 3]), st.booleans(),
 )  # fmt: skip
 def test_neighbours_of_dense_rows_are_those_of_all_products(seed, kind, n, m, p, by_distance):
     rows = KINDS[kind](np.random.default_rng(seed), n, m)
@@ -168,6 +168,21 @@ def test_neighbours_of_dense_rows_are_those_of_all_products(seed, kind, n, m, p,
         np.testing.assert_allclose(value, exact[i, found], rtol=1e-9, atol=slack)
         assert (exact[i, found] >= limit - room - slack).all()
         assert set(np.flatnonzero(exact[i] > limit + room + slack)) <= set(found)
+
+
+def test_rounding_to_bytes_is_given_up_where_it_rules_nothing_out():
+    rng = np.random.default_rng(0)
+    apart = rng.normal(size=(400, 80))
+    alike = np.repeat(rng.normal(size=(2, 80)), 200, axis=0) + 1e-6 * apart
+    for rows in (apart, alike):
+        exact = rows @ rows.T
+        np.fill_diagonal(exact, -np.inf)
+        some = DenseNeighbours(rows)
+        some._rounded = RoundedRows(rows)
+        for _ in range(2):  # by bytes, and, if these ruled out nothing, in single precision
+            columns, _ = some.nearest(0, 400, 5, 0.0)
+            np.testing.assert_array_equal(columns, np.sort(np.argsort(-exact, axis=1)[:, :5], axis=1))
+        assert (some._rounded is None) == (rows is alike)
 
 
 def test_hostile_rows_are_refused():

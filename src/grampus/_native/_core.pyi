@@ -166,17 +166,26 @@ class DenseRows:
     def nearest(
         self,
         rough: NDArray[np.float32],
+        lost: _Floats,
         first: int,
         tie: float,
         margin: float,
         columns: NDArray[np.int64],
         values: _Floats,
-    ) -> None: ...
+    ) -> int: ...
 
 _Weights = tuple[NDArray[np.int8], _Floats, NDArray[np.int32], int]
 
 def encoder_instructions() -> str: ...
 def use_encoder(level: int) -> None: ...
+def rough_products(
+    rows: NDArray[np.int8],
+    scales: _Floats,
+    begins: _Floats,
+    columns: _Weights,
+    others: _Floats,
+    products: NDArray[np.float32],
+) -> None: ...
 
 class Pieces:
     def __init__(self, model: NDArray[np.uint8]) -> None: ...

@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "arrays.hpp"
+#include "dense.hpp"
 #include "encoder.hpp"
 #include "pieces.hpp"
 
@@ -73,6 +74,11 @@ Layer layer_of(const Weights& weights) {
 void bind_encoder(nb::module_& m) {
     m.def("encoder_instructions", [] { return std::string(encoder_loops().name); });
     m.def("use_encoder", [](int level) { the_encoder = chosen_encoder(level); });  // for tests
+    m.def("rough_products", [](Matrix<int8_t> rows, Vector<double> scales, Vector<double> begins, Weights columns, Vector<double> others,
+                               Out2<float> products) {
+        rough_products(rows.data(), static_cast<int64_t>(rows.shape(0)), scales.data(), begins.data(), layer_of(columns), others.data(),
+                       static_cast<int64_t>(others.shape(0)), products.data());
+    }, Free());
     nb::class_<Pieces>(m, "Pieces")
         .def("__init__", [](Pieces* self, Vector<uint8_t> model) { new (self) Pieces(model.data(), model.shape(0)); })
         .def("__len__", &Pieces::size)

@@ -75,9 +75,9 @@ void bind_words(nb::module_& m) {
                                  far.shape(0) ? far.data() : nullptr);
         }, nb::keep_alive<1, 2>(), nb::keep_alive<1, 3>())
         .def_prop_ro("n", &DenseRows::count)
-        .def("nearest", [](const DenseRows& self, Out2<float> rough, int64_t first, double tie, double margin, Out2<int64_t> columns,
-                           Out2<double> values) {
-            self.nearest(rough.data(), first, first + static_cast<int64_t>(rough.shape(0)), static_cast<int>(columns.shape(1)), tie,
-                         margin, columns.data(), values.data());
+        .def("nearest", [](const DenseRows& self, Out2<float> rough, Vector<double> lost, int64_t first, double tie, double margin,
+                           Out2<int64_t> columns, Out2<double> values) {
+            return self.nearest(rough.data(), lost.data(), first, first + static_cast<int64_t>(rough.shape(0)),
+                                static_cast<int>(columns.shape(1)), tie, margin, columns.data(), values.data());
         }, Free());
 }

@@ -33,11 +33,15 @@ def pack(weights: Array) -> Packed:
     -------
     weights, scale of each column, sum of each column, depth
     """
-    depth, wide = weights.shape
     exact = np.asarray(weights, dtype=np.float64)
     most = np.abs(exact).max(axis=0)
     scale = np.where(most > 0, most, 1.0) / 127.0
-    whole = np.rint(exact / scale).astype(np.int8)
+    return lay_out(np.rint(exact / scale).astype(np.int8), scale)
+
+
+def lay_out(whole: NDArray[np.int8], scale: NDArray[np.float64]) -> Packed:
+    """Lay out 8-bit numbers (depth, wide) for the compiled loops; depth and wide are multiples of 4 and 8."""
+    depth, wide = whole.shape
     tiles = whole.reshape(depth // _STEP, _STEP, wide // _COLUMNS, _COLUMNS).transpose(2, 0, 3, 1)
     return np.ascontiguousarray(tiles).ravel(), scale, whole.sum(axis=0, dtype=np.int32), depth
 

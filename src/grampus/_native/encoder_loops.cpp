@@ -348,6 +348,6 @@ void finish(const Network& net, const double* sums, const int64_t* lengths, int6
 
 }  // namespace
 
-void JOIN(fill_encoder_, GRAMPUS_ISA)(EncoderLoops& table) { table = {"", project, read, finish}; }
+void JOIN(fill_encoder_, GRAMPUS_ISA)(EncoderLoops& table) { table = {"", multiply, project, read, finish}; }
 
 }  // namespace grampus

@@ -49,6 +49,8 @@ struct Rooms {  // for as many pieces as are read together
 
 struct EncoderLoops {
     const char* name;
+    // IN rows (count, depth) of 8-bit numbers, depth a multiple of 16, at most 1280; OUT products (count, wide), exact.
+    void (*multiply)(const int8_t* rows, int64_t count, const Layer& layer, int32_t* products);
     // IN distinct pieces; OUT the arrays of Projected. Room for (count, 768) bytes and products.
     void (*project)(const Network& net, const int32_t* pieces, int64_t count, int8_t* bytes, int32_t* room, float* rows, double* scales,
                     int32_t* products);
