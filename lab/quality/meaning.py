@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import random
+import subprocess
+import sys
 import time
 import warnings
 from functools import partial
@@ -173,6 +175,17 @@ def digests(encoder: MeaningEncoder, texts: list[str]) -> set[str]:
     return {hashlib.sha256(rows.astype("<f4").tobytes()).hexdigest() for rows in found}
 
 
+MEMORY = """
+from pathlib import Path
+from grampus.text.meaning.encoder import load_encoder
+import grampus.text.embed.embedder
+most = lambda: int(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+before = most()
+load_encoder().encode(["A text."] * 1000)
+print(most() - before)
+"""
+
+
 @row("quality", "meaning-speed")
 def meaning_speed(task: Task) -> Found:
     began = time.process_time()
@@ -182,21 +195,24 @@ def meaning_speed(task: Task) -> Found:
     package.encode(["ready"])
     texts = openings(task.trials(10_000, 100))
     hashes = digests(encoder, texts)
-    some = texts[: task.trials(1000, 20)]
-    pieces = sum(map(len, encoder.split(some)))
-    speeds = []
+    some, short = texts[: task.trials(1000, 20)], [" ".join(text.split()[:5]) for text in texts]
+    short = [text for text, pieces in zip(short, encoder.split(short), strict=True) if len(pieces) in (10, 11, 12)]
+    pieces = sum(map(len, encoder.split(some)))  # a text of 9 pieces has 11, with the marks of begin and end
+
+    def speed(encode: Any, given: list[str], count: int) -> float:
+        began = time.process_time()
+        encode(given)
+        return count / (time.process_time() - began)
+
     with grampus.config(threads=1):
-        for encode in (encoder.encode, package.encode):
-            began = time.process_time()
-            encode(some)
-            speeds.append(pieces / (time.process_time() - began))
-    measures = {
-        "hashes": float(len(hashes)),
-        "ready": ready,
-        "pieces a second": speeds[0],
-        "ratio": speeds[0] / speeds[1],
-    }
+        ours, theirs = (speed(encode, some, pieces) for encode in (encoder.encode, package.encode))
+        titles = speed(encoder.encode, short, len(short))
+    found = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
+    memory = int(found.stdout) * 1024 / 1e6
+    measures = {"hashes": float(len(hashes)), "ready": ready, "pieces a second": ours, "ratio": ours / theirs}
+    measures |= {"titles a second": titles, "memory": memory}
     figure = (
-        f"{speeds[0]:,.0f} pieces a CPU second, {speeds[0] / speeds[1]:.1f} × the package; ready after {ready:.2f} s; "
+        f"{ours:,.0f} pieces a CPU second, {ours / theirs:.1f} × the package, or {titles:,.0f} titles of 9 pieces; "
+        f"ready after {ready:.2f} s, {memory:.0f} MB; "
     )
     return Found(f"{figure}SHA-256 of {len(texts)} rows: {min(hashes)[:16]}", measures)
