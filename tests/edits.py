@@ -70,10 +70,10 @@ def shown_by(run: Run) -> dict[str, Any]:
     ends = {index: number for number, index in enumerate(i for i in order if not seen.tree[i].children)}
     return {
         "labels": seen.labels.tolist(),
-        "names": [cluster.label for cluster in seen.clusters],
+        "names": [cluster.name for cluster in seen.clusters],
         "sizes": [cluster.size for cluster in seen.clusters],
         "tree": [
-            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label, [place[c] for c in b.children]]
+            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.name, [place[c] for c in b.children]]
             for b in (seen.tree[index] for index in order)
         ],
         "leaves": None if single else [ends.get(leaf, len(ends)) for leaf in seen.leaves.tolist()],

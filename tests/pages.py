@@ -143,7 +143,8 @@ def hostile(run: Run, pay: Sequence[str] = PAYLOADS) -> Run:
     clusters = tuple(
         replace(
             c,
-            label=parts[c.number],
+            name=parts[c.number],
+            words=tuple(pay[c.number :: 40]),
             sentence=parts[c.number],
             terms=wicked(c.terms[:12], 12 * c.number),
             phrases=wicked(c.phrases[:12], 12 * c.number),
@@ -151,7 +152,7 @@ def hostile(run: Run, pay: Sequence[str] = PAYLOADS) -> Run:
         for c in run.evidence.clusters
     )
     tree = tuple(
-        replace(branch, label=" ".join(pay[branch.index % len(pay) :: len(run.evidence.tree)]))
+        replace(branch, name=" ".join(pay[branch.index % len(pay) :: len(run.evidence.tree)]))
         for branch in run.evidence.tree
     )
     return changed(

@@ -65,7 +65,7 @@ def digests(name: str, way: str) -> dict[str, str]:
         "labels": [evidence.labels.tolist(), evidence.leaves.tolist()],
         "levels": [[level.name, list(level.branches)] for level in evidence.levels]
         + [[branch.parent, branch.size, branch.order, branch.cluster] for branch in evidence.tree],
-        "names": [cluster.label for cluster in evidence.clusters] + [branch.label for branch in evidence.tree],
+        "names": [cluster.name for cluster in evidence.clusters] + [branch.name for branch in evidence.tree],
         "words": [
             [[one.text for one in words] for words in (cluster.terms, cluster.describing, cluster.phrases)]
             + [cluster.sentence]

@@ -41,7 +41,7 @@ def ten_parts(task: Task) -> Found:
     run = DocumentClusterer(K, random_state=task.seed).fit(corpus.take(parts[0])).run_
     rows, costs, kept, survived = [], [], 0, 0
     for number, part in enumerate(parts[1:], 2):
-        names = {cluster.label for cluster in run.evidence.clusters}
+        names = {cluster.name for cluster in run.evidence.clusters}
         began = time.process_time()
         run = update_run(run, corpus.take(part))
         costs.append(time.process_time() - began)

@@ -77,12 +77,12 @@ def named(pile: str, most: int) -> dict[str, Any]:
     model = DocumentClusterer(k, embed=None, effort=Effort(stability=False, n_init=4)).fit(texts)
     plain = Cleaning(lines=False, headers=False, signatures=False, addresses=False, attachments=False).learn([])
     read = [plain(text) if ".TH" in text or ".Dt" in text else text for text in texts]
-    names = [cluster.label for cluster in model.clusters_]
+    names = [cluster.name for cluster in model.clusters_]
     counted: Counter[str] = Counter()
     for cluster, name in enumerate(names):
         counted.update(faults(name, [read[i] for i in np.flatnonzero(model.labels_ == cluster)], language))
     counted["equal names"] = len(names) - len({name.casefold() for name in names})
-    sizes = [[cluster.size, cluster.label] for cluster in model.clusters_]
+    sizes = [[cluster.size, cluster.name] for cluster in model.clusters_]
     return {"documents": len(texts), "faults": [counted[fault] for fault in FAULTS], "names": sizes}
 
 

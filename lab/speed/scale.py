@@ -79,7 +79,7 @@ if __name__ == "__main__":
     Path(sys.argv[0]).with_name("ready").touch()
     model = DocumentClusterer(k if k == "auto" else int(k), embed=None, effort=Effort(stability=False), random_state=0)
     model.fit(read_pieces(source, text="text", label="label"), scratch=scratch or None, client=client)
-    found = {"seconds": time.perf_counter() - began, "names": [cluster.label for cluster in model.clusters_]}
+    found = {"seconds": time.perf_counter() - began, "names": [cluster.name for cluster in model.clusters_]}
     found["labels"] = hashlib.sha256(model.labels_.astype(np.int32).tobytes()).hexdigest()
     if labels:
         np.save(labels, model.labels_.astype(np.int32))

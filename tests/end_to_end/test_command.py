@@ -274,7 +274,7 @@ def test_assign_evaluate_compare(place, capsys, monkeypatch, tmp_path):
     status, out, _ = here(place, capsys, monkeypatch, "assign", "run", "new.csv", "--json")
     assert status == 0
     placed = {row["id"]: row for row in json.loads(out)["documents"]}
-    assert set(placed["n1"]["about"].lower().split(", ")) <= set(TOPICS["sea"].split())
+    assert set(placed["n1"]["name"].lower().split(", ")) <= set(TOPICS["sea"].split())
     assert placed["n1"]["cluster"] != placed["n2"]["cluster"]
     assert [placed[name]["known"] for name in ("n1", "n2", "n3")] == [True, True, False]
     status, out, _ = here(place, capsys, monkeypatch, "assign", "run", "news.csv", "--json")

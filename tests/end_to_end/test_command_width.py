@@ -96,7 +96,7 @@ def test_clusters_are_shown_whole(said, place):
     clusters = Run.load(place / "run").evidence.clusters
     rows = rows_of(said(*COMMANDS["cluster"]))
     assert [(int(row[0]), int(row[1])) for row in rows] == [(c.number, c.size) for c in clusters]
-    assert [row[2] for row in rows] == [c.label.replace(" ", "") for c in clusters]
+    assert [row[2] for row in rows] == [c.name.replace(" ", "") for c in clusters]
 
 
 def test_classes_and_flows_are_shown_whole(said, place):
@@ -112,7 +112,7 @@ def test_trees_are_shown_whole(said, place):
     out = re.sub(r"[\s│├└─…]", "", said(*COMMANDS["tree"]))
     for branch in Run.load(place / "run").evidence.tree:
         if branch.cluster >= 0:
-            assert f"[{branch.cluster}:{branch.label.replace(' ', '')}]{branch.size}document" in out
+            assert f"[{branch.cluster}:{branch.name.replace(' ', '')}]{branch.size}document" in out
 
 
 STEPS = {

@@ -108,10 +108,10 @@ def test_the_saved_table_has_the_edits_of_every_level(page, tmp_path):
     level(page, "fine")
     rename(page, 3, "Narrow")
     rows = rows_of(page, tmp_path)
-    assert {row["about"] for row in rows if row["cluster"] == "2"} == {"Middle"}
-    assert {row["about_coarse"] for row in rows if row["cluster_coarse"] == "0"} == {"Wide"}
+    assert {row["name"] for row in rows if row["cluster"] == "2"} == {"Middle"}
+    assert {row["name_coarse"] for row in rows if row["cluster_coarse"] == "0"} == {"Wide"}
     fine = run.level_labels("fine")
-    assert [row["about_fine"] == "Narrow" for row in rows] == (fine == 3).tolist()
+    assert [row["name_fine"] == "Narrow" for row in rows] == (fine == 3).tolist()
 
 
 def test_every_figure_follows_an_edit(page, tmp_path):
@@ -120,7 +120,7 @@ def test_every_figure_follows_an_edit(page, tmp_path):
     merge(page, 1, 3)
     rename(page, 1, "Both together")
     sizes = [int((labels == c).sum()) for c in (0, 1, 2)]
-    names = [run.evidence.clusters[0].label, "Both together", run.evidence.clusters[2].label]
+    names = [run.evidence.clusters[0].name, "Both together", run.evidence.clusters[2].name]
     assert text(page, "#headline") == f"{N} documents in 3 clusters"
     assert texts(page, ".found-name") == names
     assert [number(value) for value in texts(page, ".found-line .number")] == sizes
@@ -155,7 +155,7 @@ def test_every_figure_follows_an_edit(page, tmp_path):
 def test_a_new_name_is_on_the_tree_and_in_sentences(page):
     run = example_run()
     weak = next(c.number for c in run.evidence.clusters if c.stability is not None and c.stability < 0.5)
-    assert f"“{run.evidence.clusters[weak].label}”" in " ".join(texts(page, ".statements li"))
+    assert f"“{run.evidence.clusters[weak].name}”" in " ".join(texts(page, ".statements li"))
     rename(page, weak, "Loose ends")
     assert "“Loose ends”" in " ".join(texts(page, ".statements li"))
     page.click("#view-tree")

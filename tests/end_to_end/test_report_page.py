@@ -133,7 +133,7 @@ def test_pictures_are_the_map_and_the_tree(page, tmp_path):
     assert tags["circle"] + tags["polygon"] == N
     assert tags["text"] >= 4
     names = "".join(ElementTree.fromstring(saved(page, tmp_path, "grampus-tree.svg")).itertext())
-    assert all(cluster.label in names for cluster in example_run().evidence.clusters)
+    assert all(cluster.name in names for cluster in example_run().evidence.clusters)
 
 
 def test_a_link_restores_the_view(page, example):

@@ -23,6 +23,7 @@ test("a split follows the tree; parts are named after their branches", () => {
   page.splitCluster(page.state.groups[0], 2);
   const [groups, labels] = show(page);
   assert.deepEqual(groups, [["blue whales", 1], ["fish", 2], ["birds", 2], ["bats", 2], ["grey whales", 1]]); // prettier-ignore
+  assert.equal(`${page.state.groups[0].words}/${page.state.groups[4].words}`, "song/");
   assert.deepEqual(labels, [0, 4, 1, 1, 2, 2, 3, 3]);
 });
 

@@ -3,21 +3,21 @@ import { load } from "./assets.mjs";
 
 const packed = (Kind, values) => Buffer.from(Kind.from(values).buffer).toString("base64");
 
-const cluster = (name, terms, central) => ({
-  name, terms, central, phrases: [], borderline: [], stability: 0.9, alike: 0.5, cohesion: 0.4, separation: 0.2, nearest: -1,
+const cluster = (name, terms, central, words = []) => ({
+  name, words, terms, central, phrases: [], borderline: [], stability: 0.9, alike: 0.5, cohesion: 0.4, separation: 0.2, nearest: -1,
 }); // prettier-ignore
 
-// parent, order, size, cluster, name, gain
+// parent, order, size, cluster, name, gain, words
 const NODES = [
-  [-1, 0, 8, -1, "everything", 5],
-  [0, 1, 4, -1, "sea", 3],
-  [1, 2, 2, 0, "whales", 1],
-  [2, -1, 1, -1, "blue whales", 0],
-  [2, -1, 1, -1, "grey whales", 0],
-  [1, -1, 2, 1, "fish", 0],
-  [0, 3, 4, -1, "air", 2],
-  [6, -1, 2, 2, "birds", 0],
-  [6, -1, 2, 3, "bats", 0],
+  [-1, 0, 8, -1, "everything", 5, []],
+  [0, 1, 4, -1, "sea", 3, []],
+  [1, 2, 2, 0, "whales", 1, []],
+  [2, -1, 1, -1, "blue whales", 0, ["song"]],
+  [2, -1, 1, -1, "grey whales", 0, []],
+  [1, -1, 2, 1, "fish", 0, []],
+  [0, 3, 4, -1, "air", 2, []],
+  [6, -1, 2, 2, "birds", 0, []],
+  [6, -1, 2, 3, "bats", 0, []],
 ];
 
 export const DATA = {
@@ -32,7 +32,7 @@ export const DATA = {
         cluster("whales", [["whale", 2], ["sea", 1]], [0, 1]),
         cluster("fish", [["fish", 3], ["sea", 1]], [2, 3]),
         cluster("birds", [["bird", 2]], [4, 5]),
-        cluster("bats", [["bat", 2]], [6, 7]),
+        cluster("bats", [["bat", 2]], [6, 7], ["cave"]),
       ], // prettier-ignore
     },
   ],

@@ -47,7 +47,7 @@ test("the saved table has the columns of the command", () => {
   const figures = { margin: Array(DATA.n).fill(0.5), oddness: Array(DATA.n).fill(1), stability: null };
   Object.assign(documents, { ids: [..."abcdefgh"], texts: [..."ABCDEFGH"], ready: true, ...figures });
   const [head, first, second] = tableOf([6, 0]).split("\n");
-  assert.equal(head, '"id","cluster","about","margin","second","oddness","stability","label","excerpt"');
-  assert.equal(first, '"g",3,"bats",0.5,2,1.0,"","dry","G"');
-  assert.equal(second, '"a",0,"whales",0.5,1,1.0,"","wet","A"');
+  assert.equal(head, '"id","cluster","name","words","margin","second","oddness","stability","label","excerpt"');
+  assert.equal(first, '"g",3,"bats","cave",0.5,2,1.0,"","dry","G"');
+  assert.equal(second, '"a",0,"whales","",0.5,1,1.0,"","wet","A"');
 });

@@ -56,7 +56,7 @@ def test_texts_in_clusters_out():
     model = two().fit(TEXTS)
     assert len(set(model.labels_[:5])) == len(set(model.labels_[5:])) == 1
     assert model.labels_[0] != model.labels_[5]
-    words = {cluster.number: cluster.label for cluster in model.clusters_}
+    words = {cluster.number: cluster.name for cluster in model.clusters_}
     assert "whale" in words[model.labels_[0]].lower()
     assert "nest" in words[model.labels_[5]] or "bird" in words[model.labels_[5]].lower()
     assert model.n_clusters_ == 2
@@ -86,7 +86,7 @@ def test_rows_of_numbers_instead_of_texts(kind):
     assert model.predict(rows).tolist() == model.labels_.tolist()
     assert (model.run_.documents.texts is None) == (not kind.startswith("emb"))
     if kind.startswith("emb"):
-        assert any("whale" in cluster.label.lower() for cluster in model.clusters_)
+        assert any("whale" in cluster.name.lower() for cluster in model.clusters_)
     with pytest.raises(InputError, match="rows of a matrix"):
         model.predict(["a whale"])
 
@@ -96,7 +96,7 @@ def test_a_gram_matrix():
     model = two(kernel="precomputed").fit((x @ x.T).toarray())
     assert ari(model.labels_, two(kernel="linear").fit(TEXTS).labels_) == 1.0
     assert model.run_.evidence.agreement == 1.0
-    assert model.clusters_[0].label == "cluster 1"
+    assert model.clusters_[0].name == "cluster 1"
     with pytest.raises(InputError, match="takes a Gram matrix"):
         two(kernel="precomputed").fit(TEXTS)
 
@@ -123,7 +123,7 @@ def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus, six):
         oddness = np.empty(len(corpus))
         oddness[order] = shuffled.oddness_
         assert np.array_equal(oddness, six.oddness_)
-        assert [c.label for c in shuffled.clusters_] == [c.label for c in six.clusters_]
+        assert [c.name for c in shuffled.clusters_] == [c.name for c in six.clusters_]
 
 
 def test_copies_stay_together_and_documents_without_words_are_placed():
@@ -328,7 +328,7 @@ def test_the_tree_cut_at_k_is_the_clustering(six):
     splits = sorted((branch for branch in run.evidence.tree if branch.order >= 0), key=lambda branch: branch.order)
     assert [branch.order for branch in splits] == list(range(len(splits)))
     assert all(branch.cluster < 0 for branch in splits[: run.n_clusters - 1])
-    assert all(branch.label for branch in run.evidence.tree)
+    assert all(branch.name for branch in run.evidence.tree)
 
 
 def test_components_follow_the_number_of_clusters():

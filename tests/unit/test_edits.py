@@ -21,7 +21,7 @@ WORDS = {name: words.split() for name, words in TOPICS.items()}
 
 
 def names(run):
-    return [cluster.label for cluster in run.evidence.clusters]
+    return [cluster.name for cluster in run.evidence.clusters]
 
 
 def contents(folder):

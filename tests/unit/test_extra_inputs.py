@@ -186,6 +186,6 @@ def test_a_run_of_0_2_with_word_vectors_assigns_and_says_what_is_gone():
     assert same(model.labels_, np.repeat([0, 1], 10))
     assert model.embed is None
     assert model.predict(["an eagle", "a shark"]).tolist() == [model.labels_[10], model.labels_[0]]
-    assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].label == "Sea"
+    assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].name == "Sea"
     with pytest.raises(RunError, match="cannot be updated: it compares word vectors"):
         update_run(run, ["a new whale"])

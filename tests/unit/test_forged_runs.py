@@ -19,7 +19,7 @@ from grampus.report import report_html
 from tests.forge import draw_change, write_forged
 from tests.runs import small_run
 
-NEWEST = Path(__file__).parents[1] / "golden" / "run-2"
+NEWEST = Path(__file__).parents[1] / "golden" / "run-3"
 
 
 def put(path, value):
@@ -80,8 +80,8 @@ WICKED = "\x1b]0;PWN\x07"
 TREE, FIRST = of("evidence", "tree"), of("evidence", "clusters", 0)
 FORGERIES = {
     # the manifest itself
-    "schema": [put(("schema",), value) for value in (True, 1.0, "2", None, 0, -1, 2.0, [2])],
-    "newer version": [put(("schema",), 3), put(("schema",), 10**20)],
+    "schema": [put(("schema",), value) for value in (True, 1.0, "3", None, 0, -1, 3.0, [3])],
+    "newer version": [put(("schema",), 4), put(("schema",), 10**20)],
     "not as it was written": [
         put(("format",), "other"),
         put(("run",), 3),
@@ -129,7 +129,7 @@ FORGERIES = {
     "evidence.warnings": [put(of("evidence", "warnings"), "careful"), put(of("evidence", "warnings"), [1])],
     r"evidence.clusters\[0\].number": [put((*FIRST, "number"), 1), put((*FIRST, "number"), 0.0)],
     r"evidence.clusters\[0\].size": [put((*FIRST, "size"), 4), put((*FIRST, "size"), -3)],
-    r"evidence.clusters\[0\].label must be a text": [put((*FIRST, "label"), 3), put((*FIRST, "label"), ["a"])],
+    r"evidence.clusters\[0\].name must be a text": [put((*FIRST, "name"), 3), put((*FIRST, "name"), ["a"])],
     r"evidence.clusters\[0\].terms": [
         put((*FIRST, "terms"), value) for value in ("bird", [["bird"]], [[1, 0.5]], [["a", "b"]], [3])
     ],
@@ -167,7 +167,7 @@ FORGERIES = {
     r"evidence.tree\[2\].cluster": [put((*TREE, 2, "cluster"), -1), put((*TREE, 2, "cluster"), 2)],
     r"evidence.tree\[3\].cluster": [put((*TREE, 3, "cluster"), 1)],
     "every cluster once": [put((*TREE, 2, "cluster"), 0)],
-    r"evidence.tree\[1\].label must be a text": [put((*TREE, 1, "label"), 5)],
+    r"evidence.tree\[1\].name must be a text": [put((*TREE, 1, "name"), 5)],
     r"evidence.tree\[1\].order": [put((*TREE, 1, "order"), 10**15)],
     r"evidence.tree\[1\].height must be a number": [put((*TREE, 1, "height"), "tall")],
     # arrays

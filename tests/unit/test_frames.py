@@ -92,7 +92,7 @@ def test_a_frame_of_numbers_is_a_matrix(library):
     given = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
     model = two().fit(given, corpus=frame(library), text="Body")
     assert np.array_equal(model.labels_, two().fit(rows).labels_)
-    assert any("whale" in cluster.label.lower() for cluster in model.clusters_)
+    assert any("whale" in " ".join((c.name, *c.words)).lower() for c in model.clusters_)
     assert np.array_equal(model.predict(given), model.labels_)
 
 
@@ -100,7 +100,7 @@ def test_embeddings_take_texts_of_every_kind():
     rows = np.random.default_rng(0).normal(size=(8, 3))
     texts = [text or "" for text in TEXTS]
     models = [two().fit(rows, corpus=each) for each in (grampus.Corpus(texts), texts, frame()["Body"])]
-    names = [[cluster.label for cluster in model.clusters_] for model in models]
+    names = [[cluster.name for cluster in model.clusters_] for model in models]
     assert names[0] == names[1] == names[2]
     assert (models[2].labels_ >= 0).all()  # a row without a text still has a vector
 
@@ -110,13 +110,13 @@ def test_results_join_back_on_the_index():
     model = two().fit(given, text="Body")
     both = given.join(model.to_frame())
     assert both["cluster"].tolist() == model.labels_.tolist()
-    assert both["cluster_name"].isna().tolist() == (model.labels_ < 0).tolist()
+    assert both["name"].isna().tolist() == (model.labels_ < 0).tolist()
     assert model.to_frame().index.equals(given.index)
-    assert both.loc[given.index[0], "cluster_name"] == model.clusters_[model.labels_[0]].label
+    assert both.loc[given.index[0], "name"] == model.clusters_[model.labels_[0]].name
     assigned = model.assign(given.iloc[[0, 2, 4]]).to_frame()
     assert assigned.index.equals(given.index[[0, 2, 4]])
     assert assigned["cluster"].tolist() == model.labels_[[0, 2, 4]].tolist()
-    assert assigned["cluster_name"].iloc[0] == both["cluster_name"].iloc[0]
+    assert assigned["name"].iloc[0] == both["name"].iloc[0]
 
 
 def test_a_saved_run_has_ids_and_takes_an_index(tmp_path):

@@ -39,7 +39,7 @@ def test_without_constraints_nothing_changes():
 
 def test_seeds_of_words_and_documents_name_the_clusters():
     model = fit(Guide(seeds={"Sea": ["whale", "wave"], "Air": {"documents": [12]}}))
-    names = [model.clusters_[label].label for label in model.labels_]
+    names = [model.clusters_[label].name for label in model.labels_]
     assert names[:12] == ["Sea"] * 12
     assert names[12:24] == ["Air"] * 12
 
@@ -138,7 +138,7 @@ def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
     words = ["cluster", "docs.jsonl", "-k", "3", "--no-stability", "--json"]
     _, out, _ = command(capsys, *words, "--seed-terms", "topics.json", "--settings", "linked.toml")
     found = json.loads(out)
-    assert "Sea life" in [cluster["label"] for cluster in found["clusters"]]
+    assert "Sea life" in [cluster["name"] for cluster in found["clusters"]]
     assert found["documents"][0]["cluster"] == found["documents"][13]["cluster"]
     status, out, error = command(capsys, *words, "--settings", "apart.toml")
     assert (status, out) == (1, "")

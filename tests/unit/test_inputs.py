@@ -155,7 +155,7 @@ def test_terms_and_embeddings_are_clustered_together(tmp_path):
     assert again.labels.tolist() == found.labels.tolist()
     np.testing.assert_array_equal(again.margin, found.margin)
     assert len(model.assign(corpus_of([])).labels) == 0
-    names = " ".join(cluster.label.lower() for cluster in model.clusters_)
+    names = " ".join(" ".join((one.name, *one.words)).lower() for one in model.clusters_)
     assert "whale" in names or "nest" in names  # names come from the words
 
 
@@ -213,7 +213,7 @@ def test_a_document_is_empty_if_nothing_is_to_compare_in_any_input():
 def test_strings_and_terms_together(kernel, tmp_path):
     model = fit(kernel, corpus=Corpus(TEXTS))
     assert model.predict(TEXTS).tolist() == model.labels_.tolist()
-    assert any("whale" in cluster.label.lower() for cluster in model.clusters_)
+    assert any("whale" in cluster.name.lower() for cluster in model.clusters_)
     model.save(tmp_path / "run")
     assert grampus.load(tmp_path / "run").predict(TEXTS).tolist() == model.labels_.tolist()
     model.save(tmp_path / "bare", texts=False)

@@ -271,7 +271,7 @@ def test_a_run_without_the_encoder_is_read_and_refuses_new_documents(model, tmp_
     missing()
     run = Run.load(tmp_path / "run")
     assert "words (15 %) and meaning (85 %)" in report_html(run)
-    assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].label == "Sea"
+    assert run.edited(Edit("rename", (0,), name="Sea")).evidence.clusters[0].name == "Sea"
     loaded = grampus.load(tmp_path / "run")
     for refused in (
         lambda: loaded.predict(["a whale"]),
@@ -327,7 +327,7 @@ def test_within_keep_guides_and_outliers(model):
     told = Guide(labels={0: "sea", 12: "money"})
     guided = DocumentClusterer(2, effort=QUICK).fit(TEXTS, guide=told)
     assert ari(TRUE, guided.labels_) == 1
-    assert {cluster.label for cluster in guided.clusters_} == {"sea", "money"}
+    assert {cluster.name for cluster in guided.clusters_} == {"sea", "money"}
     odd = DocumentClusterer(2, outliers=0.1, effort=QUICK).fit(TEXTS)
     assert (odd.labels_ < 0).sum() <= 2
 

@@ -46,7 +46,7 @@ def wording(texts, meaning=True):
 
 
 def names(texts, labels, meaning=True):
-    return [name.text for name in name_partition(wording(texts, meaning), labels)]
+    return [", ".join((name.name, *name.words)) for name in name_partition(wording(texts, meaning), labels)]
 
 
 def test_the_title_is_the_word_that_says_it():
@@ -79,9 +79,9 @@ def test_siblings_share_no_title_and_parts_differ_from_their_parent():
     ]
     seals = [f"The seal {word} by the sea" for word in ("fur", "furs", "fur coat", "fur trade", "furry", "fur hat")]
     coarse, fine = name_levels(wording(whales + seals + FLAGS), [[0] * 12 + [1] * 6, [0] * 6 + [1] * 6 + [2] * 6])
-    titles = [name.text.split(", ")[0] for name in fine]
+    titles = [name.name for name in fine]
     assert len(set(titles)) == 3
-    assert coarse[0].text.split(", ")[0] not in titles
+    assert coarse[0].name not in titles
 
 
 def test_headings_of_a_genre_are_shared_lines():
@@ -101,7 +101,7 @@ def test_names_are_the_same_for_any_number_of_threads():
 def test_a_run_that_compares_meaning_is_named_by_it():
     run = DocumentClusterer(2, random_state=0).fit(FLAGS + COURTS).run_
     assert "embedding" in run.provenance.kernel
-    assert {one.label.split(", ")[0] for one in run.evidence.clusters} == {"Flag", "Supreme Court"}
+    assert {one.name for one in run.evidence.clusters} == {"Flag", "Supreme Court"}
     assert [(one.name_share, one.centre_share, one.has_weak_name) for one in run.evidence.clusters] == [
         (1, 1, False)
     ] * 2

@@ -34,7 +34,7 @@ def test_a_run_shows_its_verdict_and_clusters():
     run = example_run()
     element = shown(run)
     assert "160 documents in 4 clusters" in "".join(element.itertext())
-    assert [row[1] for row in cells(element)] == [f"●{c.label}" for c in run.evidence.clusters]
+    assert [row[1] for row in cells(element)] == [f"●{c.name}" for c in run.evidence.clusters]
     assert len(list(element.iter("li"))) > 2
     assert len(list(element.iter("circle"))) == 160  # the map
     assert [text.text for text in element.iter("text")] == ["0", "1", "2", "3"]
@@ -50,7 +50,7 @@ def test_a_fitted_clusterer_shows_its_clusters_and_another_its_parameters():
     pandas = pytest.importorskip("pandas")
     model.fit(pandas.Series(texts))
     rows = cells(shown(model))
-    assert [row[1] for row in rows] == [*(f"●{cluster.label}" for cluster in model.clusters_), "●in no cluster"]
+    assert [row[1] for row in rows] == [*(f"●{cluster.name}" for cluster in model.clusters_), "●in no cluster"]
     assert model._repr_mimebundle_(include=None)["text/html"] == model._repr_html_()
 
 

@@ -390,7 +390,7 @@ def test_the_map_shows_every_document_and_the_names_of_the_clusters():
     run = example_run()
     ax = run.plot()
     assert sum(len(points.get_offsets()) for points in ax.collections) == len(run)
-    assert [text.get_text() for text in ax.texts] == [cluster.label for cluster in run.evidence.clusters]
+    assert [text.get_text() for text in ax.texts] == [cluster.name for cluster in run.evidence.clusters]
     assert not plots.document_map(run, names=False).texts
     with pytest.raises(InputError, match="document_map needs a Run"):
         plots.document_map(3)

@@ -307,7 +307,7 @@ def test_results_and_comparisons_know_documents_in_no_cluster(tmp_path):
     run = unassigned_run()
     header, rows = document_rows(run)
     last = dict(zip(header, list(rows)[-1], strict=True))
-    assert (last["cluster"], last["about"], last["second"]) == (None, "no cluster", 1)
+    assert (last["cluster"], last["name"], last["second"]) == (None, "no cluster", 1)
     found = compare_runs(run, small_run())
     assert found.moved == (("é", -1, 0),)
     assert compare_runs(run, run).stayed == 5

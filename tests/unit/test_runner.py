@@ -243,7 +243,7 @@ def test_a_guide_of_documents_is_refused_for_a_sample(documents, monkeypatch):
     with pytest.raises(InputError, match="must name words, not documents"):
         DocumentClusterer(3).fit(documents, guide=Guide(labels={"1": "Sea"}))
     model = DocumentClusterer(3).fit(documents, guide=Guide(seeds={"Sea": ["whale"]}))
-    assert "Sea" in {cluster.label for cluster in model.clusters_}
+    assert "Sea" in {cluster.name for cluster in model.clusters_}
 
 
 @pytest.mark.parametrize("held", [100, 1000])
@@ -259,7 +259,7 @@ def test_tables_of_all_documents(documents, monkeypatch, tmp_path, held):
     assert table["id"] == [str(number + 1) for number in range(180)]
     assert table["cluster"] == model.labels_.tolist()
     assert table["copies"][:3] == [1, 1, 1]
-    assert table["cluster_name"][0] == model.clusters_[table["cluster"][0]].label
+    assert table["name"][0] == model.clusters_[table["cluster"][0]].name
     assert min(table["margin"]) >= 0
     assert {"coarse", "fine"} & set(table) == set(model.run_.levels) - {"middle"}
     (tmp_path / "all" / "other.txt").write_text("")

@@ -48,7 +48,7 @@ def run():
 def test_numbers_and_names_of_surviving_clusters_stay(run):
     later = update_run(run, made_up(40, 120, 1))
     assert len(later) == 160
-    assert [c.label for c in later.evidence.clusters] == [c.label for c in run.evidence.clusters]
+    assert [c.name for c in later.evidence.clusters] == [c.name for c in run.evidence.clusters]
     assert (later.evidence.labels[:120] == run.evidence.labels).mean() > 0.97
     entry = later.history[-1]
     assert (entry.added, entry.deleted, entry.documents) == (40, 0, 160)
@@ -61,7 +61,7 @@ def test_a_much_larger_run_learns_its_terms_anew(run):
     later = update_run(run, made_up(130, 120, 1))
     assert int(later.model["words.n_documents"]) == 250
     assert int(update_run(run, made_up(10, 120, 1)).model["words.n_documents"]) == 120
-    assert [c.label for c in later.evidence.clusters] == [c.label for c in run.evidence.clusters]
+    assert [c.name for c in later.evidence.clusters] == [c.name for c in run.evidence.clusters]
 
 
 def some_topics(n, topics, seed):
@@ -126,7 +126,7 @@ def test_documents_in_no_cluster_stay_out_where_clusters_are_found_anew():
 @pytest.mark.parametrize("added", [40, 130])
 def test_branches_of_an_updated_tree_are_named_after_its_clusters(run, added):
     later = update_run(run, made_up(added, 120, 1))
-    names = [branch.label for branch in later.evidence.tree]
+    names = [branch.name for branch in later.evidence.tree]
     assert all(names)
     assert not [name for name in names if re.search(r"cluster \d", name)]
 

@@ -47,12 +47,12 @@ def assign(options: Options) -> None:
         with one_step(progress, "assigning"):
             found = model.assign(corpus, outliers=options.outliers)
     likeness = [float("nan")] * len(corpus) if found.likeness is None else found.likeness
-    header = ["id", "cluster", "about", "margin", "second", "known", "likeness", "unlike"]
+    header = ["id", "cluster", "name", "margin", "second", "known", "likeness", "unlike"]
     rows = [
         [
             corpus.ids[i],
             None if found.labels[i] < 0 else int(found.labels[i]),
-            "no cluster" if found.labels[i] < 0 else model.clusters_[found.labels[i]].label,
+            "no cluster" if found.labels[i] < 0 else model.clusters_[found.labels[i]].name,
             _rounded(found.margin[i]),
             None if found.second[i] < 0 else int(found.second[i]),
             bool(found.known[i]),
@@ -67,7 +67,7 @@ def assign(options: Options) -> None:
         print_json({"documents": documents, "warnings": list(corpus.notes), "command": repeat_line()})
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
-        columns = ("id", ">cluster", "about", ">margin")
+        columns = ("id", ">cluster", "name", ">margin")
         out.print(table(columns, [row[:4] for row in rows[:SHOWN]], f"{len(rows)} documents assigned"))
         if len(rows) > SHOWN:
             out.print(f"… and {len(rows) - SHOWN} more; --results FILE writes all of them.")

@@ -288,8 +288,8 @@ def show_within(run: Run, cluster: int, out: Console) -> None:
     """Print the branches that a cluster was divided into."""
     tree = run.evidence.tree
     top = next(branch for branch in tree if branch.cluster == cluster)
-    rows = [[tree[child].size, tree[child].label] for child in top.children]
-    out.print(table((">documents", "about"), rows, f"Inside {cluster}, {top.label}; edit --split {cluster} parts it"))
+    rows = [[tree[child].size, tree[child].name] for child in top.children]
+    out.print(table((">documents", "name"), rows, f"Inside {cluster}, {top.name}; edit --split {cluster} parts it"))
 
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:

@@ -44,8 +44,8 @@ def compare(options: Options) -> None:
     found = compare_runs(old, new)
     if not found.shared:
         raise InputError("The two runs must have documents in common; no id of one is in the other.")
-    header = ["id", "old", "new", "old_about", "new_about"]
-    moved = [[name, a, b, _about(old, a), _about(new, b)] for name, a, b in found.moved]
+    header = ["id", "old", "new", "old_name", "new_name"]
+    moved = [[name, a, b, _name(old, a), _name(new, b)] for name, a, b in found.moved]
     options.table.write(header, moved)
     if options.output.as_json:
         names = ("shared", "only_old", "only_new", "stayed", "nmi", "ari")
@@ -55,7 +55,7 @@ def compare(options: Options) -> None:
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
         cells = [
-            [f"{a} {_about(old, a)}", f"{b} {_about(new, b)}", count, "stays" if same else "moves"]
+            [f"{a} {_name(old, a)}", f"{b} {_name(new, b)}", count, "stays" if same else "moves"]
             for a, b, count, same in found.flows[:SHOWN]
         ]
         title = f"{found.shared} documents in both runs, {found.stayed} stay"
@@ -69,5 +69,5 @@ def compare(options: Options) -> None:
         say(out, f"Again: {repeat_line()}")
 
 
-def _about(run: Run, cluster: int) -> str:
-    return run.evidence.clusters[cluster].label if cluster >= 0 else "no cluster"
+def _name(run: Run, cluster: int) -> str:
+    return run.evidence.clusters[cluster].name if cluster >= 0 else "no cluster"

@@ -82,12 +82,12 @@ def _show(run: Run, options: Options) -> None:
     from ..persist.edits import plain
 
     if options.output.as_json:
-        clusters = [{"number": one.number, "name": one.label, "size": one.size} for one in run.evidence.clusters]
+        clusters = [{"number": one.number, "name": one.name, "size": one.size} for one in run.evidence.clusters]
         print_json({"clusters": clusters, "edits": plain(run.edits), "command": repeat_line()})
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
-        rows = [[one.number, one.size, one.label] for one in run.evidence.clusters]
-        out.print(table((">#", ">documents", "about"), rows, f"{len(run)} documents, {len(run.edits)} edits"))
+        rows = [[one.number, one.size, one.name] for one in run.evidence.clusters]
+        out.print(table((">#", ">documents", "name"), rows, f"{len(run)} documents, {len(run.edits)} edits"))
         for number, one in enumerate(run.edits, 1):
             say(out, f"{number}. {in_words(one)}")
         say(out, f"Again: {repeat_line()}")

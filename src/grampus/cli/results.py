@@ -83,15 +83,16 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
     }
     seen = run.evidence
     levels = {name: (run.level_labels(name), run.level_names(name)) for name in run.levels if name != "middle"}
-    others = [f"{what}_{name}" for name in levels for what in ("cluster", "about")]
-    header = ["id", "cluster", "about", "margin", "second", "oddness", "stability", *others, *columns]
+    others = [f"{what}_{name}" for name in levels for what in ("cluster", "name")]
+    header = ["id", "cluster", "name", "words", "margin", "second", "oddness", "stability", *others, *columns]
 
     def rows() -> Iterator[list[Any]]:
         for i, cluster in enumerate(seen.labels.tolist()):
             yield [
                 run.documents.ids[i],
                 None if cluster < 0 else cluster,
-                "no cluster" if cluster < 0 else seen.clusters[cluster].label,
+                "no cluster" if cluster < 0 else seen.clusters[cluster].name,
+                "" if cluster < 0 else ", ".join(seen.clusters[cluster].words),
                 _rounded(seen.margin[i]),
                 None if seen.second[i] < 0 else int(seen.second[i]),
                 _rounded(seen.oddness[i]),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
+    from ..describe import Cluster
     from ..persist import Run
 
 # C0, DEL, C1; line separators; marks that change the direction of text; invisible characters.
@@ -25,6 +26,7 @@ _UNSAFE = re.compile(
 ASCII = {"█": "#", "◀": "<", "±": "+-", "·": "-", "–": "-", "−": "-", "…": "...", "×": "x",
          "─": "-", "│": "|", "├": "|", "└": "`", "“": '"', "”": '"'}  # fmt: skip
 LINE = 2000
+MOST = 6  # words of a cluster in a table
 QUOTED = 70  # characters of a typical sentence in a table
 # What the library calls by the names of Python's arguments, and the options that stand for them.
 PHRASES = (
@@ -177,13 +179,13 @@ def show_run(run: Run, out: Console) -> None:
     stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
     for cluster in run.evidence.clusters:
-        words = ", ".join(term.text for term in cluster.terms[3:9])
+        words = _further(cluster)
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
-        name = (cluster.label, "(weak name)") if cluster.has_weak_name else cluster.label
+        name = (cluster.name, "(weak name)") if cluster.has_weak_name else cluster.name
         row = [cluster.number, run.sizes[cluster.number], name, (words, *quoted)]
         mark = " mixed" if cluster.mixed else ""
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
-    columns = [">#", ">documents", "about", "words", *([">stability"] if stable else [])]
+    columns = [">#", ">documents", "name", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
     counted = f"{run.n_documents} document{'' if run.n_documents == 1 else 's'}"
     clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
@@ -199,6 +201,14 @@ def show_run(run: Run, out: Console) -> None:
         f"{run.provenance.seconds:.1f} s"
     )
     notes(out, run.evidence.warnings)
+
+
+def _further(cluster: Cluster) -> str:
+    """Return the words of a cluster, and terms that its name does not hold."""
+    said = {part.casefold() for part in (*cluster.name.split(", "), *cluster.words)}
+    return ", ".join(
+        [*cluster.words, *(term.text for term in cluster.terms if term.text.casefold() not in said)][:MOST]
+    )
 
 
 def _show_levels(run: Run, out: Console) -> None:

@@ -115,7 +115,7 @@ def _of_run(place: str, shape: str) -> str:
         return json.dumps([asdict(branch) for branch in branches], indent=1)
     nodes = [
         Outline(
-            f"{branch.cluster}: {clean(branch.label)}" if branch.cluster >= 0 else clean(branch.label),
+            f"{branch.cluster}: {clean(branch.name)}" if branch.cluster >= 0 else clean(branch.name),
             branch.size,
             branch.height,
             branch.children,

@@ -43,7 +43,7 @@ def trends(options: Options) -> None:
 
     run = Run.load(options.run)
     shares = shares_of(run, options.by, _column(run, options) if options.source else None)
-    header = ["period", "cluster", "about", "documents", "total", "share", "low", "high"]
+    header = ["period", "cluster", "name", "documents", "total", "share", "low", "high"]
     rows = [
         [one.period, one.cluster if one.cluster >= 0 else None, one.name, one.documents, one.total,
          *(round(value, 4) for value in (one.share, one.low, one.high))]
@@ -63,7 +63,7 @@ def trends(options: Options) -> None:
             for cluster, name in clusters
         ]
         title = f"Share of the documents by {options.by}, with 95 % intervals"
-        out.print(table((">#", "about", *(f">{period}" for period in shown)), lines, title))
+        out.print(table((">#", "name", *(f">{period}" for period in shown)), lines, title))
         if len(periods) > len(shown):
             out.print(f"{len(periods) - len(shown)} more; --results FILE writes all of them.")
         say(out, f"Again: {repeat_line()}")

@@ -102,6 +102,6 @@ def _show(run: Run, options: Options, page: str | None) -> None:
             for one in last.changes
         ]
         title = f"{last.documents} documents: {last.added} added, {last.deleted} deleted, {last.moved} moved"
-        out.print(table((">#", "about", "", ">before", ">after", ">drift"), rows, title))
+        out.print(table((">#", "name", "", ">before", ">after", ">drift"), rows, title))
         notes(out, run.evidence.warnings)
         say(out, *([f"Page: {page}"] if page else []), f"Again: {repeat_line()}")

@@ -30,8 +30,8 @@ class Cluster:
         The cluster's label in ``labels``.
     size : int
         The number of its documents.
-    label : str
-        Its name: up to three words or phrases that tell it from the others, as they are written in its documents.
+    name : str
+        Its title: the word or phrase that says best what it is about, as it is written in its documents.
     terms : tuple of Term
         Distinguishing words (or substrings, or columns), best first, with their score.
     describing : tuple of Term
@@ -60,18 +60,20 @@ class Cluster:
         How well the name says it: the share of its documents whose meaning is nearer to its name than to that of any
         other cluster, and the share that is nearest to its centre, which no name can do better than by chance. None
         where meaning is not compared, or the name is from elsewhere.
+    words : tuple of str
+        Up to three further words or phrases that tell it from the others.
 
     Examples
     --------
     >>> from grampus.describe import Cluster, Term
     >>> card = Cluster(0, 3, "whale", (Term("whale", 0.4),), (), (), (0,), (2,), (), 0.3, 1, 0.2)
-    >>> card.label, card.stability is None
+    >>> card.name, card.stability is None
     ('whale', True)
     """
 
     number: int
     size: int
-    label: str
+    name: str
     terms: tuple[Term, ...]
     describing: tuple[Term, ...]
     phrases: tuple[Term, ...]
@@ -87,6 +89,7 @@ class Cluster:
     mixed: bool = False
     name_share: float | None = None
     centre_share: float | None = None
+    words: tuple[str, ...] = ()
 
     @property
     def has_weak_name(self) -> bool:

@@ -60,7 +60,7 @@ def describe(
     >>> from grampus.describe import Wording, describe
     >>> from grampus.gram import LinearGram
     >>> x = np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]])
-    >>> [cluster.label for cluster in describe(LinearGram(x), [0, 0, 1], Wording(x, ["whale", "bird"]))]
+    >>> [cluster.name for cluster in describe(LinearGram(x), [0, 0, 1], Wording(x, ["whale", "bird"]))]
     ['whale', 'bird']
     """
     clusters = check_partition(labels, len(gram))
@@ -70,15 +70,16 @@ def describe(
     each = None if counts is None else np.asarray(counts)[inside]
     sizes = np.bincount(clusters[inside], weights=each).astype(int).tolist()
     names, describing = _named(gram, clusters, wording, names, counts, top)
-    texts = [name.text or f"cluster {c + 1}" for c, name in enumerate(names)]
+    titles = [name.name or f"cluster {c + 1}" for c, name in enumerate(names)]
     shares: Any = np.full((2, k), np.nan)
     if wording is not None and wording.meaning is not None and k > 1:
-        shares = wording.meaning.recognised(clusters, texts)
+        said = [", ".join((title, *name.words)) for title, name in zip(titles, names, strict=True)]
+        shares = wording.meaning.recognised(clusters, said)
     return tuple(
         Cluster(
             c,
             sizes[c],
-            texts[c],
+            titles[c],
             names[c].terms,
             describing[c],
             names[c].phrases,
@@ -93,6 +94,7 @@ def describe(
             mixed=bool(measured.mixed[c]),
             name_share=_known(shares[0][c]),
             centre_share=_known(shares[1][c]),
+            words=names[c].words,
         )
         for c in range(k)
     )
@@ -107,9 +109,9 @@ def _named(
     if gram.source.vocabulary is not None:
         groups = distinctive_substrings(gram, clusters, top=top)
         terms = [tuple(Term(_text(part.substring), round(part.contrast, 6)) for part in group) for group in groups]
-        return [Name(_joined(some), some, ()) for some in terms], describing
+        return [_substrings(some) for some in terms], describing
     if wording is None:
-        return [Name("", (), ())] * k, describing
+        return [Name("", (), (), ())] * k, describing
     names = name_partition(wording, clusters) if names is None else names
     described = describing_terms(wording.weights, clusters, wording.terms, top, counts)
     describing = [tuple(Term(wording.usual(term.text), term.score) for term in group) for group in described]
@@ -124,20 +126,20 @@ def _text(substring: str | bytes) -> str:
     return substring if isinstance(substring, str) else substring.decode("utf-8", "replace")
 
 
-def _joined(substrings: Sequence[Term]) -> str:
-    """Return the first substrings that are not part of each other."""
+def _substrings(substrings: tuple[Term, ...]) -> Name:
+    """Return a name of the first substrings that are not part of each other."""
     chosen: list[str] = []
     for term in substrings:
         text = term.text.strip()
         if text and len(chosen) < PARTS and not any(text in other or other in text for other in chosen):
             chosen.append(text)
-    return ", ".join(chosen)
+    return Name(chosen[0] if chosen else "", tuple(chosen[1:]), substrings, ())
 
 
 def _sentence(wording: Wording | None, name: Name, central: Sequence[int]) -> str:
     if wording is None or wording.texts is None:
         return ""
     texts, titles = wording.texts, wording.titles
-    words = re.findall(r"[^\W_]+", name.text.lower())
+    words = re.findall(r"[^\W_]+", " ".join((name.name, *name.words)).lower())
     shown = [] if titles is None else [titles[at] for at in central]
     return typical_sentence([texts[at] for at in central], [*map(wording.stem, words)], wording.stem, shown)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ import scipy.sparse as sp
 
 from .._array import Array
 from .._check import check_partition
+from .candidates import Candidate, repeats
 from .cluster import Term
 from .telling import Flags, Groups, column_values, occurrences, scores
 from .wording import READ_IN_ALL, Sample, Wording
@@ -25,7 +25,7 @@ from .wording import READ_IN_ALL, Sample, Wording
 _NUMERAL = re.compile(r"[IVX]{2,}")  # says something in a phrase alone, such as "World War II"
 _PARTICIPLE = re.compile(r"\w{2}[^\We]ed$")
 _LOOSE = re.compile(r"\d[-\u2010\u2011]| \w+[^\We]ed$")  # "3-year", "judges appointed": no phrase of nouns
-PARTS = 3  # words or phrases in a name, its title among them
+PARTS = 4  # the title of a name and its further words
 CANDIDATES = 24  # words, and phrases, of a group that are considered
 READ_IN_TREE = 1200  # documents that are read to name the nodes of a tree
 VARIED = 12  # words of a group whose other forms are considered: "elections" instead of "elected"
@@ -33,7 +33,6 @@ SHOWN = 10  # words of a group that are returned
 SHOWN_PHRASES = 5
 LEAST = 0.04  # share of a group's documents that must contain a phrase
 SOFTENED = 0.35  # power of how telling a candidate is, next to its meaning
-COVERED = 0.3  # power of the share of a group's documents that contain its title
 LONGER = 0.15  # what each further word of a phrase adds to its score
 UNLIKE = 0.01  # the least nearness to the meaning of a group
 PERSON = 0.5  # share of a group's documents that must mention a person for the group to be about them
@@ -50,55 +49,24 @@ class Name(NamedTuple):
 
     Attributes
     ----------
-    text : str
-        Up to three words or phrases, the title first; '' if there are none.
+    name : str
+        The title, one word or phrase; '' if there is none.
+    words : tuple of str
+        Up to three further words or phrases.
     terms, phrases : tuples of Term
         Words and phrases that tell the group from others, as they are written in its documents, best first.
 
     Examples
     --------
     >>> from grampus.describe import Name
-    >>> Name("whale, sea", (), ()).text
-    'whale, sea'
+    >>> Name("whale", ("sea",), (), ()).name
+    'whale'
     """
 
-    text: str
+    name: str
+    words: tuple[str, ...]
     terms: tuple[Term, ...]
     phrases: tuple[Term, ...]
-
-
-class Candidate(NamedTuple):
-    """A word or phrase that may be part of a name.
-
-    Attributes
-    ----------
-    score : float
-        How telling it is; later also by how near its meaning is to that of the group.
-    text : str
-        As it is written.
-    stems : tuple of str
-    share : float
-        Of the documents of the group that were read, those that contain it.
-    times : int
-        How often it was read in the group.
-    near : float
-        How near its meaning is to that of the group, up to 1.
-    leads : float
-        How often another word of the same phrase follows it, as one does an adjective; 1 for a participle.
-    """
-
-    score: float
-    text: str
-    stems: tuple[str, ...]
-    share: float = 1.0
-    times: int = 0
-    near: float = 1.0
-    leads: float = 0.0
-
-    @property
-    def as_title(self) -> float:
-        """The score as a title: meaning counts twice, most documents should contain it, and it should stand alone."""
-        return self.score * self.near * self.share**COVERED * (1.0 - max(self.leads - 0.5, 0.0))
 
 
 def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
@@ -120,7 +88,7 @@ def name_partition(wording: Wording, labels: Any) -> tuple[Name, ...]:
     >>> import numpy as np
     >>> from grampus.describe import Wording, name_partition
     >>> wording = Wording(np.array([[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]), ["whale", "bird"])
-    >>> [name.text for name in name_partition(wording, [0, 0, 1])]
+    >>> [name.name for name in name_partition(wording, [0, 0, 1])]
     ['whale', 'bird']
     """
     return name_levels(wording, [labels])[0]
@@ -149,7 +117,7 @@ def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...
     >>> import numpy as np
     >>> from grampus.describe import Wording, name_levels
     >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
-    >>> [[name.text for name in level] for level in name_levels(wording, [[0, 0, 1], [0, 1, 2]])]
+    >>> [[name.name for name in level] for level in name_levels(wording, [[0, 0, 1], [0, 1, 2]])]
     [['sea', 'bird'], ['whale', 'seal', 'bird']]
     """
     given = np.stack([check_partition(labels, wording.weights.shape[0]) for labels in levels])
@@ -163,8 +131,8 @@ def name_levels(wording: Wording, levels: Sequence[Any]) -> list[tuple[Name, ...
 
 
 def name_tree(
-    wording: Wording, leaves: Any, parents: Sequence[int], known: Mapping[int, str] | None = None
-) -> list[str]:
+    wording: Wording, leaves: Any, parents: Sequence[int], known: Mapping[int, Sequence[str]] | None = None
+) -> list[Name]:
     """Name the nodes of a tree of documents: by what their parts share and what tells them from their siblings.
 
     Parameters
@@ -174,20 +142,20 @@ def name_tree(
         The node of the tree that is the leaf of each document; −1 for none.
     parents : sequence of int
         The parent of every node, −1 for the root, which comes first; parents come before their parts.
-    known : mapping of int to str, optional
-        Names of nodes that have one already.
+    known : mapping of int to sequence of str, optional
+        Names of nodes that have one already: the title, and further words.
 
     Returns
     -------
-    list of str
-        '' for a node that nothing tells from the others.
+    list of Name
+        Without terms and phrases where it is known; '' for a node that nothing tells from the others.
 
     Examples
     --------
     >>> import numpy as np
     >>> from grampus.describe import Wording, name_tree
     >>> wording = Wording(np.array([[1, 1, 0, 0], [1, 0, 1, 0], [0, 0, 0, 1]]), ["sea", "whale", "seal", "bird"])
-    >>> name_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0: "All", 2: "Birds"})
+    >>> [name.name for name in name_tree(wording, [3, 4, 2], [-1, 0, 0, 1, 1], {0: ["All"], 2: ["Birds"]})]
     ['All', 'sea', 'Birds', 'whale', 'seal']
     """
     nodes = np.asarray(leaves, dtype=np.intp)
@@ -200,8 +168,7 @@ def name_tree(
         members[parents[node]] |= members[node]
         parts[parents[node]].insert(0, node)
     groups = Groups(members, [[-1] if parent < 0 else [-1, parent] for parent in parents], parts, list(parents))
-    named = _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
-    return [name.text for name in named]
+    return _named(wording, atoms, groups, [(0, len(parents))], known or {}, READ_IN_TREE)
 
 
 def _nested(kinds: Array, wording: Wording, atoms: Array) -> tuple[Groups, list[tuple[int, int]]]:
@@ -233,7 +200,7 @@ def _named(
     atoms: Array,
     groups: Groups,
     levels: Sequence[tuple[int, int]],
-    known: Mapping[int, str] | None = None,
+    known: Mapping[int, Sequence[str]] | None = None,
     read: int = READ_IN_ALL,
 ) -> list[Name]:
     """Name groups; within each of the given ranges, titles differ."""
@@ -247,13 +214,13 @@ def _named(
     words = {group: _words(wording, sample, groups.members[group], *_column(scored, group)) for group in asked}
     ranked = {group: _ranked(words[group], phrases[group], sample, groups.members[group]) for group in asked}
     ranked = _weighed(wording, ranked, atoms, groups)
-    chosen = {group: [_candidate(wording, part) for part in name.split(", ")] for group, name in known.items()}
+    chosen = {group: [_candidate(wording, part) for part in name] for group, name in known.items()}
     for start, end in levels:
         _choose(ranked, chosen, sample, groups, range(start, end))
     return [
-        Name(known[group], (), ())
+        Name(known[group][0], tuple(known[group][1:]), (), ())
         if group in known
-        else Name(_text(chosen[group], wording), _shown(words[group], SHOWN), _shown(phrases[group], SHOWN_PHRASES))
+        else Name(*_texts(chosen[group], wording), _shown(words[group], SHOWN), _shown(phrases[group], SHOWN_PHRASES))
         for group in range(len(groups.parents))
     ]
 
@@ -456,45 +423,13 @@ def _furthered(title: Candidate, candidates: list[Candidate], sample: Sample | N
     return name
 
 
-def _text(parts: Sequence[Candidate], wording: Wording) -> str:
-    """Return a name as people write it: with a capital, unless it is made of columns of a table."""
-    text = ", ".join(part.text for part in parts)
+def _texts(parts: Sequence[Candidate], wording: Wording) -> tuple[str, tuple[str, ...]]:
+    """Return title and words as people write them: with a capital, unless they are columns of a table."""
+    text, *words = [part.text for part in parts] or [""]
     begins = re.match(r"[^\W_]+", text)
-    return text[0].upper() + text[1:] if wording.forms is not None and begins and begins[0].islower() else text
+    title = text[0].upper() + text[1:] if wording.forms is not None and begins and begins[0].islower() else text
+    return title, tuple(words)
 
 
 def _shown(candidates: Sequence[Candidate], top: int) -> tuple[Term, ...]:
     return tuple(Term(one.text, round(one.score, 6)) for one in candidates[:top])
-
-
-def repeats(one: Candidate, other: Candidate) -> bool:
-    """Return whether two candidates share a word, or two forms of one."""
-    return any(same_word(a, b) for a in _pieces(one.stems, one.text) for b in _pieces(other.stems, other.text))
-
-
-@lru_cache(maxsize=2**14)
-def _pieces(stems: tuple[str, ...], text: str) -> tuple[str, ...]:
-    words = text.lower().split(" ")
-    return tuple(
-        dict.fromkeys((*stems, *re.findall(r"[^\W_]+", text.lower()), *(word.replace("-", "") for word in words)))
-    )
-
-
-@lru_cache(maxsize=2**16)
-def same_word(one: str, other: str) -> bool:
-    """Return whether two words look like forms of one: equal but for at most three letters at the end.
-
-    Examples
-    --------
-    >>> from grampus.describe.names import same_word
-    >>> same_word("israel", "israeli"), same_word("medicine", "medical"), same_word("card", "care")
-    (True, True, False)
-    """
-    if one[:4] != other[:4] or not (one.isalpha() and other.isalpha()):
-        return one == other
-    common = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    longer = max(len(one), len(other))
-    if common == longer:
-        return True
-    whole = common == min(len(one), len(other))
-    return longer - common <= (4 if whole else 3) and common >= (4 if whole else 5)

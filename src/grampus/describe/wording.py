@@ -63,7 +63,7 @@ class Wording:
     >>> terms = TermVectorizer()
     >>> weights = terms.fit_transform(texts)
     >>> wording = Wording(weights, terms.get_feature_names_out(), texts, terms.forms_, frozenset({"a", "an"}))
-    >>> [name.text for name in name_partition(wording, [0, 0, 1, 1])]
+    >>> [name.name for name in name_partition(wording, [0, 0, 1, 1])]
     ['Blue whale', 'Old bird']
     """
 

@@ -108,7 +108,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     >>> model = DocumentClusterer(2).fit(texts)
     >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[3])
     True
-    >>> sorted(cluster.label for cluster in model.clusters_)
+    >>> sorted(cluster.name for cluster in model.clusters_)
     ['Birds', 'Whale, song']
     >>> model.predict(["a bird"]) == model.labels_[3]
     array([ True])
@@ -238,7 +238,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             Whether documents unlike anything seen get −1 instead of the nearest cluster.
         """
         found = self._predicted(X, text, outliers, likeness=True)
-        return replace(found, names=tuple(one.label for one in self.clusters_))
+        return replace(found, names=tuple(one.name for one in self.clusters_))
 
     def _predicted(self, X: Any, text: str | None, outliers: bool, *, likeness: bool) -> Prediction:
         """Assign new documents; the names of the clusters are left out."""

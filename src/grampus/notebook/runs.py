@@ -23,8 +23,8 @@ def _run(run: Run) -> str:
     rows: list[tuple[object, ...]] = [
         (
             cluster.number,
-            swatch(cluster.number, cluster.label),
-            left(", ".join(term.text for term in cluster.terms[:WORDS])),
+            swatch(cluster.number, cluster.name),
+            left(", ".join(dict.fromkeys([*cluster.words, *(term.text for term in cluster.terms)][:WORDS]))),
             "–" if cluster.stability is None else f"{cluster.stability:.0%}",
             f"{cluster.size:,}",
             bar(cluster.size / largest, str(cluster.size)),

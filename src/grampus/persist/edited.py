@@ -36,8 +36,8 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
     number = state.numbers()
     labels = np.array([number.get(int(key), NONE) for key in state.keys[kept]], dtype=np.intp)
     names = [state.names[key] for key in sorted(state.names)]
-    grown = regrow(state.plant, state.leaves[kept], labels, names, run.evidence.levels)
     evidence = _evidence(run, state, kept, labels, names)
+    grown = regrow(state.plant, state.leaves[kept], labels, evidence.clusters, run.evidence.levels)
     return replace(
         run,
         documents=_documents(run.documents, kept),
@@ -76,8 +76,8 @@ def _evidence(
             clusters.append(_same(old.clusters[inside[0]], place, name, became, new))
         else:
             held = {int(cluster): int(count) for cluster, count in zip(inside, counts, strict=True) if cluster >= 0}
-            about = state.about.get(sorted(state.names)[place], "")
-            clusters.append(changed_cluster(old.clusters, held, place, name, about, members, old.margin[kept]))
+            words = state.words.get(sorted(state.names)[place], ())
+            clusters.append(changed_cluster(old.clusters, held, place, name, words, members, old.margin[kept]))
     out, changed = labels < 0, ~intact[labels]
     taken_out = out & (before >= 0)
     second = np.array([*became, -1], dtype=np.int32)[np.where(taken_out, before, old.second[kept])]
@@ -110,9 +110,9 @@ def _same(cluster: Cluster, place: int, name: str, became: Sequence[int], new: N
     documents: dict[str, Any] = {
         part: tuple(int(new[at]) for at in getattr(cluster, part)) for part in ("central", "borderline", "outliers")
     }
-    if name != cluster.label:
+    if name != cluster.name:
         documents |= {"name_share": None, "centre_share": None}
-    return replace(cluster, number=place, label=name, nearest=-1 if nearest == place else nearest, **documents)
+    return replace(cluster, number=place, name=name, nearest=-1 if nearest == place else nearest, **documents)
 
 
 def changed_cluster(
@@ -120,7 +120,7 @@ def changed_cluster(
     held: Mapping[int, int],
     number: int,
     name: str,
-    about: str,
+    words: Sequence[str],
     members: NDArray[np.intp],
     margin: NDArray[Any],
 ) -> Cluster:
@@ -133,14 +133,14 @@ def changed_cluster(
     held : mapping of int to int
         How many documents come from each.
     number, name : int, str
-    about : str
-        Words that come first; "" for none.
+    words : sequence of str
+        What tells it from others, the title first; empty if that is not known.
     members : array
         Its documents.
     margin : array of shape (n,)
         Those with the largest are shown as central, those with the smallest as borderline.
     """
-    scores = Counter(dict.fromkeys(about.split(", "), 1.0)) if about else Counter[str]()
+    scores = Counter(dict.fromkeys(words, 1.0))
     total = sum(held.values()) or 1
     for cluster, count in held.items():
         scores.update({term.text: term.score * count / total for term in clusters[cluster].terms})
@@ -148,7 +148,10 @@ def changed_cluster(
     order = members[np.argsort(-np.nan_to_num(margin[members]), kind="stable")]
     central, borderline = (tuple(part.tolist()) for part in (order[:SHOWN], order[: -SHOWN - 1 : -1]))
     few, nan = len(members) <= SHOWN, float("nan")
-    return Cluster(number, len(members), name, terms, (), (), central, () if few else borderline, (), nan, -1, nan)
+    return Cluster(
+        number, len(members), name, terms, (), (), central, () if few else borderline, (), nan, -1, nan,
+        words=tuple(words[1:]),
+    )  # fmt: skip
 
 
 def _layout(layout: Layout, kept: NDArray[np.intp], labels: NDArray[np.intp]) -> Layout:

@@ -41,6 +41,8 @@ class Graft:
         As of a `Branch`.
     documents : tuple of str
         Ids of the documents of a leaf.
+    words : tuple of str
+        Further words of its name.
 
     Examples
     --------
@@ -55,6 +57,7 @@ class Graft:
     height: float
     gain: float
     documents: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -85,7 +88,7 @@ class Edit:
     >>> texts = ["whale song", "whales sing", "bird nest", "nests of birds"]
     >>> run = DocumentClusterer(2, embed=None).fit(texts).run_
     >>> edited = run.edited(Edit("rename", (0,), name="Birds"), Edit("noise", documents=("1",)))
-    >>> edited.evidence.clusters[0].label, edited.evidence.labels.tolist()
+    >>> edited.evidence.clusters[0].name, edited.evidence.labels.tolist()
     ('Birds', [-1, 1, 0, 0])
     >>> edited.undone().evidence.labels.tolist()
     [1, 1, 0, 0]
@@ -118,8 +121,8 @@ class State:
         The next new key.
     went : dict of int to int
         Where clusters went that were merged.
-    about : dict of int to str
-        What tells the parts of a split apart.
+    words : dict of int to tuple of str
+        What tells the parts of a split apart: the names of their branches, and further words.
     levels : dict of str to tuple of int
         The branches of every level.
     """
@@ -130,14 +133,14 @@ class State:
     leaves: NDArray[np.intp]
     fresh: int
     went: dict[int, int] = field(default_factory=dict)
-    about: dict[int, str] = field(default_factory=dict)
+    words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     levels: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, run: Run) -> State:
         """Return the state of a run without edits."""
         seen = run.evidence
-        names = {cluster.number: cluster.label for cluster in seen.clusters}
+        names = {cluster.number: cluster.name for cluster in seen.clusters}
         labels, leaves = seen.labels.astype(np.intp), seen.leaves.astype(np.intp)
         levels = {level.name: level.branches for level in seen.levels}
         return cls(labels, names, Plant.of(seen.tree), leaves, len(names), levels=levels)
@@ -229,7 +232,7 @@ def _merge(state: State, edit: Edit, _: Any, __: Any) -> None:
     first, *rest = sorted(edit.clusters)
     state.names[first] = " + ".join(state.names[key] for key in (first, *rest))
     state.keys[np.isin(state.keys, rest)] = first
-    state.about.pop(first, None)
+    state.words.pop(first, None)
     for key in rest:
         del state.names[key]
         state.went[key] = first
@@ -251,8 +254,9 @@ def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
     for number, part in enumerate(order):
         made = state.fresh + number - 1 if number else key
         state.keys[members[places == number]] = made
-        state.about[made] = state.plant.branches[part].label
-        state.names[made] = _free(state.about[made], taken)
+        branch = state.plant.branches[part]
+        state.words[made] = (branch.name, *branch.words)
+        state.names[made] = _free(branch.name, taken)
         taken.add(state.names[made])
     state.fresh += len(order) - 1
 
@@ -390,7 +394,7 @@ def refit(run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]) 
 def digest(run: Run) -> str:
     """Return a digest of the answer of a run: labels, names and ids. Edits downloaded from a page name it."""
     found = hashlib.sha256(run.evidence.labels.tobytes())
-    names = [[cluster.label for cluster in run.evidence.clusters], list(run.documents.ids)]
+    names = [[cluster.name for cluster in run.evidence.clusters], list(run.documents.ids)]
     found.update(json.dumps(names).encode())
     return found.hexdigest()[:32]
 

@@ -8,7 +8,7 @@ from .._frame import check_frame_index, data_frame
 from ..errors import InputError
 from ..select import score_rows
 
-WORDS = 8
+TERMS = 8
 
 
 def frame_of(run: Any, table: str, index: Any) -> Any:
@@ -21,10 +21,10 @@ def frame_of(run: Any, table: str, index: Any) -> Any:
 
 def _documents(run: Any, index: Any) -> Any:
     evidence = run.evidence
-    names = [cluster.label for cluster in evidence.clusters]
+    names = [cluster.name for cluster in evidence.clusters]
     columns = {
         "cluster": evidence.labels,
-        "cluster_name": [names[label] if label >= 0 else None for label in evidence.labels.tolist()],
+        "name": [names[label] if label >= 0 else None for label in evidence.labels.tolist()],
         "second": evidence.second,
         "margin": evidence.margin,
         "oddness": evidence.oddness,
@@ -47,9 +47,10 @@ def _levels(run: Any, index: Any) -> Any:
 def _clusters(run: Any, _: Any) -> Any:
     clusters = run.evidence.clusters
     columns: dict[str, Any] = {
-        "name": [cluster.label for cluster in clusters],
+        "name": [cluster.name for cluster in clusters],
+        "words": [", ".join(cluster.words) for cluster in clusters],
         "size": [cluster.size for cluster in clusters],
-        "words": [", ".join(term.text for term in cluster.terms[:WORDS]) for cluster in clusters],
+        "terms": [", ".join(term.text for term in cluster.terms[:TERMS]) for cluster in clusters],
     }
     for name in ("cohesion", "alike", "separation", "nearest", "stability"):
         columns[name] = [getattr(cluster, name) for cluster in clusters]
@@ -61,7 +62,7 @@ def _tree(run: Any, _: Any) -> Any:
     columns = {
         name: [getattr(branch, name) for branch in tree] for name in ("parent", "size", "height", "gain", "cluster")
     }
-    return data_frame(columns | {"name": [branch.label for branch in tree]}, range(len(tree)), "node")
+    return data_frame(columns | {"name": [branch.name for branch in tree]}, range(len(tree)), "node")
 
 
 def _duplicates(run: Any, index: Any) -> Any:

@@ -119,13 +119,15 @@ class Branch:
         How much its split lowers the sum of the scatters; 0 for a leaf.
     cluster : int
         The cluster that it equals, or −1.
-    label : str
+    name : str
         A short name.
+    words : tuple of str
+        Up to three further words.
 
     Examples
     --------
     >>> from grampus.persist import Branch
-    >>> Branch(0, -1, (), 4, -1, 2.5, 0.0, 0, "whale").label
+    >>> Branch(0, -1, (), 4, -1, 2.5, 0.0, 0, "whale").name
     'whale'
     """
 
@@ -137,7 +139,8 @@ class Branch:
     height: float
     gain: float
     cluster: int
-    label: str
+    name: str
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

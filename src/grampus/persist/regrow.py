@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..describe import Cluster
 from .records import Branch, Level
 
 
@@ -53,10 +54,10 @@ class Plant:
         position[preorder(branches)] = np.arange(len(branches))
         return cls(tuple(branches), position)
 
-    def renamed(self, index: int, label: str) -> Plant:
+    def renamed(self, index: int, name: str) -> Plant:
         """Return the tree with another name of a branch."""
         made = list(self.branches)
-        made[index] = replace(made[index], label=label)
+        made[index] = replace(made[index], name=name)
         return Plant(tuple(made), self.position)
 
     def parts(self, leaves: NDArray[np.intp], count: int) -> list[int]:
@@ -110,7 +111,9 @@ class Plant:
         for number, graft in enumerate(grafts):
             parent, own = first + graft.parent if number else home, tuple(inside.get(number, ()))
             order = -1 if graft.order < 0 else top + 1 + graft.order
-            made.append(Branch(first + number, parent, own, 0, order, graft.height, graft.gain, -1, graft.name))
+            made.append(
+                Branch(first + number, parent, own, 0, order, graft.height, graft.gain, -1, graft.name, graft.words)
+            )
         return Plant.of(made), first
 
 
@@ -139,7 +142,8 @@ class _Twig:
     source: int
     sources: set[int]
     cluster: int = -1
-    label: str = ""
+    name: str = ""
+    words: tuple[str, ...] = ()
     twigs: list[_Twig] = field(default_factory=list)
 
 
@@ -153,7 +157,11 @@ class Regrown:
 
 
 def regrow(
-    plant: Plant, leaves: NDArray[np.intp], labels: NDArray[np.intp], names: Sequence[str], levels: Sequence[Level]
+    plant: Plant,
+    leaves: NDArray[np.intp],
+    labels: NDArray[np.intp],
+    clusters: Sequence[Cluster],
+    levels: Sequence[Level],
 ) -> Regrown:
     """Return the tree whose clusters are `labels`: above them what was found, below them their parts.
 
@@ -163,11 +171,11 @@ def regrow(
     place_of: dict[tuple[int, int], _Twig] = {}
     at_home: dict[int, list[_Twig]] = {}
     largest: dict[int, int] = {}
-    for number, name in enumerate(names):
+    for number, cluster in enumerate(clusters):
         members = np.flatnonzero(labels == number)
         below = members_below(plant, leaves[members])
         twig, ends = _inside(plant, below)
-        twig.cluster, twig.label = number, name
+        twig.cluster, twig.name, twig.words = number, cluster.name, cluster.words
         at_home.setdefault(home_of(plant, below), []).append(twig)
         place_of |= {(number, leaf): end for leaf, end in ends.items()}
         if ends:
@@ -178,7 +186,7 @@ def regrow(
     order = _flat(root)
     index = {id(twig): number for number, twig in enumerate(order)}
     new = np.full(len(labels), -1, dtype=np.int32)
-    for number in range(len(names)):
+    for number in range(len(clusters)):
         members = np.flatnonzero(labels == number)
         member_leaf = np.where(leaves[members] >= 0, leaves[members], largest[number])
         for leaf in np.unique(member_leaf).tolist():
@@ -197,7 +205,7 @@ def _inside(plant: Plant, below: NDArray[np.intp]) -> tuple[_Twig, dict[int, _Tw
             twigs[0].sources.add(branch.index)
             made[branch.index] = twigs[0]
             continue
-        made[branch.index] = _Twig(branch.index, {branch.index}, label=branch.label, twigs=twigs)
+        made[branch.index] = _Twig(branch.index, {branch.index}, name=branch.name, words=branch.words, twigs=twigs)
         if not twigs:
             ends[branch.index] = made[branch.index]
     return made.get(0, _Twig(0, set())), ends
@@ -213,7 +221,7 @@ def _above(plant: Plant, at_home: Mapping[int, list[_Twig]]) -> _Twig:
                 twigs[0].sources.add(branch.index)
             made[branch.index] = twigs[0]
         elif twigs:
-            made[branch.index] = _Twig(branch.index, {branch.index}, label=branch.label, twigs=twigs)
+            made[branch.index] = _Twig(branch.index, {branch.index}, name=branch.name, words=branch.words, twigs=twigs)
     return made[0]
 
 
@@ -247,7 +255,8 @@ def _branches(
         source = plant.branches[twig.source]
         children = tuple(index[id(other)] for other in twig.twigs)
         size, at, gain = int(sizes[number]), rank.get(number, -1), source.gain if children else 0.0
-        made.append(Branch(number, parent[number], children, size, at, source.height, gain, twig.cluster, twig.label))
+        named = (twig.cluster, twig.name, twig.words)
+        made.append(Branch(number, parent[number], children, size, at, source.height, gain, *named))
     return tuple(made)
 
 

@@ -153,7 +153,7 @@ class Run(Drawable):
         ----------
         name : "coarse", "middle" or "fine"
         """
-        return tuple(self.evidence.tree[index].label for index in self._level(name).branches)
+        return tuple(self.evidence.tree[index].name for index in self._level(name).branches)
 
     def _level(self, name: str) -> Level:
         for level in self.evidence.levels:
@@ -197,7 +197,7 @@ class Run(Drawable):
         >>> from grampus.persist import Edit
         >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
         >>> merged = run.edited(Edit("merge", (0, 1)), Edit("rename", (0,), name="Animals"))
-        >>> [cluster.label for cluster in merged.evidence.clusters], len(merged.undone().undone().edits)
+        >>> [cluster.name for cluster in merged.evidence.clusters], len(merged.undone().undone().edits)
         (['Animals'], 0)
         """
         return self._with((*self.edits, *as_kept(self, edits)))
@@ -222,9 +222,9 @@ class Run(Drawable):
         Parameters
         ----------
         table : str
-            "documents": cluster, cluster_name, second, margin, oddness, stability, x and y, indexed by id.
+            "documents": cluster, name, second, margin, oddness, stability, x and y, indexed by id.
             "levels": the cluster of every document at each level, and its name, indexed by id.
-            "clusters": name, size, words, cohesion, alike, separation, nearest, stability.
+            "clusters": name, words, size, terms, cohesion, alike, separation, nearest, stability.
             "tree": parent, size, height, gain, cluster and name of every node.
             "duplicates": pairs of near-duplicates, first and second, and their similarity.
             "choice": the score of every k that was tried; no rows where k was given.
@@ -235,7 +235,7 @@ class Run(Drawable):
         --------
         >>> from grampus import DocumentClusterer
         >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
-        >>> run.to_frame().loc["1", "cluster_name"]
+        >>> run.to_frame().loc["1", "name"]
         'Whale'
         >>> run.to_frame("clusters")["size"].tolist()
         [2, 2]

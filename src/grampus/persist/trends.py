@@ -134,7 +134,7 @@ def trends(run: Run, by: str = "year", values: Sequence[str] | None = None) -> t
         raise InputError(f"by must name a column with values; no document has a {by} that can be read.")
     timed = by in PERIODS and values is None
     order = sorted(counts) if timed else sorted(counts, key=lambda value: (-int(counts[value].sum()), value))
-    names = [cluster.label for cluster in run.evidence.clusters]
+    names = [cluster.name for cluster in run.evidence.clusters]
     shares = []
     for value in order:
         total = int(counts[value].sum())

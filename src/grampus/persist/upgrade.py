@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-SCHEMA = 2
+SCHEMA = 3
 
 # The parts of a run, and what each of them took from the flat list of schema 1.
 _PARTS_1 = {
@@ -56,14 +56,26 @@ def _from_1_to_2(run: dict[str, Any]) -> dict[str, Any]:
         parameters.pop("n_jobs", None)
         run["parameters"] = {**parameters, "effort": {"polish": True, **effort}, "method": method}
     if isinstance(clusters, list):
-        run["clusters"] = [
-            {"outliers" if name == "odd" else name: value for name, value in cluster.items()}
-            if isinstance(cluster, dict)
-            else cluster
-            for cluster in clusters
-        ]
+        run["clusters"] = _with_key(clusters, "odd", "outliers")
     parts = {part: {name: run.pop(name) for name in names if name in run} for part, names in _PARTS_1.items()}
     return {**run, **parts}  # what is left of the run is the model, or unknown
 
 
-_STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1_to_2}
+def _from_2_to_3(run: dict[str, Any]) -> dict[str, Any]:
+    """Rename what clusters and branches are called; names become titles, unchanged."""
+    evidence = run.get("evidence")
+    for part in ("clusters", "tree"):
+        if isinstance(evidence, dict) and isinstance(evidence.get(part), list):
+            evidence[part] = _with_key(evidence[part], "label", "name")
+    return run
+
+
+def _with_key(records: list[Any], old: str, new: str) -> list[Any]:
+    """Return records with another name of a key."""
+    return [
+        {new if name == old else name: value for name, value in one.items()} if isinstance(one, dict) else one
+        for one in records
+    ]
+
+
+_STEPS: dict[int, Callable[[dict[str, Any]], dict[str, Any]]] = {1: _from_1_to_2, 2: _from_2_to_3}

@@ -40,7 +40,7 @@ def document_map(run: Run, *, names: bool = True, size: float = 9.0, ax: Axes | 
     >>> from grampus import DocumentClusterer, plots
     >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
     >>> ax = plots.document_map(model.run_)
-    >>> [text.get_text() for text in ax.texts] == [cluster.label for cluster in model.clusters_]
+    >>> [text.get_text() for text in ax.texts] == [cluster.name for cluster in model.clusters_]
     True
     """
     named(run, (Run,), "document_map needs a Run")
@@ -54,7 +54,7 @@ def document_map(run: Run, *, names: bool = True, size: float = 9.0, ax: Axes | 
     for cluster in run.evidence.clusters if names else ():
         x, y = places[labels == cluster.number].mean(axis=0).tolist()
         box = {"facecolor": "white", "alpha": 0.7, "edgecolor": "none", "pad": 1.0}
-        ax.annotate(cluster.label, (x, y), ha="center", va="center", fontsize=8, bbox=box)
+        ax.annotate(cluster.name, (x, y), ha="center", va="center", fontsize=8, bbox=box)
     ax.set_aspect("equal", adjustable="datalim")
     ax.set_axis_off()
     return ax

@@ -47,7 +47,7 @@ def read_edits(path: str | PathLike[str], run: Run) -> tuple[Edit, ...]:
     ...     file = Path(folder, "edits.json")
     ...     made_for = {"format": "grampus-edits", "version": 1, "run": run.provenance.fingerprint}
     ...     _ = file.write_text(json.dumps({**made_for, "names": {"0": "Animals"}}))
-    ...     run.edited(*read_edits(file, run)).evidence.clusters[0].label
+    ...     run.edited(*read_edits(file, run)).evidence.clusters[0].name
     'Animals'
     """
     file = Path(path)

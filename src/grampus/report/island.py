@@ -105,7 +105,8 @@ def _level(level: ShownLevel, order: Sequence[int], quotes: bool) -> dict[str, A
 
 def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
     return {
-        "name": cluster.label or f"Cluster {cluster.number + 1}",
+        "name": cluster.name or f"Cluster {cluster.number + 1}",
+        "words": list(cluster.words),
         "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
         "phrases": [term.text for term in cluster.phrases[:4]],
         "sentence": cluster.sentence if quotes else "",
@@ -125,8 +126,8 @@ def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
 
 # Documents in no cluster are one more cluster to the script, which marks it apart.
 _NO_CLUSTER = {
-    "name": "No cluster", "none": True, "terms": [], "phrases": [], "sentence": "", "central": [], "borderline": [],
-    "stability": None, "alike": None, "mixed": False, "said": None, "sayable": None, "weak": False,
+    "name": "No cluster", "none": True, "words": [], "terms": [], "phrases": [], "sentence": "", "central": [],
+    "borderline": [], "stability": None, "alike": None, "mixed": False, "said": None, "sayable": None, "weak": False,
     "cohesion": None, "separation": None, "nearest": -1,
 }  # fmt: skip
 
@@ -174,7 +175,7 @@ def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int
     number[ends] = np.arange(len(ends))
     return {
         "nodes": [
-            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.label, _short(b.gain / top)]
+            [place.get(b.parent, -1), b.order, b.size, b.cluster, b.name, _short(b.gain / top), b.words]
             for b in (tree[index] for index in order)
         ],
         "leaf": packed(np.where(leaves < 0, len(ends), number[leaves]), np.uint32),

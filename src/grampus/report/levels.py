@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..describe import Cluster
-from ..persist import Run
+from ..persist import Level, Run
 from ..persist.edited import changed_cluster
 
 
@@ -55,7 +55,7 @@ def levels_of(run: Run) -> tuple[tuple[ShownLevel, ...], int]:
             answer = len(levels)
             levels.append(ShownLevel(name, evidence.labels, evidence.clusters, level.branches))
         else:
-            levels.append(ShownLevel(name, labels, _clusters(run, labels, run.level_names(name)), level.branches))
+            levels.append(ShownLevel(name, labels, _clusters(run, labels, level), level.branches))
     if answer < 0 or len(levels) < 2:
         branch = {one.cluster: one.index for one in evidence.tree}
         return (
@@ -64,12 +64,13 @@ def levels_of(run: Run) -> tuple[tuple[ShownLevel, ...], int]:
     return tuple(levels), answer
 
 
-def _clusters(run: Run, labels: NDArray[Any], names: tuple[str, ...]) -> tuple[Cluster, ...]:
+def _clusters(run: Run, labels: NDArray[Any], level: Level) -> tuple[Cluster, ...]:
     """Describe the clusters of a level by the clusters of the run that they hold or belong to."""
     seen, made = run.evidence, []
-    for number, name in enumerate(names):
+    for number, branch in enumerate(seen.tree[index] for index in level.branches):
         members = np.flatnonzero(labels == number)
         inside, counts = np.unique(seen.labels[members], return_counts=True)
         held = dict(zip(inside.tolist(), counts.tolist(), strict=True)) if len(inside) > 1 else {}
-        made.append(changed_cluster(seen.clusters, held, number, name, name, members, seen.margin))
+        words = (branch.name, *branch.words)
+        made.append(changed_cluster(seen.clusters, held, number, branch.name, words, members, seen.margin))
     return tuple(made)

@@ -94,7 +94,7 @@ class Page:
 
     def name(self, label: int) -> str:
         """Return the name of a cluster, also of none."""
-        return self.run.evidence.clusters[label].label or f"Cluster {label + 1}" if label >= 0 else "No cluster"
+        return self.run.evidence.clusters[label].name or f"Cluster {label + 1}" if label >= 0 else "No cluster"
 
 
 def page_of(run: Run, embed: Embed = "excerpts", edits: Sequence[Edit] = ()) -> Page:

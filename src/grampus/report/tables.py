@@ -88,7 +88,9 @@ def cluster_list(page: Page) -> Element:
         cluster = page.run.evidence.clusters[label] if label >= 0 else None
         size = page.run.n_unassigned if cluster is None else page.run.sizes[label]
         line = add(body, "li", class_="found-line")
-        add(line, "span", page.name(label), class_="found-name", dir="auto")
+        named = add(line, "span", dir="auto")
+        add(named, "span", page.name(label), class_="found-name")
+        add(named, "span", "" if cluster is None else ", ".join(cluster.words), class_="found-words")
         add(line, "span", f"{size:,}", class_="number")
         stable = "" if cluster is None or cluster.stability is None else f"{cluster.stability:.0%} stable"
         add(line, "span", "mixed" if cluster is not None and cluster.mixed else stable, class_="found-sure")

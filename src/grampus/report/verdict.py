@@ -132,7 +132,7 @@ def _stability(run: Run) -> list[Statement]:
     values = np.array([cluster.stability for cluster in measured], dtype=float)
     sizes = np.array([cluster.size for cluster in measured], dtype=float)
     mean = float(values @ sizes / sizes.sum())
-    weak = [cluster.label or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
+    weak = [cluster.name or str(cluster.number + 1) for cluster in measured if (cluster.stability or 0) < UNSTABLE]
     word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
     sure = mean >= STABLE and has_groups(run) and not any(cluster.mixed for cluster in measured)
     kind: Kind = "good" if sure else "plain" if mean >= UNSTABLE else "warning"
@@ -197,7 +197,7 @@ def mixtures(run: Run) -> list[Statement]:
     mixed = [cluster for cluster in run.evidence.clusters if cluster.mixed]
     if not mixed:
         return []
-    names = join_words([f"“{cluster.label or cluster.number + 1}”" for cluster in mixed[:3]])
+    names = join_words([f"“{cluster.name or cluster.number + 1}”" for cluster in mixed[:3]])
     more = f" and {len(mixed) - 3} more" if len(mixed) > 3 else ""
     share = sum(cluster.size for cluster in mixed) / max(len(run), 1)
     what = "is mixed: its documents are" if len(mixed) == 1 else "are mixed: their documents are"

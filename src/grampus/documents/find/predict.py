@@ -81,7 +81,7 @@ class Prediction:
         Its index is that of the data frame that was given, else the position. Needs ``pip install 'grampus[frames]'``.
         """
         names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
-        columns = {"cluster": self.labels, "cluster_name": names, "second": self.second, "margin": self.margin}
+        columns = {"cluster": self.labels, "name": names, "second": self.second, "margin": self.margin}
         likeness = np.full(len(names), np.nan) if self.likeness is None else self.likeness
         return data_frame(columns | {"known": self.known, "likeness": likeness}, self.index)
 

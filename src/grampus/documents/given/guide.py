@@ -55,7 +55,7 @@ class Guide:
     >>> from grampus.documents import Guide
     >>> texts = ["whale song", "whales sing a song", "song of a whale", "bird nest", "a nest of birds", "nesting birds"]
     >>> model = DocumentClusterer(2).fit(texts, guide=Guide(seeds={"Sea": ["whale"], "Air": ["bird"]}))
-    >>> [model.clusters_[label].label for label in model.labels_]
+    >>> [model.clusters_[label].name for label in model.labels_]
     ['Sea', 'Sea', 'Sea', 'Air', 'Air', 'Air']
     """
 

@@ -337,7 +337,7 @@ def document_tables(documents: Spool | Corpus, run: Run) -> Iterator[dict[str, A
         That was fitted.
     run : Run
     """
-    names = np.array([*(cluster.label for cluster in run.evidence.clusters), None], dtype=object)
+    names = np.array([*(cluster.name for cluster in run.evidence.clusters), None], dtype=object)
     pieces: list[Corpus] | Spool = [documents] if isinstance(documents, Corpus) else documents
     digests = np.concatenate([text_digests(corpus) for corpus in pieces])
     different, copies = np.unique(digests, return_counts=True)
@@ -348,7 +348,7 @@ def document_tables(documents: Spool | Corpus, run: Run) -> Iterator[dict[str, A
             yield {
                 "id": list(corpus.ids),
                 "cluster": labels,
-                "cluster_name": names[labels].tolist(),
+                "name": names[labels].tolist(),
                 **{name: np.asarray(record[name]) for name in run.levels if name in record},
                 "second": np.asarray(record["second"]),
                 "margin": np.asarray(record["margin"]),

@@ -83,10 +83,10 @@ def entry(
             kind = "split" if most > SAME * max(1, counts[:, cluster.number].sum()) else "new"
         else:
             kind = _grown(size, cluster.size, cluster.size / len(new) * len(old) / size)
-        changes.append(Change(cluster.number, cluster.label, kind, size, cluster.size, drift[cluster.number]))
+        changes.append(Change(cluster.number, cluster.name, kind, size, cluster.size, drift[cluster.number]))
     for before in np.flatnonzero(~fits).tolist():
         lost = old.evidence.clusters[before]
-        changes.append(Change(before, lost.label, "dead", lost.size, 0))
+        changes.append(Change(before, lost.name, "dead", lost.size, 0))
     was = np.flatnonzero(came_from >= 0)
     a, b = old.evidence.labels[came_from[was]], new.evidence.labels[was]
     follows = np.array([*(became.get(c, -2) for c in range(old.n_clusters)), -1])

@@ -37,7 +37,7 @@ def keep_answer(run: Run, old: Run) -> Run:
     >>> from grampus.persist import Edit
     >>> texts = ["whale song", "whales sing", "bird nest", "nests of birds"]
     >>> old = DocumentClusterer(2).fit(texts).run_.edited(Edit("rename", (0,), name="Sea"))
-    >>> keep_answer(DocumentClusterer(2, random_state=1).fit(texts).run_, old).evidence.clusters[0].label
+    >>> keep_answer(DocumentClusterer(2, random_state=1).fit(texts).run_, old).evidence.clusters[0].name
     'Sea'
     """
     base = old if old.original is None else old.original
@@ -45,9 +45,9 @@ def keep_answer(run: Run, old: Run) -> Run:
     numbers = _numbers(run.n_clusters, became)
     run = renumbered(run, numbers)
     became = {before: numbers[after] for before, after in became.items()}
-    lost = [cluster.label for cluster in base.evidence.clusters if cluster.number not in became]
+    lost = [cluster.name for cluster in base.evidence.clusters if cluster.number not in became]
     notes = [f"{len(lost)} of {base.n_clusters} clusters did not survive: {', '.join(lost[:3])}."] if lost else []
-    run = renamed(run, {after: base.evidence.clusters[before].label for before, after in became.items()}, notes)
+    run = renamed(run, {after: base.evidence.clusters[before].name for before, after in became.items()}, notes)
     edits, missed = refit(run, old.edits, base, became)
     if missed:
         run = replace(run, evidence=replace(run.evidence, warnings=(*run.evidence.warnings, *missed)))
@@ -113,11 +113,12 @@ def cluster_within(run: Run, cluster: int, model: Any, progress: Progress | None
     grafts = tuple(
         Graft(
             branch.parent,
-            branch.label if branch.index else run.evidence.clusters[cluster].label,
+            branch.name if branch.index else run.evidence.clusters[cluster].name,
             branch.order,
             branch.height,
             branch.gain,
             tuple(ids[int(at)] for at in np.flatnonzero(leaves == branch.index)),
+            branch.words,
         )
         for branch in inside.tree
     )

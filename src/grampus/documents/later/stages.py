@@ -30,7 +30,7 @@ from ..given.extra_inputs import read_inputs
 from ..given.inputs import Inputs, distinct
 from ..tell.build_run import wording_of
 from ..tell.layout import coordinates
-from ..tell.tree_labels import filled_names
+from ..tell.tree_labels import filled_names, given_names
 from .follow import SAME, alike, followed
 
 GROWN = 2.0  # times as many documents as when terms were learned: from there on they are learned again
@@ -208,23 +208,25 @@ def keep_names(answer: Answer, before: Before) -> Answer:
     clusters = tuple(
         replace(
             one,
-            label=survive.get(one.number, source[one.number]).label,
+            name=survive.get(one.number, source[one.number]).name,
+            words=survive.get(one.number, source[one.number]).words,
             **{part: getattr(source[one.number], part) for part in parts},
         )
         for one in answer.clusters
     )
     whole = {branch.index: branch.cluster for branch in answer.tree if branch.cluster >= 0}
-    known = _branch_names(answer, before) | {at: clusters[cluster].label for at, cluster in whole.items()}
-    names = [known.get(branch.index, "") for branch in answer.tree]
+    known = _branch_names(answer, before)
+    known |= {at: (clusters[cluster].name, *clusters[cluster].words) for at, cluster in whole.items()}
+    names = given_names(known, len(answer.tree))
     if wording is not None:
         spoken, leaves = replace(wording, texts=None, titles=None), answer.leaves[inputs.first]
         names = name_tree(spoken, leaves, [branch.parent for branch in answer.tree], known)
     names = filled_names(answer.tree, clusters, whole, names)
-    tree = tuple(replace(branch, label=names[branch.index]) for branch in answer.tree)
+    tree = tuple(replace(one, name=names[one.index].name, words=names[one.index].words) for one in answer.tree)
     return replace(answer, clusters=clusters, tree=tree)
 
 
-def _branch_names(answer: Answer, before: Before) -> dict[int, str]:
+def _branch_names(answer: Answer, before: Before) -> dict[int, tuple[str, ...]]:
     """Return the names of old branches for those that hold mostly the same documents."""
     run, came_from = before.run, before.came_from
     was = np.flatnonzero((came_from >= 0) & (answer.leaves >= 0))
@@ -238,11 +240,12 @@ def _branch_names(answer: Answer, before: Before) -> dict[int, str]:
     either = counts[:, :1] + counts[:1, :] - counts  # the first branches hold all documents
     shared = counts / np.maximum(either, 1)
     best = shared.argmax(axis=0)
-    return {
-        branch.index: run.evidence.tree[best[branch.index]].label
+    same = {
+        branch.index: run.evidence.tree[best[branch.index]]
         for branch in answer.tree
         if branch.cluster < 0 and shared[best[branch.index], branch.index] >= SAME
     }
+    return {index: (old.name, *old.words) for index, old in same.items()}
 
 
 def keep_places(answer: Answer, before: Before) -> Array:

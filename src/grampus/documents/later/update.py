@@ -88,7 +88,7 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     answer = _answered(old, corpus, came_from, bool(gone), progress)
     made = build_run(answer)
     fits, became = followed(old, made.evidence.labels, came_from)
-    kept = {new: old.evidence.clusters[before].label for before, new in became.items() if fits[before]}
+    kept = {new: old.evidence.clusters[before].name for before, new in became.items() if fits[before]}
     lost = texts_of_ids(old, gone) if gone else []
     if gone:
         words = words_of_corpus(corpus)

@@ -40,20 +40,20 @@ def with_names(run: Run, namer: Namer, earlier: Run | None = None) -> Run:
     >>> from grampus.documents import with_names
     >>> run = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"]).run_
     >>> named = with_names(run, lambda request: [cluster["terms"][0].upper() for cluster in request["clusters"]])
-    >>> sorted(cluster.label for cluster in named.evidence.clusters)
+    >>> sorted(cluster.name for cluster in named.evidence.clusters)
     ['BIRD', 'WHALE']
     """
     clusters, texts = run.evidence.clusters, run.documents.texts or run.documents.excerpts
-    labels = [cluster.label for cluster in clusters]
+    names = [cluster.name for cluster in clusters]
     known = [
         Known(
             cluster.number,
             cluster.size,
-            cluster.label,
+            cluster.name,
             tuple(term.text for term in cluster.terms),
             tuple(term.text for term in cluster.phrases),
             () if texts is None else tuple(texts[at][:LONGEST_TEXT] for at in cluster.central[:TYPICAL]),
-            tuple(label for number, label in enumerate(labels) if number != cluster.number),
+            tuple(name for number, name in enumerate(names) if number != cluster.number),
         )
         for cluster in clusters
     ]
@@ -99,7 +99,7 @@ def with_names_of(run: Run, path: str | PathLike[str]) -> Run:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "names.json")
     ...     _ = file.write_text('{"Sea": ["1", "2"]}')
-    ...     sorted(cluster.label for cluster in with_names_of(run, file).evidence.clusters)
+    ...     sorted(cluster.name for cluster in with_names_of(run, file).evidence.clusters)
     ['Birds, nests', 'Sea']
     """
     given = read_names(path)
@@ -144,10 +144,10 @@ def write_names(run: Run, path: str | PathLike[str]) -> None:
     ...     "Whale" in Path(folder, "names.json").read_text()
     True
     """
-    found: dict[str, list[str]] = {cluster.label: [] for cluster in run.evidence.clusters}
+    found: dict[str, list[str]] = {cluster.name: [] for cluster in run.evidence.clusters}
     for one, label in zip(run.documents.ids, run.evidence.labels.tolist(), strict=True):
         if label >= 0:
-            found[run.evidence.clusters[label].label].append(one)
+            found[run.evidence.clusters[label].name].append(one)
     Path(path).write_text(json.dumps(found, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
 
 
@@ -177,7 +177,7 @@ def _is_list_of_ids(value: Any) -> bool:
 def renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
     """Return a run with other names of clusters; in a conflict, an older name gets a number."""
     seen = run.evidence
-    final = {cluster.number: names.get(cluster.number, cluster.label) for cluster in seen.clusters}
+    final = {cluster.number: names.get(cluster.number, cluster.name) for cluster in seen.clusters}
     taken = {name.casefold() for name in names.values()}
     for number in sorted(final):
         if number not in names:
@@ -188,12 +188,12 @@ def renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
             taken.add(text.casefold())
     clusters = tuple(
         cluster
-        if cluster.label == final[cluster.number]
-        else replace(cluster, label=final[cluster.number], name_share=None, centre_share=None)
+        if cluster.name == final[cluster.number]
+        else replace(cluster, name=final[cluster.number], name_share=None, centre_share=None)
         for cluster in seen.clusters
     )
     tree = tuple(
-        replace(branch, label=final[branch.cluster]) if branch.cluster >= 0 else branch for branch in seen.tree
+        replace(branch, name=final[branch.cluster]) if branch.cluster >= 0 else branch for branch in seen.tree
     )
     warnings = tuple(dict.fromkeys([*seen.warnings, *notes]))
     return replace(run, evidence=replace(seen, clusters=clusters, tree=tree, warnings=warnings))

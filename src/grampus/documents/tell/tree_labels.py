@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ...cluster import Node, Tree
-from ...describe import Cluster, Wording, name_tree
+from ...describe import Cluster, Name, Wording, name_tree
 from ...persist import Branch, Level
 from ..given.inputs import Inputs
 
@@ -29,7 +29,8 @@ def branches(
     made = tuple(
         Branch(
             node.index, node.parent, node.children, int(counts[node.members].sum()), node.order,
-            float(node.scatter), float(node.gain), whole.get(node.index, -1), named[node.index],
+            float(node.scatter), float(node.gain), whole.get(node.index, -1), named[node.index].name,
+            named[node.index].words,
         )
         for node in tree.nodes
     )  # fmt: skip
@@ -56,19 +57,24 @@ def _is_whole(node: Node, labels: NDArray[np.intp], sizes: NDArray[np.intp]) -> 
 
 def _names(
     tree: Tree, clusters: tuple[Cluster, ...], whole: dict[int, int], leaf_of: Array, wording: Wording | None
-) -> list[str]:
+) -> list[Name]:
     """Name the clusters, their unions by what they share, and their parts by what tells them apart."""
-    known = {index: clusters[cluster].label for index, cluster in whole.items()}
-    known.setdefault(0, _heads(list(range(len(clusters))), clusters))
-    names = [known.get(node.index, "") for node in tree.nodes]
+    known = {index: (clusters[cluster].name, *clusters[cluster].words) for index, cluster in whole.items()}
+    known.setdefault(0, (_heads(list(range(len(clusters))), clusters),))
+    names = given_names(known, len(tree.nodes))
     if wording is not None:
         names = name_tree(wording, leaf_of, [node.parent for node in tree.nodes], known)
     return filled_names(tree.nodes, clusters, whole, names)
 
 
+def given_names(known: Mapping[int, Sequence[str]], count: int) -> list[Name]:
+    """Return the names of so many nodes, '' for those that are not known."""
+    return [Name(title, tuple(words), (), ()) for title, *words in (known.get(node) or ("",) for node in range(count))]
+
+
 def filled_names(
-    nodes: Sequence[Node | Branch], clusters: tuple[Cluster, ...], whole: dict[int, int], names: list[str]
-) -> list[str]:
+    nodes: Sequence[Node | Branch], clusters: tuple[Cluster, ...], whole: dict[int, int], names: list[Name]
+) -> list[Name]:
     """Name the nodes that have no name after the clusters inside them, or the node that they are a part of."""
     names = list(names)
     below = {index: [cluster] for index, cluster in whole.items()}
@@ -76,13 +82,14 @@ def filled_names(
         if inside := sorted(cluster for child in node.children for cluster in below.get(child, ())):
             below.setdefault(node.index, inside)
     for node in nodes:
-        if not names[node.index]:
+        if not names[node.index].name:
             inside = below.get(node.index, [])
-            names[node.index] = _heads(inside, clusters) if inside else f"part of {names[node.parent]}"
+            name = _heads(inside, clusters) if inside else f"part of {names[node.parent].name}"
+            names[node.index] = names[node.index]._replace(name=name)
     return names
 
 
 def _heads(numbers: list[int], clusters: tuple[Cluster, ...]) -> str:
     """Name a union by the first words of its clusters, the largest first."""
-    heads = [clusters[number].label.split(", ")[0] for number in numbers[:HEADS]]
+    heads = [clusters[number].name for number in numbers[:HEADS]]
     return " + ".join(heads) + (f" + {len(numbers) - HEADS} more" if len(numbers) > HEADS else "")

@@ -124,6 +124,7 @@ function card(group) {
       "aria-labelledby": renaming === group.first ? null : `name-${group.first}`,
     },
     el("header", {}, glyph(group.mark, 18), nameOf(group)),
+    group.words.length ? el("p", { class: "card-words", dir: "auto" }, group.words.join(", ")) : null,
     el(
       "p",
       { class: "card-size" },

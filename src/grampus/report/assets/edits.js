@@ -7,7 +7,7 @@ const asSecond = second;
 const foundCount = asFound.clusters.filter((cluster) => !cluster.none).length;
 const NOTHING = 0xffffffff;
 const NO_CLUSTER = {
-  name: "No cluster", none: true, terms: [], phrases: [], central: [], borderline: [], stability: null, cohesion: null,
+  name: "No cluster", none: true, words: [], terms: [], phrases: [], central: [], borderline: [], stability: null, cohesion: null,
   separation: null, nearest: -1,
 }; // prettier-ignore
 let levelNames = levels.map(() => ({})); // names given to clusters of other levels
@@ -21,7 +21,7 @@ const isEdited = (place) => (place === data.level ? editCount() > 0 : Object.key
 function firstState() {
   const keys = Int32Array.from(asFound.labels, (label) => (label < foundCount ? label : -1));
   const names = new Map(asFound.clusters.slice(0, foundCount).map(({ name }, c) => [c, name]));
-  return { keys, names, leaves: leavesAsFound.slice(), fresh: foundCount, went: new Map(), about: new Map(), from: new Map() };
+  return { keys, names, leaves: leavesAsFound.slice(), fresh: foundCount, went: new Map(), words: new Map(), from: new Map() };
 }
 
 const membersOf = ({ keys }, key) => {
@@ -43,12 +43,12 @@ const OPERATIONS = {
     words: ({ name }) => `Renamed to ${name}`,
   },
   merge: {
-    apply({ keys, names, went, about }, { clusters }) {
+    apply({ keys, names, went, words }, { clusters }) {
       const [first, ...rest] = [...clusters].sort((a, b) => a - b);
       const gone = new Set(rest);
       names.set(first, [first, ...rest].map((key) => names.get(key)).join(" + "));
       for (let i = 0; i < data.n; i += 1) if (gone.has(keys[i])) keys[i] = first;
-      about.delete(first);
+      words.delete(first);
       for (const key of rest) {
         names.delete(key);
         went.set(key, first);
@@ -67,8 +67,8 @@ const OPERATIONS = {
       const partOf = (leaf) => (leaf < 0 ? 0 : parts.findIndex(({ from, to }) => asGrown[leaf].from >= from && asGrown[leaf].to <= to));
       const made = parts.map((_, number) => (number ? now.fresh + number - 1 : key));
       for (const i of members) now.keys[i] = made[partOf(now.leaves[i])];
-      parts.forEach(({ name }, number) => {
-        now.about.set(made[number], name);
+      parts.forEach(({ name, words }, number) => {
+        now.words.set(made[number], [name, ...words]);
         now.names.set(made[number], freeName(name, taken));
         if (number) now.from.set(made[number], key);
         taken.add(now.names.get(made[number]));
@@ -109,14 +109,15 @@ function describe(now, key, members) {
   const [only] = held.keys();
   const same = held.size === 1 && total === members.length && total === sizesAt(asFound)[only];
   if (same) return { ...asFound.clusters[only], key, name: now.names.get(key) };
-  const scores = new Map((now.about.get(key) ?? "").split(", ").filter(Boolean).map((word) => [word, 1])); // prettier-ignore
+  const told = now.words.get(key) ?? [];
+  const scores = new Map(told.map((word) => [word, 1]));
   for (const [cluster, size] of held)
     for (const [term, score] of asFound.clusters[cluster].terms) scores.set(term, (scores.get(term) ?? 0) + (score * size) / total);
   const order = [...members].sort((a, b) => certainty[b] - certainty[a] || a - b);
   const rest = { phrases: [], stability: null, cohesion: null, separation: null, nearest: -1, changed: true };
   const terms = [...scores].sort((a, b) => b[1] - a[1]).slice(0, 12);
   const borderline = order.length > 5 ? order.slice(-5).reverse() : [];
-  return { ...rest, key, name: now.names.get(key), terms, central: order.slice(0, 5), borderline };
+  return { ...rest, key, name: now.names.get(key), words: told.slice(1), terms, central: order.slice(0, 5), borderline };
 }
 
 // A name of a cluster of another level; it may be a cluster of the run's own level, too.
@@ -158,7 +159,7 @@ function replay() {
     const at = nowOf(taken ? asFound.labels[i] : cluster);
     return at < 0 || at === own[i] ? NOTHING : at;
   });
-  const branchesNow = asGrown.length ? regrown(members, keys.map((key) => now.names.get(key)), now.leaves) : [[], null]; // prettier-ignore
+  const branchesNow = asGrown.length ? regrown(members, clusters, now.leaves) : [[], null]; // prettier-ignore
   growBranches(...(editCount() ? branchesNow : [data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null]));
   Object.assign(levels[data.level], editCount() ? { labels: own, clusters } : asFound);
   ownLabels = levels[data.level].labels;
@@ -233,7 +234,7 @@ function editsAsFile() {
 // The clusters of a level after its edits: [{clusters, first, name, none}], and the group of every cluster.
 function groupsAt(place) {
   const { clusters } = levels[place];
-  const groups = clusters.map(({ name, none }, c) => ({ clusters: [c], first: c, name: levelNames[place][c] ?? name, none: none === true }));
+  const groups = clusters.map(({ name, words, none }, c) => ({ clusters: [c], first: c, name: levelNames[place][c] ?? name, words, none: none === true }));
   return { groups, groupOf: Uint32Array.from(clusters.keys()) };
 }
 

@@ -20,7 +20,12 @@ function foundLine(group) {
       "button",
       { type: "button", class: "found-button", onclick: () => showGroup(group) },
       glyph(group.mark, 13),
-      el("span", { class: "found-name", dir: "auto" }, group.name),
+      el(
+        "span",
+        { dir: "auto" },
+        el("span", { class: "found-name" }, group.name),
+        el("span", { class: "found-words" }, group.words.join(", ")),
+      ),
       el("span", { class: "number" }, whole.format(group.size)),
       el("span", { class: `found-sure ${sure?.[1] ?? ""}` }, el("span", {}, sure ? sure[2] : "")),
       bar,

@@ -116,6 +116,7 @@ function groupOfClusters(clusters, names) {
     clusters,
     first,
     name: names[first] ?? parts.map((part) => part.name).join(" + "),
+    words: single?.words ?? [],
     size: clusters.reduce((sum, c) => sum + sizesOf[c], 0),
     none: parts[0].none === true,
     mark: parts[0].none ? OTHER : familyMark(first),

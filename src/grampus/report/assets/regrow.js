@@ -45,7 +45,7 @@ function homeOf(below) {
   }
 }
 
-const twig = (source, twigs, name) => ({ source, twigs, name, cluster: -1 });
+const twig = (source, twigs, { name, words }) => ({ source, twigs, name, words, cluster: -1 });
 
 // The branches of one cluster, and its leaves by the branch they come from.
 function twigsInside(below) {
@@ -54,17 +54,17 @@ function twigsInside(below) {
   for (let b = asGrown.length - 1; b >= 0; b -= 1) {
     if (!below[b]) continue;
     const twigs = asGrown[b].children.map(({ index }) => made.get(index)).filter(Boolean);
-    made.set(b, twigs.length === 1 ? twigs[0] : twig(b, twigs, asGrown[b].name));
+    made.set(b, twigs.length === 1 ? twigs[0] : twig(b, twigs, asGrown[b]));
     if (!twigs.length) ends.set(b, made.get(b));
   }
-  return [made.get(0) ?? twig(0, [], ""), ends];
+  return [made.get(0) ?? twig(0, [], { name: "", words: [] }), ends];
 }
 
 function twigsAbove(atHome) {
   const made = new Map();
   for (let b = asGrown.length - 1; b >= 0; b -= 1) {
     const twigs = [...(atHome.get(b) ?? []), ...asGrown[b].children.map(({ index }) => made.get(index)).filter(Boolean)];
-    if (twigs.length) made.set(b, twigs.length === 1 ? twigs[0] : twig(b, twigs, asGrown[b].name));
+    if (twigs.length) made.set(b, twigs.length === 1 ? twigs[0] : twig(b, twigs, asGrown[b]));
   }
   return made.get(0);
 }
@@ -80,14 +80,14 @@ function flatTwigs(root) {
   return order;
 }
 
-// members: documents of each cluster; names; leaves: branch as found of every document, −1 for none. Returns what
+// members: documents of each cluster; named: its name and words; leaves: branch as found of every document, −1 for none. Returns what
 // growBranches takes.
-function regrown(members, names, leaves) {
+function regrown(members, named, leaves) {
   const atHome = new Map();
   const placeOf = members.map((some, c) => {
     const below = membersBelow(some, leaves);
     const [top, ends] = twigsInside(below);
-    Object.assign(top, { cluster: c, name: names[c] });
+    Object.assign(top, { cluster: c, name: named[c].name, words: named[c].words });
     const home = homeOf(below);
     atHome.set(home, [...(atHome.get(home) ?? []), top]);
     const largest = [...ends.keys()].sort((a, b) => below[b] - below[a] || a - b)[0];
@@ -119,8 +119,8 @@ function regrown(members, names, leaves) {
   const key = (place) => asGrown[order[place].source].order;
   splitting.sort((a, b) => inside[a] - inside[b] || key(a) - key(b) || a - b);
   const rank = new Map(splitting.map((place, number) => [place, number]));
-  const nodes = order.map(({ source, twigs, cluster, name }, place) => [
-    parent[place], rank.get(place) ?? -1, sizes[place], cluster, name, twigs.length ? asGrown[source].gain : 0, source,
+  const nodes = order.map(({ source, twigs, cluster, name, words }, place) => [
+    parent[place], rank.get(place) ?? -1, sizes[place], cluster, name, twigs.length ? asGrown[source].gain : 0, words, source,
   ]); // prettier-ignore
   return [nodes.length > 1 ? nodes : [], leaf];
 }

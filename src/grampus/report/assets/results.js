@@ -41,8 +41,8 @@ function tableOf(order) {
     const group = second[i] < real ? own.groups[own.groupOf[second[i]]] : null;
     return group && group !== own.groups[own.groupOf[ownLabels[i]]] ? group.first : '""';
   };
-  const more = others.flatMap(({ name }) => [`cluster_${name}`, `about_${name}`]);
-  const head = ["id", "cluster", "about", "margin", "second", "oddness", "stability", ...more, ...extra.map(([name]) => name)];
+  const more = others.flatMap(({ name }) => [`cluster_${name}`, `name_${name}`]);
+  const head = ["id", "cluster", "name", "words", "margin", "second", "oddness", "stability", ...more, ...extra.map(([name]) => name)];
   const lines = [head.map(quoted).join(",")];
   for (const i of order) {
     const group = own.groups[own.groupOf[ownLabels[i]]];
@@ -51,6 +51,7 @@ function tableOf(order) {
         csvCell(documents.ids[i]),
         group.none ? '""' : group.first,
         csvCell(group.none ? "no cluster" : group.name),
+        csvCell(group.words.join(", ")),
         figure("margin", i),
         nextOf(i),
         figure("oddness", i),
