@@ -18,7 +18,7 @@ PUBLIC = {
         kernel_pca_kmeans nested_tree pddp spectral_embedding spectral_kmeans
     """,
     "grampus.describe": """
-        Cluster Known Name NameCommand Naming Term Typicality Wording ask_names describe describing_terms
+        Cluster Known LanguageModel Name NameCommand Naming Term Typicality Wording ask_names describe describing_terms
         distinguishing_terms keywords name_levels name_partition name_tree near_duplicates typicality
     """,
     "grampus.documents": """

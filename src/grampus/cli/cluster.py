@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
+    from ..describe import LanguageModel, NameCommand
     from ..documents import DocumentClusterer, Effort, Guide, Method, PredictedCost
     from ..persist import Run
 
@@ -62,15 +63,38 @@ class NameOptions(Configured):
     """How clusters are named."""
 
     heading: ClassVar[str] = "Names"
-    name_with: str | None = option("Ask a program: JSON in, names out. See the guide.", metavar="COMMAND")
+    name_with: str | None = option(
+        "Ask a program (JSON in, names out), ollama:MODEL or openai:MODEL. See the guide.", metavar="COMMAND"
+    )
+    name_url: str | None = option("Address of the language model. [Ollama here, or OpenAI]", metavar="URL")
 
     @property
     def file(self) -> str | None:
         """The file of names."""
         return self.settings.naming.get("names")
 
+    @property
+    def namer(self) -> NameCommand | LanguageModel | None:
+        """What is asked for names."""
+        from ..describe import LanguageModel, NameCommand
+        from ..describe.language_model import is_model
+
+        timeout = {name: value for name, value in self.settings.naming.items() if name == "timeout"}
+        if self.name_with and is_model(self.name_with):
+            return LanguageModel(
+                self.name_with, self.name_url, announce=lambda text: click.echo(text, err=True), **timeout
+            )
+        if self.name_url:
+            raise click.UsageError("--name-url needs --name-with ollama:MODEL or openai:MODEL.")
+        return NameCommand(self.name_with, **timeout) if self.name_with else None
+
     def check(self) -> None:
-        """Fail early: the file must be readable."""
+        """Fail early: the file must be readable, and a language model must have an address and a key."""
+        from ..describe import LanguageModel
+
+        namer = self.namer
+        if isinstance(namer, LanguageModel):
+            namer.key()
         if self.file:
             from ..documents.tell.naming import read_names
 
@@ -78,18 +102,17 @@ class NameOptions(Configured):
 
     def apply(self, run: Run, out: str | None, progress: Progress) -> Run:
         """Return the run with the names that were asked for; an older run in the same folder remembers them."""
-        from ..describe import NameCommand
         from ..documents import with_names, with_names_of
         from ..errors import RunError
         from ..persist import Run
 
-        if self.name_with:
+        namer = self.namer
+        if namer is not None:
             earlier = None
             with suppress(RunError, OSError):
                 earlier = Run.load(out) if out and Path(out).exists() else None
             progress("asking for names", 0, 1)
-            timeout = {name: value for name, value in self.settings.naming.items() if name == "timeout"}
-            run = with_names(run, NameCommand(self.name_with, **timeout), earlier)
+            run = with_names(run, namer, earlier)
             progress("asking for names", 1, 1)
         return with_names_of(run, self.file) if self.file else run
 

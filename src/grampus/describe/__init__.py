@@ -3,6 +3,7 @@
 from .cluster import Cluster, Term
 from .describe import describe
 from .duplicates import near_duplicates
+from .language_model import LanguageModel
 from .namer import Known, NameCommand, Naming, ask_names
 from .names import Name, name_levels, name_partition, name_tree
 from .terms import describing_terms, distinguishing_terms, keywords
@@ -12,6 +13,7 @@ from .wording import Wording
 __all__ = [
     "Cluster",
     "Known",
+    "LanguageModel",
     "Name",
     "NameCommand",
     "Naming",

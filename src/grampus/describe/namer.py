@@ -46,6 +46,8 @@ class Known:
         The beginnings of typical documents.
     siblings : tuple of str
         The names of the clusters that it is to be told from.
+    parts : tuple of str
+        The names of its parts at the next finer level, which are given first; empty if there is none.
 
     Examples
     --------
@@ -61,6 +63,7 @@ class Known:
     phrases: tuple[str, ...]
     texts: tuple[str, ...]
     siblings: tuple[str, ...]
+    parts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +76,7 @@ class Naming:
     warning : str
         '' if every name was used.
     digest : str
-        Identifies the request; the same request need not be made again.
+        Identifies the request, which need not be made again; '' if there was no answer.
 
     Examples
     --------
@@ -87,7 +90,7 @@ class Naming:
     digest: str
 
 
-class _RefusedError(Exception):
+class RefusedError(Exception):
     """Why names cannot be used."""
 
 
@@ -120,6 +123,11 @@ class NameCommand:
     def __post_init__(self) -> None:
         check_number(self.timeout, "timeout", above=0, high=LONGEST)
 
+    @property
+    def spelled(self) -> str:
+        """What identifies it in a run."""
+        return self.command
+
     def __call__(self, request: dict[str, Any]) -> Any:
         """Run the program and return what it printed, read as JSON."""
         try:
@@ -132,7 +140,7 @@ class NameCommand:
         try:
             return json.loads(printed.decode("utf-8"))
         except (ValueError, RecursionError):
-            raise _RefusedError("it did not print JSON") from None
+            raise RefusedError("it did not print JSON") from None
 
 
 def ask_names(
@@ -145,7 +153,7 @@ def ask_names(
 
     Parameters
     ----------
-    namer : callable or NameCommand
+    namer : callable, NameCommand or LanguageModel
         Gets a dict and returns a list of names, one for each cluster, a dict with such a list under "names", or a dict
         from numbers of clusters to names; None keeps the name a cluster has. The request has the keys "format",
         "version", "level" and "clusters", a list of the attributes of `Known`.
@@ -175,9 +183,9 @@ def ask_names(
     except InputError:
         raise
     except Exception as error:  # the function is the user's: whatever it raises, the clusters keep their names
-        reason = str(error) if isinstance(error, _RefusedError) else f"{type(error).__name__}: {error}"
-        what = f"The names of '{namer.command}'" if isinstance(namer, NameCommand) else "The names that were asked for"
-        return Naming(usual, f"{what} could not be used: {' '.join(reason.split())[:200]}.", digest)
+        reason = str(error) if isinstance(error, RefusedError) else f"{type(error).__name__}: {error}"
+        what = f"The names of '{_spelled(namer)}'" if hasattr(namer, "spelled") else "The names that were asked for"
+        return Naming(usual, f"{what} could not be used: {' '.join(reason.split())[:200]}.", "")
     names, reasons = _accepted(proposed, usual)
     warning = ""
     if reasons:
@@ -186,7 +194,8 @@ def ask_names(
 
 
 def _spelled(namer: Namer) -> str:
-    return namer.command if isinstance(namer, NameCommand) else getattr(namer, "__qualname__", type(namer).__qualname__)
+    spelled = getattr(namer, "spelled", None) or getattr(namer, "__qualname__", type(namer).__qualname__)
+    return str(spelled)
 
 
 def _listed(given: Any, clusters: Sequence[Known]) -> list[Any]:
@@ -197,7 +206,7 @@ def _listed(given: Any, clusters: Sequence[Known]) -> list[Any]:
         return [given.get(one.number, given.get(str(one.number))) for one in clusters]
     if isinstance(given, Sequence) and not isinstance(given, str | bytes) and len(given) == len(clusters):
         return list(given)
-    raise _RefusedError(f"there must be a list of {len(clusters)} names, one for each cluster")
+    raise RefusedError(f"there must be a list of {len(clusters)} names, one for each cluster")
 
 
 def _accepted(proposed: Sequence[Any], usual: Sequence[str]) -> tuple[tuple[str, ...], list[str]]:
@@ -240,7 +249,7 @@ def _run(words: list[str], request: bytes, timeout: float) -> bytes:
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
     except OSError as error:
-        raise _RefusedError(f"it cannot be started ({error.strerror or error})") from None
+        raise RefusedError(f"it cannot be started ({error.strerror or error})") from None
     stdin, stdout, stderr = (cast("IO[bytes]", stream) for stream in (process.stdin, process.stdout, process.stderr))
     printed, complaints = _Limited(stdout, LARGEST_OUTPUT), _Limited(stderr, LARGEST_OUTPUT)
     threads = [
@@ -254,22 +263,22 @@ def _run(words: list[str], request: bytes, timeout: float) -> bytes:
             thread.start()
         while any(thread.is_alive() for thread in threads):
             if printed.too_long or complaints.too_long:
-                raise _RefusedError(f"it printed more than {LARGEST_OUTPUT // 1_000_000} MB")
+                raise RefusedError(f"it printed more than {LARGEST_OUTPUT // 1_000_000} MB")
             if time.monotonic() > end:
-                raise _RefusedError(f"it ran longer than {timeout:g} seconds")
+                raise RefusedError(f"it ran longer than {timeout:g} seconds")
             threads[1].join(0.02)
         if printed.too_long:
-            raise _RefusedError(f"it printed more than {LARGEST_OUTPUT // 1_000_000} MB")
+            raise RefusedError(f"it printed more than {LARGEST_OUTPUT // 1_000_000} MB")
         try:
             code = process.wait(max(end - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
-            raise _RefusedError(f"it ran longer than {timeout:g} seconds") from None
+            raise RefusedError(f"it ran longer than {timeout:g} seconds") from None
     finally:
         _stop(process)
     if code:
         lines = bytes(complaints.data).decode("utf-8", "replace").split("\n")
         last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-        raise _RefusedError(f"it ended with code {code}" + (f" ({last[:120]})" if last else ""))
+        raise RefusedError(f"it ended with code {code}" + (f" ({last[:120]})" if last else ""))
     return bytes(printed.data)
 
 

@@ -1,19 +1,23 @@
-"""Names of the clusters of a run from elsewhere: a function, a program, or a file."""
+"""Names of the clusters of a run from elsewhere: a function, a program, a language model, or a file."""
 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..._files import open_regular
 from ...describe import Known, ask_names
 from ...describe.namer import LONGEST_TEXT, TYPICAL, Namer, wrong_name
 from ...errors import InputError
 from ...persist import Run
+from ...persist.regrow import part_of
 
 LARGEST_FILE = 100_000_000
 LEVEL = "clusters"
@@ -21,16 +25,17 @@ PLACE = "names"  # in the parameters of a run
 
 
 def with_names(run: Run, namer: Namer, earlier: Run | None = None) -> Run:
-    """Return a run whose clusters are named by a function or a program.
+    """Return a run whose clusters are named by a function, a program or a language model, at every level.
 
-    A name that cannot be used is replaced by the one the cluster has, and the run gets a note. The names are stored
-    with the request they answer, so that the same request is not made again.
+    The finest level is named first, so that a cluster is named knowing the names of its parts. A name that cannot be
+    used is replaced by the one the cluster has, and the run gets a note. The names are stored with the request they
+    answer, so that the same request is not made again.
 
     Parameters
     ----------
     run : Run
-    namer : callable or NameCommand
-        See `grampus.describe.ask_names` for what it gets and returns.
+    namer : callable, NameCommand or LanguageModel
+        See `grampus.describe.ask_names` for what it gets and returns. Asked once for each level.
     earlier : Run, optional
         A run whose stored names are used if the request is the same.
 
@@ -43,25 +48,61 @@ def with_names(run: Run, namer: Namer, earlier: Run | None = None) -> Run:
     >>> sorted(cluster.name for cluster in named.evidence.clusters)
     ['BIRD', 'WHALE']
     """
-    clusters, texts = run.evidence.clusters, run.documents.texts or run.documents.excerpts
-    names = [cluster.name for cluster in clusters]
-    known = [
-        Known(
-            cluster.number,
-            cluster.size,
-            cluster.name,
-            tuple(term.text for term in cluster.terms),
-            tuple(term.text for term in cluster.phrases),
-            () if texts is None else tuple(texts[at][:LONGEST_TEXT] for at in cluster.central[:TYPICAL]),
-            tuple(name for number, name in enumerate(names) if number != cluster.number),
+    tree, known = run.evidence.tree, _stored(earlier)
+    names, given, finer = {branch.index: branch.name for branch in tree}, set[int](), tuple[int, ...]()
+    stored, notes = dict[str, list[str]](), list[str]()
+    for level, branches in _levels(run):
+        asked = [group for group in _groups(run, branches, finer, names) if branches[group.number] not in given]
+        if asked:
+            found = ask_names(namer, level, asked, known)
+            names |= {branches[group.number]: name for group, name in zip(asked, found.names, strict=True)}
+            stored |= {found.digest: list(found.names)} if found.digest else {}
+            notes += [found.warning] if found.warning else []
+        given, finer = given | set(branches), branches
+    parameters = {**run.provenance.parameters, PLACE: stored} if stored else run.provenance.parameters
+    run = replace(run, provenance=replace(run.provenance, parameters=parameters))
+    run = replace(run, evidence=replace(run.evidence, tree=tuple(replace(one, name=names[one.index]) for one in tree)))
+    return renamed(run, {branch.cluster: names[branch.index] for branch in tree if branch.cluster >= 0}, notes)
+
+
+def _levels(run: Run) -> list[tuple[str, tuple[int, ...]]]:
+    """Return the branches of every level, the finest first; those of the clusters alone if there are no levels."""
+    shown = {branch.cluster: branch.index for branch in run.evidence.tree if branch.cluster >= 0}
+    own = (LEVEL, tuple(shown[cluster] for cluster in range(run.n_clusters)))
+    levels = [(level.name, level.branches) for level in reversed(run.evidence.levels)]
+    return levels if any(set(branches) == set(own[1]) for _, branches in levels) else [own, *levels]
+
+
+def _groups(run: Run, branches: Sequence[int], finer: Sequence[int], names: Mapping[int, str]) -> list[Known]:
+    """Return what is known about the groups of a level, and the names of their parts at the next finer one."""
+    seen, texts, found = run.evidence, run.documents.texts or run.documents.excerpts, []
+    owner = part_of(seen.tree, branches)
+    for number, index in enumerate(branches):
+        branch, members = seen.tree[index], np.flatnonzero(owner[seen.leaves] == number)
+        if branch.cluster >= 0:
+            cluster = seen.clusters[branch.cluster]
+            terms, phrases, central = [one.text for one in cluster.terms], cluster.phrases, list(cluster.central)
+        else:
+            held = Counter(seen.labels[members].tolist()) if len(np.unique(seen.labels[members])) > 1 else Counter()
+            inside = [seen.clusters[one] for one, _ in held.most_common() if one >= 0]
+            terms, phrases = (
+                [branch.name, *branch.words, *(word for one in inside for word in (one.name, *one.words))],
+                (),
+            )
+            central = members[np.argsort(-np.nan_to_num(seen.margin[members]), kind="stable")].tolist()
+        found.append(
+            Known(
+                number,
+                branch.size,
+                names[index],
+                tuple(dict.fromkeys(terms)),
+                tuple(one.text for one in phrases),
+                () if texts is None else tuple(texts[at][:LONGEST_TEXT] for at in central[:TYPICAL]),
+                tuple(names[other] for other in branches if other != index),
+                tuple(names[part] for part in finer if owner[part] == number and part != index),
+            )
         )
-        for cluster in clusters
-    ]
-    found = ask_names(namer, LEVEL, known, _stored(earlier))
-    if not found.warning:
-        parameters = {**run.provenance.parameters, PLACE: {found.digest: list(found.names)}}
-        run = replace(run, provenance=replace(run.provenance, parameters=parameters))
-    return renamed(run, dict(enumerate(found.names)), [found.warning] if found.warning else [])
+    return found
 
 
 def _stored(run: Run | None) -> dict[str, list[str]]:
@@ -192,8 +233,6 @@ def renamed(run: Run, names: Mapping[int, str], notes: Sequence[str]) -> Run:
         else replace(cluster, name=final[cluster.number], name_share=None, centre_share=None)
         for cluster in seen.clusters
     )
-    tree = tuple(
-        replace(branch, name=final[branch.cluster]) if branch.cluster >= 0 else branch for branch in seen.tree
-    )
+    tree = tuple(replace(branch, name=final[branch.cluster]) if branch.cluster >= 0 else branch for branch in seen.tree)
     warnings = tuple(dict.fromkeys([*seen.warnings, *notes]))
     return replace(run, evidence=replace(seen, clusters=clusters, tree=tree, warnings=warnings))
