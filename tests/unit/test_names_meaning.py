@@ -11,7 +11,7 @@ import grampus
 from grampus import DocumentClusterer
 from grampus.describe import Cluster, Wording, name_levels, name_partition
 from grampus.describe.direction import DocumentMeaning
-from grampus.describe.reading import shared_line_ends
+from grampus.describe.reading import read_words, shared_line_ends
 from grampus.persist import Edit
 from grampus.report.verdict import said_by_names
 from grampus.text import TermVectorizer, stop_words
@@ -121,3 +121,41 @@ def test_a_name_that_says_something_else_is_weak():
     card = Cluster(0, 6, "Judges", (), (), (), (), (), (), 0.0, -1, 0.0, name_share=0.4, centre_share=1.0)
     assert card.has_weak_name
     assert not replace(card, name_share=None).has_weak_name
+
+
+def test_a_group_of_several_languages_is_named_in_the_most_frequent_one():
+    german = ["Der Oberste Gerichtshof hat neun Richter", "Richter am Gerichtshof", "Der Gerichtshof und seine Richter"]
+    texts = [*COURTS, *german, *FLAGS]
+    labels, language = [0] * 9 + [1] * 6, np.array([0] * 6 + [1] * 3 + [0] * 6)
+    mixed = name_partition(wording(texts), labels)
+    spoken = name_partition(replace(wording(texts), language=language), labels)
+    german_first = name_partition(replace(wording(texts), language=1 - language), [0] * 6 + [2] * 3 + [1] * 6)
+    assert spoken[0].name == "Supreme Court"
+    assert "Richter" in (german_first[2].name, *german_first[2].words)
+    assert not {"Richter", "Gerichtshof"} & {spoken[0].name, *spoken[0].words}
+    assert len(mixed) == 2
+
+
+def test_the_clusterer_names_a_mixed_group_in_its_language():
+    courts = [f"The judges of the Supreme Court have decided the case of the state and the law {n}" for n in range(8)]
+    other = [f"Die Richter am Gerichtshof haben den Fall und das Recht des Staates entschieden {n}" for n in range(5)]
+    flags = [f"The flag of the country has bands of white and of red, and a star in the corner {n}" for n in range(9)]
+    run = DocumentClusterer(2).fit([*courts, *other, *flags]).run_
+    assert len(set(run.evidence.labels[:13].tolist())) == 1
+    cluster = run.evidence.clusters[run.evidence.labels[0]]
+    assert not {"Richter", "Gerichtshof", "Recht", "Fall"} & {cluster.name, *cluster.words}
+
+
+def test_persons_are_known_in_texts_without_capitals():
+    said = ["james baker", "mary baker", "john baker", "paul baker", "lisa baker", "anna baker"]
+    texts = [f"the senate vote went on and on, {who} said on {n}" for n, who in enumerate(said)]
+    texts = [*texts[:2], *(text.partition(",")[0] for text in texts[2:]), *(flag.lower() for flag in FLAGS)]
+    assert "baker" not in names(texts, BOTH)[0].lower()
+
+
+def test_identifiers_of_programs_name_nothing():
+    code = [f"def setUpModule(): raise unittest error {n}\nelif isinstance(args): unittest of error" for n in range(6)]
+    assert not {"setUpModule", "def", "Def", "elif", "args"} & set(
+        names(code + FLAGS, BOTH)[0].replace(",", "").split()
+    )
+    assert read_words(["An iPhone by McGregor in LaTeX"]).hidden_word.tolist() == []

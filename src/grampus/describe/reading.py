@@ -35,6 +35,10 @@ _ADDRESS = re.compile(
     | ^\W*[0-9a-fA-F]*[0-9][0-9a-fA-F]{7,}\W*$""",
     re.VERBOSE,
 )
+# Words of programs: identifiers such as setUpModule, and what no other text has.
+_CODE = re.compile(
+    r"[a-z]{2,}[A-Z][a-z]\w*|def|elif|endif|ifn?def|sizeof|typedef|struct|k?w?args|argv|argc|isinstance|f?s?printf|nullptr"
+)
 _ADDRESSED = frozenset("@/\\.&#;=%_:0123456789")  # every address has one of these
 _HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:(?:[ \t].*)?\n(?:[ \t]+\S.*\n)*){2,}")
 # Lines that say who is quoted.
@@ -195,7 +199,7 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
     if chunk == "\n":
         return [STOP]
     if len(chunk) <= _LONG_CHUNK and (segment is None or chunk.isascii()):
-        if chunk.isalpha():
+        if chunk.isalpha() and not _CODE.fullmatch(chunk):
             return [words[chunk]]
         if chunk[-1] in _SIGNS and chunk[:-1].isalpha():
             return [words[chunk[:-1]], BREAK if chunk[-1] == "," else STOP]
@@ -210,6 +214,9 @@ def _codes(chunk: str, words: defaultdict[str, int], segment: Segmenter | None) 
         if segment is not None and not word.isascii():
             # Particles are left out, so neighbours here need not be neighbours in the text: no phrases.
             codes += [BREAK, *(code for part in segment(word) for code in (words[part], BREAK))]
+            continue
+        if _CODE.fullmatch(word):
+            codes += [STOP, HIDE, words[word], STOP]
             continue
         bare = _POSSESSIVE.sub("", word)
         codes.append(words[bare])

@@ -25,6 +25,7 @@ Integers = NDArray[np.intp]
 LONGEST = 3  # words of a phrase
 LINKS = frozenset(("of", "and", "for", "de", "du", "des", "und", "von", "di", "del", "y"))  # inside a phrase
 OFTEN = 0.25  # of the places of the usual form: from here on another form may be used
+LOWER_CASE = 0.003  # share of words inside sentences with a capital: below, texts are in lower case
 FOLLOWING = 0.25  # of the places of a word: from here on those after a given name make it a surname
 MOST_READ, FEWEST_READ, READ_IN_ALL = 100, 15, 3000  # documents: of a group, and of all
 _LETTERS = re.compile(r"[^\W\d_]")
@@ -54,6 +55,8 @@ class Wording:
         Splits text without blanks into words.
     meaning : DocumentMeaning, optional
         What the documents mean, so that names do, too.
+    language : array of shape (n,), optional
+        The language of every document, as a number: a group of several is named in the most frequent one.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Wording:
     titles: Sequence[str] | None = None
     segment: Segmenter | None = None
     meaning: DocumentMeaning | None = None
+    language: Any = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weights", check_matrix(self.weights, "weights"))
@@ -120,8 +124,9 @@ class Wording:
         share = min(MOST_READ, max(FEWEST_READ, read // k))
         chosen = [_evenly(np.flatnonzero(atoms == atom), share) for atom in range(k)]
         sizes = np.array([len(some) for some in chosen])
-        reading = read_words([self._whole(int(at)) for some in chosen for at in some], self.segment)
-        return Sample(self, reading, np.repeat(np.arange(k), sizes), sizes)
+        rows = np.concatenate(chosen)
+        reading = read_words([self._whole(int(at)) for at in rows], self.segment)
+        return Sample(self, reading, np.repeat(np.arange(k), sizes), sizes, rows)
 
     def _whole(self, at: int) -> str:
         """Return the text of a document after its title, if that is not its beginning."""
@@ -181,12 +186,15 @@ class Sample:
         The group of each text that was read.
     sizes : array of shape (groups,)
         The number of texts of each group that were read.
+    rows : array
+        The document that each text is.
     """
 
     wording: Wording
     reading: Reading
     owner: Integers
     sizes: Integers
+    rows: Integers
 
     @cached_property
     def stems(self) -> list[str]:
@@ -326,24 +334,46 @@ class Sample:
         follows = reading.joined[after] & self._able[after] & (after > places)
         return float(follows.mean()) if len(places) else 0.0
 
+    def is_foreign(self, stems: Sequence[str], group: NDArray[np.bool_]) -> bool:
+        """Return whether a stem is mainly in other languages than the most frequent one of a union of groups."""
+        if self.wording.language is None:
+            return False
+        spoken = np.asarray(self.wording.language)[self.rows]
+        inside = spoken[group[self.owner]]
+        main = int(np.bincount(inside).argmax())
+        least = 0.5 * float((inside == main).mean())
+        at = [spoken[np.unique(self.reading.text[self.places(stem, group)])] for stem in stems]
+        return any(len(some) and float((some == main).mean()) < least for some in at)
+
     def is_person(self, text: str) -> bool:
         """Return whether a word or phrase is the name of a person."""
         words = text.split(" ")
-        if not all(word[:1].isupper() for word in words):
+        if not all(map(self._may_name, words)):
             return False
         return words[0].lower() in BEFORE or words[-1] in self._persons
+
+    def _may_name(self, word: str) -> bool:
+        """Return whether a word is written like a name: with a capital, unless all texts are in lower case."""
+        return not self._has_capitals or word[:1].isupper()
+
+    @cached_property
+    def _has_capitals(self) -> bool:
+        """Whether words inside sentences ever begin with a capital."""
+        raised = np.array([word[:1].isupper() for word in self.reading.words], dtype=bool)
+        inside = raised[self.reading.word[self.reading.inside]]
+        return not len(inside) or float(inside.mean()) >= LOWER_CASE
 
     @cached_property
     def _persons(self) -> frozenset[str]:
         """Words that mostly follow a given name."""
         reading = self.reading
-        named = np.array([word[:1].isupper() and word.lower() in BEFORE for word in reading.words], dtype=bool)
+        named = np.array([self._may_name(word) and word.lower() in BEFORE for word in reading.words], dtype=bool)
         follows = np.zeros(len(reading.word), dtype=bool)
         follows[1:] = named[reading.word[:-1]] & reading.joined[1:]
         every = np.bincount(reading.word, minlength=len(reading.words))
         after = np.bincount(reading.word[follows], minlength=len(reading.words))
         found = np.flatnonzero((after >= 2) & (after >= FOLLOWING * every))
-        return frozenset(reading.words[at] for at in found.tolist() if reading.words[at][:1].isupper())
+        return frozenset(word for word in (reading.words[at] for at in found.tolist()) if self._may_name(word))
 
 
 def _inverted(numbers: Integers, size: int) -> tuple[Integers, Integers]:

@@ -147,6 +147,7 @@ def wording_of(inputs: Inputs) -> Wording | None:
         None if titles is None else Picked(titles, shown),
         segment_words if unspaced else None,
         _meaning_of(inputs),
+        None if len(languages) < 2 or inputs.prepared is None else inputs.prepared.language[shown],
     )
 
 
