@@ -1,4 +1,4 @@
-"""Names of clusters: what must never be in one.
+"""Names of clusters: what must never be in one, and how well they say it, judged by a model that had no part in naming.
 
 Counted are names with a form that occurs in no document of the cluster, a word of digits only, a phrase that is on no
 single line, a stem twice, a name that another cluster has, and words that are mainly in the header lines of its posts.
@@ -6,20 +6,27 @@ single line, a stem twice, a name that another cluster has, and words that are m
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import Stemmer
 
 from grampus import DocumentClusterer, read_corpus
+from grampus.datasets import world_factbook
 from grampus.documents import Effort
 from grampus.text import Cleaning
 from grampus.text.languages import segment_words
 from lab import Found, Table, Task, data, row
+from lab.environments import environment
+from lab.harness import ROOT
 from lab.manuals import descriptions, documentation, pages
 
 SETS = {"bbc": 5, "20ng": 20, "r52_raw_9052": 20, "ohsumed_single23": 23, "dev/stackoverflow": 20}
@@ -96,3 +103,114 @@ def count_faults(task: Task) -> Found:
     tables = [Table("Faults", ("collection", "documents", *FAULTS), rows)]
     tables += [Table("Names", ("collection", "size", "name"), shown)]
     return Found(f"{total} faults in {len(shown)} names", {"failed": total}, tables)
+
+
+# -- how well they say it
+
+CHOSEN, CONFIRMED, NEITHER = "chosen on", "confirmed on", "neither"
+JUDGED = {
+    "20ng": CHOSEN, "dev/arxiv24": CHOSEN, "bbc": CHOSEN, "dev/stackoverflow": CHOSEN, "dev/snips7": CHOSEN,
+    "bbcsport": CONFIRMED, "dev/agnews8000": CONFIRMED, "dev/searchsnippets": CONFIRMED, "dev/huffpost41": CONFIRMED,
+    "classic4": CONFIRMED, "ohsumed_single23": CONFIRMED, "demo": NEITHER, "dev/banking77": NEITHER,
+}  # fmt: skip
+SIDES = ("0.2", "BERTopic", "KeyBERTInspired", "now")
+OLD = "3119ffa5"  # version 0.2.0
+OTHERS = Path(__file__).with_name("others.py")
+JUDGE = ROOT / "requirements" / "names.txt"
+
+
+def ask(python: str, function: str, **given: Any) -> dict[str, Any]:
+    """Return what a function of others.py answers in another environment."""
+    with TemporaryDirectory() as folder:
+        told, answer = Path(folder, "given.json"), Path(folder, "answer.json")
+        told.write_text(json.dumps(given), encoding="utf-8")
+        words = [python, str(OTHERS), function, str(told), str(answer)]
+        done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"{function}, exit status {done.returncode}: {done.stderr.strip()[-300:]}")
+        return dict(json.loads(answer.read_text(encoding="utf-8")))
+
+
+def documents(name: str) -> tuple[list[str], list[str]]:
+    """Return the documents of a set and their classes."""
+    if name == "demo":
+        corpus = world_factbook()
+        return list(corpus.texts), list(map(str, corpus.labels or ()))
+    texts, classes = data.texts(name)
+    return list(texts), classes.tolist()
+
+
+def clustered(name: str) -> dict[str, Any]:
+    """Return clusters of the default at the true k, and their names: the title first; and the time of naming."""
+    texts, classes = documents(name)
+    model = DocumentClusterer(len(set(classes)), effort=Effort(stability=False)).fit(texts)
+    names = [[cluster.name, *cluster.words] for cluster in model.clusters_]
+    return {"labels": model.labels_.tolist(), "now": names}
+
+
+def judged(task: Task, name: str) -> dict[str, Any]:
+    """Return what the judge says about the names of every side on one set."""
+    texts, classes = documents(name)
+    called = json.loads(data.source("class_names.json").read_text(encoding="utf-8")).get(name, {})
+    found = task.step(f"clusters of {name}", partial(clustered, name))
+    given = {"texts": texts, "labels": found["labels"]}
+    old = task.step(f"0.2 on {name}", lambda: ask(environment("names-0.2", commit=OLD), "version_02", **given))
+    peers = task.step(f"BERTopic on {name}", lambda: ask(environment("judge", JUDGE), "bertopic", **given))
+    names = {**old, **peers, "now": found["now"]}
+    asked = {**given, "names": names, "classes": classes, "called": called}
+    said = task.step(f"judge of {name}", lambda: ask(environment("judge", JUDGE), "judge", **asked))
+    return {"names": names, **said}
+
+
+def halves(found: dict[str, Any], value: Callable[[dict[str, Any], str], Any], sides: list[str]) -> list[list[Any]]:
+    """Return the means of a figure over the sets of each half and over all."""
+    lines = []
+    for half, some in ((half, [name for name in found if JUDGED[name] == half]) for half in (CHOSEN, CONFIRMED)):
+        lines.append([f"mean, {half}", "", *(np.mean([value(found[name], side) for name in some]) for side in sides)])
+    return [*lines, ["mean", "", *(np.mean([value(one, side) for one in found.values()]) for side in sides)]]
+
+
+@row("quality", "names-sorted")
+def names_sorted(task: Task) -> Found:
+    names = [name for name in JUDGED if name != "dev/banking77"][: task.trials(12, 2)]
+    found = {name: judged(task, name) for name in names}
+    sides = [*SIDES, "now, title", "now, whole"]
+
+    def share(one: dict[str, Any], side: str) -> float:
+        return float(one[side]["sorted"] / one["centre"])
+
+    rows = [[name, JUDGED[name], *(share(one, side) for side in sides), one["centre"]] for name, one in found.items()]
+    means = halves(found, share, sides)
+    mean = dict(zip(sides, means[-1][2:], strict=True))
+    shown = [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in line] for line in (*rows, *means)]
+    measures = {"gain": mean["now"] - mean["0.2"], "over peers": mean["now"] - max(mean[side] for side in SIDES[1:3])}
+    title = "Documents that the first three words put into their cluster, as a share of those that its centre does"
+    table = Table(title, ("set", "half", *sides, "centre"), shown)
+    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, [table])
+
+
+@row("quality", "names-recognised")
+def names_recognised(task: Task) -> Found:
+    names = [name for name in JUDGED if name not in ("demo", "classic4")][: task.trials(11, 2)]
+    found = {name: judged(task, name) for name in names}
+    sides = [*SIDES[:3], "now, title", "now, whole"]
+
+    def right(one: dict[str, Any], side: str) -> float:
+        return float(one[side]["recognised"])
+
+    rows = [[name, JUDGED[name], *(right(one, side) for side in sides), one["clusters"]] for name, one in found.items()]
+    means = halves(found, right, sides)
+    mean = dict(zip(sides, means[-1][2:], strict=True))
+    shown = [[f"{cell:.3f}" if isinstance(cell, float) else cell for cell in line] for line in (*rows, *means)]
+    best = max(mean[side] for side in SIDES[1:3])
+    measures = {"gain": mean["now, title"] - mean["0.2"], "over peers": mean["now, title"] - best}
+    title = "Clusters with a majority class whose name is nearest to that of the class"
+    table = Table(title, ("set", "half", *sides, "clusters"), shown)
+    listed = [
+        (name, cluster, *(", ".join(one["names"][side][cluster]) for side in SIDES))
+        for name, one in found.items()
+        if name in ("20ng", "bbc", "bbcsport", "dev/huffpost41")
+        for cluster in range(len(one["names"]["now"]))
+    ]
+    tables = [table, Table("Names", ("set", "cluster", *SIDES), listed)]
+    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, tables)

@@ -11,7 +11,6 @@ import shutil
 import subprocess
 import sys
 import tomllib
-import venv
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -28,11 +27,11 @@ from grampus.kernels import parse_kernel
 from grampus.metrics import ari, nmi
 from grampus.text import TermVectorizer, Weighting
 from lab import Found, Task, Unavailable, data, row
-from lab.harness import ROOT, SCRATCH
+from lab.environments import environment
+from lab.harness import ROOT
 
 Arrays = Mapping[str, NDArray[Any]]
 SIDES = Path(__file__).parent / "sides"
-PEERS = SCRATCH / "peers"
 REQUIREMENTS = ROOT / "requirements" / "bench.txt"
 THREADS = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "2"}
 
@@ -63,15 +62,7 @@ def interpreter(side: Side) -> str:
         return found
     if not side.peers:
         return sys.executable
-    python, stamp = PEERS / "bin" / "python", PEERS / "requirements.txt"
-    if not stamp.exists() or stamp.read_text() != REQUIREMENTS.read_text():
-        venv.create(PEERS, with_pip=True, clear=True)
-        install = [str(python), "-m", "pip", "install", "--quiet", "-r", str(REQUIREMENTS)]
-        done = subprocess.run(install, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise Unavailable(f"the environment of the peers could not be built: {done.stderr.strip()[-200:]}")
-        shutil.copy(REQUIREMENTS, stamp)
-    return str(python)
+    return environment("peers", REQUIREMENTS)
 
 
 def run(side: Side, inputs: Arrays) -> tuple[float, dict[str, Any], dict[str, str]]:
