@@ -1,7 +1,9 @@
 """Names of clusters: what must never be in one, and how well they say it, judged by a model that had no part in naming.
 
 Counted are names with a form that occurs in no document of the cluster, a word of digits only, a phrase that is on no
-single line, a stem twice, a name that another cluster has, and words that are mainly in the header lines of its posts.
+single line, a stem twice, a name that another cluster has, words that are mainly in the header lines of its posts, two
+words apart in it that stand next to each other in most documents with both, a person that less than 30 % of the
+documents mention; and twins: two clusters whose titles share a stem, or whose names share two of their first three.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
+from itertools import combinations, pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -21,6 +24,7 @@ import Stemmer
 
 from grampus import DocumentClusterer, read_corpus
 from grampus.datasets import world_factbook
+from grampus.describe.persons import BEFORE
 from grampus.documents import Effort
 from grampus.text import Cleaning
 from grampus.text.languages import segment_words
@@ -30,7 +34,11 @@ from lab.harness import ROOT
 from lab.manuals import descriptions, documentation, pages
 
 SETS = {"bbc": 5, "20ng": 20, "r52_raw_9052": 20, "ohsumed_single23": 23, "dev/stackoverflow": 20}
-FAULTS = ("no such form", "digits", "across lines", "stem twice", "equal names", "header words")
+FAULTS = (
+    "no such form", "digits", "across lines", "stem twice", "header words", "torn phrases", "persons",
+    "equal names", "twins",
+)  # fmt: skip
+MENTIONED = 0.3  # share of a cluster's documents that must name a person who is in its name
 WORD = re.compile(r"\w+")
 SUBJECT = re.compile(r"(?im)^subject:.*$")  # a header that says what the text is about
 HEAD = re.compile(r"(?:[A-Za-z][A-Za-z0-9-]*:.*\n(?:[ \t]+\S.*\n)*){2,}")
@@ -45,6 +53,8 @@ PILES: dict[str, tuple[Callable[[], list[str]], int, str | None]] = {
     "Russian manuals": (lambda: [page.text for page in pages("ru")], 12, "russian"),
     "Japanese manuals": (lambda: [page.text for page in pages("ja")], 12, None),
     "Chinese manuals": (lambda: [page.text for page in pages("zh")], 12, None),
+    "Spanish manuals": (lambda: [page.text for page in pages("es")], 12, "spanish"),
+    "Polish manuals": (lambda: [page.text for page in pages("pl")], 12, None),
 }
 
 
@@ -54,26 +64,57 @@ def words_of(text: str, segmented: bool) -> list[str]:
     return [part for word in found for part in segment_words(word)] if segmented else found
 
 
-def faults(name: str, members: list[str], language: str | None) -> set[str]:
+def faults(name: list[str], members: list[str], language: str | None) -> set[str]:
     """Return what is wrong with a name; texts are as they are written, but for the requests of manual pages."""
-    stem = Stemmer.Stemmer(language).stemWord if language else str
-    words = words_of(name, language is None)
-    lowered, found = {word.lower() for word in words}, set[str]()
-    held = {word for text in members for word in words_of(text, language is None)}
+    words = [word.lower() for part in name for word in words_of(part, language is None)]
+    tokens = [[word.lower() for word in words_of(text, language is None)] for text in members]
     total, heads = Counter[str](), Counter[str]()
-    for text in members:
+    for text, read in zip(members, tokens, strict=True):
         head = HEAD.match(text)
-        total.update(word for word in WORD.findall(text.lower()) if word in lowered)
-        heads.update(word for word in WORD.findall(SUBJECT.sub("", head[0]).lower() if head else "") if word in lowered)
-    missing = {part for part in name.split(", ") if " " in part}
-    for line in (" ".join(line.split()) for text in members for line in text.splitlines()) if missing else ():
+        total.update(word for word in read if word in words)
+        heads.update(word for word in WORD.findall(SUBJECT.sub("", head[0]).lower() if head else "") if word in words)
+    missing = {part.lower() for part in name if " " in part}
+    for line in (" ".join(line.lower().split()) for text in members for line in text.splitlines()) if missing else ():
         missing -= {part for part in missing if part in line}
     signs = (
-        not held.issuperset(words), any(word.isdigit() for word in name.replace(",", " ").split()), bool(missing),
-        len({stem(word.lower()) for word in words}) < len(words), False,
-        any(2 * heads[word] > max(total[word], 1) for word in lowered),
+        not {word for read in tokens for word in read}.issuperset(words), any(word.isdigit() for word in words),
+        bool(missing), len(set(stems(words, language))) < len(words),
+        any(2 * heads[word] > max(total[word], 1) for word in words),
+        any(torn(a, b, tokens) for x, y in combinations(name, 2) for a in lowered(x) for b in lowered(y)),
+        any(is_person(part) and sum(part in text for text in members) < MENTIONED * len(members) for part in name),
     )  # fmt: skip
-    return found | {fault for fault, wrong in zip(FAULTS, signs, strict=True) if wrong}
+    return {fault for fault, wrong in zip(FAULTS, signs, strict=False) if wrong}
+
+
+def lowered(part: str) -> list[str]:
+    """Return the words of a part of a name in lower case."""
+    return WORD.findall(part.lower())
+
+
+def stems(words: list[str], language: str | None) -> list[str]:
+    """Return the stems of words."""
+    return Stemmer.Stemmer(language).stemWords(words) if language else words
+
+
+def torn(one: str, other: str, tokens: list[list[str]]) -> bool:
+    """Return whether two words stand next to each other in more than half of the documents with both."""
+    both = [read for read in tokens if one in read and other in read]
+    near = sum(any({a, b} == {one, other} for a, b in pairwise(read)) for read in both)
+    return one != other and 2 * near > len(both)
+
+
+def is_person(part: str) -> bool:
+    """Return whether a part of a name is a capitalised full name that begins with a given name."""
+    words = part.split(" ")
+    return len(words) > 1 and all(word[:1].isupper() for word in words) and words[0].lower() in BEFORE
+
+
+def twins(names: list[list[str]], language: str | None) -> int:
+    """Return how many pairs of clusters have titles that share a stem, or share two of their first three parts."""
+    titles = [set(stems(lowered(name[0]), language)) for name in names]
+    parts = [{" ".join(stems(lowered(part), language)) for part in name[:3]} for name in names]
+    pairs = combinations(range(len(names)), 2)
+    return sum(bool(titles[a] & titles[b]) or len(parts[a] & parts[b]) > 1 for a, b in pairs)
 
 
 def named(pile: str, most: int) -> dict[str, Any]:
@@ -81,15 +122,16 @@ def named(pile: str, most: int) -> dict[str, Any]:
     load, k, language = PILES[pile]
     texts = load()
     texts = texts[:: max(-(-len(texts) // most), 1)]
-    model = DocumentClusterer(k, embed=None, effort=Effort(stability=False, n_init=4)).fit(texts)
+    model = DocumentClusterer(k, effort=Effort(stability=False, n_init=4)).fit(texts)
     plain = Cleaning(lines=False, headers=False, signatures=False, addresses=False, attachments=False).learn([])
     read = [plain(text) if ".TH" in text or ".Dt" in text else text for text in texts]
-    names = [cluster.name for cluster in model.clusters_]
+    names = [[cluster.name, *cluster.words] for cluster in model.clusters_]
     counted: Counter[str] = Counter()
     for cluster, name in enumerate(names):
         counted.update(faults(name, [read[i] for i in np.flatnonzero(model.labels_ == cluster)], language))
-    counted["equal names"] = len(names) - len({name.casefold() for name in names})
-    sizes = [[cluster.size, cluster.name] for cluster in model.clusters_]
+    counted["equal names"] = len(names) - len({name[0].casefold() for name in names})
+    counted["twins"] = twins(names, language)
+    sizes = [[cluster.size, ", ".join(name)] for cluster, name in zip(model.clusters_, names, strict=True)]
     return {"documents": len(texts), "faults": [counted[fault] for fault in FAULTS], "names": sizes}
 
 
