@@ -8,6 +8,7 @@ documents mention; and twins: two clusters whose titles share a stem, or whose n
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import subprocess
@@ -157,12 +158,12 @@ JUDGED = {
 }  # fmt: skip
 SIDES = ("0.2", "BERTopic", "KeyBERTInspired", "now")
 OLD = "3119ffa5"  # version 0.2.0
-OTHERS = Path(__file__).with_name("others.py")
+OTHERS = ROOT / "lab" / "speed" / "sides" / "names.py"
 JUDGE = ROOT / "requirements" / "names.txt"
 
 
 def ask(python: str, function: str, **given: Any) -> dict[str, Any]:
-    """Return what a function of others.py answers in another environment."""
+    """Return what a function of the side answers in another environment."""
     with TemporaryDirectory() as folder:
         told, answer = Path(folder, "given.json"), Path(folder, "answer.json")
         told.write_text(json.dumps(given), encoding="utf-8")
@@ -248,11 +249,57 @@ def names_recognised(task: Task) -> Found:
     measures = {"gain": mean["now, title"] - mean["0.2"], "over peers": mean["now, title"] - best}
     title = "Clusters with a majority class whose name is nearest to that of the class"
     table = Table(title, ("set", "half", *sides, "clusters"), shown)
-    listed = [
-        (name, cluster, *(", ".join(one["names"][side][cluster]) for side in SIDES))
-        for name, one in found.items()
-        if name in ("20ng", "bbc", "bbcsport", "dev/huffpost41")
-        for cluster in range(len(one["names"]["now"]))
+    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, [table])
+
+
+# -- read aloud
+
+
+def manuals() -> list[str]:
+    """Return pages of manuals in seven languages, in one pile."""
+    return [page.text for language in ("de", "es", "fr", "ja", "pl", "ru", "zh") for page in pages(language)[:90]]
+
+
+def programs() -> list[str]:
+    """Return the source files of some packages of Python's library."""
+    top = Path(json.__file__).parents[1]
+    files = sorted(file for name in PACKAGES for file in (top / name).rglob("*.py"))
+    return [text for file in files if (text := file.read_text(encoding="utf-8", errors="replace").strip())]
+
+
+def changelogs() -> list[str]:
+    """Return the beginnings of the changelogs of the packages of this machine."""
+    files = sorted(Path("/usr/share/doc").glob("*/changelog.gz"))[:500]
+    return [gzip.decompress(file.read_bytes())[:CHANGES].decode("utf-8", "replace") for file in files]
+
+
+PACKAGES = ("asyncio", "concurrent", "ctypes", "distutils", "email", "encodings", "html", "http", "importlib", "json",
+            "logging", "multiprocessing", "sqlite3", "tkinter", "unittest", "xml")  # fmt: skip
+CHANGES = 20_000  # bytes of a changelog
+ALOUD: dict[str, Callable[[], list[str]]] = {
+    **{name: (lambda name=name: documents(name)[0]) for name in ("demo", "20ng", "bbc", "bbcsport", "dev/huffpost41")},  # type: ignore[misc]
+    "manuals in seven languages": manuals,
+    "Python's library": programs,
+    "changelogs": changelogs,
+    "Debian descriptions": lambda: list(descriptions()[:5_000]),
+    "HTML pages": lambda: [read_corpus(file).texts[0] for file in documentation()],
+}
+
+
+def read_aloud(pile: str) -> list[list[Any]]:
+    """Return names of 0.2 and of now for the same clusters: at the true k where classes are known, else as shown."""
+    texts = ALOUD[pile]()
+    k = len(set(documents(pile)[1])) if pile in JUDGED else "auto"
+    model = DocumentClusterer(k, effort=Effort(stability=False)).fit(texts)
+    old = ask(environment("names-0.2", commit=OLD), "version_02", texts=texts, labels=model.labels_.tolist())["0.2"]
+    return [
+        [pile, cluster.size, ", ".join(before), f"**{cluster.name}** {', '.join(cluster.words)}"]
+        for cluster, before in zip(model.clusters_, old, strict=True)
     ]
-    tables = [table, Table("Names", ("set", "cluster", *SIDES), listed)]
-    return Found(", ".join(f"{side} {mean[side]:.3f}" for side in sides), measures, tables)
+
+
+@row("quality", "names-read")
+def names_read(task: Task) -> Found:
+    piles = list(ALOUD)[: task.trials(len(ALOUD), 1)]
+    lines = [line for pile in piles for line in task.step(f"names of {pile}", partial(read_aloud, pile))]
+    return Found(f"{len(lines)} names to read", {}, [Table("Names", ("pile", "documents", "0.2", "now"), lines)])

@@ -1,4 +1,4 @@
-"""Names of others, and their judge, in environments of their own: ``python others.py FUNCTION GIVEN ANSWER``.
+"""Names of others, and their judge, in environments of their own: ``python names.py FUNCTION GIVEN ANSWER``.
 
 Files are JSON: texts, the cluster of each, and names, a list of words or phrases for each cluster.
 """
