@@ -218,6 +218,7 @@ LEFT_OUT = {
     "--dask": "in a few rows of its own: workers take seconds to start",
     "--keep": "in what follows",
     "--within": "in what follows",
+    "--name-url": "needs a server: tests/unit/test_language_model.py has one",
     "--out": "in every row",
     "--settings": "the words of the table that begin with a bracket",
 }

@@ -109,7 +109,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     >>> bool(model.labels_[0] == model.labels_[1] != model.labels_[3])
     True
     >>> sorted(cluster.name for cluster in model.clusters_)
-    ['Birds', 'Whale, song']
+    ['Birds', 'Whale']
     >>> model.predict(["a bird"]) == model.labels_[3]
     array([ True])
     """

@@ -141,7 +141,7 @@ def with_names_of(run: Run, path: str | PathLike[str]) -> Run:
     ...     file = Path(folder, "names.json")
     ...     _ = file.write_text('{"Sea": ["1", "2"]}')
     ...     sorted(cluster.name for cluster in with_names_of(run, file).evidence.clusters)
-    ['Birds, nests', 'Sea']
+    ['Birds', 'Sea']
     """
     given = read_names(path)
     number = {one: at for at, one in enumerate(run.documents.ids)}
