@@ -11,6 +11,8 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import GenericAlias
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,6 +20,7 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.errors import RunError
 from grampus.persist import Run, folder
+from grampus.persist.schema import read_as
 from grampus.report import report_html
 from grampus.text import Texts
 from tests.runs import PARTS, small_run
@@ -45,6 +48,14 @@ def test_a_run_comes_back_as_it_was(tmp_path):
     assert same(run, again)
     assert isinstance(again.documents.texts, Texts)
     assert again.evidence.clusters[0].terms[0].text == "bird"
+
+
+def test_arrays_are_known_where_their_annotation_is_an_alias():
+    alias = type("NDArray", (), {"__value__": np.ndarray[Any, Any]})  # as NumPy has it from 2.5 on
+    row = np.arange(3)
+    assert read_as(GenericAlias(alias, (np.int32,)), row, "row") is row
+    with pytest.raises(RunError, match="row must be an array"):
+        read_as(GenericAlias(alias, (np.int32,)), [1], "row")
 
 
 def test_optional_parts_may_be_missing(tmp_path):

@@ -75,7 +75,7 @@ LIMITS: dict[type, dict[str, Limits]] = {
 
 def read_as(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one return for each kind of type)
     """Return a plain value as the type of an annotation; refuse what is not of that type."""
-    origin, inner = get_origin(kind), get_args(kind)
+    origin, inner = _origin(kind), get_args(kind)
     if origin is UnionType:
         return None if value is None else read_as(next(part for part in inner if part is not NoneType), value, where)
     if kind is Term:
@@ -98,6 +98,11 @@ def read_as(kind: Any, value: Any, where: str) -> Any:  # noqa: PLR0911  (one re
     fits = type(value) is kind or (kind is float and type(value) is int)
     _require(fits and not (type(value) is int and abs(value) > 2**53), where, _NAMES[kind], value)
     return kind(value)
+
+
+def _origin(kind: Any) -> Any:
+    """Return the type that an annotation has parts of; NumPy's NDArray is an alias of one from 2.5 on."""
+    return get_origin(getattr(get_origin(kind), "__value__", kind))
 
 
 def _read_record(kind: Any, value: Any, where: str) -> Any:

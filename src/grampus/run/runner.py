@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -100,7 +101,9 @@ class Processes(Runner):
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-        with _broadcast(shared) as sent:
+        with _broadcast(shared) as sent, warnings.catch_warnings():
+            # An encoder or a card's context is no leak.
+            warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
             here = settings()._replace(threads=1, workers=1)
             parallel = Parallel(
                 n_jobs=self.workers, backend="loky", return_as="generator", batch_size=1, max_nbytes=None,
