@@ -129,6 +129,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "5": ("-k", "5"),
         "coarse": ("--level", "coarse"),
         "fine": ("--level", "fine", "[effort] ks = '2-8'"),
+        "sizes": ("--levels", "2,4,7", "--level", "fine"),
         "halves": ("[effort] scheme = 'auto'", "[effort] ks = '2,4'", "[effort] null = true"),
     },
     "method": {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-LEVELS = ("coarse", "middle", "fine")
+LEVELS = ("coarsest", "coarse", "middle", "fine", "finest")
 METHODS = ("consensus", "kernel-kmeans", "pddp", "bisecting", "spectral", "kernel-pca")
 Embed = Literal["excerpts", "full", "none"]  # of texts, in a page
 EMBEDS: tuple[Embed, ...] = ("excerpts", "full", "none")

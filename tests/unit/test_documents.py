@@ -126,17 +126,18 @@ def test_shuffled_rows_repeated_runs_and_threads_change_nothing(corpus, six):
         assert [c.name for c in shuffled.clusters_] == [c.name for c in six.clusters_]
 
 
-def test_copies_stay_together_and_documents_without_words_are_placed():
+def test_copies_stay_together_and_documents_without_words_are_in_no_cluster():
     texts = [*TEXTS, *TEXTS[:3], "for the", "the of and", TEXTS[0]]
     model = two(embed=None).fit(texts)
     assert model.labels_[10:13].tolist() == model.labels_[:3].tolist()
     assert model.labels_[15] == model.labels_[0]
-    assert set(model.labels_) == {0, 1}
+    assert set(model.labels_) == {-1, 0, 1}
     assert model.oddness_[13] == model.oddness_[14] == 1.0
-    assert "2 documents have no usable word. Their group means nothing." in model.run_.evidence.warnings
+    assert "2 documents have no usable word: in no cluster (label −1)." in model.run_.evidence.warnings
     assert [0, 15] in model.duplicates_.tolist()
     assert not {13, 14} & set(model.duplicates_.ravel().tolist())
-    assert sum(cluster.size for cluster in model.clusters_) == len(texts)
+    assert sum(cluster.size for cluster in model.clusters_) == len(texts) - 2
+    assert model.predict(["the of", TEXTS[0]]).tolist() == [-1, model.labels_[0]]
 
 
 @pytest.mark.parametrize("options", [{}, {"polish": False}, {"kernel": "cosine"}, {"kernel": "gaussian(1)"}])
@@ -197,7 +198,7 @@ def test_scikit_learn_conventions():
     [
         ({"n_clusters": 3}, ["whale", "bird"], r"between 1 and 2 \(the number of documents\)"),
         ({"n_clusters": 4}, ["a whale", "a whale", "bird"], r"between 1 and 2 \(the documents that differ"),
-        ({"n_clusters": "many"}, TEXTS, "whole number or 'auto'"),
+        ({"n_clusters": "many"}, TEXTS, "a list of them or 'auto'"),
         ({"n_clusters": 0}, TEXTS, "between 1"),
         ({"kernel": "cosin"}, TEXTS, "did you mean"),
         ({"polish": 1}, TEXTS, "True or False"),
@@ -269,7 +270,7 @@ def test_rows_of_zeros_have_no_say_where_directions_are_compared(kernel, tmp_pat
 
 def test_texts_without_terms_have_no_say_under_any_kernel():
     model = two(kernel="gaussian(1)").fit([*TEXTS, "", "the of and"])
-    assert "1 document has no usable word. Its group means nothing." in model.run_.evidence.warnings
+    assert "1 document has no usable word: in no cluster (label −1)." in model.run_.evidence.warnings
     assert model.assign(["", TEXTS[0]]).known.tolist() == [False, True]
 
 

@@ -68,8 +68,10 @@ def test_a_blank_text_of_a_list_is_a_row_without_a_text(kind):
 
 def test_other_documents_without_a_known_term_are_still_reported():
     model = two(embed=None).fit(frame(Body=[*TEXTS[:7], "of the"]), text="Body")
-    assert (model.labels_ < 0).sum() == 2
-    assert any(note.startswith("1 document has no usable word. Its group") for note in model.run_.evidence.warnings)
+    assert (model.labels_ < 0).sum() == 3
+    assert any(
+        note == "1 document has no usable word: in no cluster (label −1)." for note in model.run_.evidence.warnings
+    )
 
 
 def test_the_text_is_guessed_aloud_and_remembered(tmp_path):

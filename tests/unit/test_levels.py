@@ -15,7 +15,7 @@ from grampus import DocumentClusterer, choose_levels
 from grampus.cli import grampus as command
 from grampus.cluster import nested_tree
 from grampus.describe import typicality as fit_of
-from grampus.documents import Effort
+from grampus.documents import Effort, update_run
 from grampus.documents.find.levels import check_groups
 from grampus.documents.given.inputs import collect
 from grampus.errors import InputError
@@ -161,7 +161,7 @@ def test_any_level_can_be_the_answer_and_all_nest(level):
     place = np.arange(480)[:, None]
     x = far + np.where(place // 3 % 2, 9.0, -9.0) * np.eye(8)[0] + (place // 6 % 3 - 1) * 2.6 * np.eye(8)[1]
     x += 0.1 * rng.normal(size=x.shape)
-    model = DocumentClusterer(kernel="linear", effort=Effort(level=level, stability=False)).fit(x)
+    model = DocumentClusterer(kernel="linear", level=level, effort=Effort(stability=False)).fit(x)
     run = model.run_
     assert level in run.levels
     assert (run.level_labels(level) == model.labels_).all()
@@ -172,10 +172,60 @@ def test_any_level_can_be_the_answer_and_all_nest(level):
 
 
 def test_a_level_that_does_not_exist_is_said():
-    model = DocumentClusterer(effort=Effort(level="fine")).fit(texts(np.random.default_rng(3), 0, 120)[0])
+    model = DocumentClusterer(level="fine").fit(texts(np.random.default_rng(3), 0, 120)[0])
     assert "There is no fine level; the middle one is shown." in model.run_.evidence.warnings
-    with pytest.raises(InputError, match="level must be one of 'coarse', 'middle', 'fine'; got 'finest'"):
-        Effort(level="finest")
+    with pytest.raises(InputError, match="'coarse', 'middle', 'fine', 'finest'; got 'f'"):
+        DocumentClusterer(level="f").fit(["a whale"])
+    with pytest.raises(InputError, match="level must be one of 'middle', 'fine'; got 'coarse'"):
+        DocumentClusterer([2, 4], level="coarse").fit(["a whale"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "names"),
+    [
+        ((3, 9), ("middle", "fine")),
+        ([2, 6, 18], ("coarse", "middle", "fine")),
+        (np.array([2, 5, 20, 60]), ("coarse", "middle", "fine", "finest")),
+        (range(3, 16, 3), ("coarsest", "coarse", "middle", "fine", "finest")),
+    ],
+)
+@pytest.mark.parametrize("level", ["middle", "fine"])
+def test_levels_have_the_sizes_that_are_asked_for_and_nest(sizes, names, level, tmp_path):
+    some, _ = texts(np.random.default_rng(1), 6, 200)
+    model = DocumentClusterer(sizes, level=level, embed=None, effort=Effort(stability=False)).fit(some)
+    run = model.run_
+    assert (run.levels, run.level) == (names, level)
+    assert [len(run.level_names(name)) for name in names] == list(sizes)
+    assert (run.level_labels(level) == model.labels_).all()
+    model.save(tmp_path / "run")
+    again = DocumentClusterer.load(tmp_path / "run")
+    assert (again.n_clusters, again.level) == (list(sizes), level)
+    later = update_run(again.run_, [f"{some[0]} {some[1]}"])
+    for made in (run, later):
+        assert (made.levels, made.level) == (names, level)
+        for upper, lower in pairwise(names):
+            above, below = made.level_labels(upper), made.level_labels(lower)
+            assert all(len(set(above[below == c].tolist())) == 1 for c in range(below.max() + 1))
+            assert all(branch in _inside(made, upper) for branch in _inside(made, lower))
+
+
+def _inside(run, name):
+    """Return the branches of a level, and all inside them."""
+    found = {index for level in run.evidence.levels if level.name == name for index in level.branches}
+    for branch in run.evidence.tree:
+        found |= {branch.index} if branch.parent in found else set()
+    return found
+
+
+@pytest.mark.parametrize(
+    ("sizes", "named"),
+    [([5], "two to five rising numbers"), ([9, 3], "rising"), ([1, 4], "at least 2"), (range(2, 9), "two to five"),
+     ([3, 900], "between 1 and 60"), ("many", "a list of them or 'auto'")],
+)  # fmt: skip
+def test_sizes_that_are_no_levels_are_refused(sizes, named):
+    some, _ = texts(np.random.default_rng(1), 3, 60)
+    with pytest.raises(InputError, match=named):
+        DocumentClusterer(sizes).fit(some)
 
 
 def test_neither_order_nor_threads_change_the_levels():

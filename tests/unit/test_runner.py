@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer, config
-from grampus.documents import Effort, Guide, update_run
+from grampus.documents import Guide, update_run
 from grampus.documents.given import large
 from grampus.errors import CorpusError, InputError, PartsError, RunError
 from grampus.run import Processes, Scratch, ThisThread, runner_for, using
@@ -145,7 +145,8 @@ def test_scratch_changes_nothing_and_is_removed(documents, whole, tmp_path, k):
         ({"embed": lambda some: np.array([[len(text), text.count("a"), text.count("e")] for text in some])}, {}),
         ({"outliers": 0.05}, {}),
         ({"outliers": "auto", "n_clusters": 3}, {}),
-        ({"effort": Effort(level="fine")}, {}),
+        ({"level": "fine"}, {}),
+        ({"n_clusters": [2, 5, 12], "level": "fine"}, {}),
         ({"method": "pddp", "n_clusters": 3}, {}),
         ({"method": "spectral", "n_clusters": 3}, {}),
         ({"terms": TermVectorizer("tfc", ngram_range=(1, 2), min_df=2)}, {}),
@@ -236,6 +237,21 @@ def test_outliers_of_a_large_collection_are_in_no_cluster(documents, monkeypatch
     model = DocumentClusterer(3, outliers=0.2).fit([*documents, *odd])
     assert (model.labels_[180:] == -1).mean() > 0.8
     assert (model.labels_[:180] >= 0).mean() > 0.95
+
+
+def test_levels_of_a_large_collection_nest(documents, monkeypatch, tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    _hold(monkeypatch, 100)
+    with Spool() as spool:
+        spool.read(cut_corpus(Corpus(documents), [slice(0, 60), slice(60, 180)]))
+        model = DocumentClusterer([3, 6, 12, 24]).fit(spool)
+        large.write_tables(spool, tmp_path / "all", model.run_)
+    table = parquet.read_table(tmp_path / "all").to_pydict()
+    upper = table["coarse"]
+    for name in ("cluster", "fine", "finest"):
+        assert len(set(zip(upper, table[name], strict=True))) == len(set(table[name])), name
+        upper = table[name]
+    assert model.labels_.tolist() == table["cluster"]
 
 
 def test_a_guide_of_documents_is_refused_for_a_sample(documents, monkeypatch):

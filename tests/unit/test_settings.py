@@ -116,7 +116,7 @@ def test_values_become_what_the_library_takes(write):
 
 
 WRONG = {
-    "[effort]\nscheem = 'auto'": "[effort] has no key 'scheem'; did you mean 'scheme'? Its keys: ks, level, scheme,",
+    "[effort]\nscheem = 'auto'": "[effort] has no key 'scheem'; did you mean 'scheme'? Its keys: ks, scheme,",
     "[efort]\nks = [2]": "there is no table [efort]; did you mean 'effort'? The tables: reading, terms, effort,",
     "ks = [2]": "ks must be in the table [effort].", "effort = 3": "[effort] must be a table of keys; got 3.",
     "[reading]\nencoding = 3": "[reading] encoding must be a text; got 3.",
@@ -136,7 +136,6 @@ WRONG = {
     "[effort]\nks = '9-2'": "[effort] ks: '9-2' must be numbers such as 2-10 or 2,4,8.",
     "[effort]\nks = [0]": "[effort] Each value of ks must be at least 1; got 0.",
     "[effort]\nn_init = 0": "[effort] n_init must",
-    "[effort]\nlevel = 'finest'": "[effort] level must be one of 'coarse', 'middle', 'fine'",
     "[methods.consensus]\nranks = []": "[methods.consensus] ranks must",
     "[methods.consensus]\nranks = [1.5]": "[methods.consensus] ranks must be a list (a whole number each); got [1.5].",
     "[methods.kernel-kmeans]\ninit = 'best'": "[methods.kernel-kmeans] init must be one of 'auto',",
@@ -173,7 +172,7 @@ def test_only_a_regular_file_of_bounded_size_is_read(tmp_path, write, capsys):
 
 def test_settings_reach_the_run_and_its_line_repeats_it(source, write, tmp_path, capsys):
     place = write(
-        "[terms]\nmin_df = 1\nngram_range = [1, 2]\nstop_words = ['whale']\n[effort]\nlevel = 'coarse'\nn_init = 2\n"
+        "[terms]\nmin_df = 1\nngram_range = [1, 2]\nstop_words = ['whale']\n[effort]\nn_init = 2\n"
         "stability = false\n[methods.consensus]\nranks = [4, 8]\n[methods.pddp]\ncut = 'full'\n"
     )
     words = ("cluster", source, "-k", 3, "--settings", place, "-q", "--out")

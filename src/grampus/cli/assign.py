@@ -73,8 +73,8 @@ def assign(options: Options) -> None:
             out.print(f"… and {len(rows) - SHOWN} more; --results FILE writes all of them.")
         unknown = int((~found.known).sum())
         if unknown:
-            verb, whose = ("has", "Its") if unknown == 1 else ("have", "Their")
-            notes(out, [f"{unknown} {verb} no word that the run knows. {whose} cluster means nothing."])
+            verb = "has" if unknown == 1 else "have"
+            notes(out, [f"{unknown} {verb} no word that the run knows: in no cluster."])
         unlike = int((found.unlike & found.known).sum())
         if unlike:
             way = "left in no cluster" if options.outliers else "assigned to the nearest; --outliers leaves them out"

@@ -19,7 +19,7 @@ from .report import TextOptions
 from .results import document_rows
 from .settings import Configured, merged
 from .show import console, print_json, progress_bars, say, show_run, table
-from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, Count, ShareType
+from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, Count, Numbers, ShareType
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,7 +37,8 @@ class MethodOptions(Configured):
     """What finds the clusters, and how much work it may be."""
 
     heading: ClassVar[str] = "Clustering"
-    level: str | None = choice("Where k is chosen, the level to answer with: ", LEVELS, default=None, shown="middle")
+    level: str | None = choice("The level to answer with: ", LEVELS, default=None, shown="middle")
+    levels: tuple[int, ...] | None = option("Levels of these sizes, such as 5,20,80. [chosen]", type=Numbers())
     method: str = choice("What finds the clusters: ", METHODS, default=METHODS[0])
     outliers: float | str = option(
         "Set aside documents unlike any group: auto, off, or at most a share. [off]", type=ShareType(), default="off"
@@ -49,13 +50,19 @@ class MethodOptions(Configured):
         """The method, with its settings."""
         return self.settings.methods.get(self.method, self.method)
 
+    def check(self) -> None:
+        """Fail early: sizes of levels must rise."""
+        from ..documents.find.levels import check_level
+
+        check_level(self.level or "middle", self.levels or "auto")
+
     @property
     def effort(self) -> Effort:
         """The effort, as the settings say, then as the command line does."""
         from ..documents import Effort
 
         stability = False if self.no_stability else None
-        return Effort(**merged(self.settings.effort, level=self.level, stability=stability))
+        return Effort(**merged(self.settings.effort, stability=stability))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -175,7 +182,7 @@ class Options:
     def check(self) -> None:
         """Fail early: validate outputs before the expensive work."""
         if self.clusters != "auto":
-            refuse(("level",), "with -k")
+            refuse(("level", "levels"), "with -k")
         if not self.page and self.texts.texts == "full":
             raise click.UsageError("--texts full needs --report: only a page holds whole texts.")
         if self.within is not None:
@@ -183,6 +190,7 @@ class Options:
             refuse((*names, "dry_run", "keep", "embeddings"), "with --within")
             if self.texts.texts == "none":
                 raise click.UsageError("--texts none cannot be combined with --within.")
+        self.choice.check()
         self.documents.check(self.source)
         self.terms.check()
         self.others.check(self.terms.kernel)
@@ -274,12 +282,13 @@ def _model(options: Options, count: int) -> DocumentClusterer:
     from ..documents import DocumentClusterer
 
     return DocumentClusterer(
-        options.clusters,
+        options.choice.levels or options.clusters,
         kernel=options.terms.kernel,
         method=options.choice.chosen,
         terms=options.terms.vectorizer(count),
         embed=options.others.source,
         outliers=options.choice.outliers,
+        level=options.choice.level or "middle",
         effort=options.choice.effort,
         random_state=options.machine.seed,
     )

@@ -82,7 +82,8 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
         if getattr(run.documents, part) is not None
     }
     seen = run.evidence
-    levels = {name: (run.level_labels(name), run.level_names(name)) for name in run.levels if name != "middle"}
+    others = [name for name in run.levels if name != (run.level or "middle")]
+    levels = {name: (run.level_labels(name), run.level_names(name)) for name in others}
     others = [f"{what}_{name}" for name in levels for what in ("cluster", "name")]
     header = ["id", "cluster", "name", "words", "margin", "second", "oddness", "stability", *others, *columns]
 

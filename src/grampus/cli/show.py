@@ -213,13 +213,14 @@ def _further(cluster: Cluster) -> str:
 
 def _show_levels(run: Run, out: Console) -> None:
     """Say how many clusters the other levels have, and how to see them."""
-    sizes = {level.name: len(level.branches) for level in run.evidence.levels}
-    others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
-    if others and run.n_clusters == sizes.get("middle"):
-        choice = run.evidence.choice
+    from ..select.levels import other_levels
+
+    others = other_levels({level.name: len(level.branches) for level in run.evidence.levels}, run.level)
+    if others:
+        choice, place = run.evidence.choice, run.levels.index(run.level)
+        near = (*run.levels[place + 1 :], *run.levels[:place][::-1])[0]
         found = choice is not None and not choice.given
-        how = "" if not found else "; --level fine" if "fine" in sizes else "; --level coarse"
-        out.print(f"{', '.join(others)}{how}")
+        out.print(f"{others}; --level {near}" if found else others)
 
 
 @contextmanager

@@ -17,8 +17,9 @@ from ..gram import Gram
 from ..kernels import Kernel
 from ..persist import Branch, Choice, Layout, Run
 from ..select import Stability
+from ..select.nested import SMALLEST
 from ..text import Corpus
-from .find.levels import Partitions
+from .find.levels import Partitions, sizes_of_levels
 from .find.method import Found, Method
 from .find.predict import Predictor
 from .given.effort import Effort
@@ -58,10 +59,19 @@ class Request:
     progress: Progress = field(default=lambda *_: None)
 
     @property
+    def sizes(self) -> dict[str, int] | None:
+        """The number of clusters of every level that was asked for; None where they are to be found."""
+        return sizes_of_levels(self.parameters["n_clusters"])
+
+    @property
+    def smallest(self) -> int:
+        """How many documents a part of a cluster has on average at least; sizes that were asked for are kept to."""
+        return SMALLEST if len(self.sizes or ()) < 2 else 1
+
+    @property
     def k(self) -> int | None:
-        """The number of clusters that was given; None where it is to be found."""
-        k = self.parameters["n_clusters"]
-        return None if k == "auto" else k
+        """The number of clusters of the middle level that was asked for; None where it is to be found."""
+        return None if self.sizes is None else self.sizes["middle"]
 
 
 @dataclass(frozen=True)
@@ -185,6 +195,11 @@ class Answer:
     def n_clusters(self) -> int:
         """The number of clusters."""
         return int(self.labels.max(initial=-1)) + 1
+
+    @property
+    def missing(self) -> NDArray[np.bool_] | None:
+        """Which of the documents had no text when they were given; None where that is not known."""
+        return self.rows.missing if self.sample is None else None
 
     @property
     def counted(self) -> Inputs:

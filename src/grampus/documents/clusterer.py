@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from typing import Any
@@ -19,6 +20,7 @@ from ..persist import Choice, Run
 from ..text import TermVectorizer
 from ..text.embed.model import MEANING
 from .answer import Answer, Request
+from .find.levels import check_level
 from .find.method import Method
 from .find.methods import check_method
 from .find.outliers import check_outliers
@@ -43,9 +45,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
 
     Parameters
     ----------
-    n_clusters : int or "auto"
+    n_clusters : int, list of int or "auto"
         k; "auto" finds out how many groups there are by ``choose_levels``, and puts all documents in one cluster where
-        there are none.
+        there are none. A list asks for levels of these sizes, such as ``[5, 20, 80]``, which nest.
     kernel : str or Kernel
         A spelling such as ``"cosine|shift"`` or ``"boundrange(8)|normalise|shift"``. The default is the cosine of
         weighted terms, reduced to its leading components (latent semantic analysis), 30 or as many as there are
@@ -69,6 +71,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     outliers : "auto", float or None
         Whether documents that resemble the others too little are set aside, with the label −1: "auto" sets aside those
         that chance does not explain, a number at most that share of the documents. See the guide.
+    level : "coarsest", "coarse", "middle", "fine" or "finest"
+        The level that is the answer, where levels are found or their sizes are given. There may be fewer of them; then
+        the middle one is shown, with a note.
     effort : Effort, optional
         How k is chosen, how many starts are run, and what is measured afterwards.
     random_state : int, RandomState or None
@@ -116,7 +121,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
 
     def __init__(
         self,
-        n_clusters: int | str = "auto",
+        n_clusters: int | str | Sequence[int] = "auto",
         *,
         kernel: str | Kernel = TERMS,
         method: str | Method = "consensus",
@@ -124,6 +129,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         embed: Any = MEANING,
         names: Namer | None = None,
         outliers: str | float | None = None,
+        level: str = "middle",
         effort: Effort | None = None,
         random_state: Any = 0,
     ) -> None:
@@ -134,6 +140,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         self.embed = embed
         self.names = names
         self.outliers = outliers
+        self.level = level
         self.effort = effort
         self.random_state = random_state
 
@@ -155,7 +162,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         ----------
         X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
             Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
-            pyarrow; a row without a text (None, NaN, blank) and a blank text are in no cluster, −1. Many texts:
+            pyarrow. A row without a text (None, NaN, blank) is in no cluster, −1, and neither is a text without a
+            word that is compared. Many texts:
             ``grampus.text.read_pieces('news/*.parquet')``, or a Dask bag or frame. Of more than 500,000 documents or
             1 GB of text a sample is clustered and all are assigned; the run shows the sample, and ``labels_`` has all.
         y : ignored
@@ -208,8 +216,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             raise InputError(f"terms must be a TermVectorizer; got {type(self.terms).__name__}.")
         if self.names is not None and not callable(self.names):
             raise InputError(f"names must be a function or a NameCommand; got {type(self.names).__name__}.")
-        if isinstance(self.n_clusters, str) and self.n_clusters != "auto":
-            raise InputError(f"n_clusters must be a whole number or 'auto'; got {self.n_clusters!r}.")
+        check_level(self.level, self.n_clusters)
         check_outliers(self.outliers)
         if self.effort is not None and not isinstance(self.effort, Effort):
             raise InputError(f"effort must be an Effort; got {type(self.effort).__name__}.")
@@ -230,8 +237,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         Parameters
         ----------
         X : as ``fit`` was given
-            Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents. A row of a data frame
-            without a text gets −1.
+            Texts, or rows of a matrix; for ``precomputed``, similarities to the fitted documents. A document without
+            a text, or without a word that is known, gets −1.
         text : str, optional
             Column of the texts in a data frame; by default the one that was fitted, if there is one of that name.
         outliers : bool
@@ -250,8 +257,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             )
         rows = read_rows(X, text, self._columns.get("text"))
         found = self.predictor_.predict(rows.X, likeness=likeness)
-        labels = found.labels if rows.missing is None else np.where(rows.missing, -1, found.labels)
-        return replace(found, labels=np.where(found.unlike, -1, labels) if outliers else labels, index=rows.index)
+        outside = ~found.known if rows.missing is None else ~found.known | rows.missing
+        outside = outside | found.unlike if outliers else outside
+        return replace(found, labels=np.where(outside, -1, found.labels), index=rows.index)
 
     def predict(self, X: Any, *, text: str | None = None, outliers: bool = False) -> NDArray[np.intp]:
         """Return the cluster of new documents; see ``assign``.

@@ -16,7 +16,6 @@ from ..persist import Branch, Choice, Edit, Run
 from ..report import write_report
 from ..report.page import Embed
 from .answer import Answer
-from .given.frames import row_labels, without_cluster
 from .pipeline import FITTED, STAGES, advance
 from .tell.build_run import build_run
 from .tell.naming import renamed, with_names
@@ -26,17 +25,15 @@ def document_labels(answer: Answer) -> NDArray[np.intp]:
     """Return the cluster of every document, of a large collection too."""
     if answer.sample is not None:
         return np.concatenate(answer.sample.labels).astype(np.intp)
-    labels = answer.labels[answer.inputs.group]
-    return row_labels(labels, answer.rows.missing, answer.n_clusters).astype(np.intp)
+    return answer.labels[answer.inputs.group]
 
 
 def completed_run(answer: Answer) -> Run:
-    """Return the run of a fitted answer: the stages after the fit, names that were asked for, and rows without text."""
+    """Return the run of a fitted answer: the stages after the fit, and names that were asked for."""
     answer = advance(answer, STAGES[FITTED:])
-    run, namer, missing = build_run(answer), answer.request.parameters["names"], answer.rows.missing
+    run, namer = build_run(answer), answer.request.parameters["names"]
     run = run if namer is None else with_names(run, namer)
-    run = renamed(run, answer.names, []) if answer.names else run
-    return run if missing is None else without_cluster(run, missing, answer.inputs)
+    return renamed(run, answer.names, []) if answer.names else run
 
 
 class FittedClusterer(BaseEstimator):

@@ -122,12 +122,13 @@ def cost_of_compare(work: Work) -> StageCost:
 
 
 def set_aside(answer: Answer) -> Answer:
-    """Set documents aside that are unlike any group, where that was asked for; in an update, those that were."""
+    """Set documents aside that have nothing to compare, or, where that was asked for, are unlike any group."""
     if answer.before is not None:
         return answer
     known = None if answer.guidance is None else answer.guidance.known >= 0
     aside, note = find_outliers(answer.request.parameters["outliers"], answer.kernel, answer.inputs, known)
-    return replace(answer, aside=aside).noted(note)
+    empty = answer.inputs.empty(answer.missing)
+    return replace(answer, aside=aside | (empty if known is None else empty & ~known)).noted(note)
 
 
 def cost_of_set_aside(work: Work) -> StageCost:
@@ -147,7 +148,8 @@ def choose(answer: Answer) -> Answer:
         if answer.guidance is not None:
             ks["middle"] = max(ks["middle"], len(answer.guidance.names))
     else:
-        choice, ks = None, around(given_clusters(request.k, answer.counted), int((answer.counted.weights > 0).sum()))
+        choice, ks = None, {name: given_clusters(k, answer.counted) for name, k in (request.sizes or {}).items()}
+        ks = ks if len(ks) > 1 else around(ks["middle"], int((answer.counted.weights > 0).sum()))
     kernel = answer.asked.for_clusters(max(_most(answer), ks["middle"]), request.method.components())
     gram = answer.gram if kernel == answer.kernel else answer.inputs.gram(kernel)
     return replace(answer, choice=choice, ks=ks, kernel=kernel, gram=gram)
@@ -177,7 +179,7 @@ def cluster(answer: Answer) -> Answer:
     """Find the clusters of the middle level; an update continues from those of the older run."""
     request = answer.request
     weights, effort = answer.counted.weights, request.effort
-    job = Job(answer.ks["middle"], weights, effort.n_init, effort.polish, request.seed, request.progress)
+    job = Job(answer.ks[answer.level], weights, effort.n_init, effort.polish, request.seed, request.progress)
     if answer.before is not None:
         return continue_clusters(answer, answer.before, job)
     clustering, names, notes = run_method(answer.gram, request.method, job, answer.guidance)
@@ -195,13 +197,11 @@ def nest(answer: Answer) -> Answer:
     labels, request = answer.clustering.labels, answer.request
     if answer.before is not None:
         return keep_levels(answer, answer.before)
-    levels = partitions(answer.gram, labels, answer.ks, request.seed)
+    levels = partitions(answer.gram, labels, answer.ks, request.seed, smallest=request.smallest)
     levels = {name: numbered_by_size(level, answer.inputs.weights) for name, level in levels.items()}
-    level, note = "middle", ""
-    if request.k is None and request.effort.level in levels:
-        level = request.effort.level
-    elif request.k is None:
-        note = f"There is no {request.effort.level} level; the middle one is shown."
+    wanted = request.parameters["level"]
+    level = wanted if wanted in levels else "middle"
+    note = f"There is no {wanted} level; the middle one is shown." if level != wanted else ""
     kept = level == "middle"
     clustering = replace(answer.clustering, polished=answer.clustering.polished and kept)
     names = {int(levels[level][labels == old][0]): name for old, name in answer.names.items()} if kept else {}
@@ -239,7 +239,7 @@ def measure(answer: Answer) -> Answer:
     choice, steady, note = answer.choice, None, ""
     if answer.before is None:
         if request.k is not None:
-            k = answer.ks["middle"]
+            k = answer.ks[answer.level]
             choice = check_groups(answer.gram, answer.counted, answer.kernel, effort, k, request.seed, progress)
         if effort.stability:
             progress("measuring stability", 0, 1)

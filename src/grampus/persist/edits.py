@@ -316,7 +316,7 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     known = sorted(state.names)
     kept: list[Edit] = []
     for asked in edits:
-        if asked.level and asked.level in run.levels and asked.level != _own_level(run):
+        if asked.level and asked.level in run.levels and asked.level != run.level:
             before = tuple(_branch_before(base, run, asked.level, c) for c in asked.clusters)
             kept.append(replace(asked, clusters=before))
             continue
@@ -329,12 +329,6 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
         new = tuple(known[int(c)] if c < len(known) else state.fresh + int(c) - len(known) for c in edit.clusters)
         kept.append(replace(edit, clusters=new))
     return tuple(kept)
-
-
-def _own_level(run: Run) -> str:
-    """Return the level that is the partition of the run, "" if none is."""
-    clusters = {branch.index for branch in run.evidence.tree if branch.cluster >= 0}
-    return next((level.name for level in run.evidence.levels if set(level.branches) == clusters), "")
 
 
 def _branch_before(base: Run, run: Run, level: str, cluster: int) -> int:

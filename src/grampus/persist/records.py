@@ -83,7 +83,7 @@ class Level:
 
     Attributes
     ----------
-    name : "coarse", "middle" or "fine"
+    name : "coarsest", "coarse", "middle", "fine" or "finest"
     branches : tuple of int
         The branch of each cluster, the largest first.
 

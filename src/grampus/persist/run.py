@@ -137,12 +137,18 @@ class Run(Drawable):
         """The names of the levels, from coarse to fine."""
         return tuple(level.name for level in self.evidence.levels)
 
+    @property
+    def level(self) -> str:
+        """The name of the level that the clusters of the run are; "" if they are none of the levels."""
+        clusters = {branch.index for branch in self.evidence.tree if branch.cluster >= 0}
+        return next((level.name for level in self.evidence.levels if set(level.branches) == clusters), "")
+
     def level_labels(self, name: str) -> NDArray[np.int32]:
         """Return the cluster of every document at a level, the largest 0; −1 for a document in none.
 
         Parameters
         ----------
-        name : "coarse", "middle" or "fine"
+        name : one of ``levels``
         """
         return np.asarray(part_of(self.evidence.tree, self._level(name).branches)[self.evidence.leaves])
 
@@ -151,7 +157,7 @@ class Run(Drawable):
 
         Parameters
         ----------
-        name : "coarse", "middle" or "fine"
+        name : one of ``levels``
         """
         return tuple(self.evidence.tree[index].name for index in self._level(name).branches)
 

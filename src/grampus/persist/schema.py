@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 
+from .._names import LEVELS
 from ..describe import Cluster, Term
 from ..errors import RunError
 from ..text import Texts
@@ -239,11 +240,11 @@ def _check_tree(evidence: RunEvidence) -> None:
 
 def _check_levels(evidence: RunEvidence) -> None:
     """Refuse levels whose branches do not hold every document of a cluster once."""
-    parents = [branch.parent for branch in evidence.tree]
-    known = ("coarse", "middle", "fine")
+    parents, left = [branch.parent for branch in evidence.tree], [*LEVELS]
     for place, level in enumerate(evidence.levels):
         where = f"evidence.levels[{place}]"
-        _require(level.name in known[place:], f"{where}.name", f"one of {', '.join(known)}, in this order", level.name)
+        _require(level.name in left, f"{where}.name", f"one of {', '.join(LEVELS)}, in this order", level.name)
+        left = left[left.index(level.name) + 1 :]
         chosen = set(level.branches)
         _require(len(chosen) == len(level.branches) > 0, f"{where}.branches", "different branches", level.branches)
         held = [index in chosen for index in range(len(parents))]

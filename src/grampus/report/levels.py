@@ -1,4 +1,4 @@
-"""The levels of a run: one partition, or up to three nested ones of which the reader chooses."""
+"""The levels of a run: one partition, or up to five nested ones of which the reader chooses."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class ShownLevel:
     Attributes
     ----------
     name : str
-        "coarse", "middle" or "fine"; "" if there is only one.
+        Such as "coarse"; "" if there is only one.
     labels : int array of shape (n,)
         The cluster of every document, or −1.
     clusters : tuple of Cluster

@@ -1,4 +1,4 @@
-"""Levels: up to three nested partitions of a collection, and whether to believe that it has groups at all."""
+"""Levels: nested partitions of a collection, and whether to believe that it has groups at all."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LevelPartition:
 
     Attributes
     ----------
-    name : "coarse", "middle" or "fine"
+    name : "coarsest", "coarse", "middle", "fine" or "finest"
     n_clusters : int
     labels : array of shape (n,)
         The largest cluster is 0.
@@ -61,7 +61,7 @@ class LevelPartition:
 
 @dataclass(frozen=True)
 class Levels(Drawable):
-    """Up to three nested partitions, and the evidence for them.
+    """Up to five nested partitions, and the evidence for them.
 
     Attributes
     ----------
@@ -303,12 +303,27 @@ def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n
         return f"{n} different documents are too few to tell whether there are groups; at least {FEWEST} are needed."
     if verdict == "no groups":
         return _no_groups(seen)
-    others = [f"{word}: {sizes[name]}" for word, name in (("coarser", "coarse"), ("finer", "fine")) if name in sizes]
-    more = f" ({', '.join(others)})" if others else ""
-    middle = sizes["middle"]
+    others, middle = other_levels(sizes, "middle"), sizes["middle"]
+    more = f" ({others})" if others else ""
     if seen is None or middle not in seen.ks:
         return f"{middle} groups{more}."
     return f"{middle} {verdict}{more}: {_figures(seen, middle)}."
+
+
+def other_levels(sizes: dict[str, int], shown: str) -> str:
+    """Return the numbers of clusters of the levels besides the one that is shown, in words; '' if there are none.
+
+    Examples
+    --------
+    >>> from grampus.select.levels import other_levels
+    >>> other_levels({"coarse": 3, "middle": 9, "fine": 20, "finest": 60}, "middle")
+    'coarser: 3, finer: 20 or 60'
+    """
+    if shown not in sizes:
+        return ""
+    ks, place = [str(k) for k in sizes.values()], list(sizes).index(shown)
+    parts = {"coarser": ks[:place], "finer": ks[place + 1 :]}
+    return ", ".join(f"{word}: {' or '.join(some)}" for word, some in parts.items() if some)
 
 
 def explain_given(chosen: Chosen, n: int) -> str:

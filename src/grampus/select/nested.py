@@ -19,8 +19,10 @@ SMALLEST = 5  # documents a part should have on average
 STARTS = 5
 
 
-def nested(gram: Gram, labels: NDArray[np.intp], ks: Mapping[str, int], seed: int) -> dict[str, NDArray[np.intp]]:
-    """Return the partitions of the levels around the middle one, which is `labels`, from coarse to fine.
+def nested(
+    gram: Gram, labels: NDArray[np.intp], ks: Mapping[str, int], seed: int, at: str = "middle", smallest: int = SMALLEST
+) -> dict[str, NDArray[np.intp]]:
+    """Return the partitions of the levels around one of them, which is `labels`, from coarse to fine.
 
     Parameters
     ----------
@@ -29,17 +31,25 @@ def nested(gram: Gram, labels: NDArray[np.intp], ks: Mapping[str, int], seed: in
     labels : array of shape (n,)
         −1 for a document in no cluster.
     ks : mapping of str to int
-        Level and number of clusters.
+        Level and number of clusters; a number that does not fit among the others is left out.
     seed : int
+    at : str
+        The level of `labels`.
+    smallest : int
+        Documents that a part should have on average.
     """
-    found, filled = {"middle": labels}, check_partition(labels, len(labels))  # a cluster may have stayed empty
-    k = int(filled.max()) + 1
-    if 1 < ks.get("coarse", 0) < k:
-        found["coarse"] = coarser(gram, filled, ks["coarse"])
-    if ks.get("fine", 0) > k:
-        parts = finer(gram, filled, ks["fine"], seed)
-        if parts.max() >= k:
-            found["fine"] = parts
+    found, filled = {at: labels}, check_partition(labels, len(labels))  # a cluster may have stayed empty
+    names = [name for name in LEVELS if name in ks or name == at]
+    above, below = names[: names.index(at)], names[names.index(at) + 1 :]
+    inner = filled
+    for name in reversed(above):
+        if 1 < ks[name] <= inner.max():
+            found[name] = inner = coarser(gram, inner, ks[name])
+    inner = filled
+    for name in below:
+        parts = finer(gram, inner, ks[name], seed, smallest)
+        if parts.max() > inner.max():
+            found[name] = inner = parts
     return {name: found[name] for name in LEVELS if name in found}
 
 
@@ -58,14 +68,14 @@ def coarser(gram: Gram, labels: NDArray[np.intp], k: int) -> NDArray[np.intp]:
     return by_size(np.where(labels >= 0, group[labels], -1))
 
 
-def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int) -> NDArray[np.intp]:
+def finer(gram: Gram, labels: NDArray[np.intp], k: int, seed: int, smallest: int = SMALLEST) -> NDArray[np.intp]:
     """Divide clusters until there are about k, each by kernel k-means among its own documents.
 
     The parts are given out one by one to the cluster with the largest scatter per part (d'Hondt's rule).
     """
     clusters = int(labels.max()) + 1
     sizes = np.bincount(labels[labels >= 0], minlength=clusters)
-    parts = _shares(_scatter(gram, labels, clusters), sizes, k)
+    parts = _shares(_scatter(gram, labels, clusters), sizes // smallest, k)
     divided, total = np.full(len(labels), -1, dtype=np.intp), 0
     for cluster, count in enumerate(parts.tolist()):
         members = np.flatnonzero(labels == cluster)
@@ -87,9 +97,8 @@ def _scatter(gram: Gram, labels: NDArray[np.intp], k: int) -> Array:
     return np.asarray(np.maximum(trace - own / np.maximum(np.bincount(labels[inside], minlength=k), 1), 0.0))
 
 
-def _shares(scatter: Array, sizes: NDArray[Any], k: int) -> NDArray[np.intp]:
+def _shares(scatter: Array, most: NDArray[Any], k: int) -> NDArray[np.intp]:
     parts = np.ones(len(scatter), dtype=np.intp)
-    most = np.maximum(sizes // SMALLEST, 1)
     while parts.sum() < k and (parts < most).any():
         parts[np.where(parts < most, scatter / parts, -1.0).argmax()] += 1
     return parts

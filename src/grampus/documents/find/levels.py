@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array, take_rows
-from ..._check import check_matrix
+from ..._check import check_integer, check_matrix
+from ..._names import LEVELS
 from ..._progress import Progress
 from ..._random import seed_words
+from ...errors import InputError
 from ...gram import Gram
 from ...kernels import Kernel
 from ...persist import Choice
@@ -28,7 +31,7 @@ from ...select.levels import (
     explain_levels,
     find_levels,
 )
-from ...select.nested import by_size, nested
+from ...select.nested import SMALLEST, by_size, nested
 from ...select.splits import keyed_generator
 from ...select.ungrouped import deal_words, ungrouped
 from ...text import Corpus
@@ -142,9 +145,40 @@ def around(k: int, n: int) -> dict[str, int]:
     return found
 
 
-def partitions(gram: Gram, labels: NDArray[np.intp], ks: dict[str, int], seed: int) -> Partitions:
-    """Return the partitions of the levels around the middle one, which is `labels`, from coarse to fine."""
-    return nested(gram.split_shift()[0], labels, ks, seed)
+def sizes_of_levels(n_clusters: Any) -> dict[str, int] | None:
+    """Return the number of clusters of every level that was asked for; None where they are to be found.
+
+    Examples
+    --------
+    >>> from grampus.documents.find.levels import sizes_of_levels
+    >>> sizes_of_levels([5, 20, 80]), sizes_of_levels(8)
+    ({'coarse': 5, 'middle': 20, 'fine': 80}, {'middle': 8})
+    """
+    if isinstance(n_clusters, str):
+        if n_clusters == "auto":
+            return None
+        raise InputError(f"n_clusters must be a whole number, a list of them or 'auto'; got {n_clusters!r}.")
+    if not np.ndim(n_clusters):
+        return {"middle": n_clusters}
+    sizes = [check_integer(k, "n_clusters", low=2) for k in n_clusters]
+    if not 2 <= len(sizes) <= len(LEVELS) or any(one >= other for one, other in pairwise(sizes)):
+        raise InputError(f"Sizes of levels must be two to five rising numbers, such as 5, 20, 80; got {sizes}.")
+    first = LEVELS.index("middle") - (len(sizes) - 1) // 2  # of two in the middle, the coarser
+    return dict(zip(LEVELS[first:], sizes, strict=False))
+
+
+def check_level(level: Any, n_clusters: Any) -> None:
+    """Refuse a level that is none, or none of those whose sizes are asked for."""
+    known = sizes_of_levels(n_clusters) or LEVELS
+    if level not in known:
+        raise InputError(f"level must be one of {', '.join(map(repr, known))}; got {level!r}.")
+
+
+def partitions(
+    gram: Gram, labels: NDArray[np.intp], ks: dict[str, int], seed: int, at: str = "middle", smallest: int = SMALLEST
+) -> Partitions:
+    """Return the partitions of the levels around one of them, which is `labels`, from coarse to fine."""
+    return nested(gram.split_shift()[0], labels, ks, seed, at, smallest)
 
 
 def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:

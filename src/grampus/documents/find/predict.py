@@ -35,14 +35,14 @@ class Prediction:
     Attributes
     ----------
     labels : array of shape (m,)
-        The nearest cluster; −1 for a row of a data frame without a text.
+        The nearest cluster; −1 for a row of a data frame without a text, and where nothing is known.
     second : array of shape (m,)
         The next nearest; −1 if there is only one cluster.
     margin : array of shape (m,)
         1 − d₁²/d₂², clipped to [0, 1]: 0 on the border, 1 on the centroid. NaN for a precomputed kernel without
         self-similarities.
     known : array of shape (m,)
-        False if nothing in the document is known to the model: its cluster means nothing. Meaning knows every text.
+        False if nothing in the document is known to the model. Meaning knows every text.
     index : pandas.Index or None
         Of the data frame that was given.
     names : tuple of str

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._check import check_flag, check_integer
-from ..._names import LEVELS
-from ...errors import InputError
 from ...select.schemes import check_scheme
 from ...select.splits import check_ks
 
@@ -22,8 +20,6 @@ class Effort:
     ----------
     ks : int or iterable of int, optional
         Values of k to choose from; 2 to n/4 by default, or 2 … 10 for another scheme than "levels".
-    level : "coarse", "middle" or "fine"
-        The level that is the answer where k is not given.
     scheme : "levels", "auto", "RED-S", "KKM-S", "KM-S" or "KM-P"
         How k is chosen: as in `choose_levels`, or as in `choose_k`, where "auto" is KKM-S up to 2,500 different
         documents and RED-S for more.
@@ -47,7 +43,6 @@ class Effort:
     """
 
     ks: Any = None
-    level: str = "middle"
     scheme: str = BY_LEVELS
     n_splits: int = 50
     null: bool = False
@@ -60,8 +55,6 @@ class Effort:
             object.__setattr__(self, name, check_flag(getattr(self, name), name))
         for name in ("n_splits", "n_init"):
             object.__setattr__(self, name, check_integer(getattr(self, name), name, low=1))
-        if self.level not in LEVELS:
-            raise InputError(f"level must be one of {', '.join(map(repr, LEVELS))}; got {self.level!r}.")
         if self.scheme != BY_LEVELS:
             object.__setattr__(self, "scheme", check_scheme(self.scheme))
         object.__setattr__(self, "ks", None if self.ks is None else check_ks(self.ks))

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InputError
-from ...persist import Branch, Run, RunEvidence
 from ...text import Corpus, ReadOptions
 from ...text.frame import column_names, from_frame, is_frame, text_column
-from .inputs import Inputs, unknown_note
 
 _EVERY_ROW = ReadOptions(empty="keep")
 
@@ -101,62 +99,3 @@ def corpus_of_rows(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
         index = corpus.index if hasattr(corpus, "iloc") else None
         return from_frame(corpus, text=text, options=_EVERY_ROW), index
     return Corpus(corpus), None
-
-
-def row_labels(labels: NDArray[Any], missing: NDArray[np.bool_] | None, n_clusters: int) -> NDArray[Any]:
-    """Return the labels with −1 for rows without a text, unless they are a cluster of their own."""
-    if missing is None:
-        return labels
-    found = np.where(missing, -1, labels)
-    return found if np.bincount(found[found >= 0], minlength=n_clusters).all() else labels
-
-
-def without_cluster(run: Run, rows: NDArray[np.bool_], inputs: Inputs) -> Run:
-    """Return a run in which these rows are in no cluster; their second choice is the cluster that they were in.
-
-    They have no text, so that they had no say in the clustering. Under a string kernel they may be a cluster of their
-    own; then they keep it.
-    """
-    seen = run.evidence
-    labels = row_labels(seen.labels, rows, len(seen.clusters))
-    rows = labels != seen.labels
-    if not rows.any():
-        return run
-    sizes = np.bincount(labels[labels >= 0], minlength=len(seen.clusters))
-    count = int(rows.sum())
-    said = f"{count} {'row has' if count == 1 else 'rows have'} no text: in no cluster (label −1)."
-    others = unknown_note(inputs.empty - count, inputs.holds_terms) if inputs.empty > count else ""
-    notes = [others if text == unknown_note(inputs.empty, inputs.holds_terms) else text for text in seen.warnings]
-    leaves = np.where(rows, -1, seen.leaves).astype(np.int32)
-
-    def kept(places: tuple[int, ...]) -> tuple[int, ...]:
-        return tuple(i for i in places if not rows[i])
-
-    clusters = tuple(
-        replace(
-            cluster,
-            size=int(sizes[cluster.number]),
-            central=kept(cluster.central),
-            borderline=kept(cluster.borderline),
-            outliers=kept(cluster.outliers),
-        )
-        for cluster in seen.clusters
-    )
-    evidence = replace(
-        seen,
-        labels=labels.astype(np.int32),
-        second=np.where(rows, seen.labels, seen.second).astype(np.int32),
-        leaves=leaves,
-        clusters=clusters,
-        tree=_resized(seen, leaves),
-        warnings=(*(text for text in notes if text), said),
-    )
-    return replace(run, evidence=evidence)
-
-
-def _resized(seen: RunEvidence, leaves: NDArray[np.int32]) -> tuple[Branch, ...]:
-    """Return the tree with the sizes that follow from the leaves; children come after their parents."""
-    sizes = np.bincount(leaves[leaves >= 0], minlength=len(seen.tree))
-    for branch in reversed(seen.tree[1:]):
-        sizes[branch.parent] += sizes[branch.index]
-    return tuple(replace(branch, size=int(sizes[branch.index])) for branch in seen.tree)

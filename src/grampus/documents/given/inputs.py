@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -87,10 +87,12 @@ class Inputs:
         """Number of documents, with copies."""
         return len(self.group)
 
-    @property
-    def empty(self) -> int:
-        """Number of documents with nothing to compare."""
-        return int(np.isin(self.group, np.flatnonzero(self.weights == 0)).sum())
+    def empty(self, missing: NDArray[np.bool_] | None = None) -> NDArray[np.bool_]:
+        """Return which distinct documents have nothing to compare, or no text in the rows that were given."""
+        found = self.weights == 0
+        if missing is not None:  # under a string kernel, a text without a character is one like any other
+            found[self.group[missing]] = True
+        return found if not found.all() else np.zeros(len(found), dtype=bool)
 
     @property
     def holds_terms(self) -> bool:
@@ -274,11 +276,18 @@ def read_for(inputs: Inputs) -> NDArray[np.intp]:
     return shown
 
 
-def unknown_note(count: int, holds_terms: bool) -> str:
-    """Return the note on documents with nothing to compare."""
-    verb, whose = ("has", "Its") if count == 1 else ("have", "Their")
-    what = f"{verb} no usable word" if holds_terms else f"{'holds' if count == 1 else 'hold'} nothing but zeros"
-    return f"{count} document{'s' if count != 1 else ''} {what}. {whose} group means nothing."
+def empty_notes(inputs: Inputs, missing: NDArray[np.bool_] | None) -> Iterator[str]:
+    """Yield notes on documents with nothing to compare: rows without a text, and others."""
+    blank = 0 if missing is None else int(missing.sum())
+    if blank:
+        yield f"{blank:,} {'row has' if blank == 1 else 'rows have'} no text: in no cluster (label −1)."
+    empty = inputs.empty(missing)[inputs.group]
+    count = int(empty.sum() if missing is None else (empty & ~missing).sum())
+    if count:
+        one = count == 1
+        verb = ("has" if one else "have") if inputs.holds_terms else "holds" if one else "hold"
+        what = "no usable word" if inputs.holds_terms else "nothing but zeros"
+        yield f"{count:,} document{'' if one else 's'} {verb} {what}: in no cluster (label −1)."
 
 
 def holds_counts(rows: Any) -> bool:

@@ -244,7 +244,7 @@ class Assignment:
     coarser : dict of str to array
         The cluster of a coarser level that each cluster is part of.
     finer : dict of str to pair
-        The centroids of a finer level, and the cluster that each of its clusters is part of.
+        The centroids of a finer level, and the cluster of the level above that each of its clusters is part of.
     familiar, limit : Familiarity and float, or None
         Documents that resemble the fitted ones no more than this are in no cluster.
     """
@@ -260,7 +260,7 @@ class Assignment:
         """Return the assignment to the clusters of a level, and to those of the others around it."""
         names, labels = list(levels), levels[level]
         inside = labels >= 0
-        coarser, finer = {}, {}
+        coarser, finer, above = {}, {}, labels
         for name in names:
             other, k = levels[name], int(levels[name].max()) + 1
             if names.index(name) < names.index(level):
@@ -268,12 +268,13 @@ class Assignment:
                 coarser[name][labels[inside]] = other[inside]
             elif name != level:
                 parents = np.zeros(k, dtype=np.intp)
-                parents[other[inside]] = labels[inside]
+                parents[other[inside]], above = above[inside], other
                 finer[name] = Centroids.of(predictor.gram, other, k, predictor.weights), parents
-        if not aside.any():
-            return cls(predictor, coarser, finer)
         kernel, features, weights = predictor.kernel, predictor.features, predictor.weights
-        limit = float(familiarity(kernel, features, weights)[aside].max())
+        unlike = aside & (weights > 0)  # the others have nothing to compare
+        if not unlike.any():
+            return cls(predictor, coarser, finer)
+        limit = float(familiarity(kernel, features, weights)[unlike].max())
         return cls(predictor, coarser, finer, Familiarity.of(kernel, features, weights), limit)
 
 
@@ -286,12 +287,16 @@ def assign_piece(corpus: Corpus, model: Assignment) -> Record:
     labels = nearest.labels
     record: dict[str, NDArray[Any]] = {"second": nearest.second.astype(np.int32)}
     record |= {name: other[labels].astype(np.int32) for name, other in model.coarser.items()}
+    above = labels
     for name, (centroids, parents) in model.finer.items():
         squared = np.concatenate(list(centroids.new(features, unknown="left out")))
-        squared[parents[None, :] != labels[:, None]] = np.inf
-        record[name] = squared.argmin(axis=1).astype(np.int32)
+        squared[parents[None, :] != above[:, None]] = np.inf
+        above = squared.argmin(axis=1)
+        record[name] = above.astype(np.int32)
+    outside = ~nearest.known
     if model.familiar is not None:
-        labels = np.where(model.familiar.compare(features) <= model.limit, -1, labels)
+        outside |= model.familiar.compare(features) <= model.limit
+    labels = np.where(outside, -1, labels)
     return {
         "cluster": labels.astype(np.int32),
         "margin": nearest.margin.astype(np.float32),

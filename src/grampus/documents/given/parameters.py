@@ -30,20 +30,17 @@ def plain_values(given: Mapping[str, Any], method: Method, effort: Effort, seed:
         As they were checked.
     inputs : Inputs
     """
-    k, outliers = (value.item() if isinstance(value, np.generic) else value for value in _both(given))
+    k, outliers = given["n_clusters"], given["outliers"]
     return {
-        "n_clusters": k,
+        "n_clusters": np.asarray(k).tolist(),
         "kernel": str(parse_kernel(given["kernel"])),
         "method": method.options(),
         "inputs": {name: maker.record() for name, maker in inputs.makers.items()},
-        "outliers": outliers,
+        "outliers": np.asarray(outliers).tolist(),
+        "level": given["level"],
         "effort": {name: list(value) if isinstance(value, tuple) else value for name, value in vars(effort).items()},
         "random_state": seed,
     }
-
-
-def _both(given: Mapping[str, Any]) -> tuple[Any, Any]:
-    return given["n_clusters"], given["outliers"]
 
 
 def restored(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
@@ -52,6 +49,7 @@ def restored(run: Run) -> tuple[dict[str, Any] | None, bool, dict[str, Any]]:
     for name in (PLACE, "guide"):  # names that were asked for, and what the clustering was told
         given.pop(name, None)
     words, effort, method = given.pop("terms"), dict(given.pop("effort")), dict(given.pop("method"))
+    given.setdefault("level", effort.pop("level", "middle"))  # a part of the effort up to 0.2
     polished = bool(effort["polish"]) and method["name"] == "kernel-kmeans" and method.get("rule") != "cosine"
     made = given.pop("inputs", {}).get("embedding", {})  # since 0.2; a function has no name to find it by
     given["embed"] = {"function": None, "meaning": MEANING}.get(made.get("kind"), made.get("name"))

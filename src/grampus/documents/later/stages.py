@@ -79,11 +79,10 @@ def read_again(answer: Answer, before: Before) -> Answer:
         kernel = kernel.for_clusters(1, request.method.components())
     start = Start.of(before.run, inputs, before.came_from)
     ks = {level.name: len(level.branches) for level in before.run.evidence.levels}
-    run, labels = before.run, before.run.evidence.labels
-    shown = next((name for name in run.levels if np.array_equal(run.level_labels(name), labels)), "")
+    level = before.run.level or "middle"
     return replace(
         answer, asked=kernel, kernel=kernel, inputs=inputs, aside=start.out, choice=before.run.evidence.choice,
-        ks={**(ks if shown in ("middle", "") else {}), "middle": start.k}, names={},
+        ks={**ks, level: start.k}, level=level, names={},
     ).noted(*inputs.notes())  # fmt: skip
 
 
@@ -96,7 +95,7 @@ class Start:
     labels : array of shape (m,)
         The old clusters that are left, numbered from 0 on; −1 for none.
     out : array of shape (m,)
-        Old documents that were in no cluster; they stay out.
+        Old documents that were in no cluster, which stay out, and those with nothing to compare.
     """
 
     labels: NDArray[np.intp]
@@ -110,9 +109,10 @@ class Start:
         was = np.flatnonzero(came_from >= 0)[::-1]
         labels[inputs.group[was]] = run.evidence.labels[came_from[was]]
         known[inputs.group[was]] = True
+        labels[inputs.empty()] = -1
         if (labels < 0).all():
             raise InputError("an update must leave an old document in a cluster; this one deletes all of them.")
-        return cls(_packed(labels), known & (labels < 0))
+        return cls(_packed(labels), (known & (labels < 0)) | inputs.empty())
 
     @property
     def k(self) -> int:
@@ -187,9 +187,9 @@ def _anew(answer: Answer, start: Start, job: Job) -> tuple[Found, list[str]]:
 
 def keep_levels(answer: Answer, before: Before) -> Answer:
     """Return the levels around the clusters, which keep their numbers."""
-    labels = answer.clustering.labels
-    ks = {**answer.ks, "middle": int(labels.max()) + 1}
-    return replace(answer, ks=ks, levels=partitions(answer.gram, labels, ks, answer.request.seed))
+    labels, level, request = answer.clustering.labels, answer.level, answer.request
+    ks = {**answer.ks, level: int(labels.max()) + 1}
+    return replace(answer, ks=ks, levels=partitions(answer.gram, labels, ks, request.seed, level, request.smallest))
 
 
 def keep_names(answer: Answer, before: Before) -> Answer:

@@ -32,7 +32,7 @@ from ...text.terms.persist import plain_parameters
 from ..answer import Answer, Before
 from ..find.levels import numbers
 from ..given.extra_inputs import EMBEDDING
-from ..given.inputs import Inputs, read_for, unknown_note
+from ..given.inputs import Inputs, empty_notes, read_for
 from ..given.parameters import plain_values
 from .duplicates import near_copies
 from .naming import PLACE
@@ -225,8 +225,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     """Yield notes for the reader of the result."""
     inputs, outcome, agreement = answer.inputs, answer.clustering.outcome, answer.agreement
     copies = inputs.n - len(inputs.first)
-    if inputs.empty:
-        yield unknown_note(inputs.empty, inputs.holds_terms)
+    yield from empty_notes(inputs, answer.missing)
     if copies:
         yield f"{_documents(copies)} repeated word for word or term for term: clustered together."
     near = near_copies(inputs.corpus.texts) if inputs.has_texts else 0

@@ -30,7 +30,7 @@ function tableOf(order) {
     return value === null || value === undefined ? '""' : decimal(value);
   };
   const others = [...levels.keys()]
-    .filter((place) => levels.length > 1 && levels[place].name !== "middle")
+    .filter((place) => place !== data.level)
     .map((place) => ({ name: levels[place].name, labels: levels[place].labels, ...groupsAt(place) }));
   const placed = (level, i) => {
     const { none, first, name } = level.groups[level.groupOf[level.labels[i]]];
