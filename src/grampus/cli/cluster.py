@@ -53,8 +53,12 @@ class MethodOptions(Configured):
     def check(self) -> None:
         """Fail early: sizes of levels must rise."""
         from ..documents.find.levels import check_level
+        from ..errors import InputError
 
-        check_level(self.level or "middle", self.levels or "auto")
+        try:
+            check_level(self.level or "middle", self.levels or "auto")
+        except InputError as error:
+            raise click.UsageError(str(error)) from None
 
     @property
     def effort(self) -> Effort:
