@@ -13,9 +13,10 @@ from grampus import DocumentClusterer, consensus, parse_kernel
 from grampus.cluster import coassociation, confidence, partitions
 from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
 from grampus.documents.find.graphs import LESS, cuts_of, dominant_cut
+from grampus.documents.find.linked import linked_clusters
 from grampus.documents.find.methods import CUTS, check_method, restore_method
 from grampus.errors import InputError
-from grampus.gram import DenseGram, LinearGram, at_rank, principal
+from grampus.gram import DenseGram, LinearGram, at_rank, normalise, principal
 from grampus.metrics import ari
 from grampus.testing import check_gram
 
@@ -292,6 +293,29 @@ def test_what_is_left_when_pieces_are_cut_off_is_no_class() -> None:
     cuts = cuts_of(gram, ones, 20, 3, 6, 0)
     assert cuts is not None
     assert dominant_cut(cuts, lambda: cuts_of(gram, ones, 40, 3, 6, 0), usual, 3, 10, 0) is None
+
+
+def test_sizes_may_differ_where_halves_agree_more_on_them() -> None:
+    """Two large classes and many small ones: k-means tears the large ones, and differently in every half."""
+    rng, truth = np.random.default_rng(0), np.repeat(np.arange(32), [600, 450, *[14] * 30])
+    centres = np.zeros((32, 24))
+    centres[[0, 1], [0, 1]] = 8.0
+    centres[2:, 2:] = rng.normal(size=(30, 22))
+    centres[2:] *= 4.0 / np.linalg.norm(centres[2:], axis=1, keepdims=True)
+    x = centres[truth] + rng.normal(size=(len(truth), 24)) * np.where(truth < 2, 1.5, 0.1)[:, None]
+    gram, ones = normalise(LinearGram(x)), np.ones(len(x))
+    found = linked_clusters(gram, ones, 32, 0)
+    assert found is not None
+    assert ari(found, truth) > 0.95
+    assert ari(run(gram, 32, ones), truth) > 0.95
+    assert linked_clusters(gram, ones, 200, 0) is None  # too few documents a cluster
+    weights = np.where(np.arange(len(truth)) % 5 == 0, 0.0, 1.0)
+    some = linked_clusters(gram, weights, 32, 0)
+    assert some is not None
+    assert ((some < 0) == (weights == 0)).all()
+    even = np.repeat(np.arange(16), 66)
+    x = 6.0 * np.eye(16)[even] + rng.normal(size=(len(even), 16))
+    assert linked_clusters(normalise(LinearGram(x)), np.ones(len(x)), 16, 0) is None
 
 
 def test_method_starts_where_it_is_told() -> None:

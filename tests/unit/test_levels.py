@@ -314,6 +314,11 @@ def test_levels_are_apart_and_supported():
     assert decide(evidence(ks, [0.3] * 8)).verdict == "weak groups"
     unsteady = decide(evidence(ks, [0.5, 0.7, 0.5, 0.5, 0.8, 0.1, 0.1, 0.1]))
     assert unsteady.ks == {"coarse": 3, "middle": 8}
+    ks = [2, 3, 5, 8, 9, 16, 20, 40, 60]
+    found = decide(evidence(ks, [0.5, 0.5, 0.7, 0.5, 0.5, 0.8, 0.5, 0.7, 0.7]))
+    assert found.ks == {"coarsest": 2, "coarse": 5, "middle": 16, "fine": 40}
+    found = decide(evidence([*ks, 90], [0.5, 0.5, 0.7, 0.5, 0.5, 0.8, 0.5, 0.7, 0.7, 0.6]))
+    assert list(found.ks.values()) == [2, 5, 16, 40, 90]
 
 
 def test_of_nearly_equal_values_the_fewest_groups_are_shown_unless_halves_agree_perfectly():

@@ -36,6 +36,7 @@ NEIGHBOURS, TUNED = 25, 7  # of a document; the distance of the 7th is its scale
 FEW, HEAVY, STEADY = 0.56, 0.078, 0.089  # what the first groups, every doubling of them, and steadiness are worth
 SPLITS, FIRST_SPLITS = 6, 2  # of the documents; of those k that the first leave open, all
 WITHIN, CLOSE = 0.3, 0.08  # merit below the best: what steadiness cannot make up for, and what few splits leave open
+FEW_SPLITS = 3  # of a comparison that need not be close
 ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means after a cut
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
 DRAWS = 19  # collections without groups
@@ -244,17 +245,17 @@ def _merit(kappa: float, chance: float) -> float:
 
 
 class _Split:
-    """Two halves of the documents, each with a tree of its own."""
+    """Two halves of the documents, each with a tree of its own; clusters of Ward's are moved to their centres."""
 
-    def __init__(self, points: Array, first: NDArray[np.bool_]) -> None:
-        self.points = points
+    def __init__(self, points: Array, first: NDArray[np.bool_], rule: str = "ward") -> None:
+        self.points, self.moves = points, MOVES if rule == "ward" else 0
         self.members = [np.flatnonzero(first), np.flatnonzero(~first)]
-        self.trees = [WardTree(points[some]) for some in self.members]
+        self.trees = [WardTree(points[some], rule) for some in self.members]
 
     def judge(self, k: int, graph: _Neighbours | None = None) -> Array:
         """Return how far the halves agree, and what neighbours say of the partitions they make of all documents."""
         halves = zip(self.members, self.trees, strict=True)
-        made = [polish(self.points[some], tree.cut(k), k, MOVES) for some, tree in halves]
+        made = [polish(self.points[some], tree.cut(k), k, self.moves) for some, tree in halves]
         every = [nearest_centre(self.points, middles) for _, middles in made]
         agree = [
             adjusted_rand(tables(own[None], every[1 - side][None, self.members[side]], k))[0]
@@ -262,6 +263,11 @@ class _Split:
         ]
         said = np.mean([graph.judge(labels) for labels in every], axis=0) if graph is not None else (0.0, 1.0)
         return np.array([np.mean(agree), *said])
+
+
+def agreement(points: Array, k: int, rule: str, entropy: Entropy) -> float:
+    """Return how far halves of the documents agree on k clusters of a tree, "ward" or "average"."""
+    return float(np.mean([_Split(points, half(len(points), entropy, i), rule).judge(k)[0] for i in range(FEW_SPLITS)]))
 
 
 def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Array:

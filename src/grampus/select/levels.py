@@ -25,9 +25,10 @@ from .ungrouped import takes_drawn, ungrouped, ungrouped_gram
 
 NEARLY = 0.04  # merit that fewer groups may lack
 PERFECT = 0.15  # below 1: agreement of halves from which on they may lack less and less
-APART = 1.5  # factor between the numbers of clusters of two levels
+APART = 2.0  # factor between the numbers of clusters of two levels: with 1.5 and three of them, 71 % of the choosing
+# draws had a level near the number of classes, with up to five 92 %, and 96 % at 2.0 (levels-shown)
 BEYOND = 3.0  # what groups need: standard deviations by which neighbours are nearer than without groups
-EXCESS, CLEAR = 0.05, 0.35  # of halves: what a finer level needs, and from where on groups are called clear
+EXCESS, CLEAR = 0.05, 0.35  # of halves: what another level needs, and from where on groups are called clear
 PER_CLUSTER = 10  # documents that each cluster of a given k needs, to be told from none
 _SAMPLE = 4  # what a generator is for; see `splits`
 
@@ -146,8 +147,8 @@ def choose_levels(
 
     Ward's tree of the documents proposes a partition for every k up to n/4. The merit of k is how far the nearest
     neighbours of a document share its group beyond chance, how far random halves of the documents agree, and how much
-    k says. The middle level has the most merit, or nearly so with fewer groups; the coarse level merges its clusters,
-    the fine level divides them. There are groups if documents have nearer neighbours than documents without groups,
+    k says. The middle level has the most merit, or nearly so with fewer groups; coarser levels merge its clusters,
+    finer levels divide them. There are groups if documents have nearer neighbours than documents without groups,
     which keep the lengths of the documents and the frequencies of the terms (or, for dense rows, mean and covariance).
 
     Parameters
@@ -279,10 +280,12 @@ def decide(seen: Evidence) -> Chosen:
     if not _has_groups(seen, place):
         return Chosen("no groups", {"middle": 1}, seen)
     ks = {"middle": middle}
-    steady = seen.agrees & (seen.excess > EXCESS)
-    for name, inside in (("coarse", seen.ks * APART <= middle), ("fine", steady & (seen.ks >= middle * APART))):
-        if inside.any():
-            ks[name] = int(seen.ks[np.where(inside, seen.merit, -np.inf).argmax()])
+    for name, near in (("coarse", "middle"), ("coarsest", "coarse"), ("fine", "middle"), ("finest", "fine")):
+        if near in ks:
+            apart = seen.ks * APART <= ks[near] if name.startswith("coarse") else seen.ks >= ks[near] * APART
+            inside = apart & seen.agrees & (seen.excess > EXCESS)
+            if inside.any():
+                ks[name] = int(seen.ks[np.where(inside, seen.merit, -np.inf).argmax()])
     clear = seen.excess[place] >= CLEAR
     return Chosen("groups" if clear else "weak groups", {name: ks[name] for name in LEVELS if name in ks}, seen)
 

@@ -1,4 +1,4 @@
-"""Ward's tree of points, cut at any number of clusters in one pass."""
+"""A tree of points by Ward's rule or average linkage, cut at any number of clusters in one pass."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ class WardTree:
 
     Parameters
     ----------
-    points : array of shape (n, d)
+    points : array of shape (n, d), or of shape (n (n − 1) / 2,)
+        Points, or the distances of all pairs in the order of ``scipy.spatial.distance.pdist``.
+    rule : "ward" or "average"
+        Which two clusters are joined: those whose union has the least scatter more, or the least mean distance (Sokal
+        & Michener 1958), which lets sizes differ.
 
     Examples
     --------
@@ -26,9 +30,9 @@ class WardTree:
     [2, 1, 2, 0]
     """
 
-    def __init__(self, points: Array) -> None:
-        n = len(points)
-        joins = linkage(points, "ward")[:, :2].astype(np.intp).tolist()
+    def __init__(self, points: Array, rule: str = "ward") -> None:
+        joins = linkage(points, rule)[:, :2].astype(np.intp).tolist()
+        n = len(joins) + 1
         sizes = [1] * n
         for one, other in joins:
             sizes.append(sizes[one] + sizes[other])

@@ -32,6 +32,7 @@ from ...errors import InputError
 from ...gram import Gram, at_rank, centre
 from ..work import ITERATIONS, StageCost, Work, WorkUnits, is_stored
 from .graphs import FEWER, FEWEST, LESS, MOST_GRAPHED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
+from .linked import linked_clusters
 from .method import Found, Job, Method, step_name
 
 CUTS = 200  # clusters: a cut into more takes as many eigenvectors, which costs more than all the rest
@@ -121,6 +122,8 @@ class ConsensusMethod(Method):
     what is added to it cannot outvote it where it does not help. If one class dominates, k-means splits it in most
     views, and each in its own way: where the k-means views do not agree, the random-walk cut of the first graph is far
     smaller than the consensus's normalised cut, and it hardly changes with twice as many neighbours, it is the answer.
+    Where halves of the documents agree clearly more on the clusters of average linkage, whose sizes may differ, than on
+    clusters of similar size, these are the answer.
     Above 50,000 documents, and for more than 200 clusters, there are no graphs. Fewer than 100 documents are clustered
     by kernel k-means, whose starts are the views: they have too little to look at from several sides.
 
@@ -206,6 +209,8 @@ class ConsensusMethod(Method):
             rank, n_neighbors = self.graphs[0]
             wider = partial(self._cut, views[rank], job, 2 * n_neighbors)
             labels = dominant_cut(cuts[0], wider, found.labels, job.k, job.n_init, job.seed)
+        if labels is None:
+            labels = linked_clusters(gram, job.weights, job.k, job.seed)
         if labels is None:
             last = kernel_kmeans(gram, job.k, init=_completed(gram, found.labels, job.weights), n_init=1, **options)
             labels, outcome = last.labels, last.outcome

@@ -1,0 +1,49 @@
+"""Clusters whose sizes differ: average linkage, where it is clearly steadier than clusters of similar size."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..._array import Array, unit_rows
+from ..._parallel import blas_threads
+from ..._random import seed_words
+from ...gram import Gram
+from ...select.evidence import DOCUMENTS, agreement, leading_points
+from ...select.levels import sample
+from ...select.ward import WardTree
+
+STEADIER = 0.1  # agreement of halves beyond that of Ward's tree: 0.24 where large classes are torn, 0.03 elsewhere
+PER_CLUSTER = 8  # documents of a cluster, on average, that halves need to tell
+
+
+def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np.intp] | None:
+    """Return clusters of average linkage, −1 for documents that were not looked at; None where k-means will do.
+
+    k-means and Ward's rule make clusters of similar size, and tear large classes where there are many small ones. So
+    both kinds of tree are grown from random halves of at most 2,500 documents in their leading components, and each
+    half predicts the other. Average linkage, of distances in feature space, is taken where halves agree on its clusters
+    clearly more.
+    """
+    heavy = np.flatnonzero(weights > 0)
+    if k < 2 or len(heavy) < PER_CLUSTER * k:
+        return None
+    entropy = tuple(seed_words(seed))
+    part, rows = sample(gram.split_shift()[0].take(heavy), DOCUMENTS, entropy)
+    if len(rows) < PER_CLUSTER * k:
+        return None
+    with blas_threads():
+        points = unit_rows(leading_points(part))
+        usual, other = (agreement(points, k, rule, entropy) for rule in ("ward", "average"))
+        if other < usual + STEADIER:
+            return None
+        labels = np.full(len(gram), -1, dtype=np.intp)
+        labels[heavy[rows]] = WardTree(_distances(part), "average").cut(k)
+    return labels
+
+
+def _distances(gram: Gram) -> Array:
+    """Return the distances of all pairs of documents in feature space."""
+    own, similar = gram.diagonal().astype(np.float64), gram.dense()
+    squared = own[:, None] + own - 2.0 * similar
+    return np.sqrt(np.maximum(squared[np.triu_indices(len(own), 1)], 0.0))
