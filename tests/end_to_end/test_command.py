@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grampus._rows import csv_text, harmless, jsonl_text
 from grampus.cli import grampus as group
 from grampus.cli import main
 from grampus.cli.main import COMMANDS as LINES
-from grampus.cli.results import csv_text, harmless, jsonl_text
 from grampus.persist import Run, folder
 from tests.untraced import environment
 

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from grampus.cli.results import csv_text, document_rows
+from grampus._rows import csv_text, document_rows
 from grampus.persist import Edit
 from grampus.report import write_report
 from grampus.text import Texts

@@ -13,9 +13,10 @@ import pytest
 
 import grampus
 from grampus import DocumentClusterer
+from grampus._rows import TRIGGERS, harmless, jsonl_text
 from grampus._secrets import masked, masked_words
 from grampus.cli import main
-from grampus.cli.results import TRIGGERS, harmless, jsonl_text, write_rows
+from grampus.cli.results import write_rows
 from grampus.errors import CorpusError, InputError
 from tests.untraced import environment, interruptible
 

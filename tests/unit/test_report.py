@@ -15,11 +15,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from grampus.cli.results import document_rows
+from grampus._rows import document_rows
 from grampus.errors import InputError
 from grampus.persist import Edit, Run, compare_runs
 from grampus.report import read_edits, report_html, write_report
-from grampus.report.build import SCRIPTS, STYLES, _asset
+from grampus.report.build import SCRIPTS, STYLES, asset
 from grampus.report.island import GRID, island, json_text, on_grid
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
 from grampus.report.verdict import verdict
@@ -75,7 +75,7 @@ def test_the_policy_allows_exactly_what_is_in_the_file():
 
 @pytest.mark.parametrize("name", [*SCRIPTS, "mark.js", "worker.js"])
 def test_scripts_put_text_in_as_text_and_ask_nothing(name):
-    source = _asset(name)
+    source = asset(name)
     for word in ("innerHTML", "outerHTML", "insertAdjacent", "document.write", "eval(", "Function(", "setTimeout(\"",
                  "fetch(", "XMLHttpRequest", "WebSocket", "EventSource", "sendBeacon", "import(", "http:", "https:",
                  "</script", "<!--"):  # fmt: skip
@@ -85,8 +85,8 @@ def test_scripts_put_text_in_as_text_and_ask_nothing(name):
 
 def test_styles_load_nothing():
     for name in STYLES:
-        assert "url(" not in _asset(name)
-        assert "@import" not in _asset(name)
+        assert "url(" not in asset(name)
+        assert "@import" not in asset(name)
 
 
 def test_json_cannot_leave_its_element():
@@ -407,7 +407,7 @@ def contrast(a, b):
 
 
 def colours():
-    style = _asset("colours.css")
+    style = asset("colours.css")
     return {name: pair for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", style)}
 
 

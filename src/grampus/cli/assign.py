@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .._rows import rounded
 from .command import MAIN, argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
-from .results import _rounded
 from .show import console, notes, one_step, print_json, progress_bars, say, table
 from .types import RUN
 
@@ -53,10 +53,10 @@ def assign(options: Options) -> None:
             corpus.ids[i],
             None if found.labels[i] < 0 else int(found.labels[i]),
             "no cluster" if found.labels[i] < 0 else model.clusters_[found.labels[i]].name,
-            _rounded(found.margin[i]),
+            rounded(found.margin[i]),
             None if found.second[i] < 0 else int(found.second[i]),
             bool(found.known[i]),
-            _rounded(likeness[i]),
+            rounded(likeness[i]),
             bool(found.unlike[i]),
         ]
         for i in range(len(corpus))

@@ -11,12 +11,12 @@ import click
 
 from .._config import format_size
 from .._names import LEVELS, METHODS
+from .._rows import document_rows
 from .command import MAIN, argument, choice, command, names_of, option, refuse, repeat_line
 from .limits import predicted
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions, TermOptions, VectorOptions
 from .parts import PartsOptions
 from .report import TextOptions
-from .results import document_rows
 from .settings import Configured, merged
 from .show import console, print_json, progress_bars, say, show_run, table
 from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, Count, Numbers, ShareType

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .._rows import csv_text
 from .._version import __version__
 from .cluster import run_json
 from .command import choice, command, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions
 from .outputs import check_outputs
-from .results import csv_text
 from .show import console, print_json, progress_bars, say, show_run
 from .types import FOLDER, PLACE, Count
 

@@ -1,60 +1,14 @@
-"""Results as files: CSV that is safe to open in a spreadsheet, or exact; JSONL."""
+"""Results as files."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .._rows import csv_text, jsonl_text
 from .show import clean
-
-if TYPE_CHECKING:
-    from ..persist import Run
-
-# Characters that start a formula in a spreadsheet: OWASP's list, and their full-width forms.
-TRIGGERS = "=+-@\t\r\n\x00＝＋－＠"
-_BREAKS = re.compile("[\x00\t\r\n\v\f\x85\u2028\u2029]")
-_LINES = re.compile("[\x85\u2028\u2029]")  # line breaks to Python and JavaScript, not to JSON
-# Spreadsheets skip these before a formula: blanks, controls, and characters without width.
-_SKIPPED = re.compile(
-    "[\\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]*"
-)
-
-
-def harmless(cell: str) -> str:
-    r"""Defuse a cell: an apostrophe before what a spreadsheet would run, and blanks for line breaks.
-
-    Examples
-    --------
-    >>> from grampus.cli.results import harmless
-    >>> harmless("=1+1"), harmless("a\tb"), harmless("whale")
-    ("'=1+1", 'a b', 'whale')
-    """
-    risky = cell[:1] in TRIGGERS if cell else False
-    folded = _BREAKS.sub(" ", cell)
-    first = _SKIPPED.match(cell)
-    shown = cell[first.end() : first.end() + 1] if first else ""
-    return f"'{folded}" if risky or (shown and shown in TRIGGERS) else folded
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> str:
-    """Return rows as CSV; strings are defused unless `lossless`. Numbers are unchanged."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n", quoting=csv.QUOTE_NONNUMERIC)  # a lone carriage return must be quoted
-    for row in ([*header], *rows):
-        writer.writerow(row if lossless else [harmless(cell) if isinstance(cell, str) else cell for cell in row])
-    return out.getvalue()
-
-
-def jsonl_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    """Return rows as JSON, one line each; always lossless."""
-    lines = (json.dumps(dict(zip(header, row, strict=True)), ensure_ascii=False, allow_nan=False) for row in rows)
-    return "".join(_LINES.sub(lambda found: f"\\u{ord(found[0]):04x}", line) + "\n" for line in lines)
 
 
 def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]], *, lossless: bool) -> None:
@@ -71,44 +25,3 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
     from .._files import write_file
 
     write_file(Path(place), data)
-
-
-def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
-    """Return the columns and rows of the documents of a run; what is unknown is None, and so is no cluster."""
-    singular = {"titles": "title", "classes": "label", "dates": "date", "excerpts": "excerpt"}
-    columns = {
-        name: getattr(run.documents, part)
-        for part, name in singular.items()
-        if getattr(run.documents, part) is not None
-    }
-    seen = run.evidence
-    others = [name for name in run.levels if name != (run.level or "middle")]
-    levels = {name: (run.level_labels(name), run.level_names(name)) for name in others}
-    others = [f"{what}_{name}" for name in levels for what in ("cluster", "name")]
-    header = ["id", "cluster", "name", "words", "margin", "second", "oddness", "stability", *others, *columns]
-
-    def rows() -> Iterator[list[Any]]:
-        for i, cluster in enumerate(seen.labels.tolist()):
-            yield [
-                run.documents.ids[i],
-                None if cluster < 0 else cluster,
-                "no cluster" if cluster < 0 else seen.clusters[cluster].name,
-                "" if cluster < 0 else ", ".join(seen.clusters[cluster].words),
-                _rounded(seen.margin[i]),
-                None if seen.second[i] < 0 else int(seen.second[i]),
-                _rounded(seen.oddness[i]),
-                _rounded(seen.stability[i]),
-                *(cell for labels, names in levels.values() for cell in _place(int(labels[i]), names)),
-                *(column[i] for column in columns.values()),
-            ]
-
-    return header, rows()
-
-
-def _place(cluster: int, names: Sequence[str]) -> tuple[int | None, str]:
-    """Return a cluster of a level and its name; nothing where the document is in none."""
-    return (None, "no cluster") if cluster < 0 else (cluster, names[cluster])
-
-
-def _rounded(value: Any) -> float | None:
-    return None if value != value else round(float(value), 4)  # noqa: PLR0124  (not a number)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .._rows import document_rows
 from .command import MAIN, argument, command, option, refuse, repeat_line
 from .edit import IDS, read_ids
 from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
-from .results import document_rows
 from .show import console, notes, print_json, progress_bars, say, table
 from .types import FOLDER, PLACE, RUN
 
