@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .command import argument, command, option, refuse, repeat_line
+from .._names import LEVELS
+from .._rows import document_rows
+from .command import argument, choice, command, option, refuse, repeat_line
 from .options import OutputOptions, ResultOptions
-from .results import document_rows
 from .show import console, print_json, say, table
 from .types import CLUSTER, FOLDER, RUN
 
@@ -35,6 +36,9 @@ class Options:
     move: tuple[str, ...] = option(f"Put documents into a cluster: {IDS}.", multiple=True, metavar="FILE:K")
     noise: tuple[str, ...] = option(f"Take documents out of all clusters: {IDS}.", multiple=True, metavar="FILE")
     exclude: tuple[str, ...] = option(f"Leave documents out of the run: {IDS}.", multiple=True, metavar="FILE")
+    done: tuple[int, ...] = option("Mark a cluster as looked through.", multiple=True, type=CLUSTER, metavar="K")
+    reopen: tuple[int, ...] = option("Take that mark away.", multiple=True, type=CLUSTER, metavar="K")
+    level: str | None = choice("Make another level the clusters, before other edits: ", LEVELS, default=None)
     undo: bool = option("Undo the last edit first.")
     out: str | None = option("Save the edited run elsewhere. [in its place]", type=FOLDER)
     table: ResultOptions
@@ -53,12 +57,13 @@ def edit(options: Options) -> None:
       grampus edit run edits.json
       grampus edit run --undo
     """
-    from ..persist import Run, change_run
+    from ..persist import Edit, Run, change_run
 
     if not options.split:
         refuse(("into",), "without --split")
     options.table.check(options.output, (options.edits,), out=options.out)
     asked = requested(options)
+    changes = asked or options.edits or options.undo or options.level
 
     def change(run: Run) -> Run:
         before = run.undone() if options.undo else run
@@ -66,13 +71,15 @@ def edit(options: Options) -> None:
             from ..report import read_edits
 
             before = before.edited(*read_edits(options.edits, before))
+        if options.level:
+            before = before.edited(Edit("level", level=options.level))
         return before.edited(*asked) if asked else before
 
     if options.out:
         run = change(Run.load(options.run))
         run.save(options.out)
     else:
-        run = change_run(options.run, change) if asked or options.edits or options.undo else Run.load(options.run)
+        run = change_run(options.run, change) if changes else Run.load(options.run)
     options.table.write(*document_rows(run))
     _show(run, options)
 
@@ -82,12 +89,20 @@ def _show(run: Run, options: Options) -> None:
     from ..persist.edits import plain
 
     if options.output.as_json:
-        clusters = [{"number": one.number, "name": one.name, "size": one.size} for one in run.evidence.clusters]
+        clusters = [
+            {"number": one.number, "name": one.name, "size": one.size, "done": one.number in run.done}
+            for one in run.evidence.clusters
+        ]
         print_json({"clusters": clusters, "edits": plain(run.edits), "command": repeat_line()})
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
-        rows = [[one.number, one.size, one.name] for one in run.evidence.clusters]
-        out.print(table((">#", ">documents", "name"), rows, f"{len(run)} documents, {len(run.edits)} edits"))
+        done = run.done
+        rows = [
+            [one.number, one.size, one.name, *(["done" if one.number in done else ""] if done else [])]
+            for one in run.evidence.clusters
+        ]
+        columns = (">#", ">documents", "name", *([""] if done else []))
+        out.print(table(columns, rows, f"{len(run)} documents, {len(run.edits)} edits"))
         for number, one in enumerate(run.edits, 1):
             say(out, f"{number}. {in_words(one)}")
         say(out, f"Again: {repeat_line()}")
@@ -105,6 +120,9 @@ def in_words(edit: Edit) -> str:
         "noise": f"{counted} in no cluster",
         "exclude": f"{counted} left out",
         "graft": f"branches of {clusters} clustered again",
+        "done": f"{clusters} is done",
+        "reopen": f"{clusters} is open again",
+        "level": f"clusters of the level {edit.level}",
     }[edit.action]
 
 
@@ -124,6 +142,8 @@ def requested(options: Options) -> list[Edit]:
         if not re.fullmatch(r"\d{1,9}(\s*,\s*\d{1,9})+", given, re.ASCII):
             raise click.UsageError(f"--merge takes numbers of clusters, as in 4,7; got {given!r}.")
         found.append(Edit("merge", tuple(int(number) for number in given.split(","))))
+    found += [Edit("done", (cluster,)) for cluster in options.done]
+    found += [Edit("reopen", (cluster,)) for cluster in options.reopen]
     for given in options.rename:
         cluster, equals, name = given.partition("=")
         if not equals or not cluster.strip().isascii() or not cluster.strip().isdigit():

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ..describe import Cluster, Term
 from ..text import Texts
 from .edits import NONE, OUT, Edit, State, apply_edits
-from .records import Documents, Layout, RunEvidence
+from .records import Documents, Layout, Level, RunEvidence
 from .regrow import regrow
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
@@ -36,8 +36,10 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
     number = state.numbers()
     labels = np.array([number.get(int(key), NONE) for key in state.keys[kept]], dtype=np.intp)
     names = [state.names[key] for key in sorted(state.names)]
+    levels = [Level(name, branches) for name, branches in state.levels.items()]
     evidence = _evidence(run, state, kept, labels, names)
-    grown = regrow(state.plant, state.leaves[kept], labels, evidence.clusters, run.evidence.levels)
+    named = [(cluster.name, cluster.words) for cluster in evidence.clusters]
+    grown = regrow(state.plant, state.leaves[kept], labels, named, levels)
     return replace(
         run,
         documents=_documents(run.documents, kept),

@@ -18,10 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InputError
-from .regrow import Plant, members_below, part_of
+from .records import Level
+from .regrow import Plant, members_below, part_of, regrow
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
-ACTIONS = ("rename", "merge", "split", "move", "noise", "exclude", "graft")
+ACTIONS = ("rename", "merge", "split", "move", "noise", "exclude", "graft", "done", "reopen", "level")
 LONGEST_NAME = 200
 OUT, NONE = -2, -1  # an excluded document, a document in no cluster
 
@@ -70,7 +71,8 @@ class Edit:
         "rename": give the cluster a `name`. "merge": put the clusters together under the lowest number. "split": divide
         the cluster along the tree into `parts` or, where a branch divides into many at once, a few more. "move": put
         documents into the cluster. "noise": take documents out of all clusters. "exclude": leave documents out of the
-        run. "graft": replace the branches of the cluster by `grafts`.
+        run. "graft": replace the branches of the cluster by `grafts`. "done", "reopen": mark the cluster as looked
+        through, or not. "level": make the clusters of another level those of the run.
     clusters : tuple of int
         Numbers of clusters.
     documents : tuple of str
@@ -78,7 +80,7 @@ class Edit:
     name : str
     parts : int
     level : str
-        Only for "rename": the level whose cluster is meant; "" for the clusters of the run.
+        For "level", its name. For "rename", the level whose cluster is meant; "" for the clusters of the run.
     grafts : tuple of Graft
 
     Examples
@@ -125,6 +127,10 @@ class State:
         What tells the parts of a split apart: the names of their branches, and further words.
     levels : dict of str to tuple of int
         The branches of every level.
+    rooted : array of shape (n,)
+        Leaf of every document in the tree before it was moved.
+    done : set of int
+        Clusters that are marked as done.
     """
 
     keys: NDArray[np.intp]
@@ -135,6 +141,8 @@ class State:
     went: dict[int, int] = field(default_factory=dict)
     words: dict[int, tuple[str, ...]] = field(default_factory=dict)
     levels: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    rooted: NDArray[np.intp] = field(default_factory=lambda: np.empty(0, dtype=np.intp))
+    done: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, run: Run) -> State:
@@ -143,7 +151,7 @@ class State:
         names = {cluster.number: cluster.name for cluster in seen.clusters}
         labels, leaves = seen.labels.astype(np.intp), seen.leaves.astype(np.intp)
         levels = {level.name: level.branches for level in seen.levels}
-        return cls(labels, names, Plant.of(seen.tree), leaves, len(names), levels=levels)
+        return cls(labels, names, Plant.of(seen.tree), leaves, len(names), levels=levels, rooted=leaves)
 
     def numbers(self) -> dict[int, int]:
         """Return the number of every cluster by its key: keys in ascending order."""
@@ -155,6 +163,11 @@ class State:
         if not any(key in left for key in self.names):
             raise InputError("edits must leave a document in a cluster; these leave none.")
         self.names = {key: name for key, name in self.names.items() if key in left}
+        self.done &= self.names.keys()
+
+    def level_parts(self, level: str) -> NDArray[np.int32]:
+        """Return the cluster of every document at a level, before documents were moved; −1 for none."""
+        return part_of(self.plant.branches, self.levels[level])[self.rooted]
 
 
 def apply_edits(run: Run, edits: Sequence[Edit]) -> State:
@@ -169,29 +182,31 @@ def step(state: State, edit: Edit, place: Mapping[str, int]) -> None:
     """Apply one edit to a state; an edit that does not fit changes nothing."""
     _check(state, edit)
     at = _places(edit.documents, place)
-    before = (state.keys, state.leaves, dict(state.names))
+    before = (state.keys, state.leaves, dict(state.names), set(state.done))
     state.keys, state.leaves = state.keys.copy(), state.leaves.copy()
     try:
         _STEPS[edit.action](state, edit, at, place)
         state.settle()
     except InputError:
-        state.keys, state.leaves, state.names = before
+        state.keys, state.leaves, state.names, state.done = before
         raise
 
 
 def _check(state: State, edit: Edit) -> None:
     if edit.action not in ACTIONS:
         raise InputError(f"an edit must be one of {', '.join(ACTIONS)}; got {edit.action!r}.")
-    if edit.level and (edit.action != "rename" or edit.level not in state.levels):
+    if (edit.level or edit.action == "level") and edit.level not in state.levels:
         known = ", ".join(state.levels) or "(none)"
-        raise InputError(f"only names of the levels {known} can be edited; got {edit.action} of {edit.level!r}.")
+        raise InputError(f"a level must be one of {known}; got {edit.action} of {edit.level!r}.")
+    if edit.level and edit.action not in ("rename", "level"):
+        raise InputError(f"only names of other levels can be edited; got {edit.action} of {edit.level!r}.")
     for cluster in edit.clusters:
         if edit.level and 0 <= cluster < len(state.levels[edit.level]):
             continue
         if cluster not in state.names or edit.level:
             known = ", ".join(map(str, sorted(state.names)[:12])) + (", …" if len(state.names) > 12 else "")
             raise InputError(f"{edit.action} must name clusters that there are ({known}); got {cluster}.")
-    wanted = {"merge": 2, "noise": 0, "exclude": 0}.get(edit.action, 1)
+    wanted = {"merge": 2, "noise": 0, "exclude": 0, "level": 0}.get(edit.action, 1)
     count = len(set(edit.clusters))
     if count != len(edit.clusters) or (count < 2 if wanted == 2 else count != wanted):
         what = {0: "no cluster", 1: "one cluster", 2: "two different clusters or more"}[wanted]
@@ -233,6 +248,8 @@ def _merge(state: State, edit: Edit, _: Any, __: Any) -> None:
     state.names[first] = " + ".join(state.names[key] for key in (first, *rest))
     state.keys[np.isin(state.keys, rest)] = first
     state.words.pop(first, None)
+    if not state.done >= {first, *rest}:  # a part of it is still to be looked through
+        state.done.discard(first)
     for key in rest:
         del state.names[key]
         state.went[key] = first
@@ -259,6 +276,7 @@ def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
         state.names[made] = _free(branch.name, taken)
         taken.add(state.names[made])
     state.fresh += len(order) - 1
+    state.done.discard(key)
 
 
 def _free(name: str, taken: set[str]) -> str:
@@ -297,9 +315,44 @@ def _graft(state: State, edit: Edit, _: Any, place: Mapping[str, int]) -> None:
         state.leaves[at] = first + number
 
 
+def _mark(state: State, edit: Edit, _: Any, __: Any) -> None:
+    (state.done.add if edit.action == "done" else state.done.discard)(edit.clusters[0])
+
+
+def _level(state: State, edit: Edit, _: Any, __: Any) -> None:
+    """Take the clusters of another level, in the tree as it is after the edits so far."""
+    known = sorted(state.names)
+    number = {key: place for place, key in enumerate(known)} | {NONE: NONE, OUT: NONE}
+    labels = np.array([number[int(key)] for key in state.keys], dtype=np.intp)
+    levels = [Level(name, branches) for name, branches in state.levels.items()]
+    grown = regrow(state.plant, state.leaves, labels, _named(state), levels)
+    state.levels = {level.name: level.branches for level in grown.levels}
+    taken = {branch: state.fresh + place for place, branch in enumerate(state.levels[edit.level])}
+    branches = tuple(replace(branch, cluster=taken.get(branch.index, -1)) for branch in grown.tree)
+    parts = part_of(branches, state.levels[edit.level])[grown.leaves]
+    for key in known:
+        now = np.unique(parts[state.keys == key])
+        if len(now) == 1 and now[0] >= 0:
+            state.went[key] = state.fresh + int(now[0])
+    state.plant, state.leaves = Plant.of(branches), grown.leaves.astype(np.intp)
+    state.rooted = state.leaves
+    state.keys[parts >= 0] = state.fresh + parts[parts >= 0]
+    state.names = {key: branches[branch].name for branch, key in taken.items()}
+    state.words = {key: (branches[branch].name, *branches[branch].words) for branch, key in taken.items()}
+    state.fresh += len(taken)
+
+
+def _named(state: State) -> list[tuple[str, tuple[str, ...]]]:
+    """Return name and further words of every cluster."""
+    found = {branch.cluster: branch.words for branch in state.plant.branches}
+    found |= {key: words[1:] for key, words in state.words.items()}
+    together = set(state.went.values())
+    return [(state.names[key], () if key in together else found.get(key, ())) for key in sorted(state.names)]
+
+
 _STEPS = {
     "rename": _rename, "merge": _merge, "split": _split, "move": _move, "noise": _noise, "exclude": _exclude,
-    "graft": _graft,
+    "graft": _graft, "done": _mark, "reopen": _mark, "level": _level,
 }  # fmt: skip
 
 
@@ -316,8 +369,11 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     known = sorted(state.names)
     kept: list[Edit] = []
     for asked in edits:
+        if asked.action == "level":
+            kept.append(asked)
+            continue
         if asked.level and asked.level in run.levels and asked.level != run.level:
-            before = tuple(_branch_before(base, run, asked.level, c) for c in asked.clusters)
+            before = tuple(_branch_before(state, base, run, asked.level, c) for c in asked.clusters)
             kept.append(replace(asked, clusters=before))
             continue
         edit = replace(asked, level="") if asked.level in run.levels else asked
@@ -331,13 +387,13 @@ def as_kept(run: Run, edits: Iterable[Edit]) -> tuple[Edit, ...]:
     return tuple(kept)
 
 
-def _branch_before(base: Run, run: Run, level: str, cluster: int) -> int:
-    """Return the cluster of a level, as it was found, that holds most documents of a cluster of the edited level."""
+def _branch_before(state: State, base: Run, run: Run, level: str, cluster: int) -> int:
+    """Return the cluster of a level in the log that holds most documents of a cluster of the edited level."""
     if base is run:
         return int(cluster)
     place = {one: at for at, one in enumerate(base.documents.ids)}
     inside = np.flatnonzero(run.level_labels(level) == cluster)
-    found = base.level_labels(level)[[place[run.documents.ids[int(at)]] for at in inside]]
+    found = state.level_parts(level)[[place[run.documents.ids[int(at)]] for at in inside]]
     return int(np.bincount(found[found >= 0]).argmax()) if (found >= 0).any() else -1
 
 
@@ -377,12 +433,27 @@ def refit(run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]) 
             notes.append(f"An edit no longer fits ({edit.action}{clusters}): {error}")
             continue
         kept.append(new)
+        if edit.action == "level":
+            now = _same_documents(states, places)
+            continue
         if edit.action == "merge":
             for cluster in edit.clusters:
                 now.pop(cluster)
             now[min(edit.clusters)] = min(new.clusters)
         now |= dict(zip(range(first, states[1].fresh), range(before, states[0].fresh), strict=False))
     return tuple(kept), notes
+
+
+def _same_documents(states: Sequence[State], places: Sequence[Mapping[str, int]]) -> dict[int, int]:
+    """Return the cluster of the first state that holds most documents of each cluster of the second."""
+    rows = [(places[0][one], row) for one, row in places[1].items() if one in places[0]]
+    here, there = (states[side].keys[[pair[side] for pair in rows]] for side in (0, 1))
+    found = {}
+    for key in states[1].names:
+        keys, counts = np.unique(here[(there == key) & (here >= 0)], return_counts=True)
+        if len(keys):
+            found[key] = int(keys[counts.argmax()])
+    return found
 
 
 def digest(run: Run) -> str:

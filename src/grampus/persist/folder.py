@@ -71,6 +71,28 @@ def write_folder(place: Path, schema: int, plain: dict[str, Any], arrays: dict[s
     _sweep(old, kept)  # they may hold what was to be forgotten
 
 
+def replace_value(place: Path, schema: int, name: str, value: Any, seen: str) -> str:
+    """Replace one value of a run folder whose manifest is as it was seen; hold its lock meanwhile.
+
+    Returns the digest of the new manifest, as `manifest_digest` does.
+    """
+    manifest = _read_manifest(place, schema)
+    if manifest_digest(place) != seen:
+        raise RunError(f"{place} was changed by another process meanwhile. Nothing was written.")
+    raw = _encode({**manifest, "schema": schema, "run": {**manifest["run"], name: value}})
+    replace_file(place / MANIFEST, raw)
+    sync_folder(place)
+    return hashlib.sha256(raw).hexdigest()
+
+
+def manifest_digest(path: str | PathLike[str]) -> str:
+    """Return the SHA-256 of a run's manifest: another one whenever anything of the run is another."""
+    try:
+        return hashlib.sha256(_read_bytes(Path(path) / MANIFEST, LARGEST_MANIFEST)).hexdigest()
+    except (FileNotFoundError, NotADirectoryError):
+        raise RunError(f"There must be a run folder at {path}; it has no {MANIFEST}.") from None
+
+
 def finish(place: Path) -> None:
     """Remove what an interrupted writer left, such as the arrays of deleted documents; hold the lock meanwhile."""
     with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):  # a reader says what is wrong

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..describe import Cluster
 from .records import Branch, Level
 
 
@@ -160,10 +159,12 @@ def regrow(
     plant: Plant,
     leaves: NDArray[np.intp],
     labels: NDArray[np.intp],
-    clusters: Sequence[Cluster],
+    named: Sequence[tuple[str, tuple[str, ...]]],
     levels: Sequence[Level],
 ) -> Regrown:
     """Return the tree whose clusters are `labels`: above them what was found, below them their parts.
+
+    `named` has the name and further words of every cluster.
 
     A cluster grows where most of its documents are. Below it, branches without documents of the cluster are left out,
     and documents without a place are in its largest leaf.
@@ -171,11 +172,11 @@ def regrow(
     place_of: dict[tuple[int, int], _Twig] = {}
     at_home: dict[int, list[_Twig]] = {}
     largest: dict[int, int] = {}
-    for number, cluster in enumerate(clusters):
+    for number, (name, words) in enumerate(named):
         members = np.flatnonzero(labels == number)
         below = members_below(plant, leaves[members])
         twig, ends = _inside(plant, below)
-        twig.cluster, twig.name, twig.words = number, cluster.name, cluster.words
+        twig.cluster, twig.name, twig.words = number, name, words
         at_home.setdefault(home_of(plant, below), []).append(twig)
         place_of |= {(number, leaf): end for leaf, end in ends.items()}
         if ends:
@@ -186,7 +187,7 @@ def regrow(
     order = _flat(root)
     index = {id(twig): number for number, twig in enumerate(order)}
     new = np.full(len(labels), -1, dtype=np.int32)
-    for number in range(len(clusters)):
+    for number in range(len(named)):
         members = np.flatnonzero(labels == number)
         member_leaf = np.where(leaves[members] >= 0, leaves[members], largest[number])
         for leaf in np.unique(member_leaf).tolist():

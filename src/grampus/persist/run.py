@@ -16,8 +16,8 @@ from ..errors import InputError, RunError
 from ..kernels import parse_kernel
 from ..text import Texts
 from .edited import edited_run
-from .edits import Edit, as_kept
-from .folder import as_read, finish, read_folder, write_folder, writing
+from .edits import Edit, apply_edits, as_kept
+from .folder import as_read, finish, read_folder, replace_value, write_folder, writing
 from .frame import frame_of
 from .history import Update
 from .records import Documents, Layout, Level, Provenance, RunEvidence
@@ -103,6 +103,15 @@ class Run(Drawable):
         """The number of documents of the collection; more than ``len(run)`` where the run holds a sample."""
         found = self.provenance.collection.get("documents")
         return found if isinstance(found, int) else len(self)
+
+    @property
+    def done(self) -> tuple[int, ...]:
+        """The clusters that a reader has marked as done."""
+        if not any(edit.action == "done" for edit in self.edits):
+            return ()
+        state = apply_edits(self.original, self.edits)
+        number = state.numbers()
+        return tuple(sorted(number[key] for key in state.done))
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -309,6 +318,28 @@ class Run(Drawable):
             raise RunError(f"{path}: {error} Recreate the run.") from None
         except InputError as error:
             raise RunError(f"{path}: the edits do not fit the run: {error} Recreate the run.") from None
+
+
+def save_edits(path: str | PathLike[str], run: Run, seen: str) -> str:
+    """Save the log of a run whose folder holds the same answer; return the digest of its manifest.
+
+    Arrays and texts stay as they are, so this takes as long as writing one small file.
+
+    Parameters
+    ----------
+    path : path
+    run : Run
+        As edited.
+    seen : str
+        The digest of the manifest that the run was read from.
+
+    Raises
+    ------
+    RunError
+        The folder holds another answer, or other edits.
+    """
+    with writing(path) as place:
+        return replace_value(place, SCHEMA, "edits", run.edits, seen)
 
 
 def change_run(path: str | PathLike[str], change: Callable[[Run], Run]) -> Run:

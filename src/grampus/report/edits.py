@@ -10,14 +10,14 @@ from typing import Any
 from .._files import open_regular
 from ..errors import InputError, RunError
 from ..persist import Edit, Run
-from ..persist.edits import check_name, digest
+from ..persist.edits import ACTIONS, check_name, digest
 from ..persist.schema import read_as
 
 __all__ = ["read_edits"]
 
 FORMAT, VERSION = "grampus-edits", 2
 LARGEST_FILE = 100_000_000
-MADE = ("rename", "merge", "split", "move", "noise", "exclude")  # actions that a file may ask for
+MADE = tuple(action for action in ACTIONS if action != "graft")  # that a file may ask for
 
 
 def read_edits(path: str | PathLike[str], run: Run) -> tuple[Edit, ...]:
