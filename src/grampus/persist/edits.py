@@ -247,7 +247,7 @@ def _merge(state: State, edit: Edit, _: Any, __: Any) -> None:
     first, *rest = sorted(edit.clusters)
     state.names[first] = " + ".join(state.names[key] for key in (first, *rest))
     state.keys[np.isin(state.keys, rest)] = first
-    state.words.pop(first, None)
+    state.words[first] = ()
     if not state.done >= {first, *rest}:  # a part of it is still to be looked through
         state.done.discard(first)
     for key in rest:
@@ -346,8 +346,7 @@ def _named(state: State) -> list[tuple[str, tuple[str, ...]]]:
     """Return name and further words of every cluster."""
     found = {branch.cluster: branch.words for branch in state.plant.branches}
     found |= {key: words[1:] for key, words in state.words.items()}
-    together = set(state.went.values())
-    return [(state.names[key], () if key in together else found.get(key, ())) for key in sorted(state.names)]
+    return [(state.names[key], found.get(key, ())) for key in sorted(state.names)]
 
 
 _STEPS = {

@@ -5,12 +5,14 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from os import PathLike
 from pathlib import Path
 from string import Template
+from typing import Any
 
 from .._files import write_file
 from .._names import EMBEDS
@@ -26,8 +28,8 @@ __all__ = ["report_html", "write_report"]
 
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
-    "base.js", "palette.js", "model.js", "branches.js", "families.js", "regrow.js", "edits.js", "edit_bar.js",
-    "moving.js", "statements.js", "glyphs.js", "points.js",
+    "base.js", "palette.js", "model.js", "branches.js", "families.js", "regrow.js", "replay.js", "edits.js",
+    "edit_bar.js", "moving.js", "statements.js", "glyphs.js", "points.js",
     "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
     "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",
     "trends.js", "oddities.js", "results.js", "pictures.js", "link.js", "main.js",
@@ -36,6 +38,28 @@ STYLES = (
     "colours.css", "frame.css", "verdict.css", "map.css", "side.css", "tree.css", "cards.css", "evidence.css",
     "narrow.css",
 )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Shell:
+    """What a page is made of besides its data.
+
+    Attributes
+    ----------
+    script, style : str
+    connect : str
+        Where its requests may go, as in a content security policy.
+    kept : str
+        What becomes of it, in a sentence.
+    more : mapping
+        Further data for its script.
+    """
+
+    script: str
+    style: str
+    connect: str = "'none'"
+    kept: str = "This page is one file and makes no network requests."
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
 def report_html(run: Run, *, texts: Embed = "excerpts", edits: Sequence[Edit] = ()) -> str:
@@ -102,9 +126,10 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
     write_file(Path(path), report_html(run, texts=texts, edits=edits).encode("utf-8", "replace"))
 
 
-def render(page: Page) -> str:
+def render(page: Page, shell: Shell | None = None) -> str:
     """Fill the template."""
-    script, style, mark, worker = _script(), _style(), _asset("mark.js"), _asset("worker.js")
+    shell = shell or Shell(_script(), _style())
+    mark, worker = asset("mark.js"), asset("worker.js")
     run = page.run
     shown = {
         "title": html.escape(page.title),
@@ -120,38 +145,50 @@ def render(page: Page) -> str:
         "map_note": html.escape(page.map_note),
         "text_note": html.escape(page.text_note),
         "label_name": html.escape(run.provenance.columns.get("label", "label")),
+        "kept": html.escape(shell.kept),
     }
-    policy = (
-        f"default-src 'none'; script-src {_hash(mark)} {_hash(script)}; style-src {_hash(style)}; "
-        "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
-    )
-    return Template(_asset("page.html")).substitute(
+    return Template(asset("page.html")).substitute(
         shown,
-        policy=policy,
+        policy=policy((mark, shell.script), shell.style, shell.connect),
         mark=mark,
-        style=style,
-        script=script,
+        style=shell.style,
+        script=shell.script,
         worker=worker,
-        data=json_text(island(page)),
+        data=json_text({**island(page), **shell.more}),
         texts=texts(page),
         index=index(page),
         **fragments(page),
     )
 
 
+def policy(scripts: Sequence[str], style: str, connect: str = "'none'") -> str:
+    """Return the content security policy of a page: these scripts and this style, and no requests but to `connect`."""
+    hashes = " ".join(map(_hash, scripts))
+    return (
+        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; connect-src {connect}; "
+        "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
+    )
+
+
+def joined(scripts: Iterable[str]) -> str:
+    """Return scripts that share one scope, which nothing outside can reach."""
+    return '"use strict";\n(() => {\n' + "\n".join(scripts) + "\n})();\n"
+
+
 @cache
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """Return a file of the page."""
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @cache
 def _script() -> str:
-    return '"use strict";\n(() => {\n' + "\n".join(map(_asset, SCRIPTS)) + "\n})();\n"
+    return joined(map(asset, SCRIPTS))
 
 
 @cache
 def _style() -> str:
-    return "\n".join(map(_asset, STYLES))
+    return "\n".join(map(asset, STYLES))
 
 
 def _hash(content: str) -> str:

@@ -67,28 +67,36 @@ def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
     run, evidence, documents = page.run, page.run.evidence, page.run.documents
     label = run.provenance.columns.get("label", "label")
-    copies, odd, order = copy_groups(run), outliers(run), preorder(evidence.tree)
     return {
         "run": run.provenance.fingerprint,
         "n": len(run),
-        "levels": [_level(level, order, page.texts is not None) for level in page.levels],
-        "level": page.own,
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
-        "certainty": packed(np.clip(np.nan_to_num(evidence.margin), 0, 1) * GRID, np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if documents.classes is None else _column(label, documents.classes),
+        "choice": None if evidence.choice is None else _choice(evidence.choice),
+        "whole": page.whole,
+        "hasTexts": page.texts is not None,
+        "hasIndex": page.texts is not None and documents.texts is not None,
+        "answer": digest(run),
+        **answer(page),
+    }
+
+
+def answer(page: Page) -> dict[str, Any]:
+    """Return what edits of the run change."""
+    run, evidence = page.run, page.run.evidence
+    copies, odd, order = copy_groups(run), outliers(run), preorder(evidence.tree)
+    return {
+        "levels": [_level(level, order, page.texts is not None) for level in page.levels],
+        "level": page.own,
+        "certainty": packed(np.clip(np.nan_to_num(evidence.margin), 0, 1) * GRID, np.uint16),
         "second": packed(_numbered(evidence.second, run.n_clusters), np.uint32),
         "tree": _tree(evidence.tree, evidence.leaves, order),
-        "choice": None if evidence.choice is None else _choice(evidence.choice),
         "heatmap": _heatmap(run),
         "copies": [[list(group.documents), _short(group.similarity)] for group in copies[:MOST_GROUPS]],
         "copiesFound": len(copies),
         "odd": [[int(place), _short(float(evidence.oddness[place]))] for place in odd[:MOST_OUTLIERS]],
         "oddFound": len(odd),
-        "whole": page.whole,
-        "hasTexts": page.texts is not None,
-        "hasIndex": page.texts is not None and documents.texts is not None,
-        "answer": digest(run),
     }
 
 

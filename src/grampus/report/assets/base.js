@@ -62,6 +62,8 @@ function tell(topic) {
   for (const action of listeners.get(topic) ?? []) action();
 }
 
+const starts = []; // what the app does before the page is drawn
+
 function announce(text) {
   byId("announce").textContent = text;
 }

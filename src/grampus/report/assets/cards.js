@@ -1,5 +1,6 @@
 // One card for each cluster: words, documents, how stable it is; renaming and merging.
 const chosenToMerge = new Set(); // lowest cluster of each chosen group
+const cardButtons = []; // further buttons of a card: functions of its group
 let renaming = -1;
 
 function meter(name, value, words) {
@@ -158,6 +159,7 @@ function card(group) {
       !group.none && isOwnLevel() && partsIn(group, 2) > 1
         ? el("button", { type: "button", id: `split-${group.first}`, onclick: () => splitCluster(group, 2) }, "Split")
         : null,
+      cardButtons.map((make) => make(group)),
       realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
@@ -222,6 +224,12 @@ function showCards() {
   byId("cards").classList.toggle("as-table", asTable);
   byId("cards").replaceChildren(...(asTable ? [clusterTable(groups)] : groups.map(card)));
   showMergeBar();
+}
+
+// "4,000 documents in 12 clusters, 31 in no cluster"
+function headline() {
+  const none = state.groups.find((group) => group.none);
+  return `${count(data.n, "document")} in ${count(realGroups().length, "cluster")}${none ? `, ${whole.format(none.size)} in no cluster` : ""}`;
 }
 
 function showHeadline() {

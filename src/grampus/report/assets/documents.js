@@ -15,26 +15,16 @@ function openTab(name, focus = false) {
   if (name === "documents") showDocuments();
 }
 
-function startTabs() {
-  for (const tab of tabs) {
-    byId(`tab-${tab}`).addEventListener("click", () => openTab(tab));
-    byId(`tab-${tab}`).addEventListener("keydown", (event) => {
-      const usable = tabs.filter((name) => !byId(`tab-${name}`).hidden);
-      const steps = { ArrowRight: 1, ArrowLeft: -1 };
-      const place = usable.indexOf(tab);
-      const next =
-        event.key in steps
-          ? (place + steps[event.key] + usable.length) % usable.length
-          : event.key === "Home"
-            ? 0
-            : event.key === "End"
-              ? usable.length - 1
-              : -1;
-      if (next < 0) return;
-      event.preventDefault();
-      openTab(usable[next], true);
-    });
-  }
+function listenToTab(tab) {
+  byId(`tab-${tab}`).addEventListener("click", () => openTab(tab));
+  byId(`tab-${tab}`).addEventListener("keydown", (event) => {
+    const usable = tabs.filter((name) => !byId(`tab-${name}`).hidden);
+    const place = usable.indexOf(tab);
+    const ends = { ArrowRight: (place + 1) % usable.length, ArrowLeft: (place - 1 + usable.length) % usable.length, Home: 0, End: usable.length - 1 }; // prettier-ignore
+    if (!(event.key in ends)) return;
+    event.preventDefault();
+    openTab(usable[ends[event.key]], true);
+  });
 }
 
 // Texts that were cut when the page was made end in dots.
@@ -73,6 +63,7 @@ function openDocument(i) {
   listing.open = i;
   openTab("documents");
   goTo(i);
+  tell("opened");
   byId("opened").focus({ preventScroll: true });
   byId("panel-documents").scrollTop = 0;
 }
@@ -179,7 +170,7 @@ function clearAll() {
 }
 
 function startDocuments() {
-  startTabs();
+  tabs.forEach(listenToTab);
   listen("selection matches", () => {
     listing.shown = PAGEFUL;
     showDocuments();

@@ -26,12 +26,6 @@ function showEditBar() {
   if (["undo", "undo-all", "download"].includes(focused)) (byId(focused).disabled ? download : byId(focused)).focus();
 }
 
-// "4,000 documents in 12 clusters, 31 in no cluster"
-function headline() {
-  const none = state.groups.find((group) => group.none);
-  return `${count(data.n, "document")} in ${count(realGroups().length, "cluster")}${none ? `, ${whole.format(none.size)} in no cluster` : ""}`;
-}
-
 function startEdits() {
   listen("groups", showEditBar);
 }

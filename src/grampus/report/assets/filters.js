@@ -1,15 +1,15 @@
 // Filters by label and by date: only documents that pass them are bright on the map and in the list.
-const filters = { label: -1, from: null, to: null };
+const filters = { label: -1, from: null, to: null, also: null }; // also: a mask by other columns
 
 function applyFilters() {
-  const { label, from, to } = filters;
+  const { label, from, to, also } = filters;
   const byDate = days !== null && (from !== null || to !== null);
-  const on = label >= 0 || byDate;
+  const on = label >= 0 || byDate || also !== null;
   state.filtered = on ? new Uint8Array(data.n) : null;
   for (let i = 0; on && i < data.n; i += 1) {
     const known = !byDate || days[i] !== UNKNOWN_DAY;
     const inTime = !byDate || ((from === null || days[i] >= from) && (to === null || days[i] <= to));
-    state.filtered[i] = known && inTime && (label < 0 || column.codes[i] === label) ? 1 : 0;
+    state.filtered[i] = known && inTime && (label < 0 || column.codes[i] === label) && (!also || also[i]) ? 1 : 0;
   }
   tell("matches");
   if (on) openTab("documents");
@@ -65,8 +65,9 @@ function startFilters() {
 }
 
 function clearFilters() {
-  Object.assign(filters, { label: -1, from: null, to: null });
+  Object.assign(filters, { label: -1, from: null, to: null, also: null });
   if (byId("filter-label")) byId("filter-label").value = "-1";
   for (const name of ["from", "to"]) if (byId(`filter-${name}`)) byId(`filter-${name}`).value = "";
   state.filtered = null;
+  tell("unfiltered");
 }

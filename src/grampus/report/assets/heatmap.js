@@ -1,10 +1,15 @@
 // The Gram matrix with its documents in the order of the clusters: blocks on the diagonal are clusters that hold together.
+const heat = { paint() {}, name() {} };
+
 function startHeatmap() {
-  if (!data.heatmap) {
-    byId("similarity").hidden = true;
-    byId("similarity-link").hidden = true;
-    return;
-  }
+  listen("theme", () => heat.paint());
+  listen("groups", () => heat.name());
+  showHeatmap();
+}
+
+function showHeatmap() {
+  byId("similarity").hidden = byId("similarity-link").hidden = !data.heatmap;
+  if (!data.heatmap) return;
   const { size, bounds, order, low, high, sampled } = data.heatmap;
   const values = unpack(data.heatmap.values, "u8");
   byId("heatmap-note").textContent =
@@ -145,7 +150,7 @@ function startHeatmap() {
     el("span", { class: "ramp", "aria-hidden": "true" }),
     el("span", {}, `${digits(high, 2)} and more`),
   );
-  byId("heatmap").append(
+  byId("heatmap").replaceChildren(
     el(
       "div",
       { class: "heat" },
@@ -161,6 +166,5 @@ function startHeatmap() {
     ),
   );
   paint();
-  listen("theme", paint);
-  listen("groups", name);
+  Object.assign(heat, { paint, name });
 }

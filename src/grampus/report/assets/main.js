@@ -49,6 +49,7 @@ startCards();
 startCounts();
 startOddities();
 startHeatmap();
+for (const start of starts) start();
 regroup();
 startLegend();
 showLegend();

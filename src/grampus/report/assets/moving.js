@@ -23,12 +23,3 @@ function movingBar() {
     el("button", { type: "button", id: "take-out", onclick: () => takeOut(some) }, "No cluster"),
   );
 }
-
-// How many parts a cluster of the run's own level has in the tree at most, up to `most`.
-function partsIn(group, most) {
-  const members = [];
-  for (let i = 0; i < data.n; i += 1) if (ownLabels[i] === group.first) members.push(i);
-  const now = firstState();
-  for (const operation of effective()) if (operation.level === data.level) OPERATIONS[operation.action].apply(now, operation);
-  return partsBelow(membersBelow(members, now.leaves), most).length;
-}

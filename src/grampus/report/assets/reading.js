@@ -1,4 +1,5 @@
 // The reading pane: a document, the words that were searched or that tell its cluster, and why it is here.
+const fullTexts = new Map(); // document → its whole text, where the page was given it later
 const foldWord = (text) => text.normalize("NFKC").toLowerCase();
 const searched = () => (foldWord(state.query).match(/[\p{L}\p{N}]+/gu) ?? []);
 
@@ -45,8 +46,9 @@ function whyHere(i, group, text) {
 function wholeDocument(i) {
   const words = documentWords(i);
   const group = groupOfDocument(i);
+  const text = fullTexts.get(i) ?? (data.whole ? words.text : excerptOf(words.text));
   const facts = [
-    ...whyHere(i, group, words.text),
+    ...whyHere(i, group, text),
     column ? [column.name, [column.values[column.codes[i]] || "(none)"]] : null,
     documents.dates?.[i] ? ["Date", [documents.dates[i]]] : null,
     ["Id", [words.id]],
@@ -61,12 +63,8 @@ function wholeDocument(i) {
     { class: "opened", "aria-label": "Document", tabindex: -1, id: "opened" },
     el("button", { type: "button", class: "close", "aria-label": "Close the document", onclick: close }, "×"),
     el("h3", { dir: "auto" }, callOf(words)),
-    words.text
-      ? el(
-          "p",
-          { dir: "auto", class: "opened-text" },
-          markedText(data.whole ? words.text : excerptOf(words.text), group),
-        )
+    text
+      ? el("p", { dir: "auto", class: "opened-text" }, markedText(text, group))
       : el("p", { class: "quiet" }, "This page holds no texts."),
     el(
       "dl",
