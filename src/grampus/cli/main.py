@@ -25,6 +25,7 @@ RARELY = (100_000, 50, 50)  # rounds of the garbage collector: a command is shor
 _NO_COMMAND = getattr(click.exceptions, "NoArgsIsHelpError", ())  # since click 8.2
 COMMANDS = {  # in the order of use; each is a file of this folder, loaded when it is needed
     "cluster": "Cluster documents and describe the clusters.",
+    "open": "Open documents or a saved run in the browser, and work on it.",
     "report": "Write a saved run as one HTML page that works offline.",
     "inspect": "Show what is in documents, or explain a kernel.",
     "choose-k": "Choose the number of clusters, and say how certain it is.",

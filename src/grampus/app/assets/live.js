@@ -1,0 +1,241 @@
+// The store of edits in the app: a change is sent to the server, which saves it in the run and answers with what became of
+// it. Other tabs, and commands that change the run, are noticed by asking now and then.
+const POLL = 1000; // milliseconds between two looks
+const asFound = { clusters: [] }; // sentences come from the server, with the names as they are
+const nowOf = (cluster) => cluster;
+let levelNames = levels.map(() => ({}));
+let foundCount = clusterCount;
+const live = { ...data.live, done: new Set(data.live.done), busy: false, asked: 0, problem: "" };
+
+const editCount = () => live.edits;
+const isEdited = (place) => place === data.level && live.edits > 0;
+
+// A cluster can be split where its branch divides.
+function partsIn(group, most) {
+  const branch = branches.find(({ cluster }) => cluster === group.first);
+  return Math.min(most, branch?.children.length ?? 0);
+}
+
+// A change in the words of the run: clusters and rows are those that are shown; other levels are named.
+const asSent = ({ action, level, clusters, documents: rows, name, parts }) => ({
+  action,
+  ...(clusters?.length ? { clusters } : {}),
+  ...(rows ? { documents: rows } : {}),
+  ...(name ? { name } : {}),
+  ...(parts ? { parts } : {}),
+  ...(action === "level" || level !== data.level ? { level: levels[level].name } : {}),
+});
+
+const SAID = {
+  rename: ({ name }) => `Renamed to ${name}`,
+  merge: ({ clusters }) => `${clusters.length} clusters merged`,
+  split: () => "Cluster split",
+  move: ({ documents: some }) => `${count(some.length, "document")} moved`,
+  noise: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
+  done: () => "Marked as done",
+  reopen: () => "Marked as open",
+  level: ({ level }) => `The clusters are those of the ${levels[level].name} level`,
+};
+
+function trouble(words) {
+  live.problem = words;
+  if (words) announce(words);
+  showLiveBar();
+}
+
+async function send(body, words) {
+  if (live.busy) {
+    announce("The last change is still being saved");
+    regroup();
+    return false;
+  }
+  live.busy = true;
+  showLiveBar();
+  try {
+    const reply = await fetch("edit", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ revision: live.revision, ...body }),
+    });
+    const answer = await reply.json();
+    live.busy = false;
+    if (answer.problem) {
+      trouble(answer.problem);
+      regroup();
+      return false;
+    }
+    take(answer);
+    if (reply.status === 409) trouble("The run was changed elsewhere meanwhile, and is shown as it is now. Your last change was not made.");
+    else {
+      trouble("");
+      announce(words);
+    }
+    return reply.ok;
+  } catch {
+    live.busy = false;
+    trouble("grampus open does not answer: it may have been ended. What was saved is saved; this last change was not.");
+    regroup();
+    return false;
+  }
+}
+
+const edit = (operation) => send({ edits: [asSent(operation)] }, SAID[operation.action](operation));
+const undo = () => send({ undo: true }, "Last change undone");
+
+// Colours stay with the documents: a cluster keeps the mark of the one that most of its documents were in.
+function marksAfter(labelsBefore, marksBefore, level) {
+  const real = level.clusters.filter((cluster) => !cluster.none).length;
+  const shares = Array.from({ length: real }, () => new Map());
+  for (let i = 0; i < data.n; i += 1) {
+    const share = shares[level.labels[i]];
+    share?.set(labelsBefore[i], (share.get(labelsBefore[i]) ?? 0) + 1);
+  }
+  const times = new Map();
+  const marks = [];
+  const sizes = sizesAt(level);
+  for (const c of [...shares.keys()].sort((a, b) => sizes[b] - sizes[a] || a - b)) {
+    const [from] = [...shares[c]].filter(([label]) => marksBefore[label] && marksBefore[label] !== OTHER).sort((a, b) => b[1] - a[1])[0] ?? [];
+    const mark = marksBefore[from] ?? markOf(c);
+    const again = times.get(from) ?? 0;
+    times.set(from, again + 1);
+    marks[c] = { ...mark, tint: ((mark.tint ?? 0) + again) % TINTS, shape: (mark.shape + again) % SHAPES.length };
+  }
+  return marks;
+}
+
+// Show what the server answered.
+function take(answer) {
+  if (answer.documents !== live.documents) {
+    location.reload(); // other documents: another page
+    return;
+  }
+  Object.assign(live, { revision: answer.revision, documents: answer.documents, edits: answer.edits, done: new Set(answer.done) });
+  const shown = levels[state.level].name;
+  const wasOwn = isOwnLevel();
+  const [labelsBefore, marksBefore] = [ownLabels, (marksOfLevels[data.level] ??= marksAt(levels[data.level]))];
+  levels.splice(0, levels.length, ...answer.levels.map((level) => ({ ...level, labels: unpack(level.labels, "u32") })));
+  for (const name of ["level", "heatmap", "copies", "copiesFound", "odd", "oddFound", "tree"]) data[name] = answer[name];
+  certainty.set(Float32Array.from(unpack(answer.certainty, "u16"), (value) => value / 65535));
+  strengths.set(Uint8Array.from(certainty, strengthOf));
+  second = unpack(answer.second, "u32");
+  ownLabels = levels[data.level].labels;
+  levelNames = levels.map(() => ({}));
+  growBranches(data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null);
+  marksOfLevels.length = 0;
+  marksOfLevels[data.level] = marksAfter(labelsBefore, marksBefore, levels[data.level]);
+  foundCount = levels[data.level].clusters.filter((cluster) => !cluster.none).length;
+  const place = wasOwn ? data.level : levels.findIndex(({ name }) => name === shown);
+  takeSentences(answer);
+  showHeatmap();
+  tell("edits");
+  showLevel(place < 0 ? data.level : place);
+}
+
+function takeSentences({ lead: [kind, words], statements }) {
+  byId("lead").className = `lead ${kind}`;
+  byId("lead").textContent = words;
+  sentences.length = 0;
+  document.querySelector(".statements").replaceChildren(
+    ...statements.map(([tone, mark, before, text]) => {
+      const span = el("span", {}, before ? el("span", { class: "unseen" }, before) : null, text);
+      sentences.push({ node: span.lastChild, text });
+      return el("li", { class: tone }, el("span", { class: "mark", "aria-hidden": "true" }, mark), span);
+    }),
+  );
+}
+
+// Ask what is new; a tab that is not seen asks when it is seen again.
+async function look() {
+  if (!live.busy && document.visibilityState !== "hidden") {
+    try {
+      const reply = await fetch(`state?since=${live.revision}`);
+      if (reply.status === 200) {
+        const answer = await reply.json();
+        if (answer.problem) trouble(answer.problem);
+        else if (!live.busy && answer.revision !== live.revision) take(answer);
+      }
+      if (live.problem.startsWith("grampus open")) trouble("");
+    } catch {
+      if (!live.problem) trouble("grampus open does not answer: it may have been ended. Everything shown here is saved.");
+    }
+  }
+  clearTimeout(live.asked);
+  live.asked = setTimeout(look, POLL);
+}
+
+// At the lower edge of the window: how many changes, that they are saved, and back.
+function showLiveBar() {
+  const bar = byId("edit-bar");
+  const focused = document.activeElement?.id === "undo";
+  bar.hidden = live.edits === 0 && !live.problem && !live.busy;
+  document.body.classList.toggle("edited", !bar.hidden);
+  const back = el("button", { type: "button", id: "undo", onclick: undo, disabled: live.edits === 0 || live.busy }, "Undo");
+  const words = live.problem || (live.busy ? "Saving …" : "Saved in the run.");
+  bar.replaceChildren(
+    el("strong", {}, count(live.edits, "change")),
+    el("span", { class: live.problem ? "wrong" : "quiet hint", id: "live-note" }, words),
+    el("span", { class: "gap" }),
+    back,
+  );
+  if (focused && !back.disabled) back.focus();
+}
+
+function startEdits() {
+  listen("groups", showLiveBar);
+}
+
+// A tick on clusters that are done, and how many are.
+cardButtons.push((group) => {
+  if (group.none || !isOwnLevel()) return null;
+  const done = live.done.has(group.first);
+  const action = done ? "reopen" : "done";
+  const press = () => edit({ action, level: data.level, clusters: [group.first] });
+  return el("button", { type: "button", id: `done-${group.first}`, "aria-pressed": String(done), onclick: press }, done ? "✓ Done" : "Done");
+});
+
+function showDone() {
+  const lines = [...document.querySelectorAll("#found-list > li")];
+  const marked = (group) => isOwnLevel() && !group.none && live.done.has(group.first);
+  state.groups.forEach((group, place) => lines[place]?.classList.toggle("done", marked(group)));
+  for (const card of document.querySelectorAll("#cards [data-cluster]"))
+    card.classList.toggle("done", isOwnLevel() && live.done.has(Number(card.dataset.cluster)));
+  const all = realGroups().length;
+  byId("done-note").textContent = isOwnLevel() && live.done.size ? `${live.done.size} of ${count(all, "cluster")} done` : "";
+}
+
+// The level that is shown can become the run's own.
+function showTakeLevel() {
+  const button = byId("take-level");
+  button.hidden = isOwnLevel();
+  button.textContent = `Work with ${levels[state.level].name}`;
+}
+
+starts.push(() => {
+  byId("levels").after(
+    el("button", { type: "button", id: "take-level", hidden: true, onclick: () => edit({ action: "level", level: state.level }) }),
+    el("span", { id: "done-note", class: "quiet", role: "status" }),
+  );
+  listen("groups level texts", () => {
+    showDone();
+    showTakeLevel();
+  });
+  listen("opened", readWhole);
+  document.addEventListener("visibilitychange", look);
+  for (const id of ["card-order", "card-table"]) byId(id).addEventListener("change", showDone);
+  live.asked = setTimeout(look, POLL);
+});
+
+// The whole text of the document that was opened.
+async function readWhole() {
+  const row = listing.open;
+  if (row < 0 || fullTexts.has(row)) return;
+  try {
+    const { text } = await (await fetch(`document?row=${row}`)).json();
+    if (text === undefined) return;
+    if (fullTexts.size > 200) fullTexts.clear();
+    fullTexts.set(row, text);
+  } catch {
+    return; // the excerpt stays
+  }
+  if (listing.open === row) showDocuments();
+}

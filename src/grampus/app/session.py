@@ -1,0 +1,192 @@
+"""What the app can be asked: every request that may be made, and what answers it."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+from .._rows import rounded
+from ..documents import DocumentClusterer
+from ..errors import GrampusError, InputError
+from ..persist import Run
+from ..text import CorpusWarning, ReadOptions, read_corpus
+from .store import StaleError, Store, edits_asked
+from .tables import EXPORTS
+from .view import columns_of, live_answer, live_page, waiting_page
+from .work import Work
+
+MB = 10**6
+MOST_SHOWN = 2000  # dropped documents that are listed
+LARGEST_EDIT, LARGEST_FILE = 8 * MB, 256 * MB
+_ENDING = re.compile(r"(\.[A-Za-z0-9]{1,8}){1,2}$", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """An answer to a request."""
+
+    body: bytes = b""
+    kind: str = "application/json"
+    status: int = 200
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def as_json(value: Any, status: int = 200) -> Reply:
+    """Return a value as a reply."""
+    return Reply(json.dumps(value, allow_nan=False).encode(), status=status)
+
+
+def problem(status: int, words: str) -> Reply:
+    """Return a reply that says what is wrong."""
+    return as_json({"problem": words}, status)
+
+
+class Session:
+    """A run that is open in the browser, or is being made.
+
+    Parameters
+    ----------
+    opened : Store or Work
+        A saved run, or the work whose result will be one.
+    """
+
+    def __init__(self, opened: Store | Work) -> None:
+        self._opened = opened
+        self._lock = Lock()
+        self._kept: dict[str, tuple[Any, Any]] = {}
+
+    @property
+    def store(self) -> Store | None:
+        """The run; None while it is being made."""
+        if isinstance(self._opened, Work) and self._opened.result is not None:
+            self._opened = self._opened.result
+        return self._opened if isinstance(self._opened, Store) else None
+
+    def _keep(self, name: str, key: Any, make: Callable[[], Any]) -> Any:
+        """Return what was made for a key, made once; what was made for another key is forgotten."""
+        with self._lock:
+            if self._kept.get(name, (None,))[0] != key:
+                self._kept[name] = (key, make())
+            return self._kept[name][1]
+
+    def page(self, asked: Mapping[str, str]) -> Reply:
+        """Return the page, or the one that is shown while the run is made."""
+        store = self.store
+        if store is None:
+            page, policy = waiting_page()
+        else:
+            run, revision = store.look()
+            page, policy = self._keep("page", revision, lambda: live_page(run, revision, str(store.place)))
+        guarded = {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
+        return Reply(page, "text/html; charset=utf-8", headers=guarded)
+
+    def state(self, asked: Mapping[str, str]) -> Reply:
+        """Return what is new since a revision; nothing where nothing is."""
+        if self.store is None:
+            assert isinstance(self._opened, Work)
+            return as_json({"work": self._opened.told()})
+        run, revision = self.store.look()
+        return Reply(status=204) if asked.get("since") == revision else self._answer(run, revision)
+
+    def _answer(self, run: Run, revision: str, status: int = 200) -> Reply:
+        return as_json(self._keep("answer", revision, lambda: live_answer(run, revision)), status)
+
+    def document(self, asked: Mapping[str, str]) -> Reply:
+        """Return the whole text of a document, by its row."""
+        run, _ = self._run()
+        row = asked.get("row", "")
+        if not re.fullmatch(r"\d{1,9}", row, re.ASCII) or int(row) >= len(run):
+            return problem(400, f"row must be a number from 0 to {len(run) - 1}.")
+        texts = run.documents.texts if run.documents.texts is not None else run.documents.excerpts
+        return as_json({"text": "" if texts is None else texts[int(row)].encode("utf-8", "replace").decode()})
+
+    def columns(self, asked: Mapping[str, str]) -> Reply:
+        """Return further columns to filter by."""
+        run, _ = self._run()
+        return as_json(self._keep("columns", (run.provenance.fingerprint, len(run)), lambda: columns_of(run)))
+
+    def export(self, asked: Mapping[str, str]) -> Reply:
+        """Return the run as a file."""
+        run, _ = self._run()
+        make, kind = EXPORTS.get(asked.get("as", ""), (None, ""))
+        if make is None:
+            return problem(400, f"as must be one of {', '.join(EXPORTS)}.")
+        name = f'attachment; filename="grampus.{asked["as"]}"'
+        return Reply(make(run), kind, headers={"Content-Disposition": name})
+
+    def edit(self, asked: Mapping[str, str], body: bytes) -> Reply:
+        """Make edits or undo the last one, and save the run; answer with what they change."""
+        try:
+            content = json.loads(body)
+            seen = content["revision"]
+            undo = content.get("undo", False)
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return problem(400, "a change must be a JSON object with a revision.")
+        store = self._ready()
+
+        def change(run: Run) -> Run:
+            return run.undone() if undo is True else run.edited(*edits_asked(content.get("edits"), run))
+
+        try:
+            return self._answer(*store.change(seen, change))
+        except StaleError:
+            return self._answer(*store.look(), status=409)
+
+    def assign(self, asked: Mapping[str, str], body: bytes) -> Reply:
+        """Read the documents of a dropped file, and say where they belong; the run stays as it is."""
+        run, revision = self._run()
+        found = _ENDING.search(asked.get("name", ""))
+        with tempfile.TemporaryDirectory(prefix="grampus-") as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore", CorpusWarning)
+            place = Path(folder, f"dropped{found[0].lower() if found else '.txt'}")
+            place.write_bytes(body)
+            corpus = read_corpus(place, options=ReadOptions(on_error="skip"))
+        model = self._keep("model", revision, lambda: DocumentClusterer.of_run(run))
+        assigned = model.assign(corpus)
+        rows = [
+            [
+                corpus.ids[i],
+                " ".join(corpus.texts[i][:160].split()),
+                int(assigned.labels[i]),
+                rounded(assigned.margin[i]),
+                bool(assigned.known[i]),
+                bool(assigned.unlike[i]),
+            ]
+            for i in range(min(len(corpus), MOST_SHOWN))
+        ]
+        return as_json({"documents": rows, "count": len(corpus), "notes": list(corpus.notes)})
+
+    def _ready(self) -> Store:
+        if self.store is None:
+            raise InputError("The run is still being made.")
+        return self.store
+
+    def _run(self) -> tuple[Run, str]:
+        return self._ready().look()
+
+
+READS: dict[str, Callable[[Session, Mapping[str, str]], Reply]] = {
+    "": Session.page, "state": Session.state, "document": Session.document, "columns": Session.columns,
+    "export": Session.export,
+}  # fmt: skip
+WRITES: dict[str, tuple[Callable[[Session, Mapping[str, str], bytes], Reply], str, int]] = {
+    "edit": (Session.edit, "application/json", LARGEST_EDIT),
+    "assign": (Session.assign, "application/octet-stream", LARGEST_FILE),
+}
+
+
+def safely(act: Callable[[], Reply]) -> Reply:
+    """Return a reply; an error of the library is one that says what must hold."""
+    try:
+        return act()
+    except GrampusError as error:
+        return problem(400, str(error))
+    except OSError as error:
+        return problem(500, error.strerror or type(error).__name__)

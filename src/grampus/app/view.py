@@ -1,0 +1,91 @@
+"""What the browser gets: the page with the scripts of the app, and what a change makes of it."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from ..persist import Run
+from ..report.build import SCRIPTS, STYLES, Shell, asset, joined, policy, render
+from ..report.island import answer, packed
+from ..report.levels import levels_of
+from ..report.page import Page, page_of
+from ..report.tables import KINDS, MARKS
+from ..report.verdict import lead, verdict
+from ..text.languages import LANGUAGES, detect_languages
+
+APART = ("regrow.js", "replay.js", "edit_bar.js")  # the page's own store of edits
+OWN = ("live.js", "facets.js", "drop.js")
+
+
+@cache
+def own_asset(name: str) -> str:
+    """Return a file of the app."""
+    return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@cache
+def app_script() -> str:
+    """Return the scripts of the page, with the server in place of its own store of edits."""
+    *before, last = (name for name in SCRIPTS if name not in APART)
+    return joined([*map(asset, before), *map(own_asset, OWN), asset(last)])
+
+
+@cache
+def app_style() -> str:
+    """Return the style of the page and of the app."""
+    return "\n".join([*map(asset, STYLES), own_asset("app.css")])
+
+
+def live_page(run: Run, revision: str, place: str) -> tuple[bytes, str]:
+    """Return the page of a run that is open, and its policy."""
+    kept = f"Served by grampus open on this computer alone; every change is saved in {place}."
+    page = render(page_of(run), Shell(app_script(), app_style(), "'self'", kept, {"live": _state(run, revision)}))
+    return page.encode("utf-8", "replace"), policy((asset("mark.js"), app_script()), app_style(), "'self'")
+
+
+def waiting_page() -> tuple[bytes, str]:
+    """Return the page that is shown while a run is made, and its policy."""
+    script, style = own_asset("waiting.js"), own_asset("waiting.css")
+    allowed = policy((script,), style, "'self'")
+    page = own_asset("waiting.html").replace("$style", style).replace("$script", script)
+    return page.encode(), allowed
+
+
+def _state(run: Run, revision: str) -> dict[str, Any]:
+    """Return which run this is, and what became of it."""
+    documents = f"{run.provenance.fingerprint} {len(run)}"
+    return {"revision": revision, "documents": documents, "edits": len(run.edits), "done": list(run.done)}
+
+
+def live_answer(run: Run, revision: str) -> dict[str, Any]:
+    """Return everything on the page that edits change."""
+    levels, own = levels_of(run)
+    documents = run.documents
+    page = Page(run, documents.titles, documents.excerpts, False, None, verdict(run), lead(run), levels, own)
+    return {
+        **_state(run, revision),
+        "lead": [page.lead.kind, page.lead.text],
+        "statements": [[one.kind, MARKS[one.kind], KINDS[one.kind], one.text] for one in page.statements],
+        **answer(page),
+    }
+
+
+def columns_of(run: Run) -> list[dict[str, Any]]:
+    """Return columns to filter by that the page does not hold: the language and the length of every document."""
+    texts = run.documents.texts
+    if texts is None:
+        return []
+    lengths = np.array([len(text.split()) for text in texts], dtype=np.uint32)
+    codes = detect_languages(texts)
+    names = [LANGUAGES[code].name if code in LANGUAGES else "unknown" for code in codes]
+    found = [{"name": "words", "kind": "number", "numbers": packed(lengths, np.uint32)}]
+    values, rows = np.unique(names, return_inverse=True)
+    if len(values) > 1:
+        found.append(
+            {"name": "language", "kind": "category", "values": values.tolist(), "codes": packed(rows, np.uint32)}
+        )
+    return found

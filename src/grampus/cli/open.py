@@ -1,0 +1,104 @@
+"""``open``: a run in the browser, alive."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from .command import MAIN, argument, command, names_of, option, refuse, repeat_line
+from .options import OutputOptions, SourceOptions
+from .outputs import check_outputs
+from .show import console, print_json, say
+from .types import FOLDER
+
+if TYPE_CHECKING:
+    from .._progress import Progress
+    from ..app import Store, Work
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """The options of ``open``."""
+
+    source: str = argument()
+    documents: SourceOptions
+    out: str | None = option("Folder of the run that is made. [SOURCE-run]", heading=MAIN, type=FOLDER)
+    no_browser: bool = option("Print the address, and open no browser.", heading=MAIN)
+    output: OutputOptions
+
+
+@command(Options, "open", "Open documents or a saved run in the browser, and work on it.")
+def open(options: Options) -> None:  # noqa: A001  (a command's function has its name)
+    """Open SOURCE in the browser: the folder of a saved run, or documents, which are clustered first. Every change is
+    saved in the run as it is made. Only this computer can reach the page. Ctrl-C ends it.
+
+    \b
+    Examples:
+      grampus open run
+      grampus open news.csv --text body
+    """
+    from ..app import Server, Session
+
+    server = Server(Session(_opened(options)))
+    lines = (f"Open: {server.address}", "Ctrl-C ends it; every change is saved.")
+    if options.output.as_json:
+        print_json({"address": server.address, "command": repeat_line()})
+    elif not options.output.quiet or options.no_browser:
+        say(console(), *lines[: 1 if options.output.quiet else 2])
+    if not options.no_browser:
+        import webbrowser
+
+        webbrowser.open(server.address)
+    try:
+        server.serve_forever()
+    except KeyboardInterrupt:
+        store = server.session.store
+        if not options.output.silent:
+            say(
+                console(),
+                "Ended; no run was made." if store is None else f"Ended. Everything is saved in {store.place}.",
+            )
+    finally:
+        server.server_close()
+
+
+def _opened(options: Options) -> Store | Work:
+    """Return the run that is opened, or the work that makes it."""
+    from ..app import Store, Work
+
+    if Path(options.source, "manifest.json").is_file():
+        refuse(("out", *names_of(SourceOptions)), "with a saved run")
+        return Store(options.source)
+    if not os.path.exists(options.source):
+        raise click.UsageError(f"There must be documents or a run at {options.source}; there is nothing.")
+    options.documents.check(options.source)
+    check_outputs({"--out": options.out}, (options.source,))
+    line = repeat_line()
+    return Work(f"Clustering {Path(options.source).name}", lambda progress: _made(options, line, progress))
+
+
+def _made(options: Options, line: str, progress: Progress) -> Store:
+    """Cluster the documents and save the run; one that was made of the same documents before is opened as it is."""
+    from ..app import Store
+    from ..documents import DocumentClusterer
+    from ..errors import RunError
+
+    corpus = options.documents.read(options.source, progress)
+    base = options.out or f"{Path(options.source).resolve()}-run"
+    places = [base] if options.out else [base, *(f"{base}-{number}" for number in range(2, 100))]
+    for place in places:
+        if not os.path.exists(place):
+            break
+        if (saved := Store(place)).run.provenance.fingerprint == corpus.fingerprint:
+            return saved
+    else:
+        raise RunError(f"{base} holds a run of other documents. Choose another folder with --out.")
+    run = DocumentClusterer().fit(corpus, progress=progress).run_
+    progress("saving", 0, 1)
+    columns = options.documents.columns
+    replace(run, provenance=replace(run.provenance, columns=columns, command=line)).save(place)
+    return Store(place)
