@@ -8,10 +8,12 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from threading import Thread
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from grampus import DocumentClusterer
+from grampus.app import OpenRun, Server, Session
 from grampus.datasets import world_factbook
 from grampus.report import write_report
 from tests.browser import browser
@@ -46,3 +48,18 @@ if __name__ == "__main__":
             chrome.settle()
             chrome.settle()
             chrome.picture(FOLDER / f"{name}.png")
+        model.save(Path(folder, "run"))
+        server = Server(Session(OpenRun(Path(folder, "run"))))
+        Thread(target=server.serve_forever, daemon=True).start()
+        chrome.media(scheme="light", motion="reduce")
+        chrome.size(1440, 900)
+        chrome.open(server.address)
+        chrome.until(READY.replace(".dataset", "?.dataset"))
+        chrome.click("#done-1")
+        chrome.until("!document.querySelector('#tab-filters').hidden && !!document.querySelector('.found-line.done')")
+        chrome.click("#tab-filters")
+        chrome.run("document.querySelector('#map').scrollIntoView({behavior: 'instant'})")
+        chrome.settle()
+        chrome.picture(FOLDER / "app.png")
+        server.shutdown()
+        server.server_close()

@@ -57,7 +57,7 @@ def test_the_table_names_every_option_of_cluster():
     assert [opts for opts in options if not opts & (named | set(LEFT_OUT))] == []
     assert (named | set(LEFT_OUT)) - set().union(*options) == set()
     commands = {line[0] for line in (*ALWAYS, *(line for lines in THEN.values() for line in lines))}
-    assert set(group.commands) - commands == {"demo", "doctor"}
+    assert set(group.commands) - commands == {"demo", "doctor", "open"}
 
 
 @pytest.mark.slow

@@ -16,14 +16,15 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from grampus.app import Server, Session, Store, Work
+from grampus.app import Making, OpenRun, Server, Session
 from grampus.app.server import MOST_AT_ONCE
 from grampus.app.session import LARGEST_EDIT
 from grampus.app.store import StaleError
 from grampus.app.tables import xlsx_bytes
 from grampus.errors import InputError, RunError
-from grampus.persist import Edit, Run, change_run, save_edits
+from grampus.persist import Edit, Run, change_run
 from grampus.persist.folder import manifest_digest
+from grampus.persist.run import save_edits
 from grampus.report.build import report_html
 from grampus.text import CorpusWarning, read_corpus
 from tests.edits import random_edit
@@ -114,14 +115,14 @@ def folder(saved, tmp_path):
 def asker(saved):
     """A reader who changes nothing."""
     before = contents(saved)
-    with serving(Store(saved)) as server:
+    with serving(OpenRun(saved)) as server:
         yield Reader(server)
     assert contents(saved) == before
 
 
 @pytest.fixture
 def reader(folder):
-    with serving(Store(folder)) as server:
+    with serving(OpenRun(folder)) as server:
         yield Reader(server)
 
 
@@ -161,14 +162,14 @@ def test_nothing_is_read_without_the_cookie(asker, name, cookie):
 
 @pytest.mark.parametrize("key", ["", "x", "é", "%00", "a" * 43])
 def test_another_key_is_refused(folder, key):
-    with serving(Store(folder)) as server:
+    with serving(OpenRun(folder)) as server:
         reader = Reader(server)
         answer = reader.raw(f"GET /?key={key} HTTP/1.1\r\nHost: {server.host}\r\n\r\n")
         assert (answer.status, answer["set-cookie"]) == (403, None)
 
 
 def test_two_servers_share_nothing(folder):
-    with serving(Store(folder)) as one, serving(Store(folder)) as other:
+    with serving(OpenRun(folder)) as one, serving(OpenRun(folder)) as other:
         assert one.folder != other.folder
         assert one.cookie != other.cookie
         assert one.server_port != other.server_port
@@ -305,7 +306,7 @@ def test_a_body_in_pieces_is_refused(asker):
 
 
 def test_a_request_that_never_ends_is_ended(folder):
-    with serving(Store(folder), patience=0.5) as server:
+    with serving(OpenRun(folder), patience=0.5) as server:
         reader = Reader(server)
         begin = time.monotonic()
         for text in ("GET / HTT", f"GET / HTTP/1.1\r\nHost: {server.host}\r\n", ""):
@@ -318,7 +319,7 @@ def test_a_request_that_never_ends_is_ended(folder):
 
 def test_drops_of_a_request_do_not_keep_it_alive(folder):
     with (
-        serving(Store(folder), patience=0.6) as server,
+        serving(OpenRun(folder), patience=0.6) as server,
         socket.create_connection(("127.0.0.1", server.server_port)) as link,
     ):
         link.settimeout(5)
@@ -335,7 +336,7 @@ def test_drops_of_a_request_do_not_keep_it_alive(folder):
 
 
 def test_many_connections_leave_room_again(folder):
-    with serving(Store(folder), patience=0.4) as server:
+    with serving(OpenRun(folder), patience=0.4) as server:
         reader = Reader(server)
         idle = [socket.create_connection(("127.0.0.1", server.server_port)) for _ in range(MOST_AT_ONCE + 8)]
         time.sleep(0.8)
@@ -461,7 +462,7 @@ def test_a_run_that_is_gone_is_said(reader, folder):
 
 
 def test_a_run_that_is_changed_between_look_and_save_is_not_overwritten(folder):
-    store = Store(folder)
+    store = OpenRun(folder)
 
     def change(run):
         change_run(folder, lambda other: other.edited(Edit("rename", (0,), name="First")))
@@ -509,7 +510,7 @@ def test_random_scripts_save_what_the_command_saves(folder, tmp_path, seeds):
     """The folder is the same to the byte as after the same edits by `change_run`, which `grampus edit` uses."""
     other = tmp_path / "other"
     shutil.copytree(folder, other)
-    store = Store(folder)
+    store = OpenRun(folder)
     for seed in seeds:
         rng = np.random.default_rng(seed)
         store.change(store.revision, lambda run: run.undone(100))
@@ -550,7 +551,7 @@ class Elements(HTMLParser):
 
 def test_payloads_in_every_field_stay_text(tmp_path):
     hostile(with_levels()).save(tmp_path / "run")
-    with serving(Store(tmp_path / "run")) as server:
+    with serving(OpenRun(tmp_path / "run")) as server:
         reader = Reader(server)
         found = Elements()
         found.feed(reader.ask().body.decode())
@@ -664,9 +665,9 @@ def test_progress_is_shown_until_the_run_is_there(folder):
     def make(progress):
         progress("reading", 3, 10)
         go.wait(10)
-        return Store(folder)
+        return OpenRun(folder)
 
-    with serving(Work("Clustering news.csv", make)) as server:
+    with serving(Making("Clustering news.csv", make)) as server:
         reader = Reader(server)
         page = reader.ask()
         assert b"<progress" in page.body
@@ -688,7 +689,7 @@ def test_work_that_fails_says_why(error, words):
     def make(progress):
         raise error
 
-    work = Work("Clustering", make)
+    work = Making("Clustering", make)
     work.thread.join()
     assert words in work.told()["problem"]
     assert Session(work).store is None

@@ -2,7 +2,7 @@
 
 from .server import Server
 from .session import Session
-from .store import Store
-from .work import Work
+from .store import OpenRun
+from .work import Making
 
-__all__ = ["Server", "Session", "Store", "Work"]
+__all__ = ["Making", "OpenRun", "Server", "Session"]

@@ -17,10 +17,10 @@ from ..documents import DocumentClusterer
 from ..errors import GrampusError, InputError
 from ..persist import Run
 from ..text import CorpusWarning, ReadOptions, read_corpus
-from .store import StaleError, Store, edits_asked
+from .store import OpenRun, StaleError, edits_asked
 from .tables import EXPORTS
 from .view import columns_of, live_answer, live_page, waiting_page
-from .work import Work
+from .work import Making
 
 MB = 10**6
 MOST_SHOWN = 2000  # dropped documents that are listed
@@ -53,21 +53,21 @@ class Session:
 
     Parameters
     ----------
-    opened : Store or Work
+    opened : OpenRun or Making
         A saved run, or the work whose result will be one.
     """
 
-    def __init__(self, opened: Store | Work) -> None:
+    def __init__(self, opened: OpenRun | Making) -> None:
         self._opened = opened
         self._lock = Lock()
         self._kept: dict[str, tuple[Any, Any]] = {}
 
     @property
-    def store(self) -> Store | None:
+    def store(self) -> OpenRun | None:
         """The run; None while it is being made."""
-        if isinstance(self._opened, Work) and self._opened.result is not None:
+        if isinstance(self._opened, Making) and self._opened.result is not None:
             self._opened = self._opened.result
-        return self._opened if isinstance(self._opened, Store) else None
+        return self._opened if isinstance(self._opened, OpenRun) else None
 
     def _keep(self, name: str, key: Any, make: Callable[[], Any]) -> Any:
         """Return what was made for a key, made once; what was made for another key is forgotten."""
@@ -90,7 +90,7 @@ class Session:
     def state(self, asked: Mapping[str, str]) -> Reply:
         """Return what is new since a revision; nothing where nothing is."""
         if self.store is None:
-            assert isinstance(self._opened, Work)
+            assert isinstance(self._opened, Making)
             return as_json({"work": self._opened.told()})
         run, revision = self.store.look()
         return Reply(status=204) if asked.get("since") == revision else self._answer(run, revision)
@@ -163,7 +163,7 @@ class Session:
         ]
         return as_json({"documents": rows, "count": len(corpus), "notes": list(corpus.notes)})
 
-    def _ready(self) -> Store:
+    def _ready(self) -> OpenRun:
         if self.store is None:
             raise InputError("The run is still being made.")
         return self.store

@@ -10,8 +10,9 @@ from typing import Any
 
 from .._outputs import MANIFEST
 from ..errors import GrampusError, InputError, RunError
-from ..persist import Edit, Run, save_edits
+from ..persist import Edit, Run
 from ..persist.folder import manifest_digest
+from ..persist.run import save_edits
 from ..persist.schema import read_as
 from ..report.edits import MADE
 
@@ -23,7 +24,7 @@ class StaleError(GrampusError):
     """A change was asked for a run as it was before another one."""
 
 
-class Store:
+class OpenRun:
     """A run in a folder, and its revision: a digest of the manifest, which every change of the folder changes.
 
     What another process saves is noticed, and never overwritten: a change names the revision it was made for.
@@ -37,14 +38,14 @@ class Store:
     --------
     >>> import tempfile
     >>> from grampus import DocumentClusterer
-    >>> from grampus.app import Store
+    >>> from grampus.app import OpenRun
     >>> from grampus.persist import Edit
     >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     model.save(f"{folder}/run")
-    ...     store = Store(f"{folder}/run")
+    ...     store = OpenRun(f"{folder}/run")
     ...     run, revision = store.change(store.revision, lambda run: run.edited(Edit("merge", (0, 1))))
-    ...     run.n_clusters, Store(f"{folder}/run").run.n_clusters, revision == store.revision
+    ...     run.n_clusters, OpenRun(f"{folder}/run").run.n_clusters, revision == store.revision
     (1, 1, True)
     """
 

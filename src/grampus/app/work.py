@@ -1,4 +1,4 @@
-"""Work that takes a while, in a thread of its own: how far it is, and what went wrong."""
+"""Making that takes a while, in a thread of its own: how far it is, and what went wrong."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .._secrets import masked
 from ..errors import GrampusError
 
 
-class Work:
+class Making:
     """A piece of work under way.
 
     Parameters

@@ -17,7 +17,7 @@ from .types import FOLDER
 
 if TYPE_CHECKING:
     from .._progress import Progress
-    from ..app import Store, Work
+    from ..app import Making, OpenRun
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,24 +66,24 @@ def open(options: Options) -> None:  # noqa: A001  (a command's function has its
         server.server_close()
 
 
-def _opened(options: Options) -> Store | Work:
+def _opened(options: Options) -> OpenRun | Making:
     """Return the run that is opened, or the work that makes it."""
-    from ..app import Store, Work
+    from ..app import Making, OpenRun
 
     if Path(options.source, "manifest.json").is_file():
         refuse(("out", *names_of(SourceOptions)), "with a saved run")
-        return Store(options.source)
+        return OpenRun(options.source)
     if not os.path.exists(options.source):
         raise click.UsageError(f"There must be documents or a run at {options.source}; there is nothing.")
     options.documents.check(options.source)
     check_outputs({"--out": options.out}, (options.source,))
     line = repeat_line()
-    return Work(f"Clustering {Path(options.source).name}", lambda progress: _made(options, line, progress))
+    return Making(f"Clustering {Path(options.source).name}", lambda progress: _made(options, line, progress))
 
 
-def _made(options: Options, line: str, progress: Progress) -> Store:
+def _made(options: Options, line: str, progress: Progress) -> OpenRun:
     """Cluster the documents and save the run; one that was made of the same documents before is opened as it is."""
-    from ..app import Store
+    from ..app import OpenRun
     from ..documents import DocumentClusterer
     from ..errors import RunError
 
@@ -93,7 +93,7 @@ def _made(options: Options, line: str, progress: Progress) -> Store:
     for place in places:
         if not os.path.exists(place):
             break
-        if (saved := Store(place)).run.provenance.fingerprint == corpus.fingerprint:
+        if (saved := OpenRun(place)).run.provenance.fingerprint == corpus.fingerprint:
             return saved
     else:
         raise RunError(f"{base} holds a run of other documents. Choose another folder with --out.")
@@ -101,4 +101,4 @@ def _made(options: Options, line: str, progress: Progress) -> Store:
     progress("saving", 0, 1)
     columns = options.documents.columns
     replace(run, provenance=replace(run.provenance, columns=columns, command=line)).save(place)
-    return Store(place)
+    return OpenRun(place)

@@ -4,7 +4,7 @@ from .compare import Comparison, compare_runs
 from .edits import Edit, Graft
 from .history import Change, Update
 from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
-from .run import Run, change_run, save_edits
+from .run import Run, change_run
 from .trends import Share, trends
 
 __all__ = [
@@ -24,6 +24,5 @@ __all__ = [
     "Update",
     "change_run",
     "compare_runs",
-    "save_edits",
     "trends",
 ]

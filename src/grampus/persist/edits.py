@@ -197,7 +197,7 @@ def _check(state: State, edit: Edit) -> None:
         raise InputError(f"an edit must be one of {', '.join(ACTIONS)}; got {edit.action!r}.")
     if (edit.level or edit.action == "level") and edit.level not in state.levels:
         known = ", ".join(state.levels) or "(none)"
-        raise InputError(f"a level must be one of {known}; got {edit.action} of {edit.level!r}.")
+        raise InputError(f"{edit.action} must name one of the levels {known}; got {edit.level!r}.")
     if edit.level and edit.action not in ("rename", "level"):
         raise InputError(f"only names of other levels can be edited; got {edit.action} of {edit.level!r}.")
     for cluster in edit.clusters:

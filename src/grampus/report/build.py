@@ -48,7 +48,7 @@ class Shell:
     ----------
     script, style : str
     connect : str
-        Where its requests may go, as in a content security policy.
+        Where its requests may go, as in a content security policy; nowhere by default.
     kept : str
         What becomes of it, in a sentence.
     more : mapping
@@ -57,7 +57,7 @@ class Shell:
 
     script: str
     style: str
-    connect: str = "'none'"
+    connect: str = ""
     kept: str = "This page is one file and makes no network requests."
     more: Mapping[str, Any] = field(default_factory=dict)
 
@@ -161,11 +161,11 @@ def render(page: Page, shell: Shell | None = None) -> str:
     )
 
 
-def policy(scripts: Sequence[str], style: str, connect: str = "'none'") -> str:
+def policy(scripts: Sequence[str], style: str, connect: str = "") -> str:
     """Return the content security policy of a page: these scripts and this style, and no requests but to `connect`."""
-    hashes = " ".join(map(_hash, scripts))
+    hashes, asked = " ".join(map(_hash, scripts)), f"connect-src {connect}; " if connect else ""
     return (
-        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; connect-src {connect}; "
+        f"default-src 'none'; script-src {hashes}; style-src {_hash(style)}; {asked}"
         "img-src data:; worker-src blob:; base-uri 'none'; form-action 'none'"
     )
 

@@ -103,24 +103,28 @@ function showFacets() {
 
 const dayWords = (value) => new Date(value * 864e5).toISOString().slice(0, 10);
 
+const facetOf = ({ name, kind, numbers, values, codes }) =>
+  kind === "number"
+    ? numberFacet(name, unpack(numbers, "u32"), (value) => whole.format(Math.round(value)))
+    : categoryFacet(name, values, unpack(codes, "u32"));
+
+function addFacets(found) {
+  facets.push(...found.filter(Boolean));
+  byId("tab-filters").hidden = !facets.length;
+  showFacets();
+}
+
 async function loadFacets() {
-  if (column) facets.push(categoryFacet(column.name, column.values, column.codes));
-  if (days) facets.push(numberFacet("date", days, dayWords, (day) => day !== UNKNOWN_DAY));
-  facets.push(numberFacet("certainty", certainty, (value) => digits(value, 2)));
+  addFacets([
+    column && categoryFacet(column.name, column.values, column.codes),
+    days && numberFacet("date", days, dayWords, (day) => day !== UNKNOWN_DAY),
+    numberFacet("certainty", certainty, (value) => digits(value, 2)),
+  ]);
   try {
-    for (const given of await (await fetch("columns")).json())
-      facets.push(
-        given.kind === "number"
-          ? numberFacet(given.name, unpack(given.numbers, "u32"), (value) => whole.format(Math.round(value)))
-          : categoryFacet(given.name, given.values, unpack(given.codes, "u32")),
-      );
+    addFacets((await (await fetch("columns")).json()).map(facetOf));
   } catch {
     announce("Languages and lengths could not be loaded");
   }
-  const usable = facets.filter(Boolean);
-  facets.splice(0, facets.length, ...usable);
-  byId("tab-filters").hidden = !facets.length;
-  showFacets();
 }
 
 starts.push(() => {
@@ -136,6 +140,6 @@ starts.push(() => {
     for (const facet of facets) facet.chosen.clear();
     showFacets();
   });
-  for (const name of ["filters"]) byId(name).hidden = true; // label and date are among the histograms
+  byId("filters").hidden = true; // label and date are among the histograms
   setTimeout(loadFacets, 0);
 });
