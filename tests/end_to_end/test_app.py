@@ -60,6 +60,8 @@ def serving(place):
 
 
 def show(chrome, address, scheme="light"):
+    chrome.open("about:blank")  # what an earlier page asks for is not this one's
+    chrome.settle()
     chrome.size(1440, 900)
     chrome.media(scheme=scheme)
     chrome.open(address)

@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import time
+import webbrowser
 from collections import Counter
 from pathlib import Path
 
@@ -20,6 +21,7 @@ import numpy as np
 import pytest
 
 from grampus._rows import csv_text, harmless, jsonl_text
+from grampus.app import Making, Server
 from grampus.cli import grampus as group
 from grampus.cli import main
 from grampus.cli.main import COMMANDS as LINES
@@ -130,8 +132,22 @@ def test_help_says_of_each_command_what_it_says_of_itself_and_loads_none():
     assert not loaded & {"numpy", "rich", "grampus.text", "grampus.cli.cluster", "grampus.cli.options"}
 
 
+@pytest.fixture
+def interrupted_server(monkeypatch):
+    """An app that is ended once its run is made; no browser is opened."""
+
+    def serve(server):
+        if isinstance(server.session._opened, Making):
+            server.session._opened.thread.join()
+        assert server.session.store is not None
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Server, "serve_forever", serve)
+    monkeypatch.setattr(webbrowser, "open", lambda address: True)
+
+
 @pytest.mark.parametrize("name", COMMANDS)
-@pytest.mark.usefixtures("small_demo")
+@pytest.mark.usefixtures("small_demo", "interrupted_server")
 def test_every_command_has_an_example_that_runs(name, place, capsys, monkeypatch, tmp_path):
     lines = examples(name)
     assert lines
@@ -489,6 +505,7 @@ def test_disk_errors_are_one_line_and_leave_the_old_run(place, capsys, monkeypat
 KILLER = """
 import os, signal, sys, time
 import grampus.documents, grampus.report, grampus.text
+from grampus.app import Making, Server
 from grampus.cli import main
 
 def start(name):
@@ -525,6 +542,7 @@ def test_killed_at_any_moment_the_output_is_absent_or_whole(place):
 INTERRUPTED = """
 import signal, sys
 import grampus.documents, grampus.report, grampus.text
+from grampus.app import Making, Server
 from grampus.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it
 print("ready", flush=True)
