@@ -63,7 +63,7 @@ def show(chrome, address, scheme="light"):
     chrome.open("about:blank")  # what an earlier page asks for is not this one's
     chrome.settle()
     chrome.size(1440, 900)
-    chrome.media(scheme=scheme)
+    chrome.media(scheme=scheme, motion="reduce")
     chrome.open(address)
     chrome.until(READY.replace(".dataset", "?.dataset"), 30)
     return chrome
@@ -187,7 +187,7 @@ def test_every_action_is_saved_as_the_command_saves_it(app, folder, found, tmp_p
         command("--undo")
     page.click("#undo")
     page.until("document.querySelector('#edit-bar').hidden")
-    assert texts(page, ".found-name") == [cluster.label for cluster in with_levels().evidence.clusters]
+    assert texts(page, ".found-name") == [cluster.name for cluster in with_levels().evidence.clusters]
     assert server.session.store.run.edits == ()
 
 
@@ -393,7 +393,7 @@ def test_the_run_is_exported(app, folder, tmp_path):
         assert saved(page, tmp_path, f"grampus.{kind}")
         page.run("document.querySelector('#export').open = false")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "grampus.csv").read_text())))
-    assert {row["about"] for row in rows if row["cluster"] == "0"} == {"Whales"}
+    assert {row["name"] for row in rows if row["cluster"] == "0"} == {"Whales"}
     page.open(tmp_path / "grampus.html")
     page.until(READY)
     assert "Whales" in texts(page, ".found-name")

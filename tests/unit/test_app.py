@@ -424,7 +424,7 @@ def test_every_action_is_saved_as_it_happens(reader, folder):
         assert answer["revision"] == manifest_digest(folder)
         assert answer["done"] == list(saved.done)
         names = [one["name"] for one in answer["levels"][answer["level"]]["clusters"] if not one.get("none")]
-        assert names == [cluster.label for cluster in saved.evidence.clusters]
+        assert names == [cluster.name for cluster in saved.evidence.clusters]
     for left in range(len(steps) - 1, -1, -1):
         assert reader.edit(undo=True).json()["edits"] == left == len(Run.load(folder).edits)
     assert reader.edit(undo=True).json()["edits"] == 0
@@ -436,7 +436,7 @@ def test_a_change_for_an_older_revision_is_not_made(reader, folder):
     answer = reader.edit({"action": "rename", "clusters": [0], "name": "Two"}, revision=old)
     assert answer.status == 409
     assert answer.json()["edits"] == 1  # as it is now
-    assert Run.load(folder).evidence.clusters[0].label == "One"
+    assert Run.load(folder).evidence.clusters[0].name == "One"
 
 
 def test_a_command_that_changes_the_run_is_noticed(reader, folder):
@@ -470,7 +470,7 @@ def test_a_run_that_is_changed_between_look_and_save_is_not_overwritten(folder):
 
     with pytest.raises(StaleError):
         store.change(store.revision, change)
-    assert store.look()[0].evidence.clusters[0].label == "First"
+    assert store.look()[0].evidence.clusters[0].name == "First"
     with pytest.raises(RunError, match="changed by another process"):
         save_edits(folder, with_levels(), "0" * 64)
 
@@ -574,9 +574,9 @@ def test_exports_hold_the_run_as_it_is(reader):
     plain = reader.ask("export?as=json").json()
     table = parquet.read_table(io.BytesIO(reader.ask("export?as=parquet").body)).to_pylist()
     assert len(rows) == len(plain) == len(table) == 160
-    assert {row["about"] for row in plain if row["cluster"] == 0} == {"=1+1"}
-    assert {row["about"] for row in rows if row["cluster"] == "0"} == {"'=1+1"}
-    assert [row["about"] for row in table] == [row["about"] for row in plain]
+    assert {row["name"] for row in plain if row["cluster"] == 0} == {"=1+1"}
+    assert {row["name"] for row in rows if row["cluster"] == "0"} == {"'=1+1"}
+    assert [row["name"] for row in table] == [row["name"] for row in plain]
     page = reader.ask("export?as=html")
     assert page["content-disposition"] == 'attachment; filename="grampus.html"'
     assert page.body.decode() == report_html(reader.server.session.store.run)
@@ -618,7 +618,7 @@ def test_dropped_files_are_assigned_and_the_run_stays(reader, folder):
     body = b"id,text\nw,whale song krill tide ocean\nr,rose soil seed bloom petal\nn,xyzzy plugh\n"
     answer = reader.ask("assign?name=new.csv", "POST", body, Content_Type="application/octet-stream").json()
     run = with_levels()
-    names = [run.evidence.clusters[row[2]].label for row in answer["documents"]]
+    names = [run.evidence.clusters[row[2]].name for row in answer["documents"]]
     assert [row[0] for row in answer["documents"]] == ["w", "r", "n"]
     assert names[0].startswith("Sea")
     assert names[1].startswith("Garden")
