@@ -321,6 +321,12 @@ def test_levels_are_apart_and_supported():
     assert list(found.ks.values()) == [2, 5, 16, 40, 90]
 
 
+def test_two_groups_are_not_dismissed_because_a_long_cloud_agrees_as_well():
+    assert decide(evidence([2, 3], [0.91, 0.5], expected=0.9)).ks["middle"] == 2
+    assert decide(evidence([2, 3], [0.81, 0.5], expected=0.9)).verdict == "no groups"
+    assert decide(evidence([2, 3], [0.91, 0.5], expected=0.9, beyond=2.0)).verdict == "no groups"
+
+
 def test_of_nearly_equal_values_the_fewest_groups_are_shown_unless_halves_agree_perfectly():
     merit = [0.9, 0.97, 0.98, 1.0, 0.8]
     assert decide(evidence([2, 3, 4, 5, 6], [0.6] * 5, merit)).ks["middle"] == 3

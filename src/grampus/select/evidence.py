@@ -36,6 +36,7 @@ NEIGHBOURS, TUNED = 25, 7  # of a document; the distance of the 7th is its scale
 FEW, HEAVY, STEADY = 0.56, 0.078, 0.089  # what the first groups, every doubling of them, and steadiness are worth
 SPLITS, FIRST_SPLITS = 6, 2  # of the documents; of those k that the first leave open, all
 WITHIN, CLOSE = 0.3, 0.08  # merit below the best: what steadiness cannot make up for, and what few splits leave open
+SURE = 0.8  # agreement of halves that needs no comparison with one cloud
 FEW_SPLITS = 3  # of a comparison that need not be close
 ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means after a cut
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
@@ -92,8 +93,11 @@ class Evidence:
 
     @property
     def agrees(self) -> NDArray[np.bool_]:
-        """Where the agreement less two standard errors is above that of one cloud."""
-        return np.asarray(self.mean - 2.0 * self.standard_error > self.expected)
+        """Where the agreement less two standard errors is above that of one cloud, or above `SURE`.
+
+        Two groups make a cloud with one long axis, and its halves agree nearly as well as those of the groups.
+        """
+        return np.asarray(self.mean - 2.0 * self.standard_error > np.minimum(self.expected, SURE))
 
 
 def grid(n: int) -> tuple[int, ...]:
