@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from scipy import linalg
 from sklearn.cluster import SpectralClustering
 from sklearn.decomposition import KernelPCA
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -193,7 +194,7 @@ def test_a_new_document_that_resembles_nothing_lies_at_0():
 
 
 def blocks_of(*sizes):
-    return np.kron(np.eye(1), sp.block_diag([np.ones((size, size)) for size in sizes]).toarray())
+    return linalg.block_diag(*(np.ones((size, size)) for size in sizes))
 
 
 @pytest.mark.parametrize("laplacian", LAPLACIANS)

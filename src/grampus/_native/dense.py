@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _MOST, Array, _core, _numbers, _require
-from .encoder import lay_out
+from .encoder import in_panels
 
 _LEAST, _WIDEST = 64, 1280  # columns of rows that are rounded to 8 bits
 _BLOCK = 1024  # rows rounded at a time
@@ -100,7 +100,7 @@ class RoundedRows:
         # |x·y − x̂·ŷ| ≤ |x| |y − ŷ| + |x − x̂| |ŷ|, by Cauchy and Schwarz
         self._lost = (lengths * lost.max() + lost * (lengths + lost).max()) * (1.0 + 1e-6)
         self._begins = self._others - mean @ mean
-        self._columns = lay_out(self._bytes.T, self._scales)
+        self._columns = in_panels(self._bytes.T, self._scales)
 
     def products(self, first: int, last: int) -> tuple[NDArray[np.float32], Array]:
         """Return the products of the rows first … last with all rows, and at most how wrong each row of them is."""

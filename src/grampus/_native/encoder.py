@@ -36,10 +36,10 @@ def pack(weights: Array) -> Packed:
     exact = np.asarray(weights, dtype=np.float64)
     most = np.abs(exact).max(axis=0)
     scale = np.where(most > 0, most, 1.0) / 127.0
-    return lay_out(np.rint(exact / scale).astype(np.int8), scale)
+    return in_panels(np.rint(exact / scale).astype(np.int8), scale)
 
 
-def lay_out(whole: NDArray[np.int8], scale: NDArray[np.float64]) -> Packed:
+def in_panels(whole: NDArray[np.int8], scale: NDArray[np.float64]) -> Packed:
     """Lay out 8-bit numbers (depth, wide) for the compiled loops; depth and wide are multiples of 4 and 8."""
     depth, wide = whole.shape
     tiles = whole.reshape(depth // _STEP, _STEP, wide // _COLUMNS, _COLUMNS).transpose(2, 0, 3, 1)

@@ -186,14 +186,15 @@ def _fill(folder: Path, schema: int, plain: dict[str, Any], arrays: dict[str, An
     for name, array in arrays.items():
         data = io.BytesIO()
         np.save(data, array, allow_pickle=False)
-        digest = hashlib.sha256(data.getbuffer()).hexdigest()
-        entries[name] = {"file": _file(name, digest), "sha256": digest}
-        replace_file(folder / entries[name]["file"], data.getbuffer())
+        with data.getbuffer() as content:  # given back at once: Python 3.12 may crash where an error still holds it
+            digest = hashlib.sha256(content).hexdigest()
+            entries[name] = {"file": _file(name, digest), "sha256": digest}
+            replace_file(folder / entries[name]["file"], content)
     sync_folder(folder)
-    content = {"format": RUN_FORMAT, "schema": schema, "run": plain, "arrays": entries}
-    replace_file(folder / MANIFEST, _encode(content))
+    manifest = {"format": RUN_FORMAT, "schema": schema, "run": plain, "arrays": entries}
+    replace_file(folder / MANIFEST, _encode(manifest))
     sync_folder(folder)
-    return content
+    return manifest
 
 
 def _file(name: str, digest: str) -> str:

@@ -74,7 +74,8 @@ class Checkpoint:
         if self.folder is not None:
             buffer = io.BytesIO()
             np.savez(buffer, **values)
-            write_file(self.folder / f"{name}.npz", buffer.getbuffer())
+            with buffer.getbuffer() as content:  # given back at once, as in persist/folder.py
+                write_file(self.folder / f"{name}.npz", content)
 
     def load(self, name: str, kind: Callable[..., T]) -> T | None:
         """Return what was saved under a name as an object of its kind, or None if it is not finished."""
