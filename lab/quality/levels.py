@@ -252,7 +252,9 @@ def answer_to_pair(name: str, number: int, each: int) -> list[list[float]]:
 def levels_pairs(task: Task) -> Found:
     asked = [(name, number, each) for name, (count, each) in PAIRS.items() for number in range(count)]
     asked = asked[: task.trials(len(asked), 2)]
-    found = [task.step(f"{name} {number}", partial(answer_to_pair, name, number, each)) for name, number, each in asked]
+    found = [
+        task.step(f"pair {name} {number}", partial(answer_to_pair, name, number, each)) for name, number, each in asked
+    ]
     shares = []
     for way in (0, 1):
         clear = [one[way] for one in found if one[way][0] >= 0.7]
@@ -282,7 +284,7 @@ def answer_to_small(name: str, number: int, large: int) -> list[float]:
 def levels_small(task: Task) -> Found:
     asked = [(name, number, large) for name, (count, large) in SMALL.items() for number in range(count)]
     asked = asked[: task.trials(len(asked), 2)]
-    found = [task.step(f"{name} {n}", partial(answer_to_small, name, n, large)) for name, n, large in asked]
+    found = [task.step(f"small {name} {n}", partial(answer_to_small, name, n, large)) for name, n, large in asked]
     apart = float(np.mean([best >= 0.6 for best, _ in found]))
     rows = [(n, i, f"{best:.2f}", int(k)) for (n, i, _), (best, k) in zip(asked, found, strict=True)]
     table = Table("A class of 5 %", ("set", "mixture", "F1", "groups"), rows)
@@ -321,7 +323,7 @@ def answer_to_sample(name: str, count: int, seed: int) -> int:
 def levels_steady(task: Task) -> Found:
     rows, near = [], []
     for name, count in list(SAMPLES.items())[: task.trials(len(SAMPLES), 1)]:
-        found = [task.step(f"{name} {i}", partial(answer_to_sample, name, count, i)) for i in range(5)]
+        found = [task.step(f"sample {name} {i}", partial(answer_to_sample, name, count, i)) for i in range(5)]
         middle = float(np.median(found))
         near += [max(k / middle, middle / k) <= NEAR for k in found]
         rows.append((name, count, ", ".join(map(str, found))))
