@@ -19,7 +19,7 @@ from .office import ZIP
 from .options import MB
 from .package import Package
 from .registry import READERS, Reader, Source, Table
-from .streams import Expansion
+from .streams import Expansion, too_large
 
 # What a ZIP file holds if it is not an archive but a document.
 _DOCUMENTS = {
@@ -30,6 +30,7 @@ _DOCUMENTS = {
 }
 _MIMETYPES = {b"text": "odt", b"presentation": "odp", b"spreadsheet": "ods"}
 _LARGEST_HEADER = 1 * MB
+_IRREGULAR = "not a regular file (link or device)"
 
 
 def open_zip(source: Source) -> Table:
@@ -40,7 +41,8 @@ def open_zip(source: Source) -> Table:
         package.file.close()
         return READERS[kind].open(source)
     _refuse_nested(source)
-    return members_table(_zip_members(package, source), replace(source, archive=package.expansion))
+    members = _chosen(_zip_members(package, source), source, whole=True)
+    return members_table(members, replace(source, archive=package.expansion))
 
 
 def _document_kind(package: Package) -> str | None:
@@ -66,35 +68,39 @@ def _unusable(path: str, *, hidden: bool) -> str | None:
     return None
 
 
-def _zip_members(package: Package, source: Source) -> Iterator[Member]:
-    read = 0
+def _chosen(found: Iterator[tuple[Member, str]], source: Source, *, whole: bool) -> Iterator[Member]:
+    """Yield the members to read, of members and why they cannot be read; name the others, or only the first beyond."""
+    read, most = 0, source.limits.max_members
+    for member, problem in found:
+        reason = _unusable(member.path, hidden=source.options.hidden) or problem
+        read += not reason
+        if not reason and read > most:
+            reason = f"beyond the first {most:,} files of an archive (max_members)"
+        if not reason:
+            yield member
+            continue
+        skip_member(source.log, member.path, reason)
+        if read > most and not whole:
+            return
+
+
+def _zip_members(package: Package, source: Source) -> Iterator[tuple[Member, str]]:
     for info in package.members:
-        mode = info.external_attr >> 16
+        mode, problem = info.external_attr >> 16, ""
         if info.filename.endswith("/"):
             continue
-        reason = _unusable(info.filename, hidden=source.options.hidden)
-        if reason is None and mode and stat.S_IFMT(mode) and not stat.S_ISREG(mode):
-            reason = "not a regular file (link or device)"
-        if reason is None and info.flag_bits & 1:
-            reason = "encrypted"
-        if reason is None and not info.file_size and source.options.empty == "skip":
-            reason = "empty text"
-        read += reason is None
-        if reason is None and read > source.limits.max_members:
-            reason = f"beyond the first {source.limits.max_members:,} files of an archive (max_members)"
-        if reason is not None:
-            skip_member(source.log, info.filename, reason)
-            continue
-        yield Member(info.filename, partial(_open_zip_member, package, info), _zip_time(info))
+        if mode and stat.S_IFMT(mode) and not stat.S_ISREG(mode):
+            problem = _IRREGULAR
+        elif info.flag_bits & 1:
+            problem = "encrypted"
+        elif not info.file_size and source.options.empty == "skip":
+            problem = "empty text"
+        time = "{:04d}-{:02d}-{:02d}T{:02d}:{:02d}:{:02d}".format(*info.date_time)
+        yield Member(info.filename, partial(_open_zip_member, package, info), time), problem
 
 
 def _open_zip_member(package: Package, info: ZipInfo) -> IO[bytes]:
     return io.BytesIO(package.read(info))
-
-
-def _zip_time(info: ZipInfo) -> str:
-    year, month, day, hour, minute, second = info.date_time
-    return f"{year:04d}-{month:02d}-{day:02d}T{hour:02d}:{minute:02d}:{second:02d}"
 
 
 class _Forward:
@@ -141,41 +147,27 @@ def open_tar(source: Source) -> Table:
         size = source.stream.seek(0, io.SEEK_END)
         source.stream.seek(0)
     guard = Expansion(source.name, source.limits, size)
-    return members_table(_tar_members(forward, source), replace(source, archive=guard))
+    members = _chosen(_tar_members(forward, source), source, whole=False)
+    return members_table(members, replace(source, archive=guard))
 
 
-def _tar_members(forward: _Forward, source: Source) -> Iterator[Member]:
-    read, file = 0, cast("IO[bytes]", forward)
+def _tar_members(forward: _Forward, source: Source) -> Iterator[tuple[Member, str]]:
+    file = cast("IO[bytes]", forward)
     with refusing(f"{source.name} must be a valid TAR file"), tarfile.open(fileobj=file, mode="r:") as tar:
         for info in tar:
             cast("Any", tar).members.clear()  # the list would grow with the archive
-            if info.isdir():
-                continue
-            reason = _unusable(info.name.removeprefix("./"), hidden=source.options.hidden)
-            if reason is None and (not info.isreg() or info.issparse()):
-                reason = "not a regular file (link or device)"
-            read += reason is None
-            if reason is None and read > source.limits.max_members:
-                reason = f"beyond the first {source.limits.max_members:,} files of an archive (max_members)"
-            if reason is None:
-                yield Member(info.name.removeprefix("./"), partial(_open_tar_member, tar, info, source))
-                continue
-            skip_member(source.log, info.name, reason)
-            if read > source.limits.max_members:
-                return
+            if not info.isdir():
+                problem = _IRREGULAR if not info.isreg() or info.issparse() else ""
+                yield Member(info.name.removeprefix("./"), partial(_open_tar_member, tar, info, source)), problem
 
 
 def _open_tar_member(tar: tarfile.TarFile, info: tarfile.TarInfo, source: Source) -> IO[bytes]:
     limit = source.limits.max_document_bytes
     if info.size > limit:
-        size = format_size(limit)
-        raise CorpusError(f"{quoted(info.name)} must hold at most {size} (max_document_bytes); it holds more.")
-    parts = []
+        raise too_large(quoted(info.name), limit)
     with refusing(f"{quoted(info.name)} must be complete in its archive"):
         file = tar.extractfile(info)
-        while file is not None and (piece := file.read(1 << 16)):
-            parts.append(piece)
-    return io.BytesIO(b"".join(parts))
+        return io.BytesIO(b"" if file is None else b"".join(iter(partial(file.read, 1 << 16), b"")))
 
 
 FORMATS = (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from typing import AnyStr
 
 from ...errors import InputError
 from .log import Log
@@ -126,13 +127,19 @@ def _marked(head: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
+def taken(pieces: Iterator[AnyStr], least: float) -> list[AnyStr]:
+    """Return the first pieces: as many as have at least so many bytes or characters, or all there are."""
+    found: list[AnyStr] = []
+    length = 0
+    while length < least and (piece := next(pieces, None)) is not None:
+        found.append(piece)
+        length += len(piece)
+    return found
+
+
 def decode_chunks(pieces: Iterator[bytes], name: str, encoding: str | None, log: Log) -> Iterator[str]:
     """Decode a stream of bytes; notes name the file if its encoding was guessed or bytes were replaced."""
-    head = b""
-    for piece in pieces:
-        head += piece
-        if len(head) >= 64:
-            break
+    head = b"".join(taken(pieces, 64))
     if encoding:
         chosen: str | None = _with_byte_order(encoding, head)
     else:

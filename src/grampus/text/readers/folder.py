@@ -96,20 +96,14 @@ def _entries(folder: str, prefix: str, log: Log, *, top: bool = False) -> list[t
 
 
 def _status(item: os.DirEntry[str], relative: str, options: ReadOptions, log: Log) -> os.stat_result | None:
-    try:
-        if item.is_symlink():
-            if not options.follow_symlinks:
-                skip_member(log, relative, "symbolic link (follow_symlinks is off)")
-                return None
-            try:
-                return os.stat(item.path)
-            except OSError:
-                skip_member(log, relative, "symbolic link that leads nowhere or in a circle")
-                return None
-        return item.stat(follow_symlinks=False)
-    except OSError:
-        skip_member(log, relative, "could not be read")
-        return None
+    link, reason = item.is_symlink(), "symbolic link (follow_symlinks is off)"
+    if not link or options.follow_symlinks:
+        try:
+            return item.stat(follow_symlinks=link)
+        except OSError:
+            reason = "symbolic link that leads nowhere or in a circle" if link else "could not be read"
+    skip_member(log, relative, reason)
+    return None
 
 
 FORMATS = (Reader("folder", open_folder, needs_path=True),)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
+from functools import partial
 from itertools import chain
 from typing import Any
 
 from ..._config import format_size
 from ...errors import CorpusError
+from .decode import taken
 from .lines import numbered_lines, plain_table
 from .log import quoted
 from .registry import BadRecord, Reader, Record, Source, Table
@@ -212,28 +215,16 @@ def open_json(source: Source) -> Table:
     first = next((piece for piece in pieces if piece.strip()), "")
     if not first.lstrip().startswith("{"):
         return json_table(chain([first], pieces), source)
-    whole, length = [first], len(first)
-    for piece in pieces:
-        whole.append(piece)
-        length += len(piece)
-        if length > source.limits.max_document_bytes:
-            return json_table(chain(whole, pieces), source)
-    try:
+    whole = [first, *taken(pieces, source.limits.max_document_bytes + 1 - len(first))]
+    with suppress(ValueError, RecursionError):  # several objects in a row, damaged, or too long
         value = json.loads("".join(whole))
-    except (ValueError, RecursionError):  # several objects in a row, or damaged
-        return json_table(iter(whole), source)
-    if all(isinstance(item, dict) for item in value.values()):
-        return json_table(iter(whole), source)
-    return Table("record", None, iter([_record(1, value)]))
+        if not all(isinstance(item, dict) for item in value.values()):
+            return Table("record", None, iter([_record(1, value)]))
+    return json_table(chain(whole, pieces), source)
 
 
+_row = partial(Reader, in_folder=True, tabular=True)
 FORMATS = (
-    Reader("json", open_json, (".json",), in_folder=True, tabular=True),
-    Reader(
-        "jsonl",
-        lambda source: jsonl_table(source.text(), source),
-        (".jsonl", ".ndjson"),
-        in_folder=True,
-        tabular=True,
-    ),
+    _row("json", open_json, (".json",)),
+    _row("jsonl", lambda source: jsonl_table(source.text(), source), (".jsonl", ".ndjson")),
 )

@@ -12,8 +12,8 @@ from ..._config import format_size
 from ...errors import CorpusError
 from .log import quoted, refusing
 from .options import MB
-from .registry import Source
-from .streams import Expansion
+from .registry import Source, read_head
+from .streams import Expansion, too_large
 
 _CHUNK = 1 << 16
 _DEEPEST = 500
@@ -31,8 +31,11 @@ class Package:
     def __init__(self, source: Source) -> None:
         stream = source.seekable()
         self.name, self.limits = source.name, source.limits
-        size = _size(stream)
-        _check_start(stream, source.name)
+        size = stream.seek(0, io.SEEK_END)
+        stream.seek(0)
+        if read_head(stream).startswith(_OLD_OFFICE):
+            name = source.name
+            raise CorpusError(f"{name} must not be encrypted or in an old office format; save it without a password.")
         _check_directory(stream, size, source.name)
         with refusing(f"{source.name} must be a valid ZIP file"):
             self.file = source.cleanup.enter_context(ZipFile(stream))
@@ -63,27 +66,13 @@ class Package:
             while piece := file.read(_CHUNK):
                 total += len(piece)
                 if total > limit:
-                    most = format_size(limit)
-                    raise CorpusError(f"{name} must hold at most {most} (max_document_bytes); it holds more.")
+                    raise too_large(name, limit)
                 self.expansion.add(len(piece))
                 yield piece
 
     def read(self, member: str | ZipInfo) -> bytes:
         """Return the bytes of a member."""
         return b"".join(self.chunks(member))
-
-
-def _size(stream: IO[bytes]) -> int:
-    size = stream.seek(0, io.SEEK_END)
-    stream.seek(0)
-    return size
-
-
-def _check_start(stream: IO[bytes], name: str) -> None:
-    old = stream.read(4) == _OLD_OFFICE
-    stream.seek(0)
-    if old:
-        raise CorpusError(f"{name} must not be encrypted or in an old office format; save it without a password.")
 
 
 def _check_directory(stream: IO[bytes], size: int, name: str) -> None:

@@ -16,13 +16,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..._config import format_size
 from ...errors import CorpusError, MissingExtraError
 from .extract import Extract, bad_table, document_table, tidy
 from .lines import first_heading
 from .log import quoted
 from .registry import Reader, Source, Table
-from .streams import Expansion
+from .streams import Expansion, too_large
 
 _WORKER = Path(__file__).with_name("pdf_worker.py")
 _PAGE_BYTES = 1024  # counted for each page, so that a page that is named a million times ends
@@ -151,8 +150,7 @@ def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str],
             raise
         if total > source.limits.max_document_bytes:
             worker.close()
-            limit = format_size(source.limits.max_document_bytes)
-            raise CorpusError(f"{source.name} must hold at most {limit} of text (max_document_bytes); it holds more.")
+            raise too_large(source.name, source.limits.max_document_bytes, what=" of text")
     return _joined(without_margins(pages)), about, pictures
 
 

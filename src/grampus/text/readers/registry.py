@@ -13,11 +13,11 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, Any, NamedTuple, cast
 
 from ..._config import format_size
-from ...errors import CorpusError, InputError
-from .decode import decode_chunks
+from ...errors import InputError
+from .decode import decode_chunks, taken
 from .log import CorpusWarning, Log, quoted
 from .options import MB, ReadLimits, ReadOptions
-from .streams import COMPRESSED_SUFFIXES, Expansion, decompress, is_compressed
+from .streams import COMPRESSED_SUFFIXES, Expansion, decompress, is_compressed, too_large
 
 _HEAD = 16
 _IN_MEMORY = 16 * MB
@@ -154,22 +154,17 @@ class Source:
 
     def content(self) -> bytes:
         """Return the bytes of the stream, decompressed; at most `max_document_bytes`."""
-        data = bytearray()
-        for piece in self.chunks():
-            data += piece
-            if len(data) > self.limits.max_document_bytes:
-                limit = format_size(self.limits.max_document_bytes)
-                raise CorpusError(f"{self.name} must hold at most {limit} (max_document_bytes); it holds more.")
-        return bytes(data)
+        limit = self.limits.max_document_bytes
+        data = b"".join(taken(self.chunks(), limit + 1))
+        if len(data) > limit:
+            raise too_large(self.name, limit)
+        return data
 
     def seekable(self) -> IO[bytes]:
         """Return the decompressed bytes as a file that can be read at any place, in memory or on disk."""
         assert self.stream is not None
-        if self.stream.seekable():
-            head = self.stream.read(_HEAD)
-            self.stream.seek(0)
-            if not is_compressed(head):
-                return self.stream
+        if self.stream.seekable() and not is_compressed(read_head(self.stream)):
+            return self.stream
         whole = self.cleanup.enter_context(SpooledTemporaryFile(_IN_MEMORY))  # noqa: SIM115
         for piece in self.chunks():
             whole.write(piece)

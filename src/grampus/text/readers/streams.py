@@ -13,6 +13,7 @@ from typing import IO, Any
 from ..._config import format_size
 from ..._files import open_regular
 from ...errors import CorpusError
+from .decode import taken
 from .log import Log, quoted
 from .options import MB, ReadLimits
 
@@ -30,6 +31,11 @@ def open_source(path: str | os.PathLike[str]) -> IO[bytes]:
     except OSError as error:
         reason = quoted(error.strerror)
         raise CorpusError(f"{quoted(os.fspath(path))} must be a readable file ({reason}).") from error
+
+
+def too_large(name: str, limit: float, option: str = "max_document_bytes", what: str = "") -> CorpusError:
+    """Return the error about a source beyond one of `ReadLimits`."""
+    return CorpusError(f"{name} must hold at most {format_size(limit)}{what} ({option}); it holds more.")
 
 
 class Expansion:
@@ -100,42 +106,25 @@ def decompress(
     Fails at `max_total_bytes` and at `max_ratio`; holds at most the few megabytes that are checked first.
     """
     pieces = _read(stream, name, log)
-    head = b""
-    for piece in pieces:
-        head += piece
-        if len(head) >= max(map(len, _FORMATS)):
-            break
+    head = b"".join(taken(pieces, max(map(len, _FORMATS))))
     pieces = chain([head] if head else [], pieces)
     for magic, (kind, make) in _FORMATS.items():
         if head.startswith(magic):
             expansion = Expansion(name, limits, outer=outer)
-            pieces = _check_start(_expand(pieces, kind, make, expansion, log))
-            start = next(pieces, b"")
-            if is_compressed(start):
+            pieces = _expand(pieces, kind, make, expansion, log)
+            start = taken(pieces, _RATIO_FLOOR + 1)  # a bomb is refused before any record is read
+            if start and is_compressed(start[0]):
                 raise CorpusError(
                     f"{name} must hold documents; it is {kind} that holds compressed data. Unpack it once."
                 )
-            pieces = chain([start] if start else [], pieces)
+            pieces = chain(start, pieces)
             break
     total = 0
     for piece in pieces:
         total += len(piece)
         if total > limits.max_total_bytes:
-            limit = format_size(limits.max_total_bytes)
-            raise CorpusError(f"{name} must hold at most {limit} (max_total_bytes); it holds more.")
+            raise too_large(name, limits.max_total_bytes, "max_total_bytes")
         yield piece
-
-
-def _check_start(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """Hold back what the ratio is checked on, so that a bomb is refused before any record is read."""
-    start: list[bytes] = []
-    length = 0
-    for piece in pieces:
-        start.append(piece)
-        length += len(piece)
-        if length > _RATIO_FLOOR:
-            break
-    return chain(start, pieces)
 
 
 def _read(stream: IO[bytes], name: str, log: Log) -> Iterator[bytes]:
