@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from numbers import Real
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
-from ._array import Array, Index, is_sparse, tiles
+from ._array import Array, Index, as_numpy, is_sparse, tiles
 from ._config import require_memory
 from .errors import InputError
 
@@ -128,6 +129,20 @@ def check_index(index: Any, n: int, name: str = "index") -> Index:
         raise InputError(f"{name} must lie between 0 and {n - 1}; got {high if high >= n else low}.")
     array = array.astype(np.intp)
     return np.where(array < 0, array + n, array)
+
+
+def check_finite(values: Any, what: str = "The similarities") -> Any:
+    """Return numbers of any array library, or raise if some are NaN or infinite."""
+    if not bool(as_numpy(np.isfinite(values).all())):
+        raise InputError(f"{what} must be finite; some are NaN or infinite.")
+    return values
+
+
+def check_choice(value: Any, name: str, known: Iterable[str], others: str = "") -> str:
+    """Return one of some names; `others` is appended to them in the message."""
+    if not isinstance(value, str) or value not in known:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, known))}{others}; got {value!r}.")
+    return value
 
 
 def check_operand(v: Any, n: int) -> Any:

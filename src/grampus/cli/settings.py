@@ -80,8 +80,7 @@ def known_tables() -> dict[str, tuple[dict[str, Any], Callable[..., Any]]]:
     from ..documents.find.methods import METHODS
     from ..text import ReadOptions, TermVectorizer
 
-    hints = get_type_hints(TermVectorizer.__init__)
-    terms = {name: kind for name, kind in hints.items() if name not in ("dtype", "return")}
+    terms = {name: kind for name, kind in _keys(TermVectorizer).items() if name != "dtype"}
     files = {"labels": str | dict[str, str], "seeds": str | dict[str, tuple[str, ...]]}
     pairs = dict.fromkeys(("must_link", "cannot_link"), str | tuple[tuple[str, str], ...])
     return {

@@ -39,6 +39,10 @@ class KernelEstimator(ClusterMixin, BaseEstimator):
             return X  # similarities and self-similarities of new documents
         return validate_data(self, X, reset=reset, accept_sparse="csr", dtype=list(FLOATS))
 
+    def _options(self, *names: str) -> dict[str, Any]:
+        """Return some of the parameters, as the function behind the estimator takes them."""
+        return {name: getattr(self, name) for name in names}
+
     def _new(self, X: Any) -> Any:
         return X if self.kernel_.reads_only_texts else self._validated(X, reset=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any
 
@@ -36,6 +36,7 @@ from .given.parameters import check_seed, restored
 from .pipeline import FITTED, STAGES, advance, compare, read
 
 
+@dataclass(eq=False, repr=False)
 class DocumentClusterer(ClusterMixin, FittedClusterer):
     """Cluster documents; describe the clusters, how they nest, and how far to trust them.
 
@@ -119,30 +120,17 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     array([ True])
     """
 
-    def __init__(
-        self,
-        n_clusters: int | str | Sequence[int] = "auto",
-        *,
-        kernel: str | Kernel = TERMS,
-        method: str | Method = "consensus",
-        terms: TermVectorizer | None = None,
-        embed: Any = MEANING,
-        names: Namer | None = None,
-        outliers: str | float | None = None,
-        level: str = "middle",
-        effort: Effort | None = None,
-        random_state: Any = 0,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.method = method
-        self.terms = terms
-        self.embed = embed
-        self.names = names
-        self.outliers = outliers
-        self.level = level
-        self.effort = effort
-        self.random_state = random_state
+    n_clusters: int | str | Sequence[int] = "auto"
+    _: KW_ONLY
+    kernel: str | Kernel = TERMS
+    method: str | Method = "consensus"
+    terms: TermVectorizer | None = None
+    embed: Any = MEANING
+    names: Namer | None = None
+    outliers: str | float | None = None
+    level: str = "middle"
+    effort: Effort | None = None
+    random_state: Any = 0
 
     def fit(
         self,

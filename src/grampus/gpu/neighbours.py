@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array, as_numpy, is_sparse
-from ..errors import InputError
+from .._check import check_finite
 from ..gram import Gram
 from ..gram.graph import TIES, nearest
 
@@ -30,9 +30,7 @@ def nearest_on(
     step = max(1, _TILE // (8 * n))
     for start in range(0, n, step):
         rows = slice(start, min(start + step, n))
-        block = read(rows)
-        if not bool(as_numpy(np.isfinite(block).all())):
-            raise InputError("The similarities must be finite; some are NaN or infinite.")
+        block = check_finite(read(rows))
         if by_distance:
             block = 2.0 * block - far
         block[xp.arange(len(block)), xp.arange(rows.start, rows.stop)] = -np.inf

@@ -11,7 +11,7 @@ from scipy.linalg import norm
 
 from .._array import Array, Index, as_numpy, is_sparse
 from .._backend import current
-from .._check import check_gram_matrix, check_integer
+from .._check import check_choice, check_finite, check_gram_matrix, check_integer
 from .._config import may_keep, require_memory, settings
 from .._parallel import blas_threads
 from ..errors import ConvergenceError, InputError
@@ -137,8 +137,8 @@ def eigenpairs(
     """
     if which not in ("largest", "smallest"):
         raise InputError(f"which must be 'largest' or 'smallest'; got {which!r}.")
-    if method is not None and method not in METHODS:
-        raise InputError(f"method must be one of {', '.join(map(repr, METHODS))}, or None; got {method!r}.")
+    if method is not None:
+        check_choice(method, "method", METHODS, ", or None")
     seed = check_integer(seed, "seed", low=0)
     held = _as_gram(gram)
     n = len(held)
@@ -218,9 +218,7 @@ class _Search:
         """Return K in float64, exactly symmetric, and use it for all further products."""
         n = len(self.gram)
         require_memory(16 * n * n, f"The full {n} × {n} matrix in float64", "Use method='lanczos' or 'randomised'")
-        matrix = self.gram.dense().astype(np.float64, copy=False)
-        if not np.isfinite(matrix).all():
-            raise InputError("The similarities must be finite; some are NaN or infinite.")
+        matrix = check_finite(self.gram.dense().astype(np.float64, copy=False))
         if not np.array_equal(matrix, matrix.T):
             matrix = matrix + matrix.T
             matrix *= 0.5

@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 from .. import _native
 from .._array import Array, Index, is_sparse, matches, scale_rows, tiles
 from .._backend import current
-from .._check import check_integer
+from .._check import check_finite, check_integer
 from .._config import require_memory
 from .._native.dense import DenseNeighbours
 from .._parallel import blas_threads, in_threads
@@ -207,10 +207,7 @@ def _row_blocks(gram: Gram) -> Callable[[slice], Array]:
     """Return what reads whole rows of a Gram, checked."""
 
     def read(rows: slice) -> Array:
-        block = gram._block(rows, slice(0, len(gram)))
-        if not np.isfinite(block).all():
-            raise InputError("The similarities must be finite; some are NaN or infinite.")
-        return block
+        return check_finite(gram._block(rows, slice(0, len(gram))))
 
     return read
 
@@ -218,8 +215,7 @@ def _row_blocks(gram: Gram) -> Callable[[slice], Array]:
 def _through_postings(features: Features, count: int, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:
     """Return the nearest documents through an inverted index; similarities of 0 and below give −1 and 0."""
     rows, n = features.rows, len(features.scale)
-    if not np.isfinite(rows.data).all():
-        raise InputError("The similarities must be finite; some are NaN or infinite.")
+    check_finite(rows.data)
     postings = _native.Postings(_native.sparse_documents(rows, features.scale, np.ones(n), np.ones(n)))
     index, values = np.empty((n, count), dtype=np.intp), np.empty((n, count))
 
@@ -277,8 +273,7 @@ def _negatives(gram: Gram) -> tuple[int, float]:
         for rows in tiles(n, 16 * n):
             block = gram._block(rows, slice(0, n))
             block[np.arange(len(block)), everyone[rows]] = 0.0  # self-similarities are not links
-            if not np.isfinite(block).all():
-                raise InputError("The similarities must be finite; some are NaN or infinite.")
+            check_finite(block)
             largest = max(largest, float(np.abs(block).max()))
             count += int((block < -_NOISE[gram.dtype.name] * largest).sum())
     return count, largest
@@ -300,9 +295,7 @@ def degrees(gram: Gram, *, loops: bool = False, among: Array | None = None) -> A
     """
     n = len(gram)
     among = np.ones(n) if among is None else among
-    sums = np.asarray(gram @ among, dtype=np.float64)
-    if not np.isfinite(sums).all():
-        raise InputError("The similarities must be finite; some are NaN or infinite.")
+    sums = check_finite(np.asarray(gram @ among, dtype=np.float64))
     if loops:
         return sums
     self_links = among * gram.diagonal()

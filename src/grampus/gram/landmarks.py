@@ -11,8 +11,8 @@ from scipy.sparse import csr_array
 
 from .._array import Array, as_double, as_numpy, tiles
 from .._backend import current
+from .._check import check_finite
 from .._random import generator
-from ..errors import InputError
 from .base import Gram
 from .lapack import symmetric_eigh, symmetric_eigvalsh
 
@@ -20,18 +20,7 @@ Documents = NDArray[np.intp]
 _NOISE = 1e-12  # of the self-similarities: distances below this are rounding
 
 
-def check_choice(choose: Any) -> str:
-    """Return the name of a selection method, or raise."""
-    if not isinstance(choose, str) or choose not in CHOICES:
-        raise InputError(f"choose must be one of {', '.join(map(repr, CHOICES))}; got {choose!r}.")
-    return choose
-
-
-def finite(block: Array) -> Array:
-    """Return similarities, or raise if some are not finite."""
-    if not bool(as_numpy(np.isfinite(block).all())):
-        raise InputError("The similarities to the landmarks must be finite; some are NaN or infinite.")
-    return block
+TO_LANDMARKS = "The similarities to the landmarks"
 
 
 def choose_landmarks(gram: Gram, count: int, choose: str, random_state: Any) -> Documents:
@@ -81,7 +70,7 @@ def by_leverage(gram: Gram, count: int, distinct: Documents, copies: Array, rng:
     leading half of its spectrum, scaled to n documents (Musco & Musco 2017, eqn 4 and theorem 3, one level deep).
     """
     pilot = uniform(gram, count, distinct, copies, rng)
-    values = symmetric_eigvalsh(finite(gram._block(pilot, pilot).astype(np.float64)))[::-1]
+    values = symmetric_eigvalsh(check_finite(gram._block(pilot, pilot).astype(np.float64), TO_LANDMARKS))[::-1]
     share, half = len(pilot) / len(gram), -(-count // 2)
     ridge = max(float(values[half:].clip(min=0.0).sum()) / half, 1e-9 * float(values[0])) / share
     if not ridge > 0:

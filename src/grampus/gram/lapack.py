@@ -13,7 +13,8 @@ import numpy as np
 import scipy.linalg
 
 from .._array import Array
-from ..errors import ConvergenceError, InputError
+from .._check import check_finite
+from ..errors import ConvergenceError
 
 _ACCEPTED = 1e-10  # of the largest modulus of an entry or eigenvalue; LAPACK itself is good to about 1e-14 √n
 
@@ -94,8 +95,7 @@ def _largest(entries: Array) -> float:
 
 def _first(attempts: Any, fits: Callable[[Any], Any], matrix: Array, what: str) -> Any:
     """Return the answer of the first attempt that fits the matrix."""
-    if not np.isfinite(matrix).all():
-        raise InputError("The similarities must be finite; some are NaN or infinite.")
+    check_finite(matrix)
     for attempt in attempts:
         try:
             answer = fits(attempt())

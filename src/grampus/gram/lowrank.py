@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from .._array import Array, as_double, as_numpy, dot, index_array, row_squares, tiles
 from .._backend import current
-from .._check import check_extension, check_index, check_integer
+from .._check import check_choice, check_extension, check_finite, check_index, check_integer
 from .._config import require_memory
 from .._parallel import blas_threads
 from ..errors import InputError
@@ -23,7 +23,7 @@ from .answers import Features
 from .base import Gram, require_gram
 from .collection import Collection
 from .eigen import fixed_signs
-from .landmarks import check_choice, choose_landmarks, finite
+from .landmarks import CHOICES, TO_LANDMARKS, choose_landmarks
 from .lapack import symmetric_eigh
 from .sources import LinearGram
 
@@ -209,7 +209,7 @@ def nystrom(
             "nystrom must come before shift: a shift changes the diagonal alone, which no Gram of low rank can follow. "
             "Write it as in 'cosine|nystrom(500)|shift'."
         )
-    check_choice(choose)
+    check_choice(choose, "choose", CHOICES)
     rank = None if rank is None else check_integer(rank, "rank", low=1)
     with blas_threads():
         if isinstance(landmarks, (int, np.integer, float)):
@@ -239,7 +239,7 @@ def nystrom(
 def _project(gram: Gram, landmarks: NDArray[np.intp]) -> tuple[Array, Array]:
     """Return U Λ^(−1/2) of the landmarks' block, largest eigenvalue first, and the negative eigenvalues."""
     _require(len(landmarks), len(landmarks), 5 * 8, "eigenvectors")  # the block, a copy, and LAPACK's own
-    block = finite(gram._block(landmarks, landmarks).astype(np.float64))
+    block = check_finite(gram._block(landmarks, landmarks).astype(np.float64), TO_LANDMARKS)
     values, vectors = symmetric_eigh(block)
     limit = _ROUNDING[gram.dtype.name] * max(float(np.abs(values).max()), 1e-300)
     negative = values[values < -_INDEFINITE * limit]
@@ -270,7 +270,7 @@ def _feature_tiles(gram: Gram, landmarks: NDArray[np.intp], project: Array) -> I
     namespace, block = current().blocks(gram, float(len(gram)) * count * rank)
     there = namespace.asarray(project)
     for rows in tiles(len(gram), 8 * (2 * count + rank)):
-        yield rows, as_numpy(as_double(finite(block(rows, landmarks))) @ there)
+        yield rows, as_numpy(as_double(check_finite(block(rows, landmarks), TO_LANDMARKS)) @ there)
 
 
 def _require(rows: int, columns: int, entry: int, what: str) -> None:

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from .. import gram as grams
-from .._check import check_integer, check_number
+from .._check import check_choice, check_integer, check_number
 from ..errors import InputError
 from ..gram import Gram
-from ..gram.landmarks import check_choice
+from ..gram.landmarks import CHOICES
 from ..gram.transforms import check_order, check_shift
 from .base import Transform
 from .spelling import register
@@ -171,7 +171,7 @@ class Nystrom(Transform):
         self._set(
             landmarks=check_integer(self.landmarks, "landmarks", low=1),
             rank=None if self.rank is None else check_integer(self.rank, "rank", low=1),
-            choose=check_choice(self.choose),
+            choose=check_choice(self.choose, "choose", CHOICES),
             seed=check_integer(self.seed, "seed", low=0, high=2**32 - 1),
         )
 

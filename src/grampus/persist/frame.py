@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .._check import check_choice
 from .._frame import check_frame_index, data_frame
-from ..errors import InputError
 from ..select import score_rows
 
 TERMS = 8
@@ -13,8 +13,7 @@ TERMS = 8
 
 def frame_of(run: Any, table: str, index: Any) -> Any:
     """Return a table of a run, by its name."""
-    if table not in TABLES:
-        raise InputError(f"table must be one of {', '.join(map(repr, TABLES))}; got {table!r}.")
+    check_choice(table, "table", TABLES)
     labels = list(run.documents.ids) if index is None else check_frame_index(index, len(run.documents.ids))
     return TABLES[table](run, labels)
 

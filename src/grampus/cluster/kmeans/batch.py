@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
 from ..._backend import current
+from ..._check import check_finite
 from ..._config import settings
-from ...errors import InputError
 from ...gram import Gram, Plan, plan, store
 from .loops import Products, featured, stored
 from .state import TIE, Engine, Finished, Labels, Rule
@@ -78,9 +78,7 @@ class Batch:
     ) -> None:
         self.rule, self.max_iter = rule, max_iter
         self.weights = np.ones(len(gram)) if weights is None else weights
-        self.diagonal = gram.diagonal().astype(np.float64)
-        if not np.isfinite(self.diagonal).all():
-            raise InputError("The Gram's self-similarities must be finite; some are NaN or infinite.")
+        self.diagonal = check_finite(gram.diagonal().astype(np.float64), "The Gram's self-similarities")
         n, k, total = len(gram), round(sum(ks) / len(ks)), runs * len(ks)
         explicit = gram.features()
         # One pass over the features replaces the two of a product, and only the clustered rows are read.

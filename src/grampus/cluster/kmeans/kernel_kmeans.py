@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import warnings
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -143,13 +143,7 @@ def kernel_kmeans(
     return clustering.take(np.argsort(order))
 
 
-def _run_all(
-    batch: Batch,
-    k: int,
-    draw: Callable[[slice], Labels],
-    total: int,
-    report: Progress,
-) -> Runs:
+def _run_all(batch: Batch, k: int, draw: Callable[[slice], Labels], total: int, report: Progress) -> Runs:
     """Run every start, in batches that fit into a part of the memory budget."""
     step = batch.starts_at_once(k)
     finished: list[Finished] = []
@@ -200,6 +194,7 @@ def check_weights(sample_weight: Any, n: int) -> Array:
     return weights
 
 
+@dataclass(eq=False, repr=False)
 class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimator):
     """Kernel k-means, with remedies for a dominant diagonal.
 
@@ -258,28 +253,16 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
     array([ True])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: str | Kernel = "linear",
-        rule: str = "plain",
-        polish: bool = False,
-        init: Any = "random",
-        n_init: int = 10,
-        max_iter: int = 100,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.rule = rule
-        self.polish = polish
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    rule: str = "plain"
+    polish: bool = False
+    init: Any = "random"
+    n_init: int = 10
+    max_iter: int = 100
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @with_callbacks
     @limits_threads
@@ -295,17 +278,9 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         """
         gram = self._gram(X)
         progress, finish = start_reporter(self, X, self.n_init)
+        options = self._options("rule", "polish", "init", "n_init", "max_iter", "random_state")
         self.result_: Clustering = kernel_kmeans(
-            gram,
-            self.n_clusters,
-            rule=self.rule,
-            polish=self.polish,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            sample_weight=sample_weight,
-            random_state=self.random_state,
-            progress=progress,
+            gram, self.n_clusters, sample_weight=sample_weight, progress=progress, **options
         )
         self.labels_ = self.result_.labels
         self.objective_ = self.inertia_ = self.result_.objective

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ... import _native
 from ..._array import Array, is_sparse
 from ..._backend import BackendSeeds, current
-from ..._check import check_labels
+from ..._check import check_choice, check_labels
 from ..._parallel import blas_threads, results_in_threads
 from ...errors import InputError
 from ...gram import Gram
@@ -37,8 +37,7 @@ def start_labels(
     group : array of shape (n,)
         Documents with equal values are copies and start together; documents without weight have no say.
     """
-    if init not in STARTS:
-        raise InputError(f"init must be one of {', '.join(map(repr, STARTS))} or an array of labels; got {init!r}.")
+    check_choice(init, "init", STARTS, " or an array of labels")
     heavy = np.flatnonzero(weights > 0)
     if init == "pddp":  # deterministic: every start is the same one
         return np.tile(start_partition(gram, min(k, len(heavy)), heavy).astype(np.int32), (len(rngs), 1))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _native
-from ...errors import InputError
+from ..._check import check_choice
 from ..results import History, Outcome, Runs
 
 Labels = NDArray[np.int32]
@@ -59,9 +59,7 @@ RULES = {
 
 def check_rule(name: Any) -> Rule:
     """Return a rule of the table by its name."""
-    if not isinstance(name, str) or name not in RULES:
-        raise InputError(f"rule must be one of {', '.join(map(repr, RULES))}; got {name!r}.")
-    return RULES[name]
+    return RULES[check_choice(name, "rule", RULES)]
 
 
 @dataclass(frozen=True)

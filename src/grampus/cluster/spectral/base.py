@@ -94,11 +94,7 @@ def check_fewer(n_clusters: Any, n: int) -> int:
 
 
 def cluster_embedded(
-    embedding: SpectralEmbedding | KernelEmbedding,
-    documents: Collection,
-    k: int,
-    weights: Array | None,
-    **options: Any,
+    embedding: SpectralEmbedding | KernelEmbedding, documents: Collection, k: int, weights: Array | None, **options: Any
 ) -> EmbeddedClustering:
     """Cluster the coordinates by k-means; documents of weight 0 join the nearest cluster."""
     coordinates = embedding.coordinates

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -58,19 +59,12 @@ def kernel_pca_kmeans(
     else:
         count = check_integer(n_components, "n_components", low=1, high=n, of=" (the number of documents)")
     gram, order = gram.canonical()
-    clustering = cluster_embedded(
-        kernel_embedding(gram, count),
-        gram.documents(),
-        k,
-        None,
-        init=init,
-        n_init=n_init,
-        max_iter=max_iter,
-        random_state=random_state,
-    )
+    options = {"init": init, "n_init": n_init, "max_iter": max_iter, "random_state": random_state}
+    clustering = cluster_embedded(kernel_embedding(gram, count), gram.documents(), k, None, **options)
     return clustering.take(np.argsort(order))
 
 
+@dataclass(eq=False, repr=False)
 class KernelPCAKMeans(EmbeddedEstimator):
     """k-means on the rows (√λ₁ v₁, …, √λ_l v_l) of the Gram's leading eigenpairs.
 
@@ -132,26 +126,15 @@ class KernelPCAKMeans(EmbeddedEstimator):
     True
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: str | Kernel = "linear|normalise(1)",
-        n_components: int | None = None,
-        centre: bool = False,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.n_components = n_components
-        self.centre = centre
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    kernel: str | Kernel = "linear|normalise(1)"
+    n_components: int | None = None
+    centre: bool = False
+    n_init: int = 10
+    max_iter: int = 300
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @limits_threads
     def fit(self, X: Any, y: Any = None) -> KernelPCAKMeans:
@@ -166,14 +149,8 @@ class KernelPCAKMeans(EmbeddedEstimator):
         self._gram(X)
         if centred:
             self.gram_ = centre_gram(self.gram_)
-        result = kernel_pca_kmeans(
-            self.gram_,
-            self.n_clusters,
-            n_components=self.n_components,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
+        options = self._options("n_components", "n_init", "max_iter", "random_state")
+        result = kernel_pca_kmeans(self.gram_, self.n_clusters, **options)
         self._settle(result)
         self.dropped_ = result.embedding.dropped  # type: ignore[union-attr]
         return self

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from ..._array import Array, inverse_root, scale_rows, unit_rows
-from ..._check import check_flag, check_integer
+from ..._check import check_choice, check_flag, check_integer
 from ...errors import InputError
 from ...gram import Gram, SparseGram, eigenpairs, neighbour_graph, require_gram
 from ...gram.graph import GraphOperator, components, degrees, nearest, positive_part
@@ -167,8 +167,7 @@ def spectral_embedding(
     """
     n = len(require_gram(gram))
     count = check_integer(n_components, "n_components", low=1, high=n - 1, of=" (one less than the documents)")
-    if laplacian not in LAPLACIANS:
-        raise InputError(f"laplacian must be one of {', '.join(map(repr, LAPLACIANS))}; got {laplacian!r}.")
+    check_choice(laplacian, "laplacian", LAPLACIANS)
     ordered, order = gram.canonical()
     found = _embedding(ordered, count, laplacian, n_neighbors, check_flag(loops, "loops"))
     return found.take(np.argsort(order))

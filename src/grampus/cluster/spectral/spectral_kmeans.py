@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,16 +65,8 @@ def spectral_kmeans(
     gram, order = gram.canonical()
     placed = spectral_embedding(gram, k, laplacian=laplacian, n_neighbors=n_neighbors, loops=loops)
     weights = (placed.degrees > 0).astype(np.float64) if len(placed.isolated) else None
-    clustering = cluster_embedded(
-        _without_blind(placed, gram, loops),
-        gram.documents(),
-        k,
-        weights,
-        init=init,
-        n_init=n_init,
-        max_iter=max_iter,
-        random_state=random_state,
-    )
+    options = {"init": init, "n_init": n_init, "max_iter": max_iter, "random_state": random_state}
+    clustering = cluster_embedded(_without_blind(placed, gram, loops), gram.documents(), k, weights, **options)
     return clustering.take(np.argsort(order))
 
 
@@ -99,6 +91,7 @@ def _without_blind(placed: SpectralEmbedding, gram: Gram, loops: bool) -> Spectr
     return replace(placed, coordinates=coordinates, coefficients=coefficients)
 
 
+@dataclass(eq=False, repr=False)
 class SpectralKMeans(EmbeddedEstimator):
     """Spectral clustering that can also predict new documents.
 
@@ -165,28 +158,16 @@ class SpectralKMeans(EmbeddedEstimator):
     array([ True])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: str | Kernel = "cosine",
-        laplacian: str = "random-walk",
-        n_neighbors: int | None = None,
-        loops: bool = False,
-        n_init: int = 10,
-        max_iter: int = 300,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.laplacian = laplacian
-        self.n_neighbors = n_neighbors
-        self.loops = loops
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    kernel: str | Kernel = "cosine"
+    laplacian: str = "random-walk"
+    n_neighbors: int | None = None
+    loops: bool = False
+    n_init: int = 10
+    max_iter: int = 300
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @limits_threads
     def fit(self, X: Any, y: Any = None) -> SpectralKMeans:
@@ -197,18 +178,8 @@ class SpectralKMeans(EmbeddedEstimator):
         X : array or sparse array of shape (n, m), or list of n strings
         y : ignored
         """
-        gram = self._gram(X)
-        result = spectral_kmeans(
-            gram,
-            self.n_clusters,
-            laplacian=self.laplacian,
-            n_neighbors=self.n_neighbors,
-            loops=self.loops,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            random_state=self.random_state,
-        )
-        self._settle(result)
+        options = self._options("laplacian", "n_neighbors", "loops", "n_init", "max_iter", "random_state")
+        self._settle(spectral_kmeans(self._gram(X), self.n_clusters, **options))
         return self
 
     def _place(self, X: Any) -> Array:

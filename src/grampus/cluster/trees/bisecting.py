@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
@@ -85,6 +85,7 @@ def bisecting_kernel_kmeans(
     return warn_if_incomplete(grow(Part.of(base), k, Halving(sigma, options, source), choose))
 
 
+@dataclass(eq=False, repr=False)
 class BisectingKernelKMeans(TreeEstimator):
     """Bisecting k-means with any kernel: a tree whose every split is the best of several kernel 2-means.
 
@@ -122,26 +123,15 @@ class BisectingKernelKMeans(TreeEstimator):
     [[0, 1], [2, 3], [4]]
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: str | Kernel = "linear",
-        init: str = "random",
-        n_init: int = 10,
-        max_iter: int = 100,
-        choose: str = "scatter",
-        random_state: Any = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.init = init
-        self.n_init = n_init
-        self.max_iter = max_iter
-        self.choose = choose
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    n_clusters: int = 8
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    init: str = "random"
+    n_init: int = 10
+    max_iter: int = 100
+    choose: str = "scatter"
+    random_state: Any = None
+    n_jobs: int | None = None
 
     @limits_threads
     def fit(self, X: Any, y: Any = None) -> BisectingKernelKMeans:
@@ -153,14 +143,7 @@ class BisectingKernelKMeans(TreeEstimator):
         y : ignored
         """
         gram = self._gram(X)
-        self.tree_ = bisecting_kernel_kmeans(
-            gram,
-            self.n_clusters,
-            init=self.init,
-            n_init=self.n_init,
-            max_iter=self.max_iter,
-            choose=self.choose,
-            random_state=self.random_state,
-        )
+        options = self._options("init", "n_init", "max_iter", "choose", "random_state")
+        self.tree_ = bisecting_kernel_kmeans(gram, self.n_clusters, **options)
         self._set_fitted(gram)
         return self

@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..._array import Array
-from ..._check import check_integer
+from ..._check import check_choice, check_integer
 from ..._parallel import blas_threads
-from ...errors import InputError
 from ...gram import Eigenpairs, Gram, eigenpairs
 from .cuts import CUTS, TIE, snapped
 from .node import CentredPart, InputCentred, Part
@@ -69,8 +68,7 @@ def grow(root: Part, n_clusters: int, divide: Divide, choose: str = "scatter", n
     n_components : int
         l.
     """
-    if choose not in CHOICES:
-        raise InputError(f"choose must be one of {', '.join(map(repr, CHOICES))}; got {choose!r}.")
+    check_choice(choose, "choose", CHOICES)
     top = _Leaf(0, root, root.scatter)
     leaves = [top]
     nodes = [_node(top, -1, 0)]

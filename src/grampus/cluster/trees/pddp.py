@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import numpy as np
 
-from ..._check import check_flag, check_integer
+from ..._check import check_choice, check_flag, check_integer
 from ...errors import InputError
 from ...gram import Gram, shift
 from ...kernels import Kernel
@@ -93,8 +93,7 @@ def pddp(
     k = check_clusters(n_clusters, len(gram))
     n_components = check_integer(n_components, "n_components", low=1, high=_MOST)
     max_iter = check_integer(max_iter, "max_iter", low=1)
-    if cut not in CUTS:
-        raise InputError(f"cut must be one of {', '.join(map(repr, CUTS))}; got {cut!r}.")
+    check_choice(cut, "cut", CUTS)
     base, sigma = gram.split_shift()
     cutting = Cutting(cut, inputs)
     divide = Refined(cutting, sigma, max_iter) if check_flag(refine, "refine") else cutting
@@ -110,6 +109,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+@dataclass(eq=False, repr=False)
 class PDDP(TreeEstimator):
     """Principal direction divisive partitioning, with any kernel: deterministic trees of clusters.
 
@@ -161,26 +161,15 @@ class PDDP(TreeEstimator):
     array([1])
     """
 
-    def __init__(
-        self,
-        n_clusters: int = 8,
-        *,
-        kernel: str | Kernel = "linear",
-        n_components: int = 1,
-        cut: str = "zero",
-        refine: bool = False,
-        choose: str = "scatter",
-        centring: str = "auto",
-        max_iter: int = 100,
-    ) -> None:
-        self.n_clusters = n_clusters
-        self.kernel = kernel
-        self.n_components = n_components
-        self.cut = cut
-        self.refine = refine
-        self.choose = choose
-        self.centring = centring
-        self.max_iter = max_iter
+    n_clusters: int = 8
+    _: KW_ONLY
+    kernel: str | Kernel = "linear"
+    n_components: int = 1
+    cut: str = "zero"
+    refine: bool = False
+    choose: str = "scatter"
+    centring: str = "auto"
+    max_iter: int = 100
 
     def fit(self, X: Any, y: Any = None) -> PDDP:
         """Grow the tree of the rows of X (strings for a string kernel, a Gram matrix for ``precomputed``).
@@ -192,23 +181,14 @@ class PDDP(TreeEstimator):
         """
         gram = self._gram(X)
         inputs = self._inputs(gram)
-        self.tree_ = pddp(
-            gram,
-            self.n_clusters,
-            n_components=self.n_components,
-            cut=self.cut,
-            refine=self.refine,
-            choose=self.choose,
-            inputs=inputs,
-            max_iter=self.max_iter,
-        )
+        options = self._options("n_components", "cut", "refine", "choose", "max_iter")
+        self.tree_ = pddp(gram, self.n_clusters, inputs=inputs, **options)
         self._set_fitted(gram, inputs)
         return self
 
     def _inputs(self, gram: Gram) -> InputCentred | None:
         """Return how nodes are centred in the input space, if they are."""
-        if self.centring not in CENTRINGS:
-            raise InputError(f"centring must be one of {', '.join(map(repr, CENTRINGS))}; got {self.centring!r}.")
+        check_choice(self.centring, "centring", CENTRINGS)
         found = None if self.centring == "feature" else input_centred(self.kernel_, gram)
         if self.centring == "input" and found is None and not self.kernel_.ignores_origin:
             raise InputError(

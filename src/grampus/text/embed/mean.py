@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -78,6 +78,7 @@ class Coverage:
 
 
 @register_maker
+@dataclass(eq=False, repr=False)
 class MeanVectors(TransformerMixin, BaseEstimator):
     r"""Turn texts into the mean vectors of their words, n × d.
 
@@ -118,20 +119,13 @@ class MeanVectors(TransformerMixin, BaseEstimator):
     """
 
     kind: ClassVar[str] = "vectors"
-    word_weight: float = 0.7  # of terms in the default kernel: means of word vectors blur topics of one field
+    word_weight: ClassVar[float] = 0.7  # of terms in the default kernel: means of word vectors blur topics of one field
 
-    def __init__(
-        self,
-        vectors: str | PathLike[str],
-        *,
-        tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
-        stop_words: StopList = "smart",
-        remove: int = 1,
-    ) -> None:
-        self.vectors = vectors
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.remove = remove
+    vectors: str | PathLike[str]
+    _: KW_ONLY
+    tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS
+    stop_words: StopList = "smart"
+    remove: int = 1
 
     def fit(self, raw_documents: Iterable[str] | Corpus, y: object = None) -> Self:
         """Learn the words of a collection and their vectors.

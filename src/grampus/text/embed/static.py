@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._check import check_finite
 from ..._files import open_regular
 from ...errors import InputError
 from ..readers.tables import import_extra
@@ -83,8 +84,7 @@ class StaticTable:
         rows = np.empty((int(known.sum()), self.dimensions), np.float32)
         for at, own in enumerate(own for own in tokens if own):
             rows[at] = self._vectors(np.array(own)).mean(axis=0)
-        if not np.isfinite(rows).all():
-            raise InputError("the weights of a static model must be finite; some are NaN or infinite.")
+        check_finite(rows, "the weights of a static model")
         return known, rows
 
     def _vectors(self, tokens: NDArray[np.intp]) -> NDArray[np.float32]:

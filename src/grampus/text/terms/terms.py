@@ -64,6 +64,7 @@ class Tokenizer:
     max_length: int | None = None
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class Terms(TransformerMixin, BaseEstimator):
     r"""Turn texts into a sparse matrix of term counts, documents × terms.
 
@@ -132,30 +133,15 @@ class Terms(TransformerMixin, BaseEstimator):
     [[1, 0, 1]]
     """
 
-    preparation_: Preparation
-
-    def __init__(
-        self,
-        *,
-        tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
-        stop_words: StopList = "smart",
-        stemmer: str | None = "english",
-        clean: bool | Cleaning = False,
-        ngram_range: tuple[int, int] = (1, 1),
-        min_df: float = 1,
-        max_df: float = 1.0,
-        max_features: int | None = None,
-        dtype: Any = np.int32,
-    ) -> None:
-        self.tokenizer = tokenizer
-        self.stop_words = stop_words
-        self.stemmer = stemmer
-        self.clean = clean
-        self.ngram_range = ngram_range
-        self.min_df = min_df
-        self.max_df = max_df
-        self.max_features = max_features
-        self.dtype = dtype
+    tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS
+    stop_words: StopList = "smart"
+    stemmer: str | None = "english"
+    clean: bool | Cleaning = False
+    ngram_range: tuple[int, int] = (1, 1)
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+    dtype: Any = np.int32
 
     def fit(self, raw_documents: Iterable[str] | Corpus | Prepared, y: object = None) -> Self:
         """Learn the terms of a collection.
@@ -307,7 +293,7 @@ class Terms(TransformerMixin, BaseEstimator):
         if hasattr(self, "preparation_"):  # of an earlier fit
             del self.preparation_
         units, written, prepared = Units(), Written(), self.prepare(raw_documents)
-        self.preparation_ = prepared.preparation
+        self.preparation_: Preparation = prepared.preparation
         counts, names, namesake = self.count_named(prepared, units, written)
         if not counts.shape[0]:
             raise InputError("a collection must have at least one document; got none.")

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..clean import Cleaning
 from ..corpus import Corpus
-from .count import WORDS
 from .prepare import Prepared
-from .stopwords import StopList
-from .terms import Terms, Tokenizer
+from .terms import Terms
 from .weighting import Weighting
 
 
+@dataclass(eq=False, repr=False)
 class TermVectorizer(Terms):
     r"""Turn texts into a sparse matrix of weighted terms: `Terms`, then `Weighting`.
 
@@ -51,25 +50,8 @@ class TermVectorizer(Terms):
     ['song', 'whale']
     """
 
-    def __init__(
-        self,
-        weighting: str = "lfc",
-        *,
-        tokenizer: str | Callable[[str], Iterable[str]] | Tokenizer = WORDS,
-        stop_words: StopList = "smart",
-        stemmer: str | None = "english",
-        clean: bool | Cleaning = False,
-        ngram_range: tuple[int, int] = (1, 1),
-        min_df: float = 1,
-        max_df: float = 1.0,
-        max_features: int | None = None,
-        dtype: Any = np.float32,
-    ) -> None:
-        super().__init__(
-            tokenizer=tokenizer, stop_words=stop_words, stemmer=stemmer, clean=clean, ngram_range=ngram_range,
-            min_df=min_df, max_df=max_df, max_features=max_features, dtype=dtype,
-        )  # fmt: skip
-        self.weighting = weighting
+    weighting: str = "lfc"
+    dtype: Any = field(default=np.float32, kw_only=True)
 
     def check_parameters(self) -> None:
         """Raise an `InputError` if a parameter breaks its rule, without a text."""

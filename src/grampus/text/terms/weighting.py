@@ -7,7 +7,7 @@ A weighting is spelled with three letters: local, global, normalisation. The tab
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -133,6 +133,7 @@ def _letters(spelling: object) -> tuple[Weight, Weight, Weight]:
     )
 
 
+@dataclass(eq=False, repr=False)
 class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     r"""Weight a matrix of counts, documents × terms.
 
@@ -197,9 +198,8 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     [[0.0, 0.0, 1.0]]
     """
 
-    def __init__(self, weighting: str = "lfc", *, dtype: Any = None) -> None:
-        self.weighting = weighting
-        self.dtype = dtype
+    weighting: str = "lfc"
+    dtype: Any = field(default=None, kw_only=True)
 
     def fit(self, X: Any, y: object = None) -> Weighting:
         """Learn the global weights.
