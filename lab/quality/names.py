@@ -28,7 +28,7 @@ from grampus.datasets import world_factbook
 from grampus.describe.persons import BEFORE
 from grampus.documents import Effort
 from grampus.text import Cleaning
-from grampus.text.languages import segment_words
+from grampus.text.languages.segment import segment_words
 from lab import Found, Table, Task, data, row
 from lab.environments import environment
 from lab.harness import ROOT

@@ -6,10 +6,10 @@ The names below are loaded when they are first used, so that ``import grampus`` 
 from __future__ import annotations
 
 import logging as _logging
-from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ._draw import drawn_by as _drawn_by
+from ._later import loaded_later as _loaded_later
 from ._version import __version__
 
 if TYPE_CHECKING:
@@ -41,23 +41,13 @@ __all__ = [  # noqa: RUF022  (plainly sorted)
     "read_corpus",
 ]
 
-_HOMES = {
-    "PDDP": ".cluster",
-    "BisectingKernelKMeans": ".cluster",
-    "Corpus": ".text",
-    "DocumentClusterer": ".documents",
-    "KernelKMeans": ".cluster",
-    "KernelPCAKMeans": ".cluster",
-    "Levels": ".select",
-    "SpectralKMeans": ".cluster",
-    "TermVectorizer": ".text",
-    "choose_k": ".select",
-    "choose_levels": ".select",
-    "config": "._config",
-    "consensus": ".cluster",
-    "load": ".documents",
-    "parse_kernel": ".kernels",
-    "read_corpus": ".text",
+_MODULES = {
+    "_config": ("config",),
+    "cluster": ("PDDP", "BisectingKernelKMeans", "KernelKMeans", "KernelPCAKMeans", "SpectralKMeans", "consensus"),
+    "documents": ("DocumentClusterer", "load"),
+    "kernels": ("parse_kernel",),
+    "select": ("Levels", "choose_k", "choose_levels"),
+    "text": ("Corpus", "TermVectorizer", "read_corpus"),
 }
 
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
@@ -65,11 +55,4 @@ _drawn_by("grampus.notebook")
 _drawn_by("grampus.plots")
 
 
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(_import_module(_HOMES[name], __name__), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = _loaded_later(__name__, _MODULES)

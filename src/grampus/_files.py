@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import shutil
 import stat
@@ -281,12 +282,7 @@ def remove_folder(path: Path) -> None:
 
 def remove_stale(path: Path) -> None:
     """Remove what processes killed more than an hour ago left next to a path."""
-    for left in path.parent.glob(f".{_literal(path.name)}.{'[0-9a-f]' * 12}.tmp"):
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * 12}.tmp"):
         with contextlib.suppress(OSError):
             if time.time() - left.stat().st_mtime > _STALE:
                 shutil.rmtree(left) if left.is_dir() else left.unlink()
-
-
-def _literal(name: str) -> str:
-    """Quote a name for use in a pattern."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in name)

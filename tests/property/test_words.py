@@ -12,7 +12,7 @@ from grampus._native.words import KnownWords, WordIndex, WordNumbers, _letters
 from grampus.errors import InputError
 from grampus.report.words import word_index, words_of
 from grampus.text import Terms
-from grampus.text.languages import detect_language, detect_languages
+from grampus.text.languages.detect import detect_language, detect_languages
 from tests.reference import naive_words
 
 # Letters of every kind, digits, marks, signs, characters of one to four bytes, and those whose lower case is uneven.

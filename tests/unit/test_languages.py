@@ -11,16 +11,9 @@ import pytest
 from grampus import DocumentClusterer
 from grampus.errors import InputError
 from grampus.text import Terms, TermVectorizer, detect_language, stop_words
-from grampus.text.languages import (
-    LANGUAGES,
-    find_language,
-    is_unspaced,
-    list_words,
-    segment,
-    segment_words,
-    separate_words,
-)
-from grampus.text.languages.segment import complex_words
+from grampus.text.languages import segment
+from grampus.text.languages.segment import complex_words, is_unspaced, segment_words, separate_words
+from grampus.text.languages.table import LANGUAGES, find_language, list_words
 
 SENTENCES = {
     "cs": "Velryba je savec, který žije v moři a dýchá plícemi, protože nemá žábry jako ryby.",

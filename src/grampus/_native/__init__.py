@@ -20,33 +20,13 @@ from numpy.typing import NDArray
 
 from ..errors import InputError
 from . import _core
-from ._core import Documents, Outcome, Postings, Run, Sparse
+from ._core import Documents as Documents
+from ._core import Outcome as Outcome
+from ._core import Postings as Postings
+from ._core import Run as Run
+from ._core import Sparse as Sparse
 
 Array: TypeAlias = NDArray[Any]
-__all__ = [
-    "JOINS",
-    "LANES",
-    "Documents",
-    "Outcome",
-    "Postings",
-    "Run",
-    "Seeds",
-    "Sparse",
-    "dense_documents",
-    "gram_rows",
-    "largest",
-    "lay_out",
-    "name_rows",
-    "near_pairs",
-    "nearest_by_postings",
-    "run_all",
-    "sparse_documents",
-    "start_run",
-    "stored_documents",
-    "subsequence",
-    "trade",
-    "ward",
-]
 
 LANES = 8  # pairs of strings compared together
 JOINS = -2  # the label of a document that first joins the nearest labelled one; −1 is only predicted

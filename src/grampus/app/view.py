@@ -15,7 +15,8 @@ from ..report.levels import levels_of
 from ..report.page import Page, page_of
 from ..report.tables import KINDS, MARKS
 from ..report.verdict import lead, verdict
-from ..text.languages import LANGUAGES, detect_languages
+from ..text.languages.detect import detect_languages
+from ..text.languages.table import LANGUAGES
 
 APART = ("regrow.js", "replay.js", "edit_bar.js")  # the page's own store of edits
 OWN = ("live.js", "facets.js", "drop.js")

@@ -197,7 +197,7 @@ def _dropped(corpus: Corpus, vectorizer: TermVectorizer, prepared: Prepared) -> 
 def _show(found: dict[str, Any], out: Console) -> None:
     """Print a survey within the width of the terminal."""
     from .._config import format_size
-    from ..text.languages import LANGUAGES
+    from ..text.languages.table import LANGUAGES
 
     pair(out, "source", f"{found['source']}: {found['documents']:,} documents, {format_size(found['bytes'])}")
     if found["files"]:

@@ -126,7 +126,7 @@ class TermOptions(Configured):
         """Return what a language of all documents means for their terms."""
         if self.language in (None, "auto"):
             return {}
-        from ..text.languages import find_language
+        from ..text.languages.table import find_language
 
         return dict.fromkeys(("stop_words", "stemmer"), find_language(str(self.language)).code)
 

@@ -17,7 +17,7 @@ import numpy as np
 from sklearn.base import clone
 
 from .._array import is_sparse, take_rows
-from .._config import format_size, machine_memory, settings
+from .._config import format_size, machine_memory, may_keep, settings
 from .._memory import resident
 from ..errors import InputError, MemoryBudgetError
 from ..kernels import Kernel, parse_kernel
@@ -27,7 +27,7 @@ from ..text.meaning.maker import MeaningInput
 from .answer import Request
 from .given.extra_inputs import combined_kernel, make_input
 from .given.inputs import Inputs, as_corpus, default_terms
-from .work import Shape, Sizes, StageCost, Work, WorkUnits, is_stored
+from .work import Shape, Sizes, StageCost, Work, WorkUnits
 
 SAMPLE = 200  # documents of which a Gram is made, to ask it for its cost
 SAMPLE_BYTES = 1_500_000  # of text, to count terms in
@@ -304,7 +304,7 @@ def shape_of(kernel: Kernel, sample: Any, sizes: Sizes) -> Shape:
         return Shape(width, explicit.entries * grow, True, 0.0, itemsize, strings=strings)
     width, each = float(rank or explicit.rows.shape[1]), plain.cost().whole / len(gram) ** 2
     dense = plain.features() is None
-    stored = dense and is_stored(n * n * plain.dtype.itemsize)
+    stored = dense and may_keep(n * n * plain.dtype.itemsize)
     below = WorkUnits(passes=2.0 * n * n) if stored else WorkUnits(functions=each * n * n)
     if not dense:
         below = WorkUnits(sparse=plain.cost().product * grow)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .._config import settings
+from .._config import may_keep
 from .._parallel import thread_count
 from ..gram.graph import PRODUCTS
 from .given.effort import Effort
@@ -235,7 +235,7 @@ class Work:
     def matrix(self) -> float:
         """Bytes of storing the whole matrix, without features: the matrix, and the block that it is copied from."""
         size = self.n**2 * self.shape.itemsize
-        return 2.0 * size if self.shape.width == 0 and is_stored(size) else 0.0
+        return 2.0 * size if self.shape.width == 0 and may_keep(size) else 0.0
 
     @property
     def similarities(self) -> float:
@@ -246,7 +246,7 @@ class Work:
     def bounds(self) -> float:
         """Bytes of the bounds that tell which documents cannot move, for every thread."""
         size = 4.0 * self.n * (self.k + 8) * thread_count()
-        return size if is_stored(size) else 0.0
+        return size if may_keep(size) else 0.0
 
     @property
     def engine(self) -> float:
@@ -265,8 +265,3 @@ class Work:
     def decompose(self, rank: float, product: WorkUnits) -> WorkUnits:
         """Return the units of some leading eigenpairs: products with a vector, and an orthogonal basis."""
         return (product + WorkUnits(passes=8.0 * self.n * max(32.0, rank))) * max(PRODUCTS, 3.0 * rank)
-
-
-def is_stored(size: float) -> bool:
-    """Return whether an array of so many bytes is stored, as `gram.plan` decides: in a quarter of the budget."""
-    return size <= settings().memory // 4

@@ -18,7 +18,14 @@ from .lowrank import NystromGram, nystrom
 from .plan import Plan, plan, quick_products, quick_rows
 from .principal import PrincipalGram, at_rank, principal
 from .sources import DenseGram, FunctionGram, LinearGram, SparseGram
-from .transforms import Transformed, centre, empirical_map, normalise, power, self_tune, shift, store
+from .transforms.base import Transformed
+from .transforms.centre import centre
+from .transforms.map import empirical_map
+from .transforms.normalise import normalise
+from .transforms.power import power
+from .transforms.selftuning import self_tune
+from .transforms.shift import shift
+from .transforms.stored import store
 
 __all__ = [
     "Collection",

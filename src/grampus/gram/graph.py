@@ -23,7 +23,8 @@ from .answers import Cost, Features
 from .base import Gram, require_gram
 from .plan import quick_products
 from .sources import DenseGram, SparseGram
-from .transforms import Transformed, fits
+from .transforms.base import Transformed
+from .transforms.stored import fits
 
 _NOISE = {"float64": 1e-14, "float32": 1e-6}  # of the largest similarity: smaller ones count as 0
 TIES = {"float64": 1e-12, "float32": 1e-6}  # of their size: similarities that differ by less count as equal

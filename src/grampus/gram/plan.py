@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 from .base import Gram
-from .transforms import fits, store
+from .transforms.stored import fits, store
 
 
 class Plan(Enum):

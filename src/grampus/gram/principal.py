@@ -16,7 +16,7 @@ from .base import Gram, require_gram
 from .collection import Collection
 from .eigen import eigenpairs
 from .sources import LinearGram
-from .transforms import normalise
+from .transforms.normalise import normalise
 
 _ROUNDING = {"float64": 1e-12, "float32": 1e-6}  # of the largest eigenvalue: smaller ones count as 0
 _UNIT = {"float64": 1e-9, "float32": 1e-4}  # self-similarities nearer to 1 count as 1

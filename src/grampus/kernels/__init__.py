@@ -7,17 +7,9 @@ gram)`` compares new documents with it.
 from .algebra import At, Product, Scaled, Sum
 from .base import Kernel, Piped, Transform
 from .spelling import known_names, parse_kernel, register
-from .string import (
-    BoundRange,
-    Constant,
-    DistinctiveSubstring,
-    Exponential,
-    FullString,
-    Spectrum,
-    String,
-    Subsequence,
-    distinctive_substrings,
-)
+from .string.distinctive import DistinctiveSubstring, distinctive_substrings
+from .string.subsequence import Subsequence
+from .string.substring import BoundRange, Constant, Exponential, FullString, Spectrum, String
 from .transforms import Centre, Map, Normalise, Nystrom, Power, Principal, Shift
 from .vector import Cosine, Gaussian, Linear, Polynomial, Precomputed, SelfTuning
 

@@ -10,7 +10,8 @@ from .._check import check_choice, check_integer, check_number
 from ..errors import InputError
 from ..gram import Gram
 from ..gram.landmarks import CHOICES
-from ..gram.transforms import check_order, check_shift
+from ..gram.transforms.normalise import check_order
+from ..gram.transforms.shift import check_shift
 from .base import Transform
 from .spelling import register
 

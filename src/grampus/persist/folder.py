@@ -64,9 +64,8 @@ def write_folder(place: Path, schema: int, plain: dict[str, Any], arrays: dict[s
     old = _ours(place)  # listed now: after the manifest is replaced nothing should fail
     try:
         kept = _fill(place, schema, plain, named)
-    except BaseException:  # remove the new arrays
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            _sweep(_ours(place), json.loads(_read_bytes(place / MANIFEST, LARGEST_MANIFEST)))
+    except BaseException:
+        finish(place)  # removes the new arrays
         raise
     _sweep(old, kept)  # they may hold what was to be forgotten
 

@@ -6,8 +6,9 @@ corpora.
 
 from __future__ import annotations
 
-from importlib import import_module as _import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from .._later import loaded_later as _loaded_later
 
 if TYPE_CHECKING:
     from .clean import Cleaning
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from .embed.embedder import Embedder
     from .embed.mean import MeanVectors
     from .files import FileRecord
-    from .languages import detect_language
+    from .languages.detect import detect_language
     from .matrices import read_embeddings
     from .readers.log import CorpusWarning
     from .readers.options import ReadLimits, ReadOptions
@@ -41,7 +42,7 @@ _MODULES = {
     "embed.embedder": ("Embedder",),
     "embed.mean": ("MeanVectors",),
     "files": ("FileRecord",),
-    "languages": ("detect_language",),
+    "languages.detect": ("detect_language",),
     "matrices": ("read_embeddings",),
     "readers.log": ("CorpusWarning",),
     "readers.options": ("ReadLimits", "ReadOptions"),
@@ -56,12 +57,4 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    for module, names in _MODULES.items():
-        if name in names:
-            return getattr(_import_module(f"{__name__}.{module}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = _loaded_later(__name__, _MODULES)

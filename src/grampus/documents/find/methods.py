@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ..._array import Array, is_sparse
 from ..._check import check_integer
+from ..._config import may_keep
 from ..._progress import as_progress
 from ...cluster import (
     bisecting_kernel_kmeans,
@@ -30,7 +31,7 @@ from ...cluster import (
 from ...cluster.kmeans.centroids import Centroids
 from ...errors import InputError
 from ...gram import Gram, at_rank, centre
-from ..work import ITERATIONS, StageCost, Work, WorkUnits, is_stored
+from ..work import ITERATIONS, StageCost, Work, WorkUnits
 from .graphs import FEWER, FEWEST, LESS, MOST_GRAPHED, Cuts, cuts_of, dominant_cut, neighbours_of, spectral_start
 from .linked import linked_clusters
 from .method import Found, Job, Method, step_name
@@ -183,7 +184,7 @@ class ConsensusMethod(Method):
         # `gram.plan` stores how often every two documents are together for many clusters.
         partitions = starts + (1.5 * self.n_init * len(self.graphs) if n <= MOST_GRAPHED and k <= CUTS else 0.0)
         stored, passed = (2.0 * partitions + 6.0 * work.effort.n_init) * n, 15.0 * k * work.effort.n_init * partitions
-        together = 8.0 * n * n + work.bounds if stored < passed and is_stored(8.0 * n * n) else 0.0
+        together = 8.0 * n * n + work.bounds if stored < passed and may_keep(8.0 * n * n) else 0.0
         beside = max(views + graphs + work.bounds + work.engine + work.matrix, together)
         return StageCost(step_name(work), 680.0 * n, beside, units)  # the partitions, as labels and as columns
 

@@ -19,7 +19,7 @@ from ...kernels import Kernel
 from ...kernels.base import DEFAULT_INPUTS
 from ...text import Corpus, TermVectorizer, Texts
 from ...text.inputs import InputMaker
-from ...text.languages import find_language
+from ...text.languages.table import find_language
 from ...text.terms.prepare import Prepared
 from ...text.terms.stopwords import AUTO
 

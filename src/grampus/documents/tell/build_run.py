@@ -24,7 +24,7 @@ from ...gram.collection import content_names
 from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
 from ...text import Corpus, Texts, stop_words
-from ...text.languages import UNSPACED, is_unspaced, segment_words
+from ...text.languages.segment import UNSPACED, is_unspaced, segment_words
 from ...text.meaning.encoder import encoder_digest, load_encoder
 from ...text.meaning.maker import MeaningInput
 from ...text.store import Picked

@@ -29,6 +29,10 @@ def text_key(text: str) -> bytes:
     return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
+def _path() -> Path:
+    return cache_folder() / EMBEDDINGS / "rows.sqlite"
+
+
 class Store:
     """Rows of one model by text.
 
@@ -48,7 +52,7 @@ class Store:
     def read(self, keys: list[bytes]) -> dict[bytes, bytes]:
         """Return the rows that are known."""
         found: dict[bytes, bytes] = {}
-        if not self._path().exists():
+        if not _path().exists():
             return found
         try:
             with closing(self._connect()) as base:
@@ -65,7 +69,7 @@ class Store:
         if self.problem:
             return
         try:
-            self._path().parent.mkdir(parents=True, exist_ok=True)
+            _path().parent.mkdir(parents=True, exist_ok=True)
             with closing(self._connect()) as base, base:
                 values = ((self.model, key, row) for key, row in rows.items())
                 base.executemany("INSERT OR REPLACE INTO rows VALUES (?, ?, ?)", values)
@@ -76,11 +80,8 @@ class Store:
     def _fail(self, error: Exception) -> None:
         self.problem = f"The cache of embeddings cannot be used ({error}); 'grampus doctor --clear-cache' removes it."
 
-    def _path(self) -> Path:
-        return cache_folder() / EMBEDDINGS / "rows.sqlite"
-
     def _connect(self) -> sqlite3.Connection:
-        base = sqlite3.connect(self._path(), timeout=_WAIT)
+        base = sqlite3.connect(_path(), timeout=_WAIT)
         base.execute(_TABLE)
         return base
 
@@ -97,7 +98,7 @@ def forget_texts(texts: Iterable[str]) -> None:
 
     Pieces are those of at least `_SHORTEST` words, the fewest that a model takes.
     """
-    path = cache_folder() / EMBEDDINGS / "rows.sqlite"
+    path = _path()
     if not path.exists():
         return
     keys = {text_key(piece) for text in texts for piece in _every_piece(text)}

@@ -104,7 +104,7 @@ def detect_language(text: str, among: Iterable[str] | None = None) -> str:
 
     Examples
     --------
-    >>> from grampus.text.languages import detect_language
+    >>> from grampus.text.languages.detect import detect_language
     >>> detect_language("Der Wal ist ein Tier, das in allen Meeren der Welt lebt und mit der Lunge atmet.")
     'de'
     >>> detect_language("クジラは海に住む哺乳類です。"), detect_language("whale song")

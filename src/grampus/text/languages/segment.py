@@ -45,7 +45,7 @@ def is_unspaced(text: str) -> bool:
 
     Examples
     --------
-    >>> from grampus.text.languages import is_unspaced
+    >>> from grampus.text.languages.segment import is_unspaced
     >>> is_unspaced("鯨は歌う"), is_unspaced("whales sing")
     (True, False)
     """
@@ -64,7 +64,7 @@ def separate_words(text: str) -> str:
 
     Examples
     --------
-    >>> from grampus.text.languages import separate_words
+    >>> from grampus.text.languages.segment import separate_words
     >>> separate_words("whale song")
     'whale song'
     """
@@ -126,7 +126,7 @@ def segment_words(chunk: str) -> list[str]:
 
     Examples
     --------
-    >>> from grampus.text.languages import segment_words
+    >>> from grampus.text.languages.segment import segment_words
     >>> segment_words("whale"), segment_words("ファイル")
     (['whale'], ['ファイル'])
     """

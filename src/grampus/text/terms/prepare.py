@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 
 from ...run import Runner, runner_for
 from ..clean import Cleaner, Cleaning, Dropped
-from ..languages import LANGUAGES, detect_languages, has_segmenter, is_unspaced
+from ..languages.detect import detect_languages
+from ..languages.segment import has_segmenter, is_unspaced
+from ..languages.table import LANGUAGES
 from ..store import Texts, join_texts, text_sizes
 from .count import strings
 

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...errors import InputError
 from ..clean import Cleaning, as_cleaning
 from ..corpus import Corpus
-from ..languages import LANGUAGES, find_language
+from ..languages.table import LANGUAGES, find_language
 from .count import WORDS, Analysis, Units, Written, count_units, tokeniser
 from .forms import Forms
 from .prepare import MAIN, Preparation, Prepared, cut_texts, prepare
