@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from numbers import Real
 from typing import Any
 
@@ -234,6 +234,22 @@ def encode_labels(labels: ArrayLike, name: str) -> tuple[NDArray[Any], NDArray[n
         where = int(np.flatnonzero(~np.isfinite(array))[0])
         raise InputError(f"{name} must not be NaN or infinite; got {array[where]} at position {where}.")
     return _ranked(array)
+
+
+def encode_partitions(partitions: ArrayLike | Sequence[ArrayLike]) -> list[tuple[NDArray[Any], NDArray[np.intp]]]:
+    """Return what `encode_labels` does for each of some partitions of the same documents."""
+    if isinstance(partitions, str | bytes) or not hasattr(partitions, "__iter__"):
+        raise InputError(f"partitions must be a sequence of partitions; got {type(partitions).__name__}.")
+    rows: Iterable[ArrayLike] = partitions
+    encoded = [encode_labels(row, f"partition {index}") for index, row in enumerate(rows)]
+    if not encoded:
+        raise InputError("partitions must hold at least one partition; it is empty.")
+    n = len(encoded[0][1])
+    for index, (_, codes) in enumerate(encoded):
+        if len(codes) != n:
+            many = f"partition 0 has {n} labels and partition {index} has {len(codes)}"
+            raise InputError(f"partitions must have the same length; {many}.")
+    return encoded
 
 
 def _ranked(array: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:

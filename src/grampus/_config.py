@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
@@ -164,23 +166,10 @@ class config:  # noqa: N801  (read and used as a function)
     ) -> None:
         global _settings  # noqa: PLW0603
         self._before = settings()
-        now = self._before
-        if memory is not None:
-            now = now._replace(memory=parse_size(memory))
-        if threads is not None:
-            now = now._replace(threads=_positive(threads, "threads must be a positive whole number"))
-        if tile is not None:
-            now = now._replace(tile=_positive(tile, "tile must be a positive whole number of bytes"))
-        if device is not None:
-            now = now._replace(device=_check_device(device))
-        if max_memory is not None:
-            now = now._replace(max_memory=parse_size(max_memory, "max_memory"))
-        if timeout is not None:
-            now = now._replace(timeout=_seconds(timeout))
-        if workers is not None:
-            now = now._replace(workers=_positive(workers, "workers must be a positive whole number"))
-        _settings = now
-        self.memory, self.tile, self.threads, self.device, self.max_memory, self.timeout, self.workers = now
+        given = Settings(memory, tile, threads, device, max_memory, timeout, workers)._asdict()  # type: ignore[arg-type]
+        set_now = {name: _CHECKS[name](value) for name, value in given.items() if value is not None}
+        _settings = self._before._replace(**set_now)
+        self.memory, self.tile, self.threads, self.device, self.max_memory, self.timeout, self.workers = _settings
 
     def __repr__(self) -> str:
         return f"config(memory='{format_size(self.memory)}')"
@@ -205,6 +194,17 @@ def _seconds(value: Any) -> float:
     if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < float("inf"):
         return float(value)
     raise InputError(f"timeout must be a finite number of seconds above 0; got {value!r}.")
+
+
+_CHECKS: dict[str, Callable[[Any], Any]] = {
+    "memory": parse_size,
+    "tile": partial(_positive, rule="tile must be a positive whole number of bytes"),
+    "threads": partial(_positive, rule="threads must be a positive whole number"),
+    "device": _check_device,
+    "max_memory": partial(parse_size, name="max_memory"),
+    "timeout": _seconds,
+    "workers": partial(_positive, rule="workers must be a positive whole number"),
+}
 
 
 def require_memory(size: float, what: str, instead: str) -> None:

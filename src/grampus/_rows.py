@@ -55,12 +55,9 @@ def jsonl_text(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
 def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
     """Return the columns and rows of the documents of a run; what is unknown is None, and so is no cluster."""
     singular = {"titles": "title", "classes": "label", "dates": "date", "excerpts": "excerpt"}
-    columns = {
-        name: getattr(run.documents, part)
-        for part, name in singular.items()
-        if getattr(run.documents, part) is not None
-    }
+    columns = {name: column for part, name in singular.items() if (column := getattr(run.documents, part)) is not None}
     seen = run.evidence
+    names = [cluster.name for cluster in seen.clusters]
     others = [name for name in run.levels if name != (run.level or "middle")]
     levels = {name: (run.level_labels(name), run.level_names(name)) for name in others}
     others = [f"{what}_{name}" for name in levels for what in ("cluster", "name")]
@@ -70,22 +67,21 @@ def document_rows(run: Run) -> tuple[list[str], Iterator[list[Any]]]:
         for i, cluster in enumerate(seen.labels.tolist()):
             yield [
                 run.documents.ids[i],
-                None if cluster < 0 else cluster,
-                "no cluster" if cluster < 0 else seen.clusters[cluster].name,
+                *cluster_cells(cluster, names),
                 "" if cluster < 0 else ", ".join(seen.clusters[cluster].words),
                 rounded(seen.margin[i]),
-                None if seen.second[i] < 0 else int(seen.second[i]),
+                cluster_cells(int(seen.second[i]), names)[0],
                 rounded(seen.oddness[i]),
                 rounded(seen.stability[i]),
-                *(cell for labels, names in levels.values() for cell in _place(int(labels[i]), names)),
+                *(cell for labels, called in levels.values() for cell in cluster_cells(int(labels[i]), called)),
                 *(column[i] for column in columns.values()),
             ]
 
     return header, rows()
 
 
-def _place(cluster: int, names: Sequence[str]) -> tuple[int | None, str]:
-    """Return a cluster of a level and its name; nothing where the document is in none."""
+def cluster_cells(cluster: int, names: Sequence[str]) -> tuple[int | None, str]:
+    """Return the number and the name of a document's cluster; nothing where it is in none."""
     return (None, "no cluster") if cluster < 0 else (cluster, names[cluster])
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._rows import rounded
+from .._rows import cluster_cells, rounded
 from .command import MAIN, argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
 from .show import console, notes, one_step, print_json, progress_bars, say, table
@@ -48,19 +48,13 @@ def assign(options: Options) -> None:
             found = model.assign(corpus, outliers=options.outliers)
     likeness = [float("nan")] * len(corpus) if found.likeness is None else found.likeness
     header = ["id", "cluster", "name", "margin", "second", "known", "likeness", "unlike"]
+    names = [cluster.name for cluster in model.clusters_]
     rows = [
-        [
-            corpus.ids[i],
-            None if found.labels[i] < 0 else int(found.labels[i]),
-            "no cluster" if found.labels[i] < 0 else model.clusters_[found.labels[i]].name,
-            rounded(found.margin[i]),
-            None if found.second[i] < 0 else int(found.second[i]),
-            bool(found.known[i]),
-            rounded(likeness[i]),
-            bool(found.unlike[i]),
-        ]
+        [corpus.ids[i], *cluster_cells(int(found.labels[i]), names), rounded(found.margin[i]),
+         cluster_cells(int(found.second[i]), names)[0], bool(found.known[i]), rounded(likeness[i]),
+         bool(found.unlike[i])]
         for i in range(len(corpus))
-    ]
+    ]  # fmt: skip
     options.table.write(header, rows)
     if options.output.as_json:
         documents = [dict(zip(header, row, strict=True)) for row in rows]

@@ -18,8 +18,8 @@ from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .parts import PartsOptions
 from .report import TextOptions
 from .settings import Configured, merged
-from .show import console, print_json, progress_bars, say, show_run, table
-from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, Count, Numbers, ShareType
+from .show import console, one_step, print_json, progress_bars, say, show_run, table
+from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, count, numbers, share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..persist import Run
 
 KNOWN = "What is known"
+CLUSTERS: Any = option("Number of clusters. [chosen]", "-k", "--clusters", type=count, metavar="K|AUTO", default="auto")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,10 +39,15 @@ class MethodOptions(Configured):
 
     heading: ClassVar[str] = "Clustering"
     level: str | None = choice("The level to answer with: ", LEVELS, default=None, shown="middle")
-    levels: tuple[int, ...] | None = option("Levels of these sizes, such as 5,20,80. [chosen]", type=Numbers())
+    levels: tuple[int, ...] | None = option(
+        "Levels of these sizes, such as 5,20,80. [chosen]", type=numbers, metavar="RANGE"
+    )
     method: str = choice("What finds the clusters: ", METHODS, default=METHODS[0])
     outliers: float | str = option(
-        "Set aside documents unlike any group: auto, off, or at most a share. [off]", type=ShareType(), default="off"
+        "Set aside documents unlike any group: auto, off, or at most a share. [off]",
+        type=share,
+        metavar="SHARE|AUTO|OFF",
+        default="off",
     )
     no_stability: bool = option("Do not measure stability: faster.")
 
@@ -122,9 +128,8 @@ class NameOptions(Configured):
             earlier = None
             with suppress(RunError, OSError):
                 earlier = Run.load(out) if out and Path(out).exists() else None
-            progress("asking for names", 0, 1)
-            run = with_names(run, namer, earlier)
-            progress("asking for names", 1, 1)
+            with one_step(progress, "asking for names"):
+                run = with_names(run, namer, earlier)
         return with_names_of(run, self.file) if self.file else run
 
 
@@ -163,7 +168,7 @@ class Options:
     """The options of ``cluster``."""
 
     source: str = argument()
-    clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
+    clusters: int | str = CLUSTERS
     documents: SourceOptions
     page: str | None = option("Write an HTML page of the run.", "--report", heading=MAIN, type=PLACE)
     out: str | None = option("Save the run in a folder, over an older run.", heading=MAIN, type=FOLDER)
@@ -227,19 +232,16 @@ def cluster(options: Options) -> None:
             return
         out = options.out if options.within is None else options.out or options.source
         if out:
-            progress("saving", 0, 1)
-            run.save(out, texts=texts != "none")
-            progress("saving", 1, 1)
+            with one_step(progress, "saving"):
+                run.save(out, texts=texts != "none")
         if options.page:
             from ..report import write_report
 
-            progress("writing the page", 0, 1)
-            write_report(run, options.page, texts=texts)
-            progress("writing the page", 1, 1)
+            with one_step(progress, "writing the page"):
+                write_report(run, options.page, texts=texts)
         if options.table.results:
-            progress("writing the table", 0, 1)
-            options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
-            progress("writing the table", 1, 1)
+            with one_step(progress, "writing the table"):
+                options.table.write(*document_rows(run.without_texts() if texts == "none" else run))
     if options.output.as_json:
         print_json(run_json(run, out))
     elif not options.output.quiet:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from .._rows import csv_text
 from .._version import __version__
-from .cluster import run_json
+from .cluster import CLUSTERS, run_json
 from .command import choice, command, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions
 from .outputs import check_outputs
 from .show import console, print_json, progress_bars, say, show_run
-from .types import FOLDER, PLACE, Count
+from .types import FOLDER, PLACE
 
 if TYPE_CHECKING:
     from ..persist import Run
@@ -31,7 +31,7 @@ CORPORA = {  # name: values of k to try, and what its classes are
 class Options:
     """The options of ``demo``."""
 
-    clusters: int | str = option("Number of clusters. [chosen]", "-k", "--clusters", type=Count(), default="auto")
+    clusters: int | str = CLUSTERS
     corpus: str = choice("Texts about countries, or the documentation of SciPy: ", tuple(CORPORA), default="factbook")
     page: str | None = option("Write an HTML page of the run.", "--report", type=PLACE)
     write: str | None = option("Write the corpus there as a folder, CSV and JSONL.", type=FOLDER)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import click
 
 from .command import option, refuse
-from .show import console, say
+from .show import console, one_step, say
+from .types import FOLDER
 
 if TYPE_CHECKING:
     from .._progress import Progress
@@ -30,14 +31,10 @@ class PartsOptions:
     scratch: str | None = option(
         "Keep texts in a folder in this one, not in memory; removed at the end. [where memory is short]",
         metavar="DIR",
-        type=click.Path(file_okay=False),
+        type=FOLDER,
     )
     dask: str | None = option("Let Dask workers read and count: local, or tcp://HOST:PORT.", metavar="local|ADDRESS")
-    tables: str | None = option(
-        "Write one row per document as Parquet files in a folder.",
-        metavar="DIR",
-        type=click.Path(file_okay=False),
-    )
+    tables: str | None = option("Write one row per document as Parquet files in a folder.", metavar="DIR", type=FOLDER)
 
     def gather(
         self, cleanup: ExitStack, reader: SourceOptions, source: str, progress: Progress, *, silent: bool
@@ -59,10 +56,8 @@ class PartsOptions:
             client = cleanup.enter_context(connected(self.dask))
             if not silent and (self.dask != "local" or find_spec("bokeh")):  # our own needs it to draw
                 say(console(stderr=True), f"Dask dashboard: {client.dashboard_link}")
-        progress("reading", 0, 1)
-        documents = cleanup.enter_context(gathered(pieces, client=client, scratch=self.scratch))
-        progress("reading", 1, 1)
-        return documents
+        with one_step(progress, "reading"):
+            return cleanup.enter_context(gathered(pieces, client=client, scratch=self.scratch))
 
     def check(self, documents: Any, *options: str) -> None:
         """Refuse options that need all documents at once, for a collection that is too large for that."""
@@ -76,6 +71,5 @@ class PartsOptions:
         from ..documents.given.large import write_tables
 
         if self.tables is not None:
-            progress("writing the tables", 0, 1)
-            write_tables(documents, Path(self.tables), run)
-            progress("writing the tables", 1, 1)
+            with one_step(progress, "writing the tables"):
+                write_tables(documents, Path(self.tables), run)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from .._names import CUTS
 from .command import argument, choice, command, names_of, option, refuse, repeat_line
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, default_vectorizer
-from .show import clean, console, notes, progress_bars, say
+from .show import clean, console, notes, one_step, progress_bars, say
 from .types import AT_LEAST_1
 
 if TYPE_CHECKING:
@@ -113,15 +113,8 @@ def _of_run(place: str, shape: str) -> str:
     branches = Run.load(place).evidence.tree
     if shape == "json":
         return json.dumps([asdict(branch) for branch in branches], indent=1)
-    nodes = [
-        Outline(
-            f"{branch.cluster}: {clean(branch.name)}" if branch.cluster >= 0 else clean(branch.name),
-            branch.size,
-            branch.height,
-            branch.children,
-        )
-        for branch in branches
-    ]
+    names = [f"{one.cluster}: {clean(one.name)}" if one.cluster >= 0 else clean(one.name) for one in branches]
+    nodes = [Outline(name, b.size, b.height, b.children) for name, b in zip(names, branches, strict=True)]
     return _written(nodes, shape)
 
 
@@ -136,7 +129,6 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
     corpus = options.documents.read(options.source, progress)
     if not len(corpus):
         raise InputError("There must be at least one document; got none.")
-    progress("dividing", 0, 1)
     kernel = parse_kernel(options.terms.kernel)
     if "gram" in kernel.inputs:
         raise InputError("kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'.")
@@ -144,10 +136,9 @@ def _grow(options: Options, shape: str, progress: Progress) -> tuple[str, list[s
     rows = list(corpus.texts) if kernel.reads_only_texts else vectorizer.fit_transform(corpus)
     documents = {"terms": rows, "text": list(corpus.texts)} if kernel.reads_names else rows
     model = PDDP(options.clusters, kernel=kernel, cut=options.cut, refine=options.refine)
-    with warnings.catch_warnings(record=True) as caught:
+    with one_step(progress, "dividing"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         grown = model.fit(documents).tree_
-    progress("dividing", 1, 1)
     remarks = [*corpus.notes, *(str(warning.message) for warning in caught)]
     if shape == "json":
         return json.dumps({**grown.to_dict(members=False), "warnings": remarks}, indent=1, allow_nan=False), remarks

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
 from .._array import Array
-from .._check import check_integer, encode_labels
+from .._check import check_integer, encode_partitions
 from .._progress import Progress
 from ..errors import InputError
 from ..gram import Gram, LinearGram, normalise
@@ -149,15 +149,8 @@ def consensus(
         warnings.warn(
             f"Only {distinct} of {k} clusters: all views treat the other documents like one of these.", stacklevel=2
         )
-    clustering = kernel_kmeans(
-        gram,
-        min(k, distinct),
-        init="k-means++",
-        n_init=n_init,
-        sample_weight=mass,
-        random_state=random_state,
-        progress=progress,
-    )
+    starts: Any = {"init": "k-means++", "n_init": n_init, "random_state": random_state}
+    clustering = kernel_kmeans(gram, min(k, distinct), sample_weight=mass, progress=progress, **starts)
     apart = np.where((rows >= 0).any(axis=1), clustering.labels, -1)
     sure = _confidence(_memberships(rows, scale), (rows >= 0) @ scale, apart, mass)
     whole = clustering.take(group)
@@ -169,26 +162,9 @@ def consensus(
 
 def _codes(partitions: Partitions) -> NDArray[np.intp]:
     """Return the partitions as columns of codes (n, views): −1 for none, the others from 0 on."""
-    if isinstance(partitions, str | bytes) or not hasattr(partitions, "__iter__"):
-        raise InputError(f"partitions must be a sequence of partitions; got {type(partitions).__name__}.")
-    encoded = [
-        encode_labels(labels, f"partition {index}")
-        for index, labels in enumerate(cast("Iterable[ArrayLike]", partitions))
-    ]
-    if not encoded:
-        raise InputError("partitions must hold at least one partition; it is empty.")
-    n = len(encoded[0][1])
-    for index, (_, codes) in enumerate(encoded):
-        if len(codes) != n:
-            raise InputError(
-                f"partitions must have the same length; partition 0 has {n} labels and partition {index} has "
-                f"{len(codes)}."
-            )
-    columns = []
-    for values, codes in encoded:
-        none = values.dtype.kind in "if" and bool(values[0] == -1)
-        columns.append(codes - 1 if none else codes)
-    return np.stack(columns, axis=1)
+    encoded = encode_partitions(partitions)
+    none = [values.dtype.kind in "if" and bool(values[0] == -1) for values, _ in encoded]
+    return np.stack([codes for _, codes in encoded], axis=1) - np.array(none)
 
 
 def _distinct(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
+from itertools import combinations_with_replacement
 from math import isqrt
-from typing import cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse, special
 
-from .._check import encode_labels
+from .._check import encode_partitions
 from ..errors import InputError
 from .information import entropy
 
+Codes = NDArray[np.intp]
 # Numbers in a tile of indicators, and in the product of two tiles.
 _TILE = 1 << 23
 # Up to this many clusters, a dense product of indicators is faster than a sparse one.
@@ -92,7 +93,7 @@ def pairwise_nmi(partitions: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.floa
     dense = most <= _DENSE_CLUSTERS
     step = max(1, min(_TILE // (n * most), isqrt(_TILE) // most) if dense else isqrt(_TILE // n))
     tiles = [slice(start, min(start + step, count)) for start in range(0, count, step)]
-    for first, second in _upper_pairs(tiles):
+    for first, second in combinations_with_replacement(tiles, 2):
         cells = _cell_sums(codes[first], sizes[first], codes[second], sizes[second], dense)
         joint = np.log(n) - cells / n
         left, right = entropies[first, None], entropies[None, second]
@@ -104,41 +105,18 @@ def pairwise_nmi(partitions: ArrayLike | Sequence[ArrayLike]) -> NDArray[np.floa
     return upper + upper.T + np.eye(count)
 
 
-def _encode_all(partitions: ArrayLike | Sequence[ArrayLike]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _encode_all(partitions: ArrayLike | Sequence[ArrayLike]) -> tuple[Codes, Codes]:
     """Return integer codes, one partition a row, and each partition's number of clusters."""
     if isinstance(partitions, np.ndarray) and partitions.ndim != 2:
         raise InputError(
             "partitions must have two dimensions, one partition a row; "
             f"got {partitions.ndim} dimensions (shape {partitions.shape})."
         )
-    if isinstance(partitions, str | bytes) or not hasattr(partitions, "__iter__"):
-        raise InputError(f"partitions must be a sequence of partitions; got {type(partitions).__name__}.")
-    rows = list(cast("Iterable[ArrayLike]", partitions))
-    if not rows:
-        raise InputError("partitions must hold at least one partition; it is empty.")
-    encoded = [encode_labels(row, f"partition {index}") for index, row in enumerate(rows)]
-    for index, (_, codes) in enumerate(encoded):
-        if len(codes) != len(encoded[0][1]):
-            raise InputError(
-                "partitions must have the same length; "
-                f"partition 0 has {len(encoded[0][1])} labels and partition {index} has {len(codes)}."
-            )
+    encoded = encode_partitions(partitions)
     return np.stack([codes for _, codes in encoded]), np.array([len(values) for values, _ in encoded])
 
 
-def _upper_pairs(tiles: list[slice]) -> Iterator[tuple[slice, slice]]:
-    for position, first in enumerate(tiles):
-        for second in tiles[position:]:
-            yield first, second
-
-
-def _cell_sums(
-    left: NDArray[np.intp],
-    left_sizes: NDArray[np.intp],
-    right: NDArray[np.intp],
-    right_sizes: NDArray[np.intp],
-    dense: bool,
-) -> NDArray[np.float64]:
+def _cell_sums(left: Codes, left_sizes: Codes, right: Codes, right_sizes: Codes, dense: bool) -> NDArray[np.float64]:
     """Return Σ c·log c over the cells of each contingency table, of shape (rows of left, rows of right)."""
     a, b = _indicators(left, left_sizes), _indicators(right, right_sizes)
     if dense:
@@ -154,7 +132,7 @@ def _cell_sums(
     return sums
 
 
-def _indicators(codes: NDArray[np.intp], sizes: NDArray[np.intp]) -> sparse.csr_array:
+def _indicators(codes: Codes, sizes: Codes) -> sparse.csr_array:
     """Return the stacked indicator columns of some partitions, of shape (n, all their clusters)."""
     count, n = codes.shape
     # Counts up to 2**24 are exact in single precision, whose products are twice as fast.
@@ -164,5 +142,5 @@ def _indicators(codes: NDArray[np.intp], sizes: NDArray[np.intp]) -> sparse.csr_
     return sparse.csr_array((np.ones(n * count, dtype), columns, pointers), shape=(n, int(sizes.sum())))
 
 
-def _starts(sizes: NDArray[np.intp]) -> NDArray[np.intp]:
+def _starts(sizes: Codes) -> Codes:
     return np.concatenate([[0], np.cumsum(sizes)[:-1]])

@@ -69,8 +69,7 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
     low, high = min(0.0, *(mean - errors)), max(1.0, *(mean + errors))
     ax.set_ylim(low - 0.04 * (high - low), high + 0.04 * (high - low))  # absolute: low scores must look low
     ax.set_xticks(ks[:: -(-len(ks) // TICKS)])
-    ax.set_xlabel("number of clusters k")
-    ax.set_ylabel("score")
+    ax.set(xlabel="number of clusters k", ylabel="score")
     close = ", ".join(str(row.k) for row in rows if row.standing == "close")
     title = f"k = {selection.best}" + (" (no structure)" if selection.best == 1 else "")
     ax.set_title(title + (f"; close to it: {close}" if close else ""), loc="left", fontsize="medium")

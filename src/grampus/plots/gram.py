@@ -75,9 +75,7 @@ def heatmap(
     for border in borders:
         ax.axhline(border, color="white", linewidth=0.6)
         ax.axvline(border, color="white", linewidth=0.6)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    ax.set_xlabel(f"{len(gram)} documents" + (", by cluster" if len(borders) else ""))
+    ax.set(xticks=[], yticks=[], xlabel=f"{len(gram)} documents" + (", by cluster" if len(borders) else ""))
     beyond = 1e-6 * (high - low)  # ignore rounding
     ends = (picture.min() < low - beyond, picture.max() > high + beyond)
     beside = ax.inset_axes((1.04, 0.0, 0.05, 1.0))
@@ -145,12 +143,10 @@ def scree(gram: Gram | Mapping[str, Gram], *, count: int | None = None, ax: Axes
     values = {name: grams.eigenvalues(one, count) for name, one in grams_by_name.items()}
     ax = axes(ax)
     for position, (name, of) in enumerate(values.items()):
-        ax.plot(
-            np.arange(1, len(of) + 1), of, label=name, **(style(position) | {"marker": "" if len(of) > 40 else "."})
-        )
+        look = style(position) | {"marker": "" if len(of) > 40 else "."}
+        ax.plot(np.arange(1, len(of) + 1), of, label=name, **look)
     ax.axhline(0.0, color="grey", linewidth=0.6, zorder=0)
-    ax.set_xlabel("rank")
-    ax.set_ylabel("eigenvalue")
+    ax.set(xlabel="rank", ylabel="eigenvalue")
     legend(ax, grams_by_name)
     return remove_frame(ax)
 
@@ -181,19 +177,14 @@ def normalised_curves(
     """
     longest = check_number(longest, "longest", above=1.0)
     ratios = np.linspace(1.0, longest, 101)
-    curves = [_curve(ratios, order) for order in orders]
+    lengths = LinearGram(np.append(1.0, ratios)[:, None])  # K^t(1, γ) on a line, by the transform itself
+    curves = [normalise(lengths, order).block([0], slice(1, None))[0] for order in orders]
     ax = axes(ax)
     for position, (order, curve) in enumerate(zip(orders, curves, strict=True)):
         name = "∞" if np.isinf(order) else f"{order:g}"
         look = style(position) | {"marker": ""}
         ax.plot(ratios, curve, label=f"t = {name}", **look)
         ax.plot(ratios, -curve, **look)
-    ax.set_xlabel("ratio γ of the lengths")
-    ax.set_ylabel("K^t where cos θ = 1 and −1")
+    ax.set(xlabel="ratio γ of the lengths", ylabel="K^t where cos θ = 1 and −1")
     ax.legend(frameon=False)
     return remove_frame(ax)
-
-
-def _curve(ratios: Array, order: float) -> Array:
-    """Return K^t(1, γ) on a line, by the transform itself."""
-    return normalise(LinearGram(np.append(1.0, ratios)[:, None]), order).block([0], slice(1, None))[0]

@@ -49,8 +49,7 @@ def reassignments(result: Moves | Mapping[str, Moves], *, ax: Axes | None = None
         ax.plot(np.arange(1, len(moves) + 1), moves, label=name, **style(position))
     ax.set_ylim(bottom=0.0)
     ax.locator_params(axis="x", integer=True)
-    ax.set_xlabel("iteration")
-    ax.set_ylabel("documents that moved")
+    ax.set(xlabel="iteration", ylabel="documents that moved")
     legend(ax, results)
     return remove_frame(ax)
 
@@ -152,8 +151,7 @@ def projections(
     ax.axvline(cut, color=COLOURS[1], linestyle="--")
     ax.margins(y=0.15)
     ax.annotate(f" cut at {cut:.3g}", (cut, 0.99), xycoords=("data", "axes fraction"), color=COLOURS[1], va="top")
-    ax.set_xlabel("projection")
-    ax.set_ylabel("documents")
+    ax.set(xlabel="projection", ylabel="documents")
     return remove_frame(ax)
 
 

@@ -159,12 +159,16 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr") and hasattr(X, "to_delayed")
 
 
-def dask_runner(client: Any = None) -> OnDask:
-    """Return the runner of a client, by default of the one that the process has."""
+def _distributed() -> Any:
     try:
-        distributed: Any = import_module("distributed")
+        return import_module("distributed")
     except ImportError:
         raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
+
+
+def dask_runner(client: Any = None) -> OnDask:
+    """Return the runner of a client, by default of the one that the process has."""
+    distributed = _distributed()
     if client is None:
         try:
             client = distributed.default_client()
@@ -198,11 +202,7 @@ def connected(address: str, workers: int | None = None) -> Iterator[Any]:
     workers : int, optional
         On this machine.
     """
-    try:
-        dask: Any = import_module("dask")
-        distributed: Any = import_module("distributed")
-    except ImportError:
-        raise MissingExtraError("Dask is not installed: pip install 'grampus[dask]'.") from None
+    distributed, dask = _distributed(), import_module("dask")
     # Workers of this machine are known to live: one that has not answered for minutes was asleep, as the machine was.
     # Nor are their folders locked: where the file system has no locks, Dask waits for them for ever.
     own = {
