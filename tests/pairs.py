@@ -185,11 +185,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "all": ("--stop-words", "none", "[terms] stemmer = 'none'"),
     },
     "stability": {"off": ("--no-stability",), "on": ("[effort] n_splits = 3",)},
-    "place": {
-        "memory": (),
-        "scratch": ("--scratch", "{out}/scratch"),
-        "tables": ("--tables", "{out}/tables"),
-    },
+    "place": {"memory": (), "scratch": ("--scratch", "{out}/scratch"), "tables": ("--tables", "{out}/tables")},
     "names": {
         "own": (),
         "file": ("[naming] names = '{near}.names.json'",),

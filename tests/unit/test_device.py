@@ -387,11 +387,7 @@ def test_without_a_gpu_one_line_says_so(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("library", "words"),
-    [
-        (None, "needs CuPy"),
-        (RuntimeError("libcuda.so not found\nmore"), "libcuda.so not found"),
-    ],
+    ("library", "words"), [(None, "needs CuPy"), (RuntimeError("libcuda.so not found\nmore"), "libcuda.so not found")]
 )
 def test_what_is_missing_is_named(monkeypatch, library, words):
     def find(name):

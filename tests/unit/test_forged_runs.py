@@ -179,9 +179,7 @@ FORGERIES = {
         gone("arrays", "evidence.labels"),
         put(of("evidence", "labels"), [1, 1, 0, 0, 0]),
     ],
-    "evidence.leaves": [
-        array("evidence.leaves", np.array([2, 2, 3, 3, 7], np.int32)),
-    ],
+    "evidence.leaves": [array("evidence.leaves", np.array([2, 2, 3, 3, 7], np.int32))],
     "evidence.(leaves|tree)": [
         array("evidence.leaves", np.array([3, 3, 2, 2, 4], np.int32)),
         array("evidence.leaves", np.array([1, 1, 0, 0, 0], np.int32)),

@@ -16,16 +16,7 @@ import grampus
 from grampus import PDDP, BisectingKernelKMeans, KernelKMeans, KernelPCAKMeans, SpectralKMeans, parse_kernel
 from grampus.cluster import kernel_kmeans
 from grampus.errors import InputError, MemoryBudgetError
-from grampus.gram import (
-    DenseGram,
-    FunctionGram,
-    LinearGram,
-    NystromGram,
-    centre,
-    normalise,
-    nystrom,
-    relative_error,
-)
+from grampus.gram import DenseGram, FunctionGram, LinearGram, NystromGram, centre, normalise, nystrom, relative_error
 from grampus.gram.landmarks import CHOICES, leverage_scores
 from grampus.kernels import Kernel
 from grampus.metrics import nmi

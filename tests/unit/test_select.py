@@ -494,11 +494,7 @@ def test_nan_is_refused():
 
 def test_reduction_refuses():
     gram = LinearGram(clouds())
-    for changes, words in (
-        ({"rate": 0}, "rate"),
-        ({"n_neighbors": 90}, "n_neighbors"),
-        ({"seeds": "best"}, "seeds"),
-    ):
+    for changes, words in (({"rate": 0}, "rate"), ({"n_neighbors": 90}, "n_neighbors"), ({"seeds": "best"}, "seeds")):
         with pytest.raises(InputError, match=words):
             reduce_gram(gram, **changes)
     with pytest.raises(InputError, match="Gram"):

@@ -14,14 +14,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import grampus
 from grampus import KernelPCAKMeans, SpectralKMeans
-from grampus.cluster import (
-    embedding_2d,
-    kernel_embedding,
-    kernel_pca_kmeans,
-    pddp,
-    spectral_embedding,
-    spectral_kmeans,
-)
+from grampus.cluster import embedding_2d, kernel_embedding, kernel_pca_kmeans, pddp, spectral_embedding, spectral_kmeans
 from grampus.errors import InputError
 from grampus.gram import (
     DenseGram,

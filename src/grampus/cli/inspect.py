@@ -128,7 +128,7 @@ def survey(corpus: Corpus, vectorizer: TermVectorizer, most_lines: int = MOST_LI
         "source": corpus.source,
         "documents": len(corpus),
         "bytes": corpus.texts.nbytes,
-        "files": _files(corpus),
+        "files": dict(Counter(file.reader for file in corpus.files if file.documents).most_common()),
         "skipped": dict(corpus.skipped),
         "columns": [name for name in ("labels", "titles", "dates") if getattr(corpus, name) is not None],
         "languages": prepared.counts(),
@@ -155,11 +155,6 @@ def _predicted(corpus: Corpus, options: Options) -> dict[str, Any]:
 
 
 _SHARES = {"shortest": 0, "quarter": 25, "median": 50, "three quarters": 75, "longest": 100}
-
-
-def _files(corpus: Corpus) -> dict[str, int]:
-    """Return the number of files that gave documents, by format; nothing if the source is a single one."""
-    return dict(Counter(file.reader for file in corpus.files if file.documents).most_common())
 
 
 def _lines(corpus: Corpus, most: int) -> list[dict[str, Any]]:

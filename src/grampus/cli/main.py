@@ -144,16 +144,13 @@ def _run(words: list[str]) -> int:
         release()
         return _fail(*(passed() or ("Interrupted; no file was left incomplete.", INTERRUPTED)))
     except Exception as error:
-        if os.environ.get("GRAMPUS_DEBUG") and not _expected(error):
+        expected = isinstance(error, click.ClickException | GrampusError | OSError | MemoryError)
+        if os.environ.get("GRAMPUS_DEBUG") and not expected:
             raise
         return _fail(_message(error), error.exit_code if isinstance(error, click.ClickException) else 1)
     finally:
         release()
     return status
-
-
-def _expected(error: Exception) -> bool:
-    return isinstance(error, click.ClickException | GrampusError | OSError | MemoryError)
 
 
 def _message(error: Exception) -> str:

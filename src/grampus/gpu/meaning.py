@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import as_numpy
-from .._native.encoder import BEFORE, DIMENSIONS, WINDOWS, Meaning, Packed, unpack_weights
+from .._native.encoder import BEFORE, DIMENSIONS, WINDOWS, Meaning, unpack_weights
 from .card import within_memory
 
 _TOGETHER = 2**14  # pieces: about 2 GB of the device
@@ -35,7 +35,9 @@ class DeviceMeaning:
     def __init__(self, xp: Any, network: Meaning) -> None:
         self.xp, self.network, self.epsilon = xp, network, network.epsilon
         self.table = xp.asarray(np.stack(network.tables, axis=1).reshape(-1, DIMENSIONS))
-        layers = [(xp.asarray(_exact(layer)), xp.asarray(layer[1])) for layer in network.layers]
+        # Weights in the precision that adds their products exactly.
+        exact = [unpack_weights(one).astype(np.float32 if one[3] <= _EXACT else np.float64) for one in network.layers]
+        layers = [(xp.asarray(one), xp.asarray(layer[1])) for one, layer in zip(exact, network.layers, strict=True)]
         self.project, self.first, self.second, self.dense = layers[0], layers[1:4], layers[4:7], layers[7:]
         numbers = [xp.asarray(values) for values in network.numbers]
         (self.scale, self.low, *self.projected), self.biases, self.last = numbers[:6], numbers[6:12], numbers[12:]
@@ -155,11 +157,6 @@ class DeviceMeaning:
         power = np.ldexp(total, whole.astype(np.int32))
         found = np.where(size > 20.0, 1.0, 1.0 - 2.0 / (power + 1.0))
         return np.where(values < 0, -found, found)
-
-
-def _exact(layer: Packed) -> NDArray[Any]:
-    """Return the weights of a layer in the precision that adds their products exactly."""
-    return unpack_weights(layer).astype(np.float32 if layer[3] <= _EXACT else np.float64)
 
 
 def _in_lanes(values: Any) -> Any:

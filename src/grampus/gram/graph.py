@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -179,7 +178,9 @@ def _nearest(gram: Gram, n_neighbors: int, by_distance: bool, n_jobs: int | None
         with blas_threads():
             in_threads(some, n, n_jobs, least=256)
         return index, values
-    read = _row_blocks(gram)
+
+    def read(rows: slice) -> Array:
+        return check_finite(gram._block(rows, slice(0, n)))
 
     def piece(start: int, stop: int) -> None:
         for part in tiles(stop - start, (40 if by_distance else 24) * n):
@@ -202,15 +203,6 @@ def _dense_rows(explicit: Features) -> Array | None:
         return None
     rows = explicit.rows * explicit.scale[:, None]
     return rows if np.isfinite(rows).all() else None
-
-
-def _row_blocks(gram: Gram) -> Callable[[slice], Array]:
-    """Return what reads whole rows of a Gram, checked."""
-
-    def read(rows: slice) -> Array:
-        return check_finite(gram._block(rows, slice(0, len(gram))))
-
-    return read
 
 
 def _through_postings(features: Features, count: int, n_jobs: int | None) -> tuple[NDArray[np.intp], Array]:

@@ -160,12 +160,7 @@ class OutOfSample:
 
 
 def nystrom(
-    gram: Gram,
-    landmarks: int | Any = 500,
-    *,
-    rank: int | None = None,
-    choose: str = "uniform",
-    random_state: Any = 0,
+    gram: Gram, landmarks: int | Any = 500, *, rank: int | None = None, choose: str = "uniform", random_state: Any = 0
 ) -> NystromGram:
     """Approximate a Gram by one of low rank, from the similarities to some landmark documents.
 

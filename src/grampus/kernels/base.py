@@ -237,8 +237,7 @@ class Kernel(Spelled, ABC):
     def __mul__(self, other: Any) -> Kernel:
         return self._combine("*", other)
 
-    def __rmul__(self, other: Any) -> Kernel:
-        return self._combine("*", other)
+    __rmul__ = __mul__
 
     def at(self, name: str) -> Kernel:
         """Return the kernel that reads another input of a corpus, spelled ``kernel@name``.

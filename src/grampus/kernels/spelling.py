@@ -29,7 +29,6 @@ _NAME = r"[A-Za-z_][A-Za-z0-9_]*"
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![A-Za-z0-9_.])"
 _TOKEN = re.compile(rf"(?P<number>{_NUMBER})|(?P<name>{_NAME})|(?P<mark>[()|+*@])", re.ASCII)
 _ARGUMENT = re.compile(rf"(?P<number>[+-]?{_NUMBER})|(?P<name>{_NAME}(?:\+\+)?)|(?P<mark>[()|,=])", re.ASCII)
-_SPACE = re.compile(r"\s*")
 _LONGEST, _DEEPEST = 2000, 50
 _registry: dict[str, type[Spelled]] = {}
 _AMERICAN = {"normalize": "normalise", "center": "centre"}  # read as well, never written
@@ -140,9 +139,7 @@ class _Parser:
         self.spelling = " ".join(spelling.split()) if re.search(r"[^\S ]", spelling) else spelling
         if len(self.spelling) > _LONGEST:
             raise KernelSpellingError(
-                f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}.",
-                self.spelling[:40] + "…",
-                40,
+                f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}.", self.spelling[:40] + "…", 40
             )
         self.tokens = list(self._tokens())
         self.next, self.depth = 0, 0
@@ -150,7 +147,7 @@ class _Parser:
     def _tokens(self) -> Iterator[_Token]:
         text, position = self.spelling, 0
         inside, last = False, ""  # of the parentheses after a name, where signs belong to numbers
-        while (position := _end_of_space(text, position)) < len(text):
+        while (position := len(text) - len(text[position:].lstrip())) < len(text):
             match = (_ARGUMENT if inside else _TOKEN).match(text, position)
             if match is None:
                 raise self.error(_stranger(text[position], inside=inside), position)
@@ -273,8 +270,7 @@ class _Parser:
                 name, token = token.text, self.take()
             if token.kind not in ("number", "name"):
                 raise self.error(
-                    f"Expected a value; got {token.text!r}." if token.text else "Expected a value.",
-                    token.position,
+                    f"Expected a value; got {token.text!r}." if token.text else "Expected a value.", token.position
                 )
             values.append((name, _value(token), token))
             if self.accept(")"):
@@ -320,11 +316,6 @@ def _stranger(character: str, *, inside: bool) -> str:
     if character == "-" and not inside:
         return "'-' does not belong in a kernel's spelling: kernels are added with weights greater than 0."
     return f"{character!r} does not belong in a kernel's spelling."
-
-
-def _end_of_space(text: str, position: int) -> int:
-    match = _SPACE.match(text, position)
-    return match.end() if match else position
 
 
 def _value(token: _Token) -> Any:

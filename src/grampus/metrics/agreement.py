@@ -43,10 +43,7 @@ def purity(labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | N
 
 
 def cluster_entropy(
-    labels_true: ArrayLike | ContingencyTable,
-    labels_pred: ArrayLike | None = None,
-    *,
-    normalised: bool = False,
+    labels_true: ArrayLike | ContingencyTable, labels_pred: ArrayLike | None = None, *, normalised: bool = False
 ) -> float:
     """Return the mean entropy of the classes within a cluster, weighted by cluster size; in bits.
 

@@ -52,7 +52,7 @@ class OnDask(Runner):
         cloudpickle: Any = import_module("cloudpickle")  # which Dask brings
         if sum(len(cloudpickle.dumps(value)) for value in shared) > _SMALL:
             # One task, which a lost worker's share is made from again; scattered data would be lost.
-            shared = tuple(self._keep(value) for value in shared)
+            shared = tuple(self._submit(_same, value) for value in shared)
         if settings().device != "cpu":
             function = partial(_with_device, function, settings().device)
         waiting: deque[Any] = deque()
@@ -63,10 +63,6 @@ class OnDask(Runner):
                 yield self._wait(waiting.popleft())
         while waiting:
             yield self._wait(waiting.popleft())
-
-    def _keep(self, value: Any) -> Any:
-        """Return a task whose result is a value of the client."""
-        return self._submit(_same, value)
 
     def _submit(self, function: Function, *given: Any) -> Any:
         with warnings.catch_warnings():

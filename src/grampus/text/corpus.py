@@ -145,13 +145,8 @@ class Corpus:
 
     def __getitem__(self, index: int) -> Document:
         at = as_index(index)
-        return Document(
-            self.texts[at],
-            self.ids[at],
-            None if self.labels is None else self.labels[at],
-            None if self.titles is None else self.titles[at],
-            None if self.dates is None else self.dates[at],
-        )
+        others = (None if column is None else column[at] for column in (self.labels, self.titles, self.dates))
+        return Document(self.texts[at], self.ids[at], *others)
 
     def __iter__(self) -> Iterator[Document]:
         return (self[at] for at in range(len(self)))

@@ -29,35 +29,28 @@ class InputMaker(Protocol):
     @property
     def word_weight(self) -> float:
         """The weight of terms next to this input in the default kernel."""
-        ...
 
     def fit_transform(self, raw_documents: Any) -> Any:
         """Learn from a corpus and return a row of numbers for each of its texts; equal texts get equal rows."""
-        ...
 
     def transform(self, raw_documents: Any) -> Any:
         """Return a row of numbers for each text of a corpus."""
-        ...
 
     def pack(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the parameters as JSON values, and what was learned as arrays and Texts.
 
         Raises InputError, with the reason, if that cannot be saved.
         """
-        ...
 
     def record(self) -> dict[str, Any]:
         """Return what was used, for the run, as JSON values: a name and a digest."""
-        ...
 
     def remarks(self) -> list[str]:
         """Return notes for the reader of the result."""
-        ...
 
     @classmethod
     def unpack(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> Self:
         """Return the fitted maker of what ``pack`` returned."""
-        ...
 
 
 _makers: dict[str, type[InputMaker]] = {}

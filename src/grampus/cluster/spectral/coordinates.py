@@ -56,10 +56,7 @@ class KernelEmbedding:
     def take(self, index: NDArray[np.intp]) -> KernelEmbedding:
         """Return the documents in another order."""
         return replace(
-            self,
-            coordinates=self.coordinates[index],
-            plane=self.plane[index],
-            coefficients=self.coefficients[index],
+            self, coordinates=self.coordinates[index], plane=self.plane[index], coefficients=self.coefficients[index]
         )
 
 

@@ -20,12 +20,13 @@ from ..._array import Array
 from ..._files import new_folder
 from ..._progress import Progress
 from ...cluster.kmeans.centroids import Centroids
-from ...errors import InputError, MissingExtraError
+from ...errors import InputError
 from ...persist import Run
 from ...run import Record, Runner, runner_for, using
 from ...run.dask import dask_runner, is_dask
 from ...text import Corpus, Texts
 from ...text.readers.pieces import Pieces
+from ...text.readers.tables import import_extra
 from ...text.spool import Spool, cut_corpus, join_corpora, text_digests
 from ..find.levels import Partitions
 from ..find.outliers import Familiarity, familiarity
@@ -159,12 +160,8 @@ class LargeSample:
         """Return what a run records about the whole collection."""
         labels = np.concatenate(self.labels)
         sizes = np.bincount(labels[labels >= 0], minlength=n_clusters)
-        return {
-            "documents": self.spool.documents,
-            "sizes": sizes.tolist(),
-            "shown": len(self.corpus),
-            "pieces": len(self.spool),
-        }
+        counts = {"documents": self.spool.documents, "shown": len(self.corpus), "pieces": len(self.spool)}
+        return counts | {"sizes": sizes.tolist()}
 
     def notes(self) -> list[str]:
         """Return what a reader should know."""
@@ -297,11 +294,7 @@ def assign_piece(corpus: Corpus, model: Assignment) -> Record:
     if model.familiar is not None:
         outside |= model.familiar.compare(features) <= model.limit
     labels = np.where(outside, -1, labels)
-    return {
-        "cluster": labels.astype(np.int32),
-        "margin": nearest.margin.astype(np.float32),
-        **record,
-    }
+    return {"cluster": labels.astype(np.int32), "margin": nearest.margin.astype(np.float32), **record}
 
 
 def write_tables(documents: Spool | Corpus, folder: Path, run: Run) -> int:
@@ -317,13 +310,7 @@ def write_tables(documents: Spool | Corpus, folder: Path, run: Run) -> int:
     folder : Path
     run : Run
     """
-    try:
-        import pyarrow
-        from pyarrow import parquet
-    except ImportError:
-        raise MissingExtraError(
-            "pyarrow must be installed to write Parquet; run: pip install 'grampus[parquet]'"
-        ) from None
+    pyarrow, parquet = (import_extra(name, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
     if folder.exists() and not all(file.suffix == ".parquet" for file in folder.iterdir()):
         raise InputError(f"The tables need a folder of their own; {folder} holds other files.")
     count = 0

@@ -49,22 +49,13 @@ def same_clusters(shares: NDArray[np.float64]) -> dict[int, int]:
     return found
 
 
-def followed(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> tuple[NDArray[np.bool_], dict[int, int]]:
-    """Return which old clusters survive, and the new number of each of them."""
-    became = same_clusters(alike(_table(old, labels, came_from)))
-    fits = np.zeros(old.n_clusters, dtype=bool)
-    fits[list(became)] = True
-    return fits, became
+def followed(old: Run, labels: NDArray[Any], came_from: NDArray[np.intp]) -> dict[int, int]:
+    """Return the new number of each old cluster that survives."""
+    return same_clusters(alike(_table(old, labels, came_from)))
 
 
 def entry(
-    old: Run,
-    new: Run,
-    answer: Answer,
-    came_from: NDArray[np.intp],
-    deleted: int,
-    fits: NDArray[np.bool_],
-    became: dict[int, int],
+    old: Run, new: Run, answer: Answer, came_from: NDArray[np.intp], deleted: int, became: dict[int, int]
 ) -> Update:
     """Return the entry of the history: what became of every cluster."""
     counts = _table(old, new.evidence.labels, came_from)
@@ -84,20 +75,13 @@ def entry(
         else:
             kind = _grown(size, cluster.size, cluster.size / len(new) * len(old) / size)
         changes.append(Change(cluster.number, cluster.name, kind, size, cluster.size, drift[cluster.number]))
-    for before in np.flatnonzero(~fits).tolist():
-        lost = old.evidence.clusters[before]
-        changes.append(Change(before, lost.name, "dead", lost.size, 0))
+    lost = [cluster for cluster in old.evidence.clusters if cluster.number not in became]
+    changes += [Change(cluster.number, cluster.name, "dead", cluster.size, 0) for cluster in lost]
     was = np.flatnonzero(came_from >= 0)
     a, b = old.evidence.labels[came_from[was]], new.evidence.labels[was]
     follows = np.array([*(became.get(c, -2) for c in range(old.n_clusters)), -1])
-    return Update(
-        datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        len(new),
-        int((came_from < 0).sum()),
-        deleted,
-        int((follows[a] != b).sum()),
-        tuple(changes),
-    )
+    when, added, moved = f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}", int((came_from < 0).sum()), follows[a] != b
+    return Update(when, len(new), added, deleted, int(moved.sum()), tuple(changes))
 
 
 def _grown(before: int, after: int, ratio: float) -> str:

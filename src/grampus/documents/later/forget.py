@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from ...persist import Edit, Graft, Run, Update
+from ...persist import Edit, Run, Update
 from ...text import Corpus, Texts
 
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
@@ -60,18 +60,17 @@ def without(edits: Sequence[Edit], gone: set[str], lost: Sequence[str], corpus: 
         told = name.strip().casefold() in titles or any(sequence in traces for sequence in _sequences(name))
         return "" if told else name
 
+    def left(ids: Sequence[str]) -> tuple[str, ...]:
+        return tuple(one for one in ids if one not in gone)
+
     kept = []
     for edit in edits:
-        documents = tuple(one for one in edit.documents if one not in gone)
+        documents = left(edit.documents)
         if (edit.documents and not documents) or (edit.name and not clean(edit.name)):
             continue
         grafts = tuple(
-            Graft(
-                g.parent, clean(g.name) or "part", g.order, g.height, g.gain,
-                tuple(one for one in g.documents if one not in gone),
-            )
-            for g in edit.grafts
-        )  # fmt: skip
+            replace(graft, name=clean(graft.name) or "part", documents=left(graft.documents)) for graft in edit.grafts
+        )
         kept.append(replace(edit, documents=documents, grafts=grafts))
     return kept
 
@@ -79,7 +78,5 @@ def without(edits: Sequence[Edit], gone: set[str], lost: Sequence[str], corpus: 
 def forgotten(entry: Update, gone: set[str], kept: dict[int, str]) -> Update:
     """Return an entry of the history without names that are not in use any more."""
     used = set(kept.values())
-    return replace(
-        entry,
-        changes=tuple(one if one.name in used else replace(one, name="") for one in entry.changes),
-    )
+    changes = tuple(one if one.name in used else replace(one, name="") for one in entry.changes)
+    return replace(entry, changes=changes)

@@ -108,18 +108,12 @@ def cluster_within(run: Run, cluster: int, model: Any, progress: Progress | None
     corpus = Corpus(column(documents.texts) or (), column(documents.ids), titles=column(documents.titles))
     inside = model.fit(corpus, progress=progress).run_.evidence
     ids = column(documents.ids) or []
+    whole = run.evidence.clusters[cluster].name
     counts = np.bincount(inside.leaves[inside.leaves >= 0], minlength=len(inside.tree))
     leaves = np.where(inside.leaves < 0, int(counts.argmax()), inside.leaves)
     grafts = tuple(
-        Graft(
-            branch.parent,
-            branch.name if branch.index else run.evidence.clusters[cluster].name,
-            branch.order,
-            branch.height,
-            branch.gain,
-            tuple(ids[int(at)] for at in np.flatnonzero(leaves == branch.index)),
-            branch.words,
-        )
-        for branch in inside.tree
-    )
+        Graft(one.parent, one.name if one.index else whole, one.order, one.height, one.gain,
+              tuple(ids[int(at)] for at in np.flatnonzero(leaves == one.index)), one.words)
+        for one in inside.tree
+    )  # fmt: skip
     return run.edited(Edit("graft", (cluster,), grafts=grafts))

@@ -138,7 +138,8 @@ def continue_clusters(answer: Answer, before: Before, job: Job) -> Answer:
     clustering, lost, notes = None, before.lost, list[str]()
     if before.keeps_terms or before.steady or not (lost or has_grown(before.run, answer.rows.X)):
         clustering = _continued(gram, start, job)
-        lost = not followed(before.run, clustering.labels[answer.inputs.group], before.came_from)[0].all()
+        became = followed(before.run, clustering.labels[answer.inputs.group], before.came_from)
+        lost = len(became) < before.run.n_clusters
     if before.keeps_terms and lost:
         return replace(answer, clustering=NOT_YET)
     if clustering is None or (lost and not before.steady):
@@ -198,7 +199,7 @@ def keep_names(answer: Answer, before: Before) -> Answer:
     Branches that hold mostly the same documents keep their names; the others are named by single words.
     """
     run, inputs = before.run, answer.inputs
-    _, became = followed(run, answer.labels[inputs.group], before.came_from)
+    became = followed(run, answer.labels[inputs.group], before.came_from)
     parts = ("terms", "describing", "phrases", "sentence")
     survive = {after: run.evidence.clusters[old] for old, after in became.items()}
     source, wording = survive, wording_of(inputs)

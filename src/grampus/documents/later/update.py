@@ -87,15 +87,15 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     corpus, came_from = _joined(old, documents, gone)
     answer = _answered(old, corpus, came_from, bool(gone), progress)
     made = build_run(answer)
-    fits, became = followed(old, made.evidence.labels, came_from)
-    kept = {new: old.evidence.clusters[before].name for before, new in became.items() if fits[before]}
+    became = followed(old, made.evidence.labels, came_from)
+    kept = {new: old.evidence.clusters[before].name for before, new in became.items()}
     lost = texts_of_ids(old, gone) if gone else []
     if gone:
         words = words_of_corpus(corpus)
         kept = {new: name for new, name in kept.items() if set(split_words(name)) <= words}
         forget_texts([*lost, *_openings_of_ids(old, gone)])
     made = renamed(made, kept, [])
-    now = entry(old, made, answer, came_from, len(gone & set(old.documents.ids)), fits, became)
+    now = entry(old, made, answer, came_from, len(gone & set(old.documents.ids)), became)
     history = tuple(forgotten(one, gone, kept) if gone else one for one in old.history)
     made = replace(made, history=(*history, now))
     edits, notes = refit(made, without(run.edits, gone, lost, corpus), old, became)
@@ -159,11 +159,9 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
             f"delete must be ids of the run; {len(unknown)} of {len(gone)} are not in it, such as "
             f"{min(unknown)[:60]!r}: deleted before, or never in it. Nothing was changed."
         )
-    new = None if documents is None else _new(old, documents)
-    coming = set() if new is None else set(new.ids)
-    leaving = gone | coming
+    new = Corpus([]) if documents is None else _new(old, documents)
+    leaving, count = gone | set(new.ids), len(new)
     stay = np.array([i for i, one in enumerate(old.documents.ids) if one not in leaving], dtype=np.intp)
-    count = 0 if new is None else len(new)
     if not len(stay) + count:
         raise InputError("an update must leave a document; this one deletes all.")
 
@@ -174,29 +172,22 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         kept = Texts([""] * len(stay)) if held is None else held.take(stay)
         return kept + (given if isinstance(given, Texts) else Texts([""] * count if given is None else given))
 
-    texts, ids = column("texts", None if new is None else new.texts), column("ids", None if new is None else new.ids)
+    given = {"texts": new.texts, "ids": new.ids, "classes": new.labels, "titles": new.titles, "dates": new.dates}
+    texts, *others = (column(name, values) for name, values in given.items())
     assert texts is not None
-    corpus = Corpus(
-        texts,
-        ids,
-        column("classes", None if new is None else new.labels),
-        column("titles", None if new is None else new.titles),
-        column("dates", None if new is None else new.dates),
-        old.provenance.source,
-        notes=() if new is None else new.notes,
-        inputs=_joined_inputs(old, stay, new),
-    )
+    inputs = _joined_inputs(old, stay, new)
+    corpus = Corpus(texts, *others, old.provenance.source, notes=new.notes, inputs=inputs)
     return corpus, np.concatenate([stay, np.full(count, -1, dtype=np.intp)])
 
 
-def _joined_inputs(old: Run, stay: NDArray[np.intp], new: Corpus | None) -> dict[str, Any]:
+def _joined_inputs(old: Run, stay: NDArray[np.intp], new: Corpus) -> dict[str, Any]:
     """Return the rows of numbers that came with the documents, of old ones and of new ones."""
     if "group" not in old.model:
         return {}
     with restoring():
         made, rows = saved_makers(old.model), saved_rows(old.model)
     given = {name: rows[name][stay] for name in rows if name not in ("terms", "text", *made)}
-    if new is None or not len(new):
+    if not len(new):
         return given
     return {name: stacked(held, named_input(name, new, {})) for name, held in given.items()}
 

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -95,9 +96,8 @@ def find_model(source: Any, *, download: bool = False) -> Model:
         Whether a name that is not on this machine may be downloaded.
     """
     if callable(source):
-        return Model(
-            getattr(source, "__name__", type(source).__name__), "function", None, None, lambda: _Function(source)
-        )
+        name = getattr(source, "__name__", type(source).__name__)
+        return Model(name, "function", None, None, lambda: _Function(source))
     if not isinstance(source, str | os.PathLike) or not str(source):
         raise InputError(f"embed must be a function, a folder, a file or a name; got {source!r}.")
     if source == MEANING:
@@ -196,19 +196,12 @@ def _onnx(name: str, path: Path) -> Model:
 # -- sentence-transformers
 
 
-class _Sentence:
-    def __init__(self, model: Any) -> None:
-        self.model = model
-
-    def encode(self, texts: list[str]) -> Any:
-        return self.model.encode(texts, batch_size=len(texts), convert_to_numpy=True, show_progress_bar=False)
-
-
 def _load_sentence(folder: Path) -> Encoder:
     with _offline():
         library: Any = import_extra("sentence_transformers", "sentence-transformers")
         try:
-            return _Sentence(library.SentenceTransformer(str(folder)))
+            encode = partial(library.SentenceTransformer(str(folder)).encode, show_progress_bar=False)
+            return _Function(lambda texts: encode(texts, batch_size=len(texts), convert_to_numpy=True))
         except Exception as error:  # of torch, transformers or the model's own files
             why = " ".join(str(error).split())[:200]
             raise InputError(f"{folder.name} must be a model that sentence-transformers can load ({why}).") from error
@@ -246,9 +239,8 @@ def _snapshot(name: str, download: bool) -> Path:
     try:
         return Path(hub.snapshot_download(whole, local_files_only=not download))
     except Exception as error:  # many kinds, and other ones from version to version
-        way = (
-            "it could not be downloaded" if download else "it is not on this machine, and nothing is downloaded unasked"
-        )
+        missing = "it is not on this machine, and nothing is downloaded unasked"
+        way = "it could not be downloaded" if download else missing
         raise InputError(
             f"embed must be a folder or a model on this machine; {way} ({whole}). Download it first, name its folder, "
             "or set HF_HUB_OFFLINE=0."

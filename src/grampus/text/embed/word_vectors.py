@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -67,7 +67,7 @@ def look_up_vectors(path: str | PathLike[str], words: Sequence[str]) -> FoundVec
     with open_regular(place) as file:
         header, width = _shape(file, place)
         count = 0
-        for number, line in enumerate(_lines(file), 1):
+        for number, line in enumerate(iter(partial(file.readline, _LONGEST), b""), 1):
             digest.update(line)
             if number == 1 and header is not None:
                 continue
@@ -84,10 +84,6 @@ def look_up_vectors(path: str | PathLike[str], words: Sequence[str]) -> FoundVec
     rows = [row for row in found if row is not None]
     stacked = np.array(rows, np.float32).reshape(len(rows), width)
     return FoundVectors(np.array([row is not None for row in found], dtype=bool), stacked, digest.hexdigest())
-
-
-def _lines(file: IO[bytes]) -> Iterator[bytes]:
-    return iter(partial(file.readline, _LONGEST), b"")
 
 
 def _shape(file: IO[bytes], path: Path) -> tuple[int | None, int]:

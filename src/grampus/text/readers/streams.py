@@ -70,13 +70,8 @@ class _Gzip:
     def __init__(self) -> None:
         self._inner = zlib.decompressobj(wbits=31)
 
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)  # eof and unused_data
 
     @property
     def needs_input(self) -> bool:

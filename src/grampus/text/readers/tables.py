@@ -23,9 +23,7 @@ def import_extra(module: str, extra: str) -> ModuleType:
         return import_module(module)
     except ImportError as error:
         package = module.partition(".")[0]
-        raise MissingExtraError(
-            f"{package} must be installed to read this; run: pip install 'grampus[{extra}]'"
-        ) from error
+        raise MissingExtraError(f"{package} must be installed for this; run: pip install 'grampus[{extra}]'") from error
 
 
 def check_names(columns: Sequence[str], name: str) -> tuple[str, ...]:
@@ -45,9 +43,7 @@ def expansion(source: Source) -> Expansion:
 
 
 def read_batches(
-    source: Source,
-    fetch: Callable[[], Iterable[Mapping[str, object]] | None],
-    explain: Callable[[Exception], str],
+    source: Source, fetch: Callable[[], Iterable[Mapping[str, object]] | None], explain: Callable[[Exception], str]
 ) -> Iterator[Record]:
     """Yield the records of batches until there are none, within `max_ratio` times the size of their file."""
     guard = expansion(source)

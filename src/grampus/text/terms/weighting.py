@@ -293,8 +293,7 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         weights = weights * self.global_weights_[counts.indices]
         dtype = _float_type(self.dtype, counts.dtype)
         weighted = sp.csr_matrix(
-            (weights.astype(dtype, copy=False), counts.indices.copy(), counts.indptr.copy()),
-            shape=counts.shape,
+            (weights.astype(dtype, copy=False), counts.indices.copy(), counts.indptr.copy()), shape=counts.shape
         )
         weighted.eliminate_zeros()
         return normalisation.function(weighted)
