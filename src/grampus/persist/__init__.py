@@ -2,8 +2,7 @@
 
 from .compare import Comparison, compare_runs
 from .edits import Edit, Graft
-from .history import Change, Update
-from .records import Branch, Choice, Documents, Layout, Level, Provenance, RunEvidence
+from .records import Branch, Change, Choice, Documents, Layout, Level, Provenance, RunEvidence, Update
 from .run import Run, change_run
 from .trends import Share, trends
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from .. import metrics
@@ -46,6 +47,17 @@ class Comparison:
     ari: float | None
 
 
+def shared_documents(old: Run, new: Run) -> tuple[list[tuple[str, int, int]], NDArray[np.int64]]:
+    """Return the documents of both runs with their clusters, and how many are in each two of these; the last are −1."""
+    where = dict(zip(new.documents.ids, new.evidence.labels.tolist(), strict=True))
+    before = zip(old.documents.ids, old.evidence.labels.tolist(), strict=True)
+    pairs = [(name, a, where[name]) for name, a in before if name in where]
+    counts = np.zeros((old.n_clusters + 1, new.n_clusters + 1), dtype=np.int64)
+    for _, a, b in pairs:
+        counts[a, b] += 1
+    return pairs, counts
+
+
 def compare_runs(old: Run, new: Run) -> Comparison:
     """Match documents by id and clusters one to one, so that as many documents as possible stay.
 
@@ -62,12 +74,7 @@ def compare_runs(old: Run, new: Run) -> Comparison:
     >>> compare_runs(run, run).stayed
     4
     """
-    where = dict(zip(new.documents.ids, new.evidence.labels.tolist(), strict=True))
-    before_all = zip(old.documents.ids, old.evidence.labels.tolist(), strict=True)
-    pairs = [(name, a, where[name]) for name, a in before_all if name in where]
-    counts = np.zeros((old.n_clusters + 1, new.n_clusters + 1), dtype=np.int64)  # the last are in no cluster: −1
-    for _, a, b in pairs:
-        counts[a, b] += 1
+    pairs, counts = shared_documents(old, new)
     match = set(zip(*(side.tolist() for side in linear_sum_assignment(counts[:-1, :-1], maximize=True)), strict=True))
     match.add((-1, -1))
     flows = Counter((a, b) for _, a, b in pairs)

@@ -19,8 +19,7 @@ from .edited import edited_run
 from .edits import Edit, apply_edits, as_kept
 from .folder import as_read, finish, read_folder, replace_value, write_folder, writing
 from .frame import frame_of
-from .history import Update
-from .records import Documents, Layout, Level, Provenance, RunEvidence
+from .records import Documents, Layout, Level, Provenance, RunEvidence, Update
 from .regrow import part_of
 from .schema import check_parts, read_as
 from .upgrade import SCHEMA, gone_note, upgrade

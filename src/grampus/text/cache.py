@@ -13,7 +13,6 @@ from .._files import open_regular
 
 ENVIRONMENT = "GRAMPUS_CACHE"
 EMBEDDINGS = "embeddings"
-_PIECE = 1 << 20  # bytes
 
 
 def cache_folder() -> Path:
@@ -52,11 +51,8 @@ def clear_cache() -> int:
 
 def file_digest(path: Path) -> str:
     """Return the SHA-256 of a regular file."""
-    found = hashlib.sha256()
     with open_regular(path) as file:
-        while piece := file.read(_PIECE):
-            found.update(piece)
-    return found.hexdigest()
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def files_digest(files: Iterable[Path], root: Path) -> str:

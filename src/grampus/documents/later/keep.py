@@ -11,6 +11,7 @@ import numpy as np
 from ..._progress import Progress
 from ...errors import InputError, RunError
 from ...persist import Edit, Graft, Run
+from ...persist.compare import shared_documents
 from ...persist.edited import renumbered
 from ...persist.edits import refit
 from ...text import Corpus, Texts
@@ -56,12 +57,7 @@ def keep_answer(run: Run, old: Run) -> Run:
 
 def matched(old: Run, new: Run) -> dict[int, int]:
     """Return which clusters of two runs are the same, by their documents."""
-    where = dict(zip(new.documents.ids, new.evidence.labels.tolist(), strict=True))
-    counts = np.zeros((old.n_clusters + 1, new.n_clusters + 1), dtype=np.int64)  # the last are in no cluster
-    for one, label in zip(old.documents.ids, old.evidence.labels.tolist(), strict=True):
-        if one in where:
-            counts[label, where[one]] += 1
-    return same_clusters(alike(counts)[:-1, :-1])
+    return same_clusters(alike(shared_documents(old, new)[1])[:-1, :-1])
 
 
 def _numbers(k: int, became: Mapping[int, int]) -> list[int]:

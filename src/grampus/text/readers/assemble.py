@@ -12,7 +12,6 @@ from typing import Any
 from ..._config import format_size
 from ...errors import CorpusError
 from ..corpus import Corpus
-from ..ids import DistinctIds
 from ..store import Texts, replace_surrogates
 from .dates import normalise_dates
 from .decode import ValueDecoder
@@ -23,6 +22,35 @@ from .registry import BadRecord, Record, Source, Table
 
 class _RecordError(Exception):
     """A record breaks a rule: the kind of problem, and the reason."""
+
+
+class DistinctIds:
+    """The ids of a collection, as they come.
+
+    Examples
+    --------
+    >>> from grampus.text.readers.assemble import DistinctIds
+    >>> ids = DistinctIds()
+    >>> [ids.add(one) for one in ("x", "x#2", "x", "y")]
+    ['x', 'x#2', 'x#3', 'y']
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+        self._last: dict[str, int] = {}
+
+    def __contains__(self, identity: str) -> bool:
+        return identity in self._seen
+
+    def add(self, identity: str) -> str:
+        """Return an id that was not seen before: this one, or with the next free number."""
+        found, number = identity, self._last.get(identity, 1)
+        while found in self._seen:
+            number += 1
+            found = f"{identity}#{number}"
+        self._last[identity] = number
+        self._seen.add(found)
+        return found
 
 
 @dataclass
