@@ -41,7 +41,7 @@ LAYERS: list[set[str]] = [
     {"_backend", "_check", "_outputs", "_parallel"},
     {"_array", "_files"},
     {"_config", "_progress", "_native", "_frame"},
-    {"errors", "_version", "_names", "_draw", "_rows", "_secrets", "_memory"},
+    {"errors", "_version", "_names", "_draw", "_later", "_rows", "_secrets", "_memory"},
 ]
 RANK = {name: rank for rank, names in enumerate(LAYERS) for name in names}
 MAX_LINES, MAX_CODE, MAX_PARAMETERS = 500, 80, 10

@@ -9,7 +9,7 @@ from .limits import predicted
 from .options import MachineOptions, OutputOptions, SourceOptions, TermOptions, VectorOptions
 from .settings import merged
 from .show import LINE, clean, console, notes, print_json, progress_bars, say
-from .types import numbers
+from .types import parse_numbers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +17,9 @@ class Options:
     """The options of ``choose-k``."""
 
     source: str = argument()
-    ks: tuple[int, ...] | None = option("Values of k to choose from. [2 to about 2 √n]", type=numbers, metavar="RANGE")
+    ks: tuple[int, ...] | None = option(
+        "Values of k to choose from. [2 to about 2 √n]", type=parse_numbers, metavar="RANGE"
+    )
     documents: SourceOptions
     terms: TermOptions
     others: VectorOptions

@@ -19,7 +19,7 @@ from .parts import PartsOptions
 from .report import TextOptions
 from .settings import Configured, merged
 from .show import console, one_step, print_json, progress_bars, say, show_run, table
-from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, count, numbers, share
+from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
     from ..persist import Run
 
 KNOWN = "What is known"
-CLUSTERS: Any = option("Number of clusters. [chosen]", "-k", "--clusters", type=count, metavar="K|AUTO", default="auto")
+CLUSTERS: Any = option(
+    "Number of clusters. [chosen]", "-k", "--clusters", type=parse_count, metavar="K|AUTO", default="auto"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,12 +42,12 @@ class MethodOptions(Configured):
     heading: ClassVar[str] = "Clustering"
     level: str | None = choice("The level to answer with: ", LEVELS, default=None, shown="middle")
     levels: tuple[int, ...] | None = option(
-        "Levels of these sizes, such as 5,20,80. [chosen]", type=numbers, metavar="RANGE"
+        "Levels of these sizes, such as 5,20,80. [chosen]", type=parse_numbers, metavar="RANGE"
     )
     method: str = choice("What finds the clusters: ", METHODS, default=METHODS[0])
     outliers: float | str = option(
         "Set aside documents unlike any group: auto, off, or at most a share. [off]",
-        type=share,
+        type=parse_share,
         metavar="SHARE|AUTO|OFF",
         default="off",
     )

@@ -15,7 +15,7 @@ import click
 from .._files import open_regular
 from ..errors import InputError
 from .command import MAIN, option
-from .types import numbers
+from .types import parse_numbers
 
 LARGEST = 10_000_000  # bytes of a file
 WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
@@ -129,7 +129,7 @@ def _spelled(values: dict[str, Any], path: str) -> dict[str, Any]:
     values |= {name: None for name in ("stop_words", "stemmer") if values.get(name) == "none"}
     if isinstance(values.get("ks"), str):
         try:
-            values["ks"] = numbers(values["ks"])
+            values["ks"] = parse_numbers(values["ks"])
         except click.BadParameter as error:
             raise click.UsageError(f"{path}: [effort] ks: {error.message}") from None
     return values

@@ -15,7 +15,7 @@ AT_LEAST_1 = click.IntRange(min=1)
 CLUSTER = click.IntRange(min=0)
 
 
-def numbers(value: Any) -> tuple[int, ...]:
+def parse_numbers(value: Any) -> tuple[int, ...]:
     """Parse whole numbers as ``2-10`` or ``2,4,8``."""
     found: set[int] = set()
     for entry in str(value).split(","):
@@ -26,14 +26,14 @@ def numbers(value: Any) -> tuple[int, ...]:
     return tuple(sorted(found))
 
 
-def count(value: Any) -> int | str:
+def parse_count(value: Any) -> int | str:
     """Parse a whole number of at least 1, or ``auto``."""
     if value != "auto" and (not re.fullmatch(r"\d{1,9}", str(value), re.ASCII) or int(value) < 1):
         raise click.BadParameter(f"{value!r} must be a whole number of at least 1, or 'auto'.")
     return "auto" if value == "auto" else int(value)
 
 
-def share(value: Any) -> float | str:
+def parse_share(value: Any) -> float | str:
     """Parse a share between 0 and 1, ``auto`` or ``off``."""
     from ..documents.find.outliers import check_outliers
 

@@ -127,7 +127,7 @@ def _marked(head: bytes) -> str | None:
     return next((encoding for mark, encoding in _MARKS if head.startswith(mark)), None)
 
 
-def taken(pieces: Iterator[AnyStr], least: float) -> list[AnyStr]:
+def first_pieces(pieces: Iterator[AnyStr], least: float) -> list[AnyStr]:
     """Return the first pieces: as many as have at least so many bytes or characters, or all there are."""
     found: list[AnyStr] = []
     length = 0
@@ -139,7 +139,7 @@ def taken(pieces: Iterator[AnyStr], least: float) -> list[AnyStr]:
 
 def decode_chunks(pieces: Iterator[bytes], name: str, encoding: str | None, log: Log) -> Iterator[str]:
     """Decode a stream of bytes; notes name the file if its encoding was guessed or bytes were replaced."""
-    head = b"".join(taken(pieces, 64))
+    head = b"".join(first_pieces(pieces, 64))
     if encoding:
         chosen: str | None = _with_byte_order(encoding, head)
     else:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._config import format_size
 from ...errors import CorpusError
-from .decode import taken
+from .decode import first_pieces
 from .lines import numbered_lines, plain_table
 from .log import quoted
 from .registry import BadRecord, Reader, Record, Source, Table
@@ -215,7 +215,7 @@ def open_json(source: Source) -> Table:
     first = next((piece for piece in pieces if piece.strip()), "")
     if not first.lstrip().startswith("{"):
         return json_table(chain([first], pieces), source)
-    whole = [first, *taken(pieces, source.limits.max_document_bytes + 1 - len(first))]
+    whole = [first, *first_pieces(pieces, source.limits.max_document_bytes + 1 - len(first))]
     with suppress(ValueError, RecursionError):  # several objects in a row, damaged, or too long
         value = json.loads("".join(whole))
         if not all(isinstance(item, dict) for item in value.values()):

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import chain, pairwise
 
 from ..._config import format_size
-from .decode import decode, looks_binary, taken
+from .decode import decode, first_pieces, looks_binary
 from .registry import BadRecord, Reader, Record, Source, Table
 
 _LOOK = 1 << 16  # characters of a file that decide how it is split
@@ -137,7 +137,7 @@ def plain_table(pieces: Iterator[str], source: Source, split: str) -> Table:
     if split == "auto":
         split = source.options.split
     if split == "auto":
-        head = "".join(taken(pieces, _LOOK))
+        head = "".join(first_pieces(pieces, _LOOK))
         split = guess_split(head if len(head) < _LOOK else head[: head.rfind("\n", 0, _LOOK) + 1] or head[:_LOOK])
         pieces = chain([head], pieces)
         source.log.say(f"one document a {UNITS[split]} (split= to change)", source.name)
@@ -151,7 +151,7 @@ def plain_table(pieces: Iterator[str], source: Source, split: str) -> Table:
 
 
 def _joined(pieces: Iterator[str], limit: int) -> Iterator[Record | BadRecord]:
-    text = "".join(taken(pieces, limit + 1))
+    text = "".join(first_pieces(pieces, limit + 1))
     yield _too_long(1, limit) if len(text) > limit else Record(1, {"text": text, "title": first_heading(text)})
 
 

@@ -14,7 +14,7 @@ from typing import IO, Any, NamedTuple, cast
 
 from ..._config import format_size
 from ...errors import InputError
-from .decode import decode_chunks, taken
+from .decode import decode_chunks, first_pieces
 from .log import CorpusWarning, Log, quoted
 from .options import MB, ReadLimits, ReadOptions
 from .streams import COMPRESSED_SUFFIXES, Expansion, decompress, is_compressed, too_large
@@ -155,7 +155,7 @@ class Source:
     def content(self) -> bytes:
         """Return the bytes of the stream, decompressed; at most `max_document_bytes`."""
         limit = self.limits.max_document_bytes
-        data = b"".join(taken(self.chunks(), limit + 1))
+        data = b"".join(first_pieces(self.chunks(), limit + 1))
         if len(data) > limit:
             raise too_large(self.name, limit)
         return data

@@ -13,7 +13,7 @@ from typing import IO, Any
 from ..._config import format_size
 from ..._files import open_regular
 from ...errors import CorpusError
-from .decode import taken
+from .decode import first_pieces
 from .log import Log, quoted
 from .options import MB, ReadLimits
 
@@ -101,13 +101,13 @@ def decompress(
     Fails at `max_total_bytes` and at `max_ratio`; holds at most the few megabytes that are checked first.
     """
     pieces = _read(stream, name, log)
-    head = b"".join(taken(pieces, max(map(len, _FORMATS))))
+    head = b"".join(first_pieces(pieces, max(map(len, _FORMATS))))
     pieces = chain([head] if head else [], pieces)
     for magic, (kind, make) in _FORMATS.items():
         if head.startswith(magic):
             expansion = Expansion(name, limits, outer=outer)
             pieces = _expand(pieces, kind, make, expansion, log)
-            start = taken(pieces, _RATIO_FLOOR + 1)  # a bomb is refused before any record is read
+            start = first_pieces(pieces, _RATIO_FLOOR + 1)  # a bomb is refused before any record is read
             if start and is_compressed(start[0]):
                 raise CorpusError(
                     f"{name} must hold documents; it is {kind} that holds compressed data. Unpack it once."
