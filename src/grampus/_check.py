@@ -240,7 +240,7 @@ def encode_partitions(partitions: ArrayLike | Sequence[ArrayLike]) -> list[tuple
     """Return what `encode_labels` does for each of some partitions of the same documents."""
     if isinstance(partitions, str | bytes) or not hasattr(partitions, "__iter__"):
         raise InputError(f"partitions must be a sequence of partitions; got {type(partitions).__name__}.")
-    rows: Iterable[ArrayLike] = partitions
+    rows: Any = partitions
     encoded = [encode_labels(row, f"partition {index}") for index, row in enumerate(rows)]
     if not encoded:
         raise InputError("partitions must hold at least one partition; it is empty.")

@@ -173,10 +173,10 @@ def _joined(old: Run, documents: Any, gone: set[str]) -> tuple[Corpus, NDArray[n
         return kept + (given if isinstance(given, Texts) else Texts([""] * count if given is None else given))
 
     given = {"texts": new.texts, "ids": new.ids, "classes": new.labels, "titles": new.titles, "dates": new.dates}
-    texts, *others = (column(name, values) for name, values in given.items())
+    texts, ids, classes, titles, dates = (column(name, values) for name, values in given.items())
     assert texts is not None
-    inputs = _joined_inputs(old, stay, new)
-    corpus = Corpus(texts, *others, old.provenance.source, notes=new.notes, inputs=inputs)
+    made: dict[str, Any] = {"notes": new.notes, "inputs": _joined_inputs(old, stay, new)}
+    corpus = Corpus(texts, ids, classes, titles, dates, old.provenance.source, **made)
     return corpus, np.concatenate([stay, np.full(count, -1, dtype=np.intp)])
 
 
