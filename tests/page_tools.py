@@ -1,7 +1,5 @@
 """Reading and using a page in a browser: what is written where, and gestures of several steps."""
 
-from __future__ import annotations
-
 import json
 import time
 

@@ -3,8 +3,6 @@
 Run as ``python docs/screenshots/make.py``.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

@@ -3,8 +3,6 @@
 The names below are loaded when they are first used, so that ``import grampus`` and the command's help stay quick.
 """
 
-from __future__ import annotations
-
 import logging as _logging
 from typing import TYPE_CHECKING
 

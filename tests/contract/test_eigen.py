@@ -1,7 +1,5 @@
 """Eigenpairs of every Gram of the conformance list, by every method, against LAPACK on the naive twin."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The browser that tests of pages share."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.browser import browser as start_browser

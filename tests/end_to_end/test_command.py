@@ -26,6 +26,7 @@ from grampus.cli import grampus as group
 from grampus.cli import main
 from grampus.cli.main import COMMANDS as LINES
 from grampus.persist import Run, folder
+from tests.command import answer, command
 from tests.untraced import environment
 
 TOPICS = {
@@ -73,9 +74,7 @@ def place(tmp_path_factory):
                 "cluster", "news.csv", "--label", "section", "--date", "date", "-k", "3", "--out", name, "--seed",
                 seed, "-q",
             ]  # fmt: skip
-            with pytest.raises(SystemExit) as stop:
-                main([*words, "--no-stability", "--meaning", "off"])
-            assert stop.value.code == 0
+            assert command(*words, "--no-stability", "--meaning", "off") == 0
     finally:
         os.chdir(before)
     made_for = Run.load(folder / "run").provenance.fingerprint
@@ -111,10 +110,7 @@ def here(folder, capsys, monkeypatch, *arguments):
     """Run the command in this process; return status, output and errors."""
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    seen = capsys.readouterr()
-    return stop.value.code, seen.out, seen.err
+    return answer(capsys, *arguments)
 
 
 def examples(name):
@@ -167,10 +163,8 @@ def test_every_command_has_an_example_that_runs(name, place, capsys, monkeypatch
 @pytest.mark.parametrize("name", ["", *COMMANDS])
 def test_help_has_an_example_and_fits_80_columns(name, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit) as stop:
-        main([*([name] if name else []), "--help"])
-    out = capsys.readouterr().out
-    assert stop.value.code == 0
+    status, out, _ = answer(capsys, *([name] if name else []), "--help")
+    assert status == 0
     assert "Usage: grampus" in out
     assert "Example" in out or not name
     assert max(map(len, out.splitlines())) <= 80
@@ -194,9 +188,7 @@ def test_the_help_of_cluster_starts_with_the_options_that_matter(capsys, monkeyp
 
 def test_commands_are_listed_in_the_order_of_use_with_one_line_each(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    lines = capsys.readouterr().out.partition("Commands:\n")[2].splitlines()
+    lines = answer(capsys, "--help")[1].partition("Commands:\n")[2].splitlines()
     assert [line.split()[0] for line in lines] == list(group.commands)
     assert lines[0].split()[0] == "cluster"
 
@@ -375,11 +367,11 @@ def test_new_documents_come_with_their_rows(place, capsys, monkeypatch, tmp_path
     assert here(place, capsys, monkeypatch, *words)[0] == 0
     count = len((place / "new.csv").read_text(encoding="utf-8").splitlines()) - 1
     np.save(tmp_path / "new.npy", rows[:count])
-    for command in ("assign", "update"):
-        status, _, error = here(place, capsys, monkeypatch, command, run, "new.csv", "-q")
+    for verb in ("assign", "update"):
+        status, _, error = here(place, capsys, monkeypatch, verb, run, "new.csv", "-q")
         assert (status, "--embeddings FILE" in error) == (1, True)
         given = ("--embeddings", str(tmp_path / "new.npy"))
-        status, _, error = here(place, capsys, monkeypatch, command, run, "new.csv", *given, "-q")
+        status, _, error = here(place, capsys, monkeypatch, verb, run, "new.csv", *given, "-q")
         assert status == 0, error
     status, _, error = here(place, capsys, monkeypatch, "update", run, "--delete", "new.csv", *given)
     assert (status, "without documents to add" in error) == (2, True)
@@ -740,9 +732,7 @@ def test_evaluate_is_readable_with_many_clusters(columns, wide, place, capsys, m
          "--out", "many")  # fmt: skip
     monkeypatch.chdir(place)
     monkeypatch.setenv("COLUMNS", columns)
-    with pytest.raises(SystemExit):
-        main(["evaluate", "many"])
-    out = capsys.readouterr().out
+    out = answer(capsys, "evaluate", "many")[1]
     assert ("columns are clusters" in out) == wide
     assert len(out.splitlines()) < 20
     if not wide:

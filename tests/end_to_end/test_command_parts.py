@@ -1,16 +1,14 @@
 """The command on patterns of files: in memory, from a scratch folder, on Dask, and by a sample."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
 import pytest
 
-from grampus.cli import main
 from grampus.documents.given import large
 from grampus.errors import InputError
 from grampus.persist import Run
+from tests.command import answer
 
 TOPICS = (["whale", "song", "ocean", "krill", "fluke"], ["bird", "nest", "branch", "egg", "feather"])
 
@@ -29,10 +27,8 @@ def news(tmp_path):
 def run(capsys):
     def run(*words):
         """Run the command in this process; return its status and all that it printed."""
-        with pytest.raises(SystemExit) as stop:
-            main(["cluster", *map(str, words)])
-        seen = capsys.readouterr()
-        return stop.value.code, seen.out + seen.err
+        status, out, error = answer(capsys, "cluster", *words)
+        return status, out + error
 
     return run
 

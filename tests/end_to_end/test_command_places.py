@@ -1,7 +1,5 @@
 """What the command writes and where, what it refuses before the work, and what it reports as left out."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -16,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from grampus._files import write_file
-from grampus.cli import main
+from tests.command import answer, command
 
 LINES = [
     "whale sea ocean fish", "whale song deep water", "sea ship sail wave", "ocean fish water whale",
@@ -31,17 +29,9 @@ def settings(text):
     return "--settings", "rare.toml"
 
 
-def here(capsys, *arguments):
-    """Run the command in this process; return status, output and errors."""
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    seen = capsys.readouterr()
-    return stop.value.code, seen.out, seen.err
-
-
 def refused(capsys, *arguments):
     """Run a command that must be refused as wrong in one line, and return that line."""
-    status, out, error = here(capsys, *arguments)
+    status, out, error = answer(capsys, *arguments)
     assert (status, out) == (2, "")
     assert error.startswith("Error: ")
     assert len(error.splitlines()) == 1
@@ -84,23 +74,21 @@ def saved(tmp_path_factory):
     folder = tmp_path_factory.mktemp("saved")
     source = folder / "a.csv"
     source.write_text("id,text,section\n" + "".join(f"{i},{text},s\n" for i, text in enumerate(LINES)))
-    with pytest.raises(SystemExit) as stop:
-        main(["cluster", str(source), "--label", "section", "--out", str(folder / "run"), "-q", *FAST])
-    assert stop.value.code == 0
+    assert command("cluster", source, "--label", "section", "--out", folder / "run", "-q", *FAST) == 0
     return str(folder / "run")
 
 
 def test_a_tree_counts_all_documents_and_checks_k(capsys):
     Path("copies.txt").write_text("whale song\n" * 50 + "".join(f"{line}\n" for line in LINES[4:]))
-    status, out, _ = here(capsys, "tree", "copies.txt", "-k", "2", "--json")
+    status, out, _ = answer(capsys, "tree", "copies.txt", "-k", "2", "--json")
     assert status == 0
     assert json.loads(out)["size"] == 54
-    status, out, _ = here(capsys, "tree", "copies.txt", "-k", "2")
+    status, out, _ = answer(capsys, "tree", "copies.txt", "-k", "2")
     assert out.startswith("54 documents")
-    status, _, error = here(capsys, "tree", "copies.txt", "-k", "55")
+    status, _, error = answer(capsys, "tree", "copies.txt", "-k", "55")
     assert status == 1
     assert "between 1 and 54" in error
-    status, out, error = here(capsys, "tree", "copies.txt", "-k", "54")
+    status, out, error = answer(capsys, "tree", "copies.txt", "-k", "54")
     assert (status, error) == (0, "")
     assert "Note: Only 5 of 54 clusters" in out
 
@@ -115,10 +103,10 @@ def test_what_was_left_out_is_reported(capsys, saved):
         ["tree", "holes.csv", "-k", "2"],
         ["assign", saved, "holes.csv"],
     ):
-        status, out, error = here(capsys, *words, "--skip-errors")
+        status, out, error = answer(capsys, *words, "--skip-errors")
         assert (status, error) == (0, "")
         assert all(line in out for line in left)
-        status, out, _ = here(capsys, *words, "--skip-errors", "--json")
+        status, out, _ = answer(capsys, *words, "--skip-errors", "--json")
         assert set(left) <= set(json.loads(out)["warnings"])
 
 
@@ -128,7 +116,7 @@ def test_files_of_a_folder_that_were_left_out_are_reported_and_saved(capsys):
         Path("docs", f"{i}.txt").write_text(text)
     Path("docs", "binary").write_bytes(bytes(range(256)) * 10)
     Path("docs", "link.txt").symlink_to("0.txt")
-    status, out, _ = here(capsys, "cluster", "docs", *FAST, "--out", "run")
+    status, out, _ = answer(capsys, "cluster", "docs", *FAST, "--out", "run")
     assert status == 0
     assert "1 left out: not text" in out
     assert "1 left out: symbolic link." in out
@@ -174,7 +162,7 @@ def test_links_stay_and_pipes_are_written_into(capsys):
     reader = threading.Thread(target=lambda: got.append(Path("pipe.csv").read_text()), daemon=True)
     reader.start()
     for target in ("link.csv", "new.csv", "pipe.csv"):
-        assert here(capsys, "cluster", "a.csv", *FAST, "-q", "--results", target) == (0, "", "")
+        assert answer(capsys, "cluster", "a.csv", *FAST, "-q", "--results", target) == (0, "", "")
     reader.join(timeout=30)
     assert Path("link.csv").is_symlink()
     assert Path("new.csv").is_symlink()
@@ -198,14 +186,14 @@ def test_places_are_looked_at_before_the_work(capsys, monkeypatch, saved):
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     assert "x.csv cannot be written: no permission" in refused(capsys, *words, "--results", "x.csv")
     monkeypatch.undo()
-    for command in (words, ["assign", saved, "a.csv"], ["compare", saved, saved]):
-        assert "standard output" in refused(capsys, *command, "--results", "-", "--json")
+    for line in (words, ["assign", saved, "a.csv"], ["compare", saved, saved]):
+        assert "standard output" in refused(capsys, *line, "--results", "-", "--json")
     assert not Path("run2").exists()
 
 
 def test_folders_above_an_output_are_made_and_errors_name_it(capsys, monkeypatch):
     new = ["--results", "new/deep/x.csv", "--report", "new/page/x.html"]
-    assert here(capsys, "cluster", "a.csv", *FAST, "-q", *new) == (0, "", "")
+    assert answer(capsys, "cluster", "a.csv", *FAST, "-q", *new) == (0, "", "")
     assert Path("new/deep/x.csv").is_file()
     assert Path("new/page/x.html").is_file()
 
@@ -213,7 +201,7 @@ def test_folders_above_an_output_are_made_and_errors_name_it(capsys, monkeypatch
         raise OSError(28, "No space left on device", str(path))
 
     monkeypatch.setattr("grampus._files.write_synced", full)
-    status, _, error = here(capsys, "cluster", "a.csv", *FAST, "-q", "--results", "x.csv")
+    status, _, error = answer(capsys, "cluster", "a.csv", *FAST, "-q", "--results", "x.csv")
     assert (status, error) == (1, "Error: No space left on device: x.csv\n")
 
 
@@ -243,36 +231,36 @@ def test_options_without_effect_are_refused(capsys, saved, words, named):
 
 def test_errors_speak_of_options(capsys):
     Path("twice.csv").write_text("id,text\n" + "".join(f"{i % 5},{text}\n" for i, text in enumerate(LINES)))
-    status, _, error = here(capsys, "tree", "twice.csv", "--id", "id")
+    status, _, error = answer(capsys, "tree", "twice.csv", "--id", "id")
     assert status == 1
     assert "--id, or set [reading] duplicate_ids in --settings to 'number' or 'skip'." in error
     numbered = settings("[reading]\nduplicate_ids = 'number'")
-    status, out, _ = here(capsys, "cluster", "twice.csv", *FAST, *numbered, "--json")
+    status, out, _ = answer(capsys, "cluster", "twice.csv", *FAST, *numbered, "--json")
     assert [row["id"] for row in json.loads(out)["documents"]] == ["0", "1", "2", "3", "4", "0#2", "1#2", "2#2"]
-    status, out, _ = here(capsys, "tree", "twice.csv", "-k", "2", *settings("[reading]\nduplicate_ids = 'skip'"))
+    status, out, _ = answer(capsys, "tree", "twice.csv", "-k", "2", *settings("[reading]\nduplicate_ids = 'skip'"))
     assert "3 left out: id seen before." in out
     Path("bad.jsonl").write_text('{"text": "whale"}\n{"text": 3}\n')
-    _, _, error = here(capsys, "tree", "bad.jsonl")
+    _, _, error = answer(capsys, "tree", "bad.jsonl")
     assert "; --skip-errors leaves such records out." in error
     Path("old.csv").write_bytes(
         ("id,text\n" + "".join(f"{i},caf\xe9 {line}\n" for i, line in enumerate(LINES))).encode("latin-1")
     )
-    _, out, _ = here(capsys, "tree", "old.csv", "-k", "2")
+    _, out, _ = answer(capsys, "tree", "old.csv", "-k", "2")
     assert "(set [reading] encoding in --settings if that is wrong)" in " ".join(out.split())
 
 
 def test_guesses_are_said_and_can_be_changed(capsys):
     rows = "".join(f"{i},{text},0{i + 1}/02/2024\n" for i, text in enumerate(LINES[:8]))
     Path("guess.csv").write_text("Nr,Description,Date\n" + rows)
-    _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2")
+    _, out, _ = answer(capsys, "tree", "guess.csv", "-k", "2")
     said = " ".join(out.split())
     assert "text: Description; --text to change." in said
     assert "were read with the day first ([reading] day_first = false in --settings for the month)." in said
     month = settings("[reading]\nday_first = false")
-    _, out, _ = here(capsys, "tree", "guess.csv", "-k", "2", *month, "--text", "description")
+    _, out, _ = answer(capsys, "tree", "guess.csv", "-k", "2", *month, "--text", "description")
     assert "to change" not in out
     Path("one.txt").write_text("\n".join(LINES))
-    _, out, _ = here(capsys, "tree", "one.txt", "-k", "2")
+    _, out, _ = answer(capsys, "tree", "one.txt", "-k", "2")
     assert "one document a line (--split to change)" in " ".join(out.split())
 
 
@@ -281,9 +269,7 @@ def encoded(monkeypatch, encoding, *arguments):
     out = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", out)
-        with pytest.raises(SystemExit) as stop:
-            main(list(arguments))
-    assert stop.value.code == 0
+        assert command(*arguments) == 0
     return out.buffer.getvalue()
 
 
@@ -303,7 +289,7 @@ def test_any_encoding_of_the_terminal_will_do(monkeypatch, capsys):
 
 
 def test_no_words_are_a_question_for_help(capsys):
-    asked, bare = here(capsys, "--help"), here(capsys)
+    asked, bare = answer(capsys, "--help"), answer(capsys)
     assert asked == bare
     assert bare[0] == 0
     assert len(bare[1].splitlines()) > 10
@@ -322,9 +308,7 @@ def test_a_reader_who_has_gone_is_status_141_everywhere(words, saved, monkeypatc
     os.close(read)
     with os.fdopen(write, "w") as out, monkeypatch.context() as patched:
         patched.setattr(sys, "stdout", out)
-        with pytest.raises(SystemExit) as stop:
-            main([saved if word == "RUN" else word for word in words])
-    assert stop.value.code == 141
+        assert command(*(saved if word == "RUN" else word for word in words)) == 141
     assert capsys.readouterr().err == ""
 
 

@@ -1,7 +1,5 @@
 """Commands on saved runs: nothing steers the terminal, and forgetting takes the right documents and finishes."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -11,9 +9,9 @@ import pytest
 
 from grampus import Corpus, DocumentClusterer
 from grampus.cli import grampus as group
-from grampus.cli import main
 from grampus.documents import update_run
 from grampus.persist import Run, change_run, folder
+from tests.command import answer
 
 TOPICS = (["whale", "song", "ocean", "krill", "fluke"], ["bird", "nest", "branch", "egg", "feather"])
 WICKED = "\x1b]0;PWN\x07\x1b[2J\x9bc\u202e"
@@ -25,10 +23,8 @@ def command(tmp_path, monkeypatch, capsys):
     def command(*words):
         """Run the command in this process; return its status and all that it printed."""
         monkeypatch.chdir(tmp_path)
-        with pytest.raises(SystemExit) as stop:
-            main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return stop.value.code, printed.out + printed.err
+        status, out, error = answer(capsys, *words)
+        return status, out + error
 
     return command
 

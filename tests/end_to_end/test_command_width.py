@@ -1,7 +1,5 @@
 """Every command within 80 columns at 50 clusters, with nothing lost; and a bar for every step that takes long."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -10,8 +8,8 @@ import sys
 import numpy as np
 import pytest
 
-from grampus.cli import main
 from grampus.persist import Run
+from tests.command import command
 from tests.end_to_end.test_command import Terminal
 
 K, EACH = 50, 6
@@ -35,9 +33,7 @@ def place(tmp_path_factory):
                 table.writerow([f"document-{topic}-{i}", " ".join(rng.choice(own, 12)), f"the section of {own[0]}"])
     common = ["cluster", str(folder / "many.csv"), "--label", "section", "--kernel", "cosine", "--no-stability", "-q"]
     for name, k in (("run", K), ("other", K - 3)):
-        with pytest.raises(SystemExit) as stop:
-            main([*common, "-k", str(k), "--out", str(folder / name)])
-        assert stop.value.code == 0
+        assert command(*common, "-k", k, "--out", folder / name) == 0
     return folder
 
 
@@ -59,16 +55,14 @@ COMMANDS = {
 
 @pytest.fixture
 def said(place, capsys, monkeypatch):
-    def run(*words):
+    def printed(*words):
         monkeypatch.chdir(place)
         monkeypatch.setenv("COLUMNS", "80")
-        with pytest.raises(SystemExit) as stop:
-            main(list(words))
-        out = capsys.readouterr().out
-        assert stop.value.code == 0, out
+        status, out = command(*words), capsys.readouterr().out
+        assert status == 0, out
         return out
 
-    return run
+    return printed
 
 
 def rows_of(out):
@@ -137,8 +131,6 @@ def test_long_steps_have_bars(name, place, monkeypatch, tmp_path):
     if name == "cluster":
         places = {"--out": "run", "--report": "page.html", "--results": "documents.csv"}
         words += [word for option, name in places.items() for word in (option, str(tmp_path / name))]
-    with pytest.raises(SystemExit) as stop:
-        main(words)
-    shown = sys.stderr.getvalue()
-    assert stop.value.code == 0, shown
+    status, shown = command(*words), sys.stderr.getvalue()
+    assert status == 0, shown
     assert {step for step in STEPS[name] if step not in shown} == set()

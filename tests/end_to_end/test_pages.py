@@ -1,7 +1,5 @@
 """The pages: what a reader could type works, and the notebooks run."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,8 +1,6 @@
 """The quickstart: what the page tells to type works, and shows what the page shows. Here in the present environment;
 `python -m docs.follow` and the acceptance line 10.quickstart do it in an empty one."""
 
-from __future__ import annotations
-
 import pytest
 
 from docs.follow import INSTALL, PAGE, Step, follow, script_of, steps_of, written

@@ -1,7 +1,5 @@
 """Edits in the page: on every level, undone one by one, followed by every figure, and applied again."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

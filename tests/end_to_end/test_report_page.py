@@ -1,7 +1,5 @@
 """The report in a real browser: every panel does what it says, nothing is asked of the network, nothing runs."""
 
-from __future__ import annotations
-
 import http.server
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Kernel k-means against its naive twin, brute force, scikit-learn, and what theory says."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 from unittest.mock import patch

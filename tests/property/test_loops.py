@@ -1,7 +1,5 @@
 """Backends behind `Batch` give the same runs: stored, by features, sparse or dense, and by products."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """What the definitions promise, for any labels; and equality with scikit-learn and a naive twin."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import permutations

@@ -1,7 +1,5 @@
 """The compiled loops against their textbook twins, and the promise that threads and instruction sets change no bit."""
 
-from __future__ import annotations
-
 import threading
 
 import numpy as np

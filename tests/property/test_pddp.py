@@ -1,7 +1,5 @@
 """Divisive trees against their naive twins, brute force, and what the paper says."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The compiled steps of k-means++ and of Ward's rule do what their textbook forms do."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """What is provable about choosing k."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The kernel language: round trips over hundreds of generated kernels, and what is malformed is pointed at."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from functools import reduce

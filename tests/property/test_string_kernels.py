@@ -1,7 +1,5 @@
 """Every string kernel equals its definition, on strings of every kind, fitted and new."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A hundred mutated files per reader, and more in the lab: a corpus or a one-line CorpusError, and soon."""
 
-from __future__ import annotations
-
 import random
 import time
 

@@ -1,7 +1,5 @@
 """Row order does not matter; fast counting equals naive counting."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import product
 

@@ -1,7 +1,5 @@
 """Identities of the other transforms on random Grams and partitions."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """The compiled scanner against its naive twin, over all of Unicode; hostile arrays are refused."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,8 +1,6 @@
 """Kernel k-means document by document, straight from `dominance` Eqns 3, 4 and 12, with the stated rules for ties and
 empty clusters. K is the matrix with its shift; `sigma` is that shift, for the unshifted objective."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from tests.reference.naive import objective

@@ -1,7 +1,5 @@
 """PDDP from its definition, on dense matrices: whole eigendecompositions, every cut tried (`pddp`, §2 and §4)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

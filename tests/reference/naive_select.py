@@ -1,7 +1,5 @@
 """Textbook twins of the selection code: pair by pair, document by document."""
 
-from __future__ import annotations
-
 import numpy as np
 
 

@@ -4,8 +4,6 @@ Its arrays never turn into NumPy's by themselves, and refuse to be mixed with th
 instead of compiling anything, so what steers the device is tested where there is none.
 """
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kernel k-means on the papers' corpora."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The dominance ratio of bbc, close to the published 24.18 (`dominance`, table 1)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.io import mmread

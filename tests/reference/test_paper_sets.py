@@ -1,7 +1,5 @@
 """The papers' sets have the sizes the papers give, where they are held exactly."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """`pddp`, table 4: CLASSIC3 by PDDP and PDDP_OCPC; its first split against SciPy's svds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Choosing k against fpc, the paper and sets with a known answer: samples of what `python -m lab` runs in full."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris

@@ -1,7 +1,5 @@
 """The whole pipeline against scikit-learn's vectorizers, on made-up texts and on the corpora."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -3,8 +3,6 @@
 K is the matrix without its shift. Labels of −1 are predicted only; −2 first joins the nearest labelled document.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 

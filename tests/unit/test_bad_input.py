@@ -1,7 +1,5 @@
 """Bad input gives a clear error or follows a stated rule, whichever Gram or kernel it meets."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """Cleaning: what is dropped from texts before they are counted, and what must stay."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import html

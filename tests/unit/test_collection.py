@@ -1,7 +1,5 @@
 """The documents behind a Gram: names by content, copies, the canonical order, also behind parts and transforms."""
 
-from __future__ import annotations
-
 import hashlib
 import tracemalloc
 

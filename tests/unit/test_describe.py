@@ -1,7 +1,5 @@
 """Keywords of clusters."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -3,8 +3,6 @@
 Here the device is a stand-in (tests/reference/standin.py). With a GPU the same tests run on it as well.
 """
 
-from __future__ import annotations
-
 import time
 
 import numpy as np
@@ -31,6 +29,7 @@ from grampus.gram.graph import nearest_neighbors
 from grampus.gram.lanczos import _length
 from grampus.text import Embedder
 from grampus.text.meaning.encoder import load_encoder
+from tests.command import command
 from tests.reference import standin
 
 ALWAYS = gpu.Least(0, 0, 0, 0, 0, 0)
@@ -464,14 +463,10 @@ def test_documents_are_clustered_on_it(device):
 
 
 def test_the_command_takes_a_device(monkeypatch, tmp_path, capsys):
-    from grampus.cli import main
-
     source = tmp_path / "texts.txt"
     source.write_text("one two three\n" * 3 + "four five six\n" * 3)
     monkeypatch.setattr(card, "_library", lambda: "needs CuPy: pip install.")
-    with grampus.config(), pytest.raises(SystemExit) as ended:  # the command sets the device of the process
-        main(["cluster", str(source), "-k", "2", "--device", "cuda"])
-    assert ended.value.code == 1
+    assert command("cluster", source, "-k", "2", "--device", "cuda") == 1
     assert "--device cuda needs CuPy" in capsys.readouterr().err
 
 

@@ -1,7 +1,5 @@
 """DocumentClusterer: what goes in, what comes out, and what must not change it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

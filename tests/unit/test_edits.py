@@ -1,7 +1,5 @@
 """Edits of a run: a log that is applied to the answer, saved beside it, and undone."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 

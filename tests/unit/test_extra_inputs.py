@@ -1,7 +1,5 @@
 """Embeddings next to terms: the kernel, the notes, the run, new documents, a saved run."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

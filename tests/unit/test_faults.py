@@ -3,8 +3,6 @@
 A sample of the sites that ``python -m lab promises --only injection`` tries one by one.
 """
 
-from __future__ import annotations
-
 import errno
 import io
 import os
@@ -17,12 +15,12 @@ import pytest
 
 import grampus
 from grampus._files import locked, new_folder, remove_folder, sync_folder, write_file
-from grampus.cli import main
 from grampus.errors import CorpusError, PartsError, RunError
 from grampus.persist import Run, folder
 from grampus.run import Scratch, ThisThread, using
 from grampus.select.checkpoint import Checkpoint
 from grampus.text import read_corpus, read_pieces
+from tests.command import command
 from tests.faults import KINDS, failing
 from tests.runs import small_run
 
@@ -30,12 +28,6 @@ from tests.runs import small_run
 def contents(place):
     """Return the bytes of every file below a place, by path."""
     return {str(file.relative_to(place)): file.read_bytes() for file in sorted(place.rglob("*")) if file.is_file()}
-
-
-def command(*words):
-    with grampus.config(), pytest.raises(SystemExit) as ended:
-        main(list(words))
-    return ended.value.code
 
 
 def calls(kind, action):

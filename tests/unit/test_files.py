@@ -1,7 +1,5 @@
 """Opening files from elsewhere: regular ones only, within a limit, never waiting."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

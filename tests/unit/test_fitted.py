@@ -1,7 +1,5 @@
 """A fit finds the labels; the run is made when it is first asked for, and is the one that belongs to them."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

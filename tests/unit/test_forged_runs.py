@@ -1,7 +1,5 @@
 """Saved runs whose hashes are right and whose content is not: each is refused with its field, or does no harm."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import re

@@ -1,7 +1,5 @@
 """Data frames in, data frames out: a document for every row, and results that join back on the index."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

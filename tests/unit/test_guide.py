@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from grampus import DocumentClusterer
-from grampus.cli import main
 from grampus.documents import Effort, Guide
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram
 from grampus.gram.merged import merge
 from grampus.testing import check_gram
+from tests.command import answer
 
 TOPICS = (
     ("whale", "sea", "ship", "song", "wave", "deep"),
@@ -119,14 +119,6 @@ def test_a_merged_gram_is_a_gram_with_means_as_features():
         check_gram(merged, means @ means.T)
 
 
-def command(capsys, *words):
-    """Run the command in this process; return status, output and errors."""
-    with pytest.raises(SystemExit) as stop:
-        main(list(words))
-    seen = capsys.readouterr()
-    return stop.value.code, seen.out, seen.err
-
-
 def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     lines = (json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(texts_of()))
@@ -136,14 +128,14 @@ def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
     Path("linked.toml").write_text("[effort]\nn_init = 1\n[guide]\nmust_link = 'pairs.csv'\n")
     Path("apart.toml").write_text(Path("linked.toml").read_text() + "cannot_link = [['d13', 'd0']]\n")
     words = ["cluster", "docs.jsonl", "-k", "3", "--no-stability", "--json"]
-    _, out, _ = command(capsys, *words, "--seed-terms", "topics.json", "--settings", "linked.toml")
+    _, out, _ = answer(capsys, *words, "--seed-terms", "topics.json", "--settings", "linked.toml")
     found = json.loads(out)
     assert "Sea life" in [cluster["name"] for cluster in found["clusters"]]
     assert found["documents"][0]["cluster"] == found["documents"][13]["cluster"]
-    status, out, error = command(capsys, *words, "--settings", "apart.toml")
+    status, out, error = answer(capsys, *words, "--settings", "apart.toml")
     assert (status, out) == (1, "")
     assert "contradict each other" in error
     Path("topics.json").write_text("no json")
-    status, out, error = command(capsys, *words, "--seed-terms", "topics.json")
+    status, out, error = answer(capsys, *words, "--seed-terms", "topics.json")
     assert (status, out) == (1, "")
     assert error == "Error: topics.json cannot be read: it is not JSON.\n"

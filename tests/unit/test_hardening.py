@@ -1,7 +1,5 @@
 """Secrets, invisible characters, names and files that used to end badly."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sqlite3
@@ -15,18 +13,12 @@ import grampus
 from grampus import DocumentClusterer
 from grampus._rows import TRIGGERS, harmless, jsonl_text
 from grampus._secrets import masked, masked_words
-from grampus.cli import main
 from grampus.cli.results import write_rows
 from grampus.errors import CorpusError, InputError
+from tests.command import command
 from tests.untraced import environment, interruptible
 
 TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}" for i in range(40)]
-
-
-def run(*words):
-    with grampus.config(), pytest.raises(SystemExit) as ended:
-        main(list(words))
-    return ended.value.code
 
 
 @pytest.mark.parametrize(
@@ -62,11 +54,11 @@ def test_a_query_with_a_password_is_kept_nowhere(tmp_path, capsys):
     connection.close()
     out, page = tmp_path / "run", tmp_path / "page.html"
     query = "select text from d /* password=hunter2, postgres://u:hunter2@db */"
-    assert run("cluster", str(place), "-k", "2", "--query", query, "--out", str(out), "--report", str(page)) == 0
+    assert command("cluster", str(place), "-k", "2", "--query", query, "--out", str(out), "--report", str(page)) == 0
     assert "hunter2" not in capsys.readouterr().out
     for path in [page, *out.iterdir()]:
         assert b"hunter2" not in path.read_bytes(), path
-    assert run("cluster", str(place), "--query", "select password=hunter2 from nothing") == 1
+    assert command("cluster", str(place), "--query", "select password=hunter2 from nothing") == 1
     assert "hunter2" not in capsys.readouterr().err
 
 
@@ -102,13 +94,13 @@ def source(tmp_path):
 
 @pytest.mark.parametrize("option", ["--out", "--report"])
 def test_names_too_long_are_refused_before_the_work(tmp_path, source, capsys, option):
-    assert run("cluster", source, "-k", "2", option, str(tmp_path / ("x" * 245))) == 2
+    assert command("cluster", source, "-k", "2", option, str(tmp_path / ("x" * 245))) == 2
     assert "at most" in capsys.readouterr().err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["texts.txt"]
 
 
 def test_a_zero_byte_in_a_path_is_named(source, capsys):
-    assert run("cluster", source, "-k", "2", "--out", "a\0b") == 2
+    assert command("cluster", source, "-k", "2", "--out", "a\0b") == 2
     assert "zero byte" in capsys.readouterr().err
 
 
@@ -165,10 +157,10 @@ def test_a_timeout_stops_cleanly(tmp_path):
 
 
 def test_a_timeout_that_is_not_reached_changes_nothing(source):
-    assert run("cluster", source, "-k", "2", "--timeout", "1000", "-q") == 0
+    assert command("cluster", source, "-k", "2", "--timeout", "1000", "-q") == 0
 
 
 @pytest.mark.parametrize("seconds", ["0", "nan", "soon"])
 def test_a_timeout_is_a_number_of_seconds(tmp_path, capsys, seconds):
-    assert run("cluster", str(tmp_path), f"--timeout={seconds}") == 2
+    assert command("cluster", str(tmp_path), f"--timeout={seconds}") == 2
     assert "--timeout" in capsys.readouterr().err

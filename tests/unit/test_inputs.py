@@ -1,7 +1,5 @@
 """Corpora with named inputs: kernels over several of them, copies, empty documents, prediction and saved runs."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

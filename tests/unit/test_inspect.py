@@ -1,7 +1,5 @@
 """``grampus inspect``, and the options of the command about cleaning and languages."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

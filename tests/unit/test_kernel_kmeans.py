@@ -1,7 +1,5 @@
 """Kernel k-means: what does not change the labels, bad input, the estimator's manners."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What kernels answer about themselves, so that nobody asks which kind they are."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

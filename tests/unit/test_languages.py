@@ -1,7 +1,5 @@
 """Languages: which one a text is in, its stop words and stems, and words without spaces."""
 
-from __future__ import annotations
-
 import sys
 from itertools import permutations
 

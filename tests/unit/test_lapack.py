@@ -1,7 +1,5 @@
 """Dense decompositions: every kind of short or wrong answer from LAPACK is planted, and must not get out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg

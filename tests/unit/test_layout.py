@@ -1,7 +1,5 @@
 """The map of the documents."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.manifold import trustworthiness

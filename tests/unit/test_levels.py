@@ -1,7 +1,5 @@
 """Levels: the evidence, the verdict, nesting, and data without groups."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Limits of memory and time: predicted and refused before the work, and enforced while it runs."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import subprocess
@@ -17,12 +15,13 @@ import pytest
 import grampus
 from grampus import DocumentClusterer
 from grampus._memory import resident
-from grampus.cli import limits, main
+from grampus.cli import limits
 from grampus.documents import ConsensusMethod, Effort, KernelKMeansMethod, PredictedCost, predict_cost
 from grampus.documents.cost import Step, advice, format_time, refuse_cost
 from grampus.documents.pipeline import COSTS, STAGES
 from grampus.documents.work import RATES, WorkUnits
 from grampus.errors import InputError, MemoryBudgetError
+from tests.command import command
 from tests.untraced import interruptible
 
 TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}" for i in range(40)]
@@ -31,12 +30,6 @@ TEXTS = [f"whale sea ship harbour n{i}" if i % 2 else f"tax law court judge n{i}
 def rows(n, m=10):
     """Return n rows that take the memory of one."""
     return np.broadcast_to(np.arange(1.0, m + 1), (n, m))
-
-
-def run(*words):
-    with grampus.config(), pytest.raises(SystemExit) as ended:
-        main(list(words))
-    return ended.value.code
 
 
 def test_a_gaussian_kernel_of_100_000_rows_is_refused_with_a_way_out():
@@ -166,16 +159,16 @@ def source(tmp_path):
 
 
 def test_less_memory_than_grampus_itself_is_refused(source, capsys):
-    assert run("cluster", source, "--max-memory", "10MB") == 2
+    assert command("cluster", source, "--max-memory", "10MB") == 2
     error = capsys.readouterr().err
     assert "--max-memory must leave room for work" in error
     assert len(error.splitlines()) == 1
 
 
 def test_a_dry_run_predicts_and_stops(source, capsys, tmp_path):
-    assert run("cluster", source, "-k", "2", "--dry-run", "--out", str(tmp_path / "run")) == 0
+    assert command("cluster", source, "-k", "2", "--dry-run", "--out", str(tmp_path / "run")) == 0
     assert "Predicted: about " in capsys.readouterr().out
-    assert run("cluster", source, "-k", "2", "--dry-run", "--json") == 0
+    assert command("cluster", source, "-k", "2", "--dry-run", "--json") == 0
     found = json.loads(capsys.readouterr().out)
     assert found["k"] == 2
     assert found["memory"] > 10_000_000
@@ -183,7 +176,7 @@ def test_a_dry_run_predicts_and_stops(source, capsys, tmp_path):
 
 
 def test_inspect_predicts(source, capsys):
-    assert run("inspect", source, "--json") == 0
+    assert command("inspect", source, "--json") == 0
     assert json.loads(capsys.readouterr().out)["predicted"]["seconds"] > 0
 
 
@@ -191,10 +184,10 @@ def test_refusals_of_the_command_name_its_options(source, capsys, monkeypatch):
     huge = PredictedCost(40, 2, 0, (Step("clustering", 0.0, 1e15, 1e9),))
     monkeypatch.setattr("grampus.documents.predict_cost", lambda *_: huge)
     most = str((resident() or 0) + 10**9)
-    assert run("cluster", source, "-k", "2", "--max-memory", most) == 1
+    assert command("cluster", source, "-k", "2", "--max-memory", most) == 1
     assert "; --max-memory allows" in capsys.readouterr().err
     huge = PredictedCost(40, 2, 0, (Step("clustering", 0.0, 1.0, 1e9),))
-    assert run("cluster", source, "-k", "2", "--timeout", "50") == 1
+    assert command("cluster", source, "-k", "2", "--timeout", "50") == 1
     assert "; --timeout allows 50 s." in capsys.readouterr().err
 
 

@@ -1,7 +1,5 @@
 """Meaning next to words: the opening of a document, the weight of words, runs with and without the encoder."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 

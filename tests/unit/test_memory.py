@@ -1,7 +1,5 @@
 """Memory promises: matrix-free means memory in the input, never n × n."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

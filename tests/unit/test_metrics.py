@@ -1,7 +1,5 @@
 """Scores of agreement: known numbers, edges, bad input."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Names of clusters: words as written, nothing twice, no remains of machines, and names from elsewhere."""
 
-from __future__ import annotations
-
 import json
 import sys
 

@@ -1,7 +1,5 @@
 """Names by meaning: the word that says it, whole phrases, no persons, no twins."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A run and its choice of k show themselves in a notebook."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The order of rows changes no label, on symmetric data too, where everything ties."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Threads: BLAS limits that nest at no cost, and pieces of work that respect n_jobs."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Trees: bad input, determinism, variants, formats, the estimators' manners."""
 
-from __future__ import annotations
-
 import builtins
 import json
 

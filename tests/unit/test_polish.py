@@ -1,7 +1,5 @@
 """Single moves after convergence: they end, they lower the objective, and rounding is no gain."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

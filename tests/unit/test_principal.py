@@ -1,7 +1,5 @@
 """The principal part of a Gram; its conformance to the naive twin is among the Grams'."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.sparse as sp

@@ -1,7 +1,5 @@
 """The public names are a checked list, and each has a docstring with an example."""
 
-from __future__ import annotations
-
 import importlib
 
 import pytest

@@ -1,7 +1,5 @@
 """How random_state is read: one rule, and the streams that results depend on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Office documents, books, RTF, PDF and archives: what is read, and what is refused."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Data frames in and out: pandas, polars and pyarrow alike."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

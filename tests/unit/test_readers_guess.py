@@ -1,7 +1,5 @@
 """Guesses: the column of the text, names in another case, typos, dates and repeated ids."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

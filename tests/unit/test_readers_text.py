@@ -1,7 +1,5 @@
 """Plain and marked text, pages and mail: what is read, how it is split, and what is said about it."""
 
-from __future__ import annotations
-
 import mailbox
 import random
 from email.message import EmailMessage

@@ -1,7 +1,5 @@
 """The report without a browser: what is in the file, what edits may say, what the verdict says."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import itertools

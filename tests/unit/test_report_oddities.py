@@ -1,7 +1,5 @@
 """Near-copies as groups, and outliers that are outliers."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Choosing k: behaviour, bad input, long work."""
 
-from __future__ import annotations
-
 import importlib
 import itertools
 import json

@@ -1,7 +1,5 @@
 """``--settings``: every key is the library's own, whatever is wrong is one line, and options win."""
 
-from __future__ import annotations
-
 import os
 import re
 import tomllib
@@ -13,7 +11,6 @@ import pytest
 
 from grampus import _names
 from grampus.cli import grampus as group
-from grampus.cli import main
 from grampus.cli.command import MOVED, names_of
 from grampus.cli.settings import LARGEST, known_tables, read_settings
 from grampus.cluster.trees.cuts import CUTS
@@ -23,15 +20,9 @@ from grampus.documents.find.methods import METHODS, ConsensusMethod
 from grampus.persist import Run
 from grampus.report.page import Embed
 from grampus.text import Cleaning, ReadLimits, ReadOptions, Tokenizer
+from tests.command import command
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "settings.md"
-
-
-def run(*words):
-    """Run the command in this process; return its status."""
-    with pytest.raises(SystemExit) as stop:
-        main(list(map(str, words)))
-    return stop.value.code
 
 
 @pytest.fixture
@@ -152,7 +143,7 @@ WRONG = {
 @pytest.mark.parametrize("text", WRONG, ids=[str(text)[:40] for text in WRONG])
 def test_whatever_is_wrong_is_one_line_that_names_file_and_key(text, write, capsys):
     place = write(text)
-    assert run("tree", "nowhere", "--settings", place) == 2
+    assert command("tree", "nowhere", "--settings", place) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"Error: {place}")
     assert WRONG[text] in error
@@ -161,12 +152,12 @@ def test_whatever_is_wrong_is_one_line_that_names_file_and_key(text, write, caps
 
 def test_only_a_regular_file_of_bounded_size_is_read(tmp_path, write, capsys):
     os.mkfifo(tmp_path / "pipe")
-    assert run("tree", "nowhere", "--settings", tmp_path / "pipe") == 1
+    assert command("tree", "nowhere", "--settings", tmp_path / "pipe") == 1
     assert "not a regular file" in capsys.readouterr().err
-    assert run("tree", "nowhere", "--settings", tmp_path) == 2
+    assert command("tree", "nowhere", "--settings", tmp_path) == 2
     place = write("")
     os.truncate(place, LARGEST + 1)
-    assert run("tree", "nowhere", "--settings", place) == 1
+    assert command("tree", "nowhere", "--settings", place) == 1
     assert "file too large" in capsys.readouterr().err
 
 
@@ -176,7 +167,7 @@ def test_settings_reach_the_run_and_its_line_repeats_it(source, write, tmp_path,
         "stability = false\n[methods.consensus]\nranks = [4, 8]\n[methods.pddp]\ncut = 'full'\n"
     )
     words = ("cluster", source, "-k", 3, "--settings", place, "-q", "--out")
-    assert run(*words, tmp_path / "run") == 0
+    assert command(*words, tmp_path / "run") == 0
     first = Run.load(tmp_path / "run")
     given = first.provenance.parameters
     assert given["terms"]["ngram_range"] == [1, 2]
@@ -185,23 +176,23 @@ def test_settings_reach_the_run_and_its_line_repeats_it(source, write, tmp_path,
     assert (given["effort"]["n_init"], given["effort"]["stability"]) == (2, False)
     assert f"--settings {place}" in first.provenance.command
     again = first.provenance.command.split()[1:]
-    assert run(*again, "--out", tmp_path / "again") == 0
+    assert command(*again, "--out", tmp_path / "again") == 0
     assert Run.load(tmp_path / "again").evidence.labels.tolist() == first.evidence.labels.tolist()
     assert capsys.readouterr().err == ""
 
 
 def test_an_option_wins_over_the_setting_of_the_same_thing(source, write, capsys):
     place = write("[reading]\nsplit = 'file'\non_error = 'skip'\n[terms]\nstop_words = 'none'\n[effort]\nks = [7]\n")
-    assert run("tree", source, "-k", 2, "--settings", place) == 1  # one document
+    assert command("tree", source, "-k", 2, "--settings", place) == 1  # one document
     capsys.readouterr()
-    assert run("tree", source, "-k", 2, "--settings", place, "--split", "lines", "-q") == 0
-    assert run("choose-k", source, "--settings", place, "--split", "lines", "--ks", "2-3", "--json") == 0
+    assert command("tree", source, "-k", 2, "--settings", place, "--split", "lines", "-q") == 0
+    assert command("choose-k", source, "--settings", place, "--split", "lines", "--ks", "2-3", "--json") == 0
     assert '"ks": [\n  2,\n  3\n ]' in capsys.readouterr().out
 
 
 def test_a_file_of_settings_is_not_overwritten(source, write, capsys):
     place = write("")
-    assert run("cluster", source, "--settings", place, "--report", place) == 2
+    assert command("cluster", source, "--settings", place, "--report", place) == 2
     assert "is an input" in capsys.readouterr().err
 
 

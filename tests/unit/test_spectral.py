@@ -1,7 +1,5 @@
 """Spectral clustering and kernel-PCA k-means: rules at the edges, new documents, the estimators' manners."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Where the clustering of documents starts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """String kernels: spelling, bad input, large input, memory, and distinctive substrings."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import pickle

@@ -1,7 +1,5 @@
 """Files made to do harm: they read nothing else, and end soon with one clear line."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """A vectorizer taken apart and put together again weighs texts as before."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

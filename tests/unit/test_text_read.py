@@ -1,7 +1,5 @@
 """Reading: every kind of source, every rule of docs/guide/reading.md."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import io

@@ -1,7 +1,5 @@
 """Terms: every step by hand, and what is refused."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

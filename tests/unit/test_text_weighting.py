@@ -1,7 +1,5 @@
 """Weights by hand on a 4 × 3 matrix, against scikit-learn, and at the edges."""
 
-from __future__ import annotations
-
 import math
 import pickle
 from unittest import SkipTest

@@ -1,7 +1,5 @@
 """The threat model: every test that SECURITY.md names is there; what strangers nest deeply ends."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

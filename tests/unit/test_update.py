@@ -1,7 +1,5 @@
 """Updates: new documents, the old answer as start, and documents that are forgotten."""
 
-from __future__ import annotations
-
 import json
 import re
 

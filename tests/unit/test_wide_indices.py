@@ -1,7 +1,5 @@
 """Sparse matrices with 64-bit indices, as ``load_svmlight_file`` makes them, give what 32-bit ones give."""
 
-from __future__ import annotations
-
 import io
 from functools import cache
 

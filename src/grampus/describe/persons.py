@@ -1,7 +1,5 @@
 """Names of persons: given names that are rarely anything else, and what persons are addressed by."""
 
-from __future__ import annotations
-
 _GIVEN = """
 aaron adam adrian ahmed alan albert alberto alejandro alex alexander alexandra alfred alice alison amanda amy ana
 anders andre andrea andreas andrew andrey andy angela anita ann anna anne anthony antoine antonio arnold arthur

@@ -1,7 +1,5 @@
 """The report: a run as one HTML file that explains it and that can be explored offline."""
 
-from __future__ import annotations
-
 from .build import report_html, write_report
 from .edits import read_edits
 

@@ -4,8 +4,6 @@ Names are imported on first use: reading a corpus does not need scikit-learn, wh
 corpora.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from .._later import loaded_later as _loaded_later
