@@ -1,7 +1,7 @@
 """Trees: bad input, determinism, variants, formats, the estimators' manners."""
 
-import builtins
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -546,14 +546,7 @@ def test_frames_are_an_extra(monkeypatch):
     assert len(frame) == len(tree)
     assert frame["size"].iloc[0] == 5
     assert sorted(frame.loc[frame["label"] >= 0, "label"]) == [0, 1, 2, 3]
-    real = builtins.__import__
-
-    def without(name, *rest):
-        if name == "pandas":
-            raise ImportError(name)
-        return real(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"grampus\[frames\]"):
         tree.to_frame()
 
