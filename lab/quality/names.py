@@ -33,6 +33,7 @@ from lab import Found, Table, Task, data, row
 from lab.environments import environment
 from lab.harness import ROOT
 from lab.manuals import descriptions, documentation, pages
+from lab.quality.draws import MOST
 
 SETS = {"bbc": 5, "20ng": 20, "r52_raw_9052": 20, "ohsumed_single23": 23, "dev/stackoverflow": 20}
 FAULTS = (
@@ -175,12 +176,13 @@ def ask(python: str, function: str, **given: Any) -> dict[str, Any]:
 
 
 def documents(name: str) -> tuple[list[str], list[str]]:
-    """Return the documents of a set and their classes."""
+    """Return the documents of a set, at most 2,500, always the same, and their classes."""
     if name == "demo":
         corpus = world_factbook()
         return list(corpus.texts), list(map(str, corpus.labels or ()))
     texts, classes = data.texts(name)
-    return list(texts), classes.tolist()
+    drawn = np.sort(np.random.default_rng(0).permutation(len(texts))[:MOST])
+    return [texts[int(at)] for at in drawn], classes[drawn].tolist()
 
 
 def clustered(name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 WORDS = 3  # of each side that are compared
-JUDGED = 1_000  # documents of a set, drawn at random
+JUDGED = 500  # documents of a set, drawn at random
 TOKENS = 128  # of a document that the judge reads
 
 
