@@ -78,9 +78,13 @@ def judge(
     inside = np.flatnonzero(own >= 0)
     drawn = np.sort(np.random.default_rng(0).permutation(inside)[:JUDGED])
     rows = model.encode([texts[at] for at in drawn], normalize_embeddings=True)
-    centres = np.array([rows[own[drawn] == cluster].sum(axis=0) for cluster in range(own.max() + 1)])
-    centres /= np.maximum(np.linalg.norm(centres, axis=1, keepdims=True), 1e-12)
-    found: dict[str, Any] = {"centre": float(((rows @ centres.T).argmax(axis=1) == own[drawn]).mean())}
+    sums = np.array([rows[own[drawn] == cluster].sum(axis=0) for cluster in range(own.max() + 1)])
+    near = rows @ (sums / np.maximum(np.linalg.norm(sums, axis=1, keepdims=True), 1e-12)).T
+    others = sums[own[drawn]] - rows  # a document has no part in the centre that it is compared with
+    near[np.arange(len(drawn)), own[drawn]] = (rows * others).sum(axis=1) / np.maximum(
+        np.linalg.norm(others, axis=1), 1e-12
+    )
+    found: dict[str, Any] = {"centre": float((near.argmax(axis=1) == own[drawn]).mean())}
     sides = {side: [", ".join(name[:WORDS]) for name in some] for side, some in names.items()}
     sides |= {f"{side}, whole": [", ".join(name) for name in some] for side, some in names.items()}
     sides |= {f"{side}, title": [name[0] for name in some] for side, some in names.items()}
