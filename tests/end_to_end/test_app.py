@@ -23,6 +23,7 @@ import pytest
 from grampus.app import OpenRun, Server, Session, view
 from grampus.cli import main
 from grampus.persist import Edit, Run, change_run
+from grampus.report import write_report
 from tests.axe import script as axe_script
 from tests.edits import shown_by
 from tests.page_tools import READY, N, listed, number, saved, search, text, texts
@@ -564,6 +565,23 @@ def test_a_file_is_clustered_with_progress_and_opened_again(chrome, tmp_path):
     ended(process)
     assert len(Run.load(tmp_path / "news.csv-run").edits) == 1
     assert len(Run.load(tmp_path / "news.csv-run-2")) == 116
+
+
+def test_a_page_is_opened_and_edited(chrome, tmp_path):
+    write_report(with_levels(), tmp_path / "page.html")
+    process, address = start(tmp_path / "page.html")
+    chrome.open(address)
+    chrome.until(READY.replace(".dataset", "?.dataset"), 30)
+    rename(chrome, 0, "From a page")
+    changes(chrome, 1)
+    chrome.click("#split-1")
+    changes(chrome, 2)
+    ended(process)
+    assert len(Run.load(tmp_path / "page.html-run").edits) == 2
+    process, address = start(tmp_path / "page.html")
+    show(chrome, address)
+    assert "From a page" in texts(chrome, ".found-name")
+    ended(process)
 
 
 def test_a_file_that_cannot_be_read_is_said_in_the_browser(chrome, tmp_path):

@@ -148,6 +148,8 @@ def test_every_command_has_an_example_that_runs(name, place, capsys, monkeypatch
     lines = examples(name)
     assert lines
     shutil.copytree(place, tmp_path / "place")
+    if name == "open":
+        assert here(tmp_path / "place", capsys, monkeypatch, "report", "run", "--out", "page.html")[0] == 0
     for line in lines:
         words = shlex.split(line)[1:]
         if ">" in words:  # how to install the completion

@@ -2,33 +2,38 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
+import re
 import shutil
 import socket
 import threading
 import time
 import zipfile
+import zlib
 from contextlib import contextmanager, suppress
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from grampus.app import Making, OpenRun, Server, Session
+from grampus.app import Making, OpenRun, Server, Session, is_page, pages, run_of_page
 from grampus.app.server import MOST_AT_ONCE
 from grampus.app.session import LARGEST_EDIT
 from grampus.app.store import StaleError
 from grampus.app.tables import xlsx_bytes
 from grampus.errors import InputError, RunError
 from grampus.persist import Edit, Run, change_run
+from grampus.persist.edits import digest
 from grampus.persist.folder import manifest_digest
 from grampus.persist.run import save_edits
-from grampus.report.build import report_html
+from grampus.report import report_html, write_report
 from grampus.text import CorpusWarning, read_corpus
 from tests.edits import random_edit
 from tests.pages import PAYLOADS, hostile, with_levels
+from tests.runs import small_run
 
 
 class Answer:
@@ -654,6 +659,90 @@ def test_a_dropped_bomb_is_refused(reader):
     answer = reader.ask("assign?name=x.zip", "POST", out.getvalue(), Content_Type="application/octet-stream")
     assert answer.status == 400
     assert time.monotonic() - begin < 10
+
+
+# -- pages
+
+
+def test_a_page_is_opened_as_the_run_that_it_shows(tmp_path):
+    run = with_levels()
+    write_report(run, tmp_path / "page.html", texts="full")
+    assert is_page(tmp_path / "page.html")
+    again = run_of_page(tmp_path / "page.html")
+    assert digest(again) == digest(run)
+    for name in run.levels:
+        assert np.array_equal(again.level_labels(name), run.level_labels(name))
+        assert again.level_names(name) == run.level_names(name)
+    assert list(again.documents.texts) == list(run.documents.texts)
+    assert list(again.documents.classes) == list(run.documents.classes)
+    assert again.provenance.kernel == run.provenance.kernel
+    edited = again.edited(Edit("split", (1,)), Edit("merge", (0, 2)))
+    assert np.array_equal(
+        edited.evidence.labels, run.edited(Edit("split", (1,)), Edit("merge", (0, 2))).evidence.labels
+    )
+    again.save(tmp_path / "run")
+    assert digest(Run.load(tmp_path / "run")) == digest(run)
+
+
+def test_pages_without_texts_of_one_cluster_and_after_edits_are_opened(tmp_path):
+    for number, (run, texts) in enumerate(
+        [
+            (with_levels(), "none"),
+            (small_run(), "excerpts"),
+            (small_run().edited(Edit("merge", (0, 1))), "excerpts"),
+            (with_levels().edited(Edit("noise", documents=("1", "2"))), "excerpts"),
+        ]
+    ):
+        write_report(run, tmp_path / f"{number}.html", texts=texts)
+        assert digest(run_of_page(tmp_path / f"{number}.html")) == digest(run)
+
+
+def test_nothing_of_a_page_but_its_data_is_read(tmp_path):
+    write_report(hostile(with_levels()), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    evil = "<script>window.hit=1</script><script src=//evil.example/x.js></script></body>"
+    (tmp_path / "page.html").write_text(
+        page.replace("</body>", evil).replace('"use strict"', 'window.hit=2;"use strict"')
+    )
+    run_of_page(tmp_path / "page.html").save(tmp_path / "run")
+    with serving(OpenRun(tmp_path / "run")) as server:
+        served = Reader(server).ask().body.decode()
+    found = Elements()
+    found.feed(served)
+    assert found.scripts == ["", "data", "texts", "index", "worker", ""]
+    assert "window.hit=2" not in served.rpartition("<script>")[2]
+
+
+@pytest.mark.parametrize("change", [
+    ('"n":160', '"n":161'), ('"n":160', '"n":1e9'), ('"n":160', '"n":null'), ('"level":1', '"level":7'),
+    ('"tree":{', '"tree":[],"x":{'), ('"copies":[', '"copies":[[[0,999999],1],'), ('"levels":[', '"levels":null,"x":['),
+    ('id="texts">', 'id="texts">!'), ('id="texts">', 'id="other">'), ('"central":[', '"central":[99999,'),
+    ('"nearest":', '"nearest":99,"x":'), ('id="data">{', 'id="data">{{'), ('"terms":[[', '"terms":[[{},'),
+])  # fmt: skip
+def test_a_page_whose_data_do_not_fit_is_refused(tmp_path, change):
+    write_report(with_levels(), tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert change[0] in page
+    (tmp_path / "page.html").write_text(page.replace(*change))
+    with pytest.raises(InputError, match=r"page\.html"):
+        run_of_page(tmp_path / "page.html")
+
+
+def test_texts_of_a_page_that_grow_without_end_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "LARGEST_PAGE", 3_000_000)
+    write_report(small_run(), tmp_path / "page.html")
+    bomb = base64.b64encode(zlib.compress(b" " * 50_000_000)).decode()
+    page = (tmp_path / "page.html").read_text()
+    (tmp_path / "page.html").write_text(re.sub('id="texts">[^<]*', f'id="texts">{bomb}', page))
+    with pytest.raises(InputError):
+        run_of_page(tmp_path / "page.html")
+
+
+def test_other_files_are_no_pages(tmp_path):
+    (tmp_path / "a.html").write_text("<p>whale</p>")
+    assert not is_page(tmp_path / "a.html")
+    assert not is_page(tmp_path)
+    assert not is_page(tmp_path / "nowhere")
 
 
 # -- a run that is being made

@@ -59,7 +59,7 @@ class Session:
 
     def __init__(self, opened: OpenRun | Making) -> None:
         self._opened = opened
-        self._lock = Lock()
+        self._locks = {name: Lock() for name in ("page", "answer", "columns", "model")}
         self._kept: dict[str, tuple[Any, Any]] = {}
 
     @property
@@ -71,7 +71,7 @@ class Session:
 
     def _keep(self, name: str, key: Any, make: Callable[[], Any]) -> Any:
         """Return what was made for a key, made once; what was made for another key is forgotten."""
-        with self._lock:
+        with self._locks[name]:
             if self._kept.get(name, (None,))[0] != key:
                 self._kept[name] = (key, make())
             return self._kept[name][1]

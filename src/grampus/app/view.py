@@ -19,6 +19,7 @@ from ..text.languages.detect import detect_languages
 from ..text.languages.table import LANGUAGES
 
 APART = ("regrow.js", "replay.js", "edit_bar.js")  # the page's own store of edits
+SPACE = 0x20  # bytes up to this end a word
 OWN = ("live.js", "facets.js", "drop.js")
 
 
@@ -77,16 +78,17 @@ def live_answer(run: Run, revision: str) -> dict[str, Any]:
 
 def columns_of(run: Run) -> list[dict[str, Any]]:
     """Return columns to filter by that the page does not hold: the language and the length of every document."""
-    texts = run.documents.texts
-    if texts is None:
-        return []
-    lengths = np.array([len(text.split()) for text in texts], dtype=np.uint32)
-    codes = detect_languages(texts)
-    names = [LANGUAGES[code].name if code in LANGUAGES else "unknown" for code in codes]
-    found = [{"name": "words", "kind": "number", "numbers": packed(lengths, np.uint32)}]
-    values, rows = np.unique(names, return_inverse=True)
-    if len(values) > 1:
-        found.append(
-            {"name": "language", "kind": "category", "values": values.tolist(), "codes": packed(rows, np.uint32)}
-        )
+    texts, excerpts = run.documents.texts, run.documents.excerpts
+    found: list[dict[str, Any]] = []
+    if texts is not None and len(texts):
+        data, ends = texts.to_arrays()
+        gaps = np.concatenate(([0], np.cumsum(np.frombuffer(data, np.uint8) <= SPACE)))
+        lengths = np.diff(gaps[ends]) + 1
+        found.append({"name": "words", "kind": "number", "numbers": packed(lengths, np.uint32)})
+    if excerpts is not None:
+        codes = detect_languages(excerpts)
+        names = [LANGUAGES[code].name if code in LANGUAGES else "unknown" for code in codes]
+        values, rows = np.unique(names, return_inverse=True)
+        column = {"name": "language", "kind": "category", "values": values.tolist(), "codes": packed(rows, np.uint32)}
+        found += [column] if len(values) > 1 else []
     return found

@@ -16,8 +16,11 @@ from .show import console, print_json, say
 from .types import FOLDER
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from .._progress import Progress
     from ..app import Making, OpenRun
+    from ..persist import Run
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +36,14 @@ class Options:
 
 @command(Options, "open", "Open documents or a saved run in the browser, and work on it.")
 def open(options: Options) -> None:  # noqa: A001  (a command's function has its name)
-    """Open SOURCE in the browser: the folder of a saved run, or documents, which are clustered first. Every change is
-    saved in the run as it is made. Only this computer can reach the page. Ctrl-C ends it.
+    """Open SOURCE in the browser: the folder of a saved run, a page, or documents, which are clustered first. Every
+    change is saved in the run as it is made. Only this computer can reach it. Ctrl-C ends it.
 
     \b
     Examples:
       grampus open run
       grampus open news.csv --text body
+      grampus open page.html
     """
     from ..app import Server, Session
 
@@ -68,7 +72,7 @@ def open(options: Options) -> None:  # noqa: A001  (a command's function has its
 
 def _opened(options: Options) -> OpenRun | Making:
     """Return the run that is opened, or the work that makes it."""
-    from ..app import Making, OpenRun
+    from ..app import Making, OpenRun, is_page
 
     if Path(options.source, "manifest.json").is_file():
         refuse(("out", *names_of(SourceOptions)), "with a saved run")
@@ -77,28 +81,49 @@ def _opened(options: Options) -> OpenRun | Making:
         raise click.UsageError(f"There must be documents or a run at {options.source}; there is nothing.")
     options.documents.check(options.source)
     check_outputs({"--out": options.out}, (options.source,))
-    line = repeat_line()
-    return Making(f"Clustering {Path(options.source).name}", lambda progress: _made(options, line, progress))
+    line, name = repeat_line(), Path(options.source).name
+    if is_page(options.source):
+        refuse(names_of(SourceOptions), "with a page")
+        return Making(f"Opening {name}", lambda progress: _shown(options))
+    return Making(f"Clustering {name}", lambda progress: _made(options, line, progress))
 
 
 def _made(options: Options, line: str, progress: Progress) -> OpenRun:
-    """Cluster the documents and save the run; one that was made of the same documents before is opened as it is."""
-    from ..app import OpenRun
+    """Cluster the documents and save the run."""
     from ..documents import DocumentClusterer
-    from ..errors import RunError
 
     corpus = options.documents.read(options.source, progress)
+
+    def make() -> Run:
+        run = DocumentClusterer().fit(corpus, progress=progress).run_
+        provenance = replace(run.provenance, columns=options.documents.columns, command=line)
+        return replace(run, provenance=provenance)
+
+    return _kept(options, lambda run: run.provenance.fingerprint == corpus.fingerprint, make)
+
+
+def _kept(options: Options, same: Callable[[Run], bool], make: Callable[[], Run]) -> OpenRun:
+    """Make a run and save it; one that was made of the same before is opened as it is."""
+    from ..app import OpenRun
+    from ..errors import RunError
+
     base = options.out or f"{Path(options.source).resolve()}-run"
     places = [base] if options.out else [base, *(f"{base}-{number}" for number in range(2, 100))]
     for place in places:
         if not os.path.exists(place):
             break
-        if (saved := OpenRun(place)).run.provenance.fingerprint == corpus.fingerprint:
+        if same((saved := OpenRun(place)).run):
             return saved
     else:
         raise RunError(f"{base} holds a run of other documents. Choose another folder with --out.")
-    run = DocumentClusterer().fit(corpus, progress=progress).run_
-    progress("saving", 0, 1)
-    columns = options.documents.columns
-    replace(run, provenance=replace(run.provenance, columns=columns, command=line)).save(place)
+    make().save(place)
     return OpenRun(place)
+
+
+def _shown(options: Options) -> OpenRun:
+    """Save what a page shows as a run."""
+    from ..app import run_of_page
+    from ..persist.edits import digest
+
+    run = run_of_page(options.source)
+    return _kept(options, lambda saved: digest(saved.undone(len(saved.edits))) == digest(run), lambda: run)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..describe import Cluster, Term
 from ..text import Texts
-from .edits import NONE, OUT, Edit, State, apply_edits
+from .edits import OUT, Edit, State, apply_edits
 from .records import Documents, Layout, Level, RunEvidence
 from .regrow import regrow
 
@@ -33,8 +33,7 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
         return run
     state = apply_edits(run, edits)
     kept = np.flatnonzero(state.keys != OUT)
-    number = state.numbers()
-    labels = np.array([number.get(int(key), NONE) for key in state.keys[kept]], dtype=np.intp)
+    labels = state.labels()[kept]
     names = [state.names[key] for key in sorted(state.names)]
     levels = [Level(name, branches) for name, branches in state.levels.items()]
     evidence = _evidence(run, state, kept, labels, names)
@@ -45,7 +44,7 @@ def edited_run(run: Run, edits: Sequence[Edit]) -> Run:
         documents=_documents(run.documents, kept),
         evidence=replace(evidence, tree=grown.tree, leaves=grown.leaves, levels=grown.levels),
         layout=_layout(run.layout, kept, labels),
-        model=_model(run.model, state.keys, number, len(names)),
+        model=_model(run.model, state, len(names)),
         edits=tuple(edits),
         original=run,
     )
@@ -171,16 +170,16 @@ def _layout(layout: Layout, kept: NDArray[np.intp], labels: NDArray[np.intp]) ->
     )
 
 
-def _model(model: Mapping[str, Any], keys: NDArray[np.intp], number: Mapping[int, int], k: int) -> Mapping[str, Any]:
+def _model(model: Mapping[str, Any], state: State, k: int) -> Mapping[str, Any]:
     """Return the model with the labels of the edits; nothing if it does not know which row each document is.
 
     Copies share a row: it is in the cluster of most of them, of several the first.
     """
     if not model or "group" not in model:
         return {}
+    keys, at = state.keys, state.labels()
     inside = np.flatnonzero(keys >= 0)
-    at = np.array([number[int(key)] for key in keys[inside]], dtype=np.int64)
-    pairs, counts = np.unique(np.asarray(model["group"])[inside] * k + at, return_counts=True)
+    pairs, counts = np.unique(np.asarray(model["group"])[inside] * k + at[inside], return_counts=True)
     order = np.lexsort((pairs, -counts))[::-1]  # the last that is written stays
     labels = np.full(len(model["labels"]), -1, dtype=np.int32)
     labels[pairs[order] // k] = pairs[order] % k

@@ -157,9 +157,15 @@ class State:
         """Return the number of every cluster by its key: keys in ascending order."""
         return {key: number for number, key in enumerate(sorted(self.names))}
 
+    def labels(self) -> NDArray[np.intp]:
+        """Return the number of the cluster of every document; −1 for one in none, or left out."""
+        number = np.full(self.fresh - OUT, NONE)
+        number[np.array(sorted(self.names)) - OUT] = np.arange(len(self.names))
+        return number[self.keys - OUT]
+
     def settle(self) -> None:
         """Drop clusters without documents; refuse a run without clusters."""
-        left = set(np.unique(self.keys).tolist())
+        left = set((np.flatnonzero(np.bincount(self.keys - OUT)) + OUT).tolist())
         if not any(key in left for key in self.names):
             raise InputError("edits must leave a document in a cluster; these leave none.")
         self.names = {key: name for key, name in self.names.items() if key in left}
@@ -172,7 +178,7 @@ class State:
 
 def apply_edits(run: Run, edits: Sequence[Edit]) -> State:
     """Apply edits in their order."""
-    state, place = State.of(run), {one: at for at, one in enumerate(run.documents.ids)}
+    state, place = State.of(run), run.documents.rows
     for edit in edits:
         step(state, edit, place)
     return state
@@ -321,16 +327,13 @@ def _mark(state: State, edit: Edit, _: Any, __: Any) -> None:
 
 def _level(state: State, edit: Edit, _: Any, __: Any) -> None:
     """Take the clusters of another level, in the tree as it is after the edits so far."""
-    known = sorted(state.names)
-    number = {key: place for place, key in enumerate(known)} | {NONE: NONE, OUT: NONE}
-    labels = np.array([number[int(key)] for key in state.keys], dtype=np.intp)
     levels = [Level(name, branches) for name, branches in state.levels.items()]
-    grown = regrow(state.plant, state.leaves, labels, _named(state), levels)
+    grown = regrow(state.plant, state.leaves, state.labels(), _named(state), levels)
     state.levels = {level.name: level.branches for level in grown.levels}
     taken = {branch: state.fresh + place for place, branch in enumerate(state.levels[edit.level])}
     branches = tuple(replace(branch, cluster=taken.get(branch.index, -1)) for branch in grown.tree)
     parts = part_of(branches, state.levels[edit.level])[grown.leaves]
-    for key in known:
+    for key in state.names:
         now = np.unique(parts[state.keys == key])
         if len(now) == 1 and now[0] >= 0:
             state.went[key] = state.fresh + int(now[0])
@@ -390,7 +393,7 @@ def _branch_before(state: State, base: Run, run: Run, level: str, cluster: int) 
     """Return the cluster of a level in the log that holds most documents of a cluster of the edited level."""
     if base is run:
         return int(cluster)
-    place = {one: at for at, one in enumerate(base.documents.ids)}
+    place = base.documents.rows
     inside = np.flatnonzero(run.level_labels(level) == cluster)
     found = state.level_parts(level)[[place[run.documents.ids[int(at)]] for at in inside]]
     return int(np.bincount(found[found >= 0]).argmax()) if (found >= 0).any() else -1
@@ -411,7 +414,7 @@ def refit(run: Run, edits: Sequence[Edit], old: Run, became: Mapping[int, int]) 
         The cluster of this run for those clusters of the other that survive.
     """
     states, now = (State.of(run), State.of(old)), dict(became)
-    places = tuple({one: row for row, one in enumerate(each.documents.ids)} for each in (run, old))
+    places = tuple(each.documents.rows for each in (run, old))
     kept, notes = [], []
     for edit in edits:
         first = states[1].fresh

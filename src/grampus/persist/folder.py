@@ -33,6 +33,7 @@ LARGEST_MANIFEST = 2**28
 WAIT = 30.0  # seconds for another writer to finish
 _FILE = re.compile(r"[a-z_.]+-[0-9a-f]{16}\.npy", re.ASCII)
 _TEMPORARY = re.compile(r"\.(manifest\.json|[a-z_.]+-[0-9a-f]{16}\.npy)\.[0-9a-f]{12}\.tmp", re.ASCII)
+_END = "\n}\n"  # of a manifest
 _BYTES, _ENDS = ".bytes", ".ends"  # of an array of texts
 
 
@@ -75,9 +76,11 @@ def replace_value(place: Path, schema: int, name: str, value: Any, seen: str) ->
 
     Returns the digest of the new manifest, as `manifest_digest` does.
     """
-    manifest = _read_manifest(place, schema)
-    if manifest_digest(place) != seen:
+    old = _read_bytes(place / MANIFEST, LARGEST_MANIFEST)
+    if hashlib.sha256(old).hexdigest() != seen:  # nor one that nobody has checked
         raise RunError(f"{place} was changed by another process meanwhile. Nothing was written.")
+    manifest = json.loads(old)
+    del manifest["sha256"]
     raw = _encode({**manifest, "schema": schema, "run": {**manifest["run"], name: value}})
     replace_file(place / MANIFEST, raw)
     sync_folder(place)
@@ -224,7 +227,8 @@ def _sweep(files: list[Path], manifest: dict[str, Any]) -> None:
 def _encode(content: dict[str, Any]) -> bytes:
     """Return the manifest in its only spelling, with a hash of the rest."""
     text = _dump(content)
-    return _dump({**json.loads(text), "sha256": hashlib.sha256(text.encode()).hexdigest()}).encode()
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return f'{text.removesuffix(_END)},\n "sha256": "{digest}"{_END}'.encode()  # its key is the last in their order
 
 
 def _dump(content: dict[str, Any]) -> str:

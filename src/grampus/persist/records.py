@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -228,6 +229,18 @@ class Documents:
     dates: Texts | None = None
     texts: Texts | None = None
     excerpts: Texts | None = None
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The row of every document by its id."""
+        return {one: row for row, one in enumerate(self.ids)}
+
+    @cached_property
+    def coded_classes(self) -> tuple[tuple[str, ...], NDArray[np.intp]]:
+        """The different classes in the order of their first document, and that of every document."""
+        codes: dict[str, int] = {}
+        rows = [codes.setdefault(value, len(codes)) for value in self.classes or ()]
+        return tuple(codes), np.array(rows, dtype=np.intp)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

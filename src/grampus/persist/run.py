@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -103,7 +104,7 @@ class Run(Drawable):
         found = self.provenance.collection.get("documents")
         return found if isinstance(found, int) else len(self)
 
-    @property
+    @cached_property
     def done(self) -> tuple[int, ...]:
         """The clusters that a reader has marked as done."""
         if not any(edit.action == "done" for edit in self.edits):

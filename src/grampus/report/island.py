@@ -72,7 +72,7 @@ def island(page: Page) -> dict[str, Any]:
         "n": len(run),
         "positions": packed(on_grid(run.layout.coordinates), np.uint16),
         "days": None if page.days is None else packed(page.days, np.int32),
-        "column": None if documents.classes is None else _column(label, documents.classes),
+        "column": None if documents.classes is None else _column(label, *documents.coded_classes),
         "choice": None if evidence.choice is None else _choice(evidence.choice),
         "whole": page.whole,
         "hasTexts": page.texts is not None,
@@ -166,10 +166,8 @@ def _short(value: float | None) -> float | None:
     return None if value is None or not np.isfinite(value) else round(float(value), 4)
 
 
-def _column(name: str, values: Sequence[str]) -> dict[str, Any]:
-    codes: dict[str, int] = {}
-    numbers = np.array([codes.setdefault(value, len(codes)) for value in values], dtype=np.int64)
-    return {"name": name, "values": list(codes), "codes": packed(numbers, np.uint32)}
+def _column(name: str, values: Sequence[str], codes: NDArray[Any]) -> dict[str, Any]:
+    return {"name": name, "values": list(values), "codes": packed(codes, np.uint32)}
 
 
 def _tree(tree: Sequence[Branch], leaves: NDArray[np.int32], order: Sequence[int]) -> dict[str, Any] | None:

@@ -153,14 +153,15 @@ def _stability(run: Run) -> list[Statement]:
 def _classes(run: Run) -> list[Statement]:
     if run.documents.classes is None:
         return []
-    known = np.array([bool(value) for value in run.documents.classes])
+    values, codes = run.documents.coded_classes
+    known = np.array([bool(value) for value in values])[codes]
     inside = known & (run.evidence.labels >= 0)
-    classes = [value for value, counts in zip(run.documents.classes, inside.tolist(), strict=True) if counts]
-    if len(set(classes)) < 2:
+    count = len(np.unique(codes[inside]))
+    if count < 2:
         return []
-    table = metrics.contingency_table(classes, run.evidence.labels[inside])
+    table = metrics.contingency_table(codes[inside], run.evidence.labels[inside])
     column = run.provenance.columns.get("label")
-    name = f"the {len(set(classes))} values of “{column}”" if column is not None else "the labels"
+    name = f"the {count} values of “{column}”" if column is not None else "the labels"
     left = "" if known.all() else f" ({len(known) - int(known.sum()):,} documents have none)"
     score = f"NMI {metrics.nmi(table):.2f}, ARI {metrics.ari(table):.2f}"
     return [Statement(f"Agreement with {name}: {score}{left}.")]
