@@ -19,7 +19,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from grampus.app import Making, OpenRun, Server, Session, is_page, pages, run_of_page
+from grampus.app import Making, OpenRun, Server, Session, pages, run_of_page
 from grampus.app.server import MOST_AT_ONCE
 from grampus.app.session import LARGEST_EDIT
 from grampus.app.store import StaleError
@@ -667,7 +667,6 @@ def test_a_dropped_bomb_is_refused(reader):
 def test_a_page_is_opened_as_the_run_that_it_shows(tmp_path):
     run = with_levels()
     write_report(run, tmp_path / "page.html", texts="full")
-    assert is_page(tmp_path / "page.html")
     again = run_of_page(tmp_path / "page.html")
     assert digest(again) == digest(run)
     for name in run.levels:
@@ -736,13 +735,6 @@ def test_texts_of_a_page_that_grow_without_end_are_refused(tmp_path, monkeypatch
     (tmp_path / "page.html").write_text(re.sub('id="texts">[^<]*', f'id="texts">{bomb}', page))
     with pytest.raises(InputError):
         run_of_page(tmp_path / "page.html")
-
-
-def test_other_files_are_no_pages(tmp_path):
-    (tmp_path / "a.html").write_text("<p>whale</p>")
-    assert not is_page(tmp_path / "a.html")
-    assert not is_page(tmp_path)
-    assert not is_page(tmp_path / "nowhere")
 
 
 # -- a run that is being made

@@ -20,16 +20,6 @@ from ..report.island import GRID
 from ..text import Texts
 
 LARGEST_PAGE = 10**9  # bytes, and those of its texts
-SIGN = b'<meta name="generator" content="Grampus '
-
-
-def is_page(path: str | PathLike[str]) -> bool:
-    """Return whether a file says that it is a page of Grampus."""
-    try:
-        with open_regular(path) as file:
-            return SIGN in file.read(20_000)
-    except OSError:
-        return False
 
 
 def run_of_page(path: str | PathLike[str]) -> Run:

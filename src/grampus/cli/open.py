@@ -72,9 +72,10 @@ def open(options: Options) -> None:  # noqa: A001  (a command's function has its
 
 def _opened(options: Options) -> OpenRun | Making:
     """Return the run that is opened, or the work that makes it."""
-    from ..app import Making, OpenRun, is_page
+    from .._outputs import is_run_folder
+    from ..app import Making, OpenRun
 
-    if Path(options.source, "manifest.json").is_file():
+    if is_run_folder(options.source):
         refuse(("out", *names_of(SourceOptions)), "with a saved run")
         return OpenRun(options.source)
     if not os.path.exists(options.source):
@@ -82,10 +83,21 @@ def _opened(options: Options) -> OpenRun | Making:
     options.documents.check(options.source)
     check_outputs({"--out": options.out}, (options.source,))
     line, name = repeat_line(), Path(options.source).name
-    if is_page(options.source):
+    if _is_page(options.source):
         refuse(names_of(SourceOptions), "with a page")
         return Making(f"Opening {name}", lambda progress: _shown(options))
     return Making(f"Clustering {name}", lambda progress: _made(options, line, progress))
+
+
+def _is_page(source: str) -> bool:
+    """Return whether a file is a page of Grampus, not documents."""
+    from .._files import open_regular
+    from .._outputs import is_page
+
+    if not os.path.isfile(source):
+        return False
+    with open_regular(source) as stream:
+        return is_page(stream)
 
 
 def _made(options: Options, line: str, progress: Progress) -> OpenRun:
