@@ -25,8 +25,8 @@ from .ungrouped import takes_drawn, ungrouped, ungrouped_gram
 
 NEARLY = 0.04  # merit that fewer groups may lack
 PERFECT = 0.15  # below 1: agreement of halves from which on they may lack less and less
-APART = 2.0  # factor between the numbers of clusters of two levels: with 1.5 and three of them, 71 % of the choosing
-# draws had a level near the number of classes, with up to five 92 %, and 96 % at 2.0 (levels-shown)
+APART = 2.0  # factor between the numbers of clusters of two levels: with 1.5 and three of them, 74 % of the choosing
+# draws had a level near the number of classes, with up to five 93 %, and 96 % at 2.0 (levels-shown)
 BEYOND = 3.0  # what groups need: standard deviations by which neighbours are nearer than without groups
 EXCESS, CLEAR = 0.05, 0.35  # of halves: what another level needs, and from where on groups are called clear
 PER_CLUSTER = 10  # documents that each cluster of a given k needs, to be told from none
