@@ -21,10 +21,10 @@ import numpy as np
 import pytest
 
 from grampus.app import OpenRun, Server, Session, view
-from grampus.cli import main
 from grampus.persist import Edit, Run, change_run
 from grampus.report import write_report
 from tests.axe import script as axe_script
+from tests.command import command
 from tests.edits import shown_by
 from tests.page_tools import READY, N, listed, number, saved, search, text, texts
 from tests.pages import PAYLOADS, TOPICS, hostile, with_levels
@@ -136,30 +136,28 @@ def test_every_action_is_saved_as_the_command_saves_it(app, folder, found, tmp_p
     members = np.flatnonzero(with_levels().evidence.labels == 3)
     ids = with_levels().documents.ids
 
-    def command(*words):
-        with pytest.raises(SystemExit) as stop:
-            main(["edit", str(other), *words])
-        assert stop.value.code == 0
+    def edited(*words):
+        assert command("edit", other, *words) == 0
         assert contents(other) == contents(folder)
 
     rename(page, 0, "Sea and its whales")
     changes(page, 1)
-    command("--rename", "0=Sea and its whales")
+    edited("--rename", "0=Sea and its whales")
     page.click("#split-1")
     changes(page, 2)
-    command("--split", "1")
+    edited("--split", "1")
     assert text(page, "#headline") == f"{N} documents in 5 clusters"
     for cluster in (0, 2):
         page.click(f"[data-cluster='{cluster}'] footer input[type=checkbox]")
     page.click("#merge")
     changes(page, 3)
-    command("--merge", "0,2")
+    edited("--merge", "0,2")
     choose(page, 2)  # it had the number 3
     page.run("document.querySelector('#move-to').value = '1'")
     page.click("#move")
     changes(page, 4)
     (tmp_path / "ids.txt").write_text("".join(f"{ids[int(i)]}\n" for i in members))
-    command("--move", f"{tmp_path / 'ids.txt'}:1")
+    edited("--move", f"{tmp_path / 'ids.txt'}:1")
     some = [int(i) for i in members[:1]]
     page.run("document.querySelector('#query').value = 'krill'")
     search(page, "kitchen number 0")
@@ -169,23 +167,23 @@ def test_every_action_is_saved_as_the_command_saves_it(app, folder, found, tmp_p
     page.click("#take-out")
     changes(page, 5)
     (tmp_path / "out.txt").write_text(f"{ids[some[0]]}\n")
-    command("--noise", str(tmp_path / "out.txt"))
+    edited("--noise", str(tmp_path / "out.txt"))
     page.click("#done-0")
     changes(page, 6)
-    command("--done", "0")
+    edited("--done", "0")
     assert text(page, "#done-note").startswith("1 of ")
     page.click("#done-0")
     changes(page, 7)
-    command("--reopen", "0")
+    edited("--reopen", "0")
     page.click("[data-level='0']")
     page.click("#take-level")
     changes(page, 8)
-    command("--level", "coarse")
+    edited("--level", "coarse")
     assert len(texts(page, ".found-name")) == Run.load(folder).n_clusters + 1  # and those in no cluster
     for left in range(7, 0, -1):
         page.click("#undo")
         changes(page, left)
-        command("--undo")
+        edited("--undo")
     page.click("#undo")
     page.until("document.querySelector('#edit-bar').hidden")
     assert texts(page, ".found-name") == [cluster.name for cluster in with_levels().evidence.clusters]

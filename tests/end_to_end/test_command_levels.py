@@ -10,8 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from grampus.cli import main
 from grampus.persist import Run
+from tests.command import answer
 
 TOPICS = [[f"{topic}{letter}" for letter in "abcdefghijkl"] for topic in ("whale", "bird", "judge", "rail")]
 
@@ -29,10 +29,7 @@ def folder(tmp_path_factory):
 def here(folder, capsys, monkeypatch, *arguments):
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "100")
-    with pytest.raises(SystemExit) as stop:
-        main(list(arguments))
-    seen = capsys.readouterr()
-    return stop.value.code, seen.out, seen.err
+    return answer(capsys, *arguments)
 
 
 def nests(upper, lower):

@@ -58,7 +58,7 @@ COMMANDS = {
     "update": [["run", "new.jsonl"], ["run", "--delete", "ids.txt"]],
     "choose-k": [["odd.jsonl", "--ks", "2,3"]],
 }
-ELSEWHERE = {"cluster", "demo", "doctor"}  # read no run
+ELSEWHERE = {"cluster", "demo", "doctor", "open"}  # read no run, or print nothing of it
 
 
 def test_no_command_lets_a_run_steer_the_terminal(tmp_path, command):
