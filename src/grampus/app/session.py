@@ -19,11 +19,12 @@ from ..persist import Run
 from ..text import CorpusWarning, ReadOptions, read_corpus
 from .store import OpenRun, StaleError, edits_asked
 from .tables import EXPORTS
-from .view import columns_of, live_answer, live_page, waiting_page
+from .view import columns_of, live_answer, live_page, live_state, waiting_page
 from .work import Making
 
 MB = 10**6
 MOST_SHOWN = 2000  # dropped documents that are listed
+MARKS = ("done", "reopen")  # edits that change nothing but marks
 LARGEST_EDIT, LARGEST_FILE = 8 * MB, 256 * MB
 _ENDING = re.compile(r"(\.[A-Za-z0-9]{1,8}){1,2}$", re.ASCII)
 
@@ -135,7 +136,9 @@ class Session:
             return run.undone() if undo is True else run.edited(*edits_asked(content.get("edits"), run))
 
         try:
-            return self._answer(*store.change(seen, change))
+            run, revision = store.change(seen, change)
+            marked = run.edits and run.edits[-1].action in MARKS and not undo and len(content["edits"]) == 1
+            return as_json({**live_state(run, revision), "marked": True}) if marked else self._answer(run, revision)
         except StaleError:
             return self._answer(*store.look(), status=409)
 

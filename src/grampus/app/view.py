@@ -45,7 +45,7 @@ def app_style() -> str:
 def live_page(run: Run, revision: str, place: str) -> tuple[bytes, str]:
     """Return the page of a run that is open, and its policy."""
     kept = f"Served by grampus open on this computer alone; every change is saved in {place}."
-    page = render(page_of(run), Shell(app_script(), app_style(), "'self'", kept, {"live": _state(run, revision)}))
+    page = render(page_of(run), Shell(app_script(), app_style(), "'self'", kept, {"live": live_state(run, revision)}))
     return page.encode("utf-8", "replace"), policy((asset("mark.js"), app_script()), app_style(), "'self'")
 
 
@@ -57,7 +57,7 @@ def waiting_page() -> tuple[bytes, str]:
     return page.encode(), allowed
 
 
-def _state(run: Run, revision: str) -> dict[str, Any]:
+def live_state(run: Run, revision: str) -> dict[str, Any]:
     """Return which run this is, and what became of it."""
     documents = f"{run.provenance.fingerprint} {len(run)}"
     return {"revision": revision, "documents": documents, "edits": len(run.edits), "done": list(run.done)}
@@ -69,7 +69,7 @@ def live_answer(run: Run, revision: str) -> dict[str, Any]:
     documents = run.documents
     page = Page(run, documents.titles, documents.excerpts, False, None, verdict(run), lead(run), levels, own)
     return {
-        **_state(run, revision),
+        **live_state(run, revision),
         "lead": [page.lead.kind, page.lead.text],
         "statements": [[one.kind, MARKS[one.kind], KINDS[one.kind], one.text] for one in page.statements],
         **answer(page),

@@ -70,6 +70,7 @@ async function assignFiles(files) {
 }
 
 async function takeAway(kind) {
+  byId("export").open = false;
   const reply = await fetch(`export?as=${kind}`);
   if (!reply.ok) {
     trouble((await reply.json()).problem);

@@ -110,6 +110,10 @@ function take(answer) {
     return;
   }
   Object.assign(live, { revision: answer.revision, documents: answer.documents, edits: answer.edits, done: new Set(answer.done) });
+  if (answer.marked) {
+    regroup();
+    return;
+  }
   const shown = levels[state.level].name;
   const wasOwn = isOwnLevel();
   const [labelsBefore, marksBefore] = [ownLabels, (marksOfLevels[data.level] ??= marksAt(levels[data.level]))];
