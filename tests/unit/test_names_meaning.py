@@ -157,3 +157,16 @@ def test_identifiers_of_programs_name_nothing():
         names(code + FLAGS, BOTH)[0].replace(",", "").split()
     )
     assert read_words(["An iPhone by McGregor in LaTeX"]).hidden_word.tolist() == []
+
+
+def test_a_person_is_better_than_no_name():
+    texts = [
+        "james baker",
+        "james baker again",
+        "so james baker",
+        "he",
+        "they",
+        "and so on",
+        *(f.lower() for f in FLAGS),
+    ]
+    assert "baker" in names(texts, BOTH)[0].lower()

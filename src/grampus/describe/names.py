@@ -354,11 +354,12 @@ def _ranked(words: list[Candidate], phrases: list[Candidate], sample: Sample | N
             forms = sample.other_forms(word.text, word.stems[0], group) if len(free) < VARIED else []
             free += [word._replace(share=share, text=form) for form in (word.text, *forms)]
     some = [*free, *raised.values()]
-    spoken = [one for one in some if not sample.is_foreign(one.stems, group)] or some
+    some = [one for one in some if not _LOOSE.search(one.text)]
+    some = [one for one in some if not sample.is_foreign(one.stems, group)] or some
+    some = [one for one in some if one.share >= PERSON or not sample.is_person(one.text)] or some
     return [
         one._replace(leads=1.0 if _PARTICIPLE.search(one.text) else sample.leads(one.text, one.stems[-1], group))
-        for one in spoken
-        if not _LOOSE.search(one.text) and (one.share >= PERSON or not sample.is_person(one.text))
+        for one in some
     ]
 
 
