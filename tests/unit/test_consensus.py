@@ -313,9 +313,10 @@ def test_sizes_may_differ_where_halves_agree_more_on_them() -> None:
     some = linked_clusters(gram, weights, 32, 0)
     assert some is not None
     assert ((some < 0) == (weights == 0)).all()
-    even = np.repeat(np.arange(16), 66)
-    x = 6.0 * np.eye(16)[even] + rng.normal(size=(len(even), 16))
-    assert linked_clusters(normalise(LinearGram(x)), np.ones(len(x)), 16, 0) is None
+    even = np.repeat(np.arange(24), 44)
+    x = 6.0 * np.eye(24)[even] + rng.normal(size=(len(even), 24))
+    assert linked_clusters(normalise(LinearGram(x)), np.ones(len(x)), 24, 0) is None
+    assert linked_clusters(gram, ones, 6, 0) is None  # few clusters are not torn
 
 
 def test_method_starts_where_it_is_told() -> None:

@@ -14,7 +14,8 @@ from ...select.levels import sample
 from ...select.ward import WardTree
 
 STEADIER = 0.1  # agreement of halves beyond that of Ward's tree: 0.24 where large classes are torn, 0.03 elsewhere
-PER_CLUSTER = 8  # documents of a cluster, on average, that halves need to tell
+MANY = 20  # clusters, from which on k-means tears large ones
+PER_CLUSTER = 20  # documents of a cluster, on average, that halves need to tell; with 8 they erred in small collections
 
 
 def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np.intp] | None:
@@ -26,7 +27,7 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
     clearly more.
     """
     heavy = np.flatnonzero(weights > 0)
-    if k < 2 or len(heavy) < PER_CLUSTER * k:
+    if k < MANY or len(heavy) < PER_CLUSTER * k:
         return None
     entropy = tuple(seed_words(seed))
     part, rows = sample(gram.split_shift()[0].take(heavy), DOCUMENTS, entropy)
