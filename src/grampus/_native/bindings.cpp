@@ -78,6 +78,7 @@ void bind_encoder(nb::module_& m);  // bind_encoder.cpp
 
 NB_MODULE(_core, m) {
     m.doc() = "The compiled loops of Grampus.";
+    nb::set_leak_warnings(false);  // what a thread of Dask still holds at the end is no news for users
     m.def("instruction_set", [] { return std::string(loops().name); });
     m.def("use_best", [](bool best) { the_loops = chosen_loops(best); });  // for tests
 
