@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 
 import numpy as np
 
 from grampus import DocumentClusterer
+from grampus.app import Server, Session
 from grampus.describe import Term
 from grampus.persist import Choice, Level, Run
 from grampus.text import Corpus, Texts
@@ -61,6 +64,20 @@ def with_levels():
         return tuple(b.index for b in sorted(found, key=lambda b: (-b.size, b.index)))
 
     return changed(run, levels=(Level("coarse", cut(2)), Level("middle", tuple(middle)), Level("fine", cut(8))))
+
+
+@contextmanager
+def serving(opened, **options):
+    """Serve a run that is open, as `grampus open` does, while the block runs."""
+    server = Server(Session(opened), **options)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
 
 
 SCRIPTS = ("alert(1)", "window.hit=1", "window.hit=`1`", "parent.hit=1,top.hit=1")

@@ -16,6 +16,11 @@ DOCUMENTS = ["whale song\nin the sea", "a whale's song", "bird nest ✓", "=nest
 PARTS = {"provenance": Provenance, "documents": Documents, "evidence": RunEvidence, "layout": Layout}
 
 
+def contents(folder) -> dict[str, bytes]:
+    """Return the files of a folder, by name."""
+    return {file.name: file.read_bytes() for file in folder.iterdir()}
+
+
 def by_part(values) -> dict[str, dict]:
     """Sort values of fields into the parts of a run."""
     found = {part: {f.name: values[f.name] for f in fields(kind) if f.name in values} for part, kind in PARTS.items()}

@@ -14,20 +14,20 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
 from unittest.mock import patch
 
 import numpy as np
 import pytest
 
-from grampus.app import OpenRun, Server, Session, view
+from grampus.app import OpenRun, view
 from grampus.persist import Edit, Run, change_run
 from grampus.report import write_report
 from tests.axe import script as axe_script
 from tests.command import command
 from tests.edits import shown_by
 from tests.page_tools import READY, N, listed, number, saved, search, text, texts
-from tests.pages import PAYLOADS, TOPICS, hostile, with_levels
+from tests.pages import PAYLOADS, TOPICS, hostile, serving, with_levels
+from tests.runs import contents
 
 LEVELS = ("coarse", "middle", "fine")
 # What the page shows, for a test to look at: the script's own scope is closed.
@@ -45,19 +45,6 @@ window.door = {
   }),
 };
 """
-
-
-@contextmanager
-def serving(place):
-    server = Server(Session(OpenRun(place)))
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def show(chrome, address, scheme="light"):
@@ -85,7 +72,7 @@ def folder(found, tmp_path):
 @pytest.fixture
 def app(chrome, folder):
     """The page of a run that is open, and its server."""
-    with serving(folder) as server:
+    with serving(OpenRun(folder)) as server:
         show(chrome, server.address)
         yield chrome, server
         assert chrome.problems == []
@@ -116,10 +103,6 @@ def filters(page):
     page.until("!document.querySelector('#tab-filters').hidden", 10)
     page.click("#tab-filters")
     page.until("!!document.querySelector('#facet-0-0')", 10)
-
-
-def contents(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 def choose(page, cluster):
@@ -230,7 +213,7 @@ def random_press(page, rng):
 
 def test_random_actions_show_what_the_saved_run_has(chrome, folder):
     whole = view.app_script().removesuffix("})();\n") + DOOR + "})();\n"
-    with patch.object(view, "app_script", lambda: whole), serving(folder) as server:
+    with patch.object(view, "app_script", lambda: whole), serving(OpenRun(folder)) as server:
         show(chrome, server.address)
         for seed in range(24):
             rng = np.random.default_rng(seed)
@@ -464,7 +447,7 @@ def test_a_page_from_elsewhere_that_posts_changes_nothing(app, folder, host):
 
 def test_payloads_in_every_field_never_run(chrome, tmp_path):
     hostile(with_levels()).save(tmp_path / "run")
-    with serving(tmp_path / "run") as server:
+    with serving(OpenRun(tmp_path / "run")) as server:
         show(chrome, server.address)
         filters(chrome)
         chrome.run("document.querySelector('[data-document]').click()")

@@ -13,13 +13,13 @@ import threading
 import time
 import zipfile
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
-from grampus.app import Making, OpenRun, Server, Session, pages, run_of_page
+from grampus.app import Making, OpenRun, Session, pages, run_of_page
 from grampus.app.server import MOST_AT_ONCE
 from grampus.app.session import LARGEST_EDIT
 from grampus.app.store import StaleError
@@ -32,8 +32,8 @@ from grampus.persist.run import save_edits
 from grampus.report import report_html, write_report
 from grampus.text import CorpusWarning, read_corpus
 from tests.edits import random_edit
-from tests.pages import PAYLOADS, hostile, with_levels
-from tests.runs import small_run
+from tests.pages import PAYLOADS, hostile, serving, with_levels
+from tests.runs import contents, small_run
 
 
 class Answer:
@@ -91,19 +91,6 @@ class Reader:
         return self.ask("edit", "POST", body.encode())
 
 
-@contextmanager
-def serving(opened, **options):
-    server = Server(Session(opened), **options)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
-        yield server
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory):
     place = tmp_path_factory.mktemp("saved") / "run"
@@ -129,10 +116,6 @@ def asker(saved):
 def reader(folder):
     with serving(OpenRun(folder)) as server:
         yield Reader(server)
-
-
-def contents(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 # -- the key

@@ -13,17 +13,13 @@ from grampus.persist import Edit, Graft, Run, change_run, compare_runs
 from grampus.report import read_edits, report_html
 from tests.edits import random_edit
 from tests.pages import TOPICS, example_run
-from tests.runs import small_run
+from tests.runs import contents, small_run
 
 WORDS = {name: words.split() for name, words in TOPICS.items()}
 
 
 def names(run):
     return [cluster.name for cluster in run.evidence.clusters]
-
-
-def contents(folder):
-    return {file.name: file.read_bytes() for file in folder.iterdir()}
 
 
 def test_rename_merge_split_move_noise_and_exclude():

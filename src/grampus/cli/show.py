@@ -204,11 +204,10 @@ def show_run(run: Run, out: Console) -> None:
 
 
 def _further(cluster: Cluster) -> str:
-    """Return the words of a cluster, and terms that its name does not hold."""
-    said = {part.casefold() for part in (*cluster.name.split(", "), *cluster.words)}
-    return ", ".join(
-        [*cluster.words, *(term.text for term in cluster.terms if term.text.casefold() not in said)][:MOST]
-    )
+    """Return the words of a cluster, and terms that bring a word which its name and these do not hold."""
+    said = {word for part in (cluster.name, *cluster.words) for word in part.casefold().replace(",", " ").split()}
+    more = (term.text for term in cluster.terms if not said.issuperset(term.text.casefold().split()))
+    return ", ".join([*cluster.words, *more][:MOST])
 
 
 def _show_levels(run: Run, out: Console) -> None:
