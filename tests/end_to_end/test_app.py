@@ -199,7 +199,7 @@ def random_press(page, rng):
         "rename": f"door.rename({group}, 'name {rng.integers(1000)}')",
         "merge": f"door.merge({rng.choice(k, 2, replace=False).tolist()}.map((c) => door.state.groups[c]))"
                  if k > 1 else "",
-        "split": f"door.split({group}, 2)" if page.run(f"door.partsIn({group}, 2)") == 2 else "",
+        "split": f"door.split({group}, 2)" if page.run(f"door.partsIn({group})") == 2 else "",
         "move": f"door.move({some}, {group})",
         "noise": f"door.takeOut({some})",
         "undo": "door.undo()" if edits else "",

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { plain } from "./assets.mjs";
 import { open } from "./page.mjs";
 
-const NAMES = ["rename", "merge", "splitCluster", "moveTo", "takeOut", "undo", "undoAll", "editCount", "editsAsFile", "documents", "regrown"];
+const NAMES = ["rename", "merge", "splitCluster", "moveTo", "takeOut", "undo", "undoAll", "editCount", "editsAsFile", "documents", "partsIn"];
 const show = ({ state, levels }) => [plain(state.groups.map(({ name, size }) => [name, size])), [...levels[0].labels]];
 const FOUND = [[["whales", 2], ["fish", 2], ["birds", 2], ["bats", 2]], [0, 0, 1, 1, 2, 2, 3, 3]]; // prettier-ignore
 
@@ -60,25 +60,27 @@ test("the file of edits names documents by id, and what was cleared is not in it
   Object.assign(page.documents, { ids: [..."abcdefgh"], ready: true });
   page.rename(page.state.groups[0], "gone");
   page.undoAll();
-  page.moveTo([7], page.state.groups[0]);
   page.splitCluster(page.state.groups[0], 2);
+  page.moveTo([7], page.state.groups[0]);
   const { format, version, edits } = JSON.parse(page.editsAsFile());
   assert.deepEqual([format, version], ["grampus-edits", 2]);
   assert.deepEqual(edits, [
-    { action: "move", clusters: [0], documents: ["h"] },
     { action: "split", clusters: [0], parts: 2 },
+    { action: "move", clusters: [0], documents: ["h"] },
   ]);
 });
 
-test("the tree grows around the clusters as edited", () => {
+test("only clusters whose documents are those of a branch can be split; the tree stays as found, with new names", () => {
   const page = open(NAMES);
+  const parts = () => plain(page.state.groups.map((group) => page.partsIn(group)));
+  assert.deepEqual(parts(), [2, 0, 0, 0]);
+  page.rename(page.state.groups[0], "cetaceans");
+  assert.deepEqual(parts(), [2, 0, 0, 0]);
+  page.moveTo([2], page.state.groups[0]);
+  assert.deepEqual(parts(), [0, 0, 0, 0]);
+  page.undo();
   page.merge([page.state.groups[0], page.state.groups[1]]);
-  const branches = page.run("branches.map(({ name, size, cluster, parent }) => [name, size, cluster, parent])");
-  assert.deepEqual(plain(branches).slice(0, 3), [
-    ["everything", 8, -1, -1],
-    ["whales + fish", 4, 0, 0],
-    ["whales", 2, -1, 1],
-  ]);
-  const leaves = page.run("[...leafOf]");
-  assert.equal(new Set(leaves).size, 5);
+  assert.deepEqual(parts(), [0, 0, 0]);
+  const branches = page.run("branches.map(({ name, now, size, cluster }) => [now ?? name, size, cluster])");
+  assert.deepEqual(plain(branches).slice(0, 4), [["everything", 8, -1], ["sea", 4, -1], ["cetaceans + fish", 2, 0], ["blue whales", 1, -1]]); // prettier-ignore
 });

@@ -18,7 +18,7 @@ from ..report.verdict import lead, verdict
 from ..text.languages.detect import detect_languages
 from ..text.languages.table import LANGUAGES
 
-APART = ("regrow.js", "replay.js", "edit_bar.js")  # the page's own store of edits
+APART = ("replay.js", "edit_bar.js")  # the page's own store of edits
 SPACE = 0x20  # bytes up to this end a word
 OWN = ("live.js", "facets.js", "drop.js")
 

@@ -28,7 +28,7 @@ __all__ = ["report_html", "write_report"]
 
 # In the order in which they are read; they share one scope.
 SCRIPTS = (
-    "base.js", "palette.js", "model.js", "branches.js", "families.js", "regrow.js", "replay.js", "edits.js",
+    "base.js", "palette.js", "model.js", "branches.js", "families.js", "replay.js", "edits.js",
     "edit_bar.js", "moving.js", "statements.js", "glyphs.js", "points.js",
     "names.js", "map.js", "gestures.js", "search.js", "filters.js", "documents.js", "reading.js", "legend.js",
     "found.js", "tree.js", "cuts.js", "cluster_table.js", "cards.js", "charts.js", "heatmap.js", "counts.js",

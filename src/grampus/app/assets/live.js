@@ -11,10 +11,7 @@ const editCount = () => live.edits;
 const isEdited = (place) => place === data.level && live.edits > 0;
 
 // A cluster can be split where its branch divides.
-function partsIn(group, most) {
-  const branch = branches.find(({ cluster }) => cluster === group.first);
-  return Math.min(most, branch?.children.length ?? 0);
-}
+const partsIn = (group) => branches.find(({ cluster }) => cluster === group.first)?.children.length ?? 0;
 
 // A change in the words of the run: clusters and rows are those that are shown; other levels are named.
 const asSent = ({ action, level, clusters, documents: rows, name, parts }) => ({

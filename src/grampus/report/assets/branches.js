@@ -4,10 +4,10 @@ let leafOf = null; // the leaf of every document; leafCount for a document in no
 let leafCount = 0;
 let splits = [];
 
-// nodes: [parent, order, size, cluster, name, gain, words, index of the branch as found]; leaves: the leaf of every document.
+// nodes: [parent, order, size, cluster, name, gain, words]; leaves: the leaf of every document.
 function growBranches(nodes, leaves) {
-  branches = nodes.map(([parent, order, size, cluster, name, gain, words, base], index) => ({
-    index, parent, order, size, cluster, name, words, gain, base: base ?? index, children: [], depth: 0, from: 0, to: 0,
+  branches = nodes.map(([parent, order, size, cluster, name, gain, words], index) => ({
+    index, parent, order, size, cluster, name, words, gain, children: [], depth: 0, from: 0, to: 0,
   })); // prettier-ignore
   leafCount = 0;
   leafOf = leaves;

@@ -156,7 +156,7 @@ function card(group) {
       group.none
         ? null
         : el("button", { type: "button", id: `rename-${group.first}`, onclick: () => startRenaming(group) }, "Rename"),
-      !group.none && isOwnLevel() && partsIn(group, 2) > 1
+      !group.none && isOwnLevel() && partsIn(group) > 1
         ? el("button", { type: "button", id: `split-${group.first}`, onclick: () => splitCluster(group, 2) }, "Split")
         : null,
       cardButtons.map((make) => make(group)),

@@ -1,5 +1,6 @@
 // What the reader changed: a log of operations on the run's own clusters, and names of those of other levels. The data
 // as found are kept, so that operations can be undone, saved and applied again; the command applies them by the same rules.
+// A cluster is split where the tree of the run divides it, as long as its documents are those below its branch.
 const log = []; // [{action, level, clusters, documents, name, parts}], oldest first; keys of clusters, places of documents
 const asFound = { ...levels[data.level] };
 const asSecond = second;
@@ -12,6 +13,8 @@ const NO_CLUSTER = {
 let levelNames = levels.map(() => ({})); // names given to clusters of other levels
 let marksAsFound = null;
 let nowOf = (cluster) => cluster; // the number that a cluster as found has now; −1 if it is gone
+const homesAsFound = () => new Map(branches.filter(({ cluster }) => cluster >= 0).map((branch) => [branch.cluster, branch]));
+let homes = homesAsFound(); // key of a cluster whose documents are those below a branch → the branch
 
 const effective = () => log.slice(log.findLastIndex(({ action }) => action === "clear") + 1);
 const editCount = () => effective().length;
@@ -20,20 +23,24 @@ const isEdited = (place) => (place === data.level ? editCount() > 0 : Object.key
 function firstState() {
   const keys = Int32Array.from(asFound.labels, (label) => (label < foundCount ? label : -1));
   const names = new Map(asFound.clusters.slice(0, foundCount).map(({ name }, c) => [c, name]));
-  return { keys, names, leaves: leavesAsFound.slice(), fresh: foundCount, went: new Map(), words: new Map(), from: new Map() };
+  return { keys, names, fresh: foundCount, went: new Map(), words: new Map(), from: new Map(), homes: homesAsFound() };
 }
-
-const membersOf = ({ keys }, key) => {
-  const found = [];
-  for (let i = 0; i < data.n; i += 1) if (keys[i] === key) found.push(i);
-  return found;
-};
 
 const freeName = (name, taken) => {
   let [text, number] = [name, 2];
   while (taken.has(text)) text = `${name} (${number++})`;
   return text;
 };
+
+// Put documents elsewhere; what they leave and where they come is no longer a branch of the tree.
+function put({ keys, homes: at }, some, key) {
+  for (const i of some) {
+    if (keys[i] === key) continue;
+    at.delete(keys[i]);
+    at.delete(key);
+    keys[i] = key;
+  }
+}
 
 // action → what it does to a state, and how it is announced.
 const OPERATIONS = {
@@ -42,12 +49,13 @@ const OPERATIONS = {
     words: ({ name }) => `Renamed to ${name}`,
   },
   merge: {
-    apply({ keys, names, went, words }, { clusters }) {
+    apply({ keys, names, went, words, homes: at }, { clusters }) {
       const [first, ...rest] = [...clusters].sort((a, b) => a - b);
       const gone = new Set(rest);
       names.set(first, [first, ...rest].map((key) => names.get(key)).join(" + "));
       for (let i = 0; i < data.n; i += 1) if (gone.has(keys[i])) keys[i] = first;
       words.delete(first);
+      at.delete(first);
       for (const key of rest) {
         names.delete(key);
         went.set(key, first);
@@ -56,19 +64,17 @@ const OPERATIONS = {
     words: ({ clusters }) => `${clusters.length} clusters merged`,
   },
   split: {
-    apply(now, { clusters: [key], parts: wanted }) {
-      const members = membersOf(now, key);
-      const below = membersBelow(members, now.leaves);
-      const parts = partsBelow(below, wanted);
-      parts.sort((a, b) => below[b.index] - below[a.index] || a.index - b.index);
+    apply(now, { clusters: [key] }) {
+      const parts = [...now.homes.get(key).children].sort((a, b) => b.size - a.size || a.index - b.index);
       const taken = new Set(now.names.values());
       taken.delete(now.names.get(key));
-      const partOf = (leaf) => (leaf < 0 ? 0 : parts.findIndex(({ from, to }) => asGrown[leaf].from >= from && asGrown[leaf].to <= to));
       const made = parts.map((_, number) => (number ? now.fresh + number - 1 : key));
-      for (const i of members) now.keys[i] = made[partOf(now.leaves[i])];
-      parts.forEach(({ name, words }, number) => {
-        now.words.set(made[number], [name, ...words]);
-        now.names.set(made[number], freeName(name, taken));
+      const partOf = partOfLeaves(parts);
+      for (let i = 0; i < data.n; i += 1) if (now.keys[i] === key) now.keys[i] = made[partOf[leafOf[i]]];
+      parts.forEach((part, number) => {
+        now.words.set(made[number], [part.name, ...part.words]);
+        now.names.set(made[number], freeName(part.name, taken));
+        now.homes.set(made[number], part);
         if (number) now.from.set(made[number], key);
         taken.add(now.names.get(made[number]));
       });
@@ -77,18 +83,11 @@ const OPERATIONS = {
     words: () => "Cluster split",
   },
   move: {
-    apply({ keys, leaves }, { clusters: [key], documents: some }) {
-      for (const i of some) {
-        if (keys[i] !== key) leaves[i] = -1;
-        keys[i] = key;
-      }
-    },
+    apply: (now, { clusters: [key], documents: some }) => put(now, some, key),
     words: ({ documents: some }) => `${count(some.length, "document")} moved`,
   },
   noise: {
-    apply({ keys, leaves }, { documents: some }) {
-      for (const i of some) [keys[i], leaves[i]] = [-1, -1];
-    },
+    apply: (now, { documents: some }) => put(now, some, -1),
     words: ({ documents: some }) => `${count(some.length, "document")} in no cluster`,
   },
 };
@@ -122,11 +121,11 @@ function describe(now, key, members) {
 // A name of a cluster of another level; it may be a cluster of the run's own level, too.
 function renameOn({ names }, { level, clusters: [place], name }) {
   levelNames[level][place] = name;
-  const key = asGrown[levels[level].branches[place]]?.cluster ?? -1;
+  const key = branches[levels[level].branches[place]]?.cluster ?? -1;
   if (names.has(key)) names.set(key, name);
 }
 
-// Apply the log: clusters, labels, tree and marks of the run's own level.
+// Apply the log: clusters, labels and marks of the run's own level. The tree stays as found, with the names as they are.
 function replay() {
   const now = firstState();
   levelNames = levels.map(() => ({}));
@@ -150,6 +149,8 @@ function replay() {
     while (!number.has(key) && now.went.has(key)) key = now.went.get(key);
     return number.get(key) ?? -1;
   };
+  ({ homes } = now);
+  for (const branch of branches) if (branch.cluster >= 0) branch.now = now.names.get(branch.cluster);
   const clusters = keys.map((key, c) => describe(now, key, members[c]));
   for (const cluster of clusters) if (cluster.nearest >= 0) cluster.nearest = nowOf(cluster.nearest);
   if (own.some((label) => label === keys.length)) clusters.push(NO_CLUSTER);
@@ -158,8 +159,6 @@ function replay() {
     const at = nowOf(taken ? asFound.labels[i] : cluster);
     return at < 0 || at === own[i] ? NOTHING : at;
   });
-  const branchesNow = asGrown.length ? regrown(members, clusters, now.leaves) : [[], null]; // prettier-ignore
-  growBranches(...(editCount() ? branchesNow : [data.tree?.nodes ?? [], data.tree ? unpack(data.tree.leaf, "u32") : null]));
   Object.assign(levels[data.level], editCount() ? { labels: own, clusters } : asFound);
   ownLabels = levels[data.level].labels;
   marksOfLevels[data.level] = levels[data.level].clusters.map((cluster, c) => marksAsFound[cluster.key ?? c] ?? markOfPart(cluster, now));
@@ -214,11 +213,5 @@ function editsAsFile() {
   return JSON.stringify({ format: "grampus-edits", version: 2, run: data.run, answer: data.answer, edits }, null, 2);
 }
 
-// How many parts a cluster of the run's own level has in the tree at most, up to `most`.
-function partsIn(group, most) {
-  const members = [];
-  for (let i = 0; i < data.n; i += 1) if (ownLabels[i] === group.first) members.push(i);
-  const now = firstState();
-  for (const operation of effective()) if (operation.level === data.level) OPERATIONS[operation.action].apply(now, operation);
-  return partsBelow(membersBelow(members, now.leaves), most).length;
-}
+// Into how many parts a cluster of the run's own level is divided first.
+const partsIn = (group) => homes.get(keyOf(group))?.children.length ?? 0;

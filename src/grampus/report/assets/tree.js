@@ -50,8 +50,8 @@ function findGivenNames() {
 }
 
 function branchName(branch) {
-  if (branch.cluster >= 0) return branch.name;
-  return givenNames.get(branch.base) ?? (branch.name || count(branch.size, "document"));
+  if (branch.cluster >= 0) return branch.now ?? branch.name;
+  return givenNames.get(branch.index) ?? (branch.name || count(branch.size, "document"));
 }
 
 colourings.cut = () => {
