@@ -51,6 +51,9 @@ _MODULES = {
 _logging.getLogger("grampus").addHandler(_logging.NullHandler())
 _drawn_by("grampus.notebook")
 _drawn_by("grampus.plots")
+_PUBLIC = (
+    "cluster", "datasets", "describe", "documents", "errors", "gram", "kernels", "metrics", "persist", "plots",
+    "report", "select", "testing", "text",
+)  # fmt: skip
 
-
-__getattr__, __dir__ = _loaded_later(__name__, _MODULES)
+__getattr__, __dir__ = _loaded_later(__name__, _MODULES, _PUBLIC)

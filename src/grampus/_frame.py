@@ -1,31 +1,37 @@
-"""Results as pandas data frames: the only module that imports pandas, an extra (``grampus[frames]``)."""
+"""Results as data frames: the only module that imports pandas (the extra ``grampus[frames]``), polars or pyarrow."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 from .errors import InputError, MissingExtraError
 
 
-def data_frame(columns: Mapping[str, Any], index: Any = None, name: str | None = None) -> Any:
-    """Return columns as a pandas DataFrame.
+def data_frame(columns: Mapping[str, Any], index: Any = None, name: str | None = None, library: str = "pandas") -> Any:
+    """Return columns as a data frame.
 
     Parameters
     ----------
     columns : mapping of str to sequence
     index : sequence or pandas.Index, optional
-        One value for each row. An Index is kept as it is.
+        One value for each row. An Index is kept as it is; polars and pyarrow, which have no index, get a column.
     name : str, optional
         Of the index, unless it is an Index already.
+    library : "pandas", "polars" or "pyarrow"
+        Whose data frame.
     """
     try:
-        import pandas
+        module = import_module(library)
     except ImportError as error:
         raise MissingExtraError("pandas must be installed for this; run: pip install 'grampus[frames]'") from error
-    if index is not None and not isinstance(index, pandas.Index):
-        index = pandas.Index(index, name=name)
-    return pandas.DataFrame(dict(columns), index=index)
+    if library != "pandas":
+        whole = dict(columns) if index is None else {name or "row": list(index), **columns}
+        return module.table(whole) if library == "pyarrow" else module.DataFrame(whole)
+    if index is not None and not isinstance(index, module.Index):
+        index = module.Index(index, name=name)
+    return module.DataFrame(dict(columns), index=index)
 
 
 def check_frame_index(index: Any, rows: int) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._progress import Progress, as_progress
@@ -29,6 +29,7 @@ from .find.validation import choose_ks
 from .fitted import FittedClusterer
 from .given.effort import Effort
 from .given.extra_inputs import TERMS
+from .given.features import names_of_features
 from .given.frames import Rows, corpus_of_rows, read_rows
 from .given.guide import Guide
 from .given.large import gathered, is_in_pieces
@@ -104,8 +105,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     run_ : Run
         All of it as plain data. ``fit`` finds the labels; names, evidence, tree and map are made when ``run_``, or
         anything that is read from it, is first asked for, and kept.
-    index_ : pandas.Index or None
-        Of the pandas frame or column that was fitted; ``to_frame`` has it. None after loading.
+    index_ : pandas.Index, list or None
+        Of the pandas frame or column that was fitted, or the keys of a mapping; ``to_frame`` has it. None after
+        loading.
 
     Examples
     --------
@@ -148,10 +150,11 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
 
         Parameters
         ----------
-        X : sequence of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
-            Texts, or rows of numbers such as your own embeddings. Frames and columns may be those of pandas, polars or
-            pyarrow. A row without a text (None, NaN, blank) is in no cluster, −1, and neither is a text without a
-            word that is compared. Many texts:
+        X : sequence or mapping of str, Corpus, data frame or column, or array or sparse array of shape (n, m)
+            Texts, or rows of numbers such as your own embeddings. The keys of a mapping are the ids of its texts.
+            Frames and columns may be those of pandas, polars or pyarrow. The columns of a sparse array are called as
+            the scikit-learn pipeline that calls ``fit`` calls them. A row without a text (None, NaN, blank) is in
+            no cluster, −1, and neither is a text without a word that is compared. Many texts:
             ``grampus.text.read_pieces('news/*.parquet')``, or a Dask bag or frame. Of more than 500,000 documents or
             1 GB of text a sample is clustered and all are assigned; the run shows the sample, and ``labels_`` has all.
         y : ignored
@@ -172,8 +175,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         """
         request = self._request(guide, progress)
         job = {name: repr(value) for name, value in {**self.get_params(), "text": text}.items()}
-        texts, index = (None, None) if corpus is None else corpus_of_rows(corpus, text)
+        texts, index, library = (None, None, None) if corpus is None else corpus_of_rows(corpus, text)
         rows = Rows(X) if is_in_pieces(X) else read_rows(X, None if corpus is not None else text)
+        rows = replace(rows, features=names_of_features(X))
         with gathered(rows.X, text=text, client=client, scratch=scratch, job=job) as documents:
             answer = advance(Answer(request, replace(rows, X=documents), texts), STAGES[:FITTED])
         self.predictor_: Predictor | None = answer.predictor
@@ -181,6 +185,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         middle = answer.level == "middle" and answer.sample is None
         self.confidence_: Any = answer.clustering.of_documents(answer.inputs.group) if middle else None
         self.index_ = rows.index if index is None else index
+        self._library = library or rows.library
         self._set_fitted(answer)
         return self
 
@@ -214,7 +219,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             check_method(self.method),
             self.effort or Effort(),
             check_seed(self.random_state),
-            repr(self),
+            BaseEstimator.__repr__(self),
             guide,
             as_progress(progress),
         )
@@ -247,7 +252,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         found = self.predictor_.predict(rows.X, likeness=likeness)
         outside = ~found.known if rows.missing is None else ~found.known | rows.missing
         outside = outside | found.unlike if outliers else outside
-        return replace(found, labels=np.where(outside, -1, found.labels), index=rows.index)
+        labels = np.where(outside, -1, found.labels)
+        return replace(found, labels=labels, index=rows.index, library=rows.library)
 
     def predict(self, X: Any, *, text: str | None = None, outliers: bool = False) -> NDArray[np.intp]:
         """Return the cluster of new documents; see ``assign``.
@@ -261,6 +267,31 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         text, outliers : as for ``assign``
         """
         return self._predicted(X, text, outliers, likeness=outliers).labels
+
+    def score(self, X: Any, y: Any = None, *, text: str | None = None) -> float:
+        """Return how steady the clusters of documents are, which makes grid searches work: at most 1, and 0 by chance.
+
+        It is the mean, over the documents, of the stability of the cluster that each is assigned to. A document in no
+        cluster counts 0, and so does a cluster whose stability is not known: one alone, or one of too few documents.
+
+        Parameters
+        ----------
+        X : as for ``predict``
+        y : ignored
+        text : str, optional
+            As for ``predict``.
+
+        Examples
+        --------
+        >>> from grampus import DocumentClusterer
+        >>> from grampus.datasets import scipy_docstrings
+        >>> texts = list(scipy_docstrings().texts)[::20]
+        >>> 0 < DocumentClusterer(2, embed=None).fit(texts).score(texts) <= 1
+        True
+        """
+        labels = self.predict(X, text=text)
+        steady = [0.0 if one.stability is None else one.stability for one in self.clusters_]
+        return float(np.nan_to_num(np.array([*steady, 0.0])[labels]).mean()) if len(labels) else 0.0
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> DocumentClusterer:

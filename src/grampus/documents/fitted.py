@@ -13,12 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..describe import Cluster
 from ..persist import Branch, Choice, Edit, Run
+from ..persist.frame import frame_of
 from ..report import write_report
 from ..report.page import Embed
 from .answer import Answer
 from .pipeline import FITTED, STAGES, advance
 from .tell.build_run import build_run
 from .tell.naming import renamed, with_names
+
+SHOWN = 8  # clusters that are named where a fitted clusterer is printed
 
 
 def document_labels(answer: Answer) -> NDArray[np.intp]:
@@ -43,6 +46,7 @@ class FittedClusterer(BaseEstimator):
     n_clusters_: int
     index_: Any
     _made: Answer | Run
+    _library: str = "pandas"  # of the frame that was fitted
 
     @property
     def run_(self) -> Run:
@@ -105,7 +109,9 @@ class FittedClusterer(BaseEstimator):
         return super().__getstate__()
 
     def to_frame(self, table: str = "documents", *, index: Any = None) -> Any:
-        """Return what was found as a pandas data frame, which joins the fitted one on its index.
+        """Return what was found as a data frame of the library whose frame was fitted, pandas by default.
+
+        It joins a pandas frame on its index, and those of polars and pyarrow, which have none, row by row.
 
         Parameters
         ----------
@@ -121,7 +127,7 @@ class FittedClusterer(BaseEstimator):
         >>> notes.join(model.to_frame())["cluster"].tolist()
         [0, 0, 1, -1, 1]
         """
-        return self.run_.to_frame(table, index=self.index_ if index is None else index)
+        return frame_of(self.run_, table, self.index_ if index is None else index, self._library)
 
     def plot(self, ax: Any = None, **options: Any) -> Any:
         """Plot the map of the documents with matplotlib and return the Axes; see `grampus.plots.document_map`.
@@ -134,6 +140,16 @@ class FittedClusterer(BaseEstimator):
             Those of `grampus.plots.document_map`.
         """
         return self.run_.plot(ax=ax, **options)
+
+    def __repr__(self, N_CHAR_MAX: int = 700) -> str:
+        """Return what was found; before that the parameters, as scikit-learn does."""
+        if not hasattr(self, "labels_"):
+            return super().__repr__(N_CHAR_MAX)
+        clusters = self.clusters_
+        shown = [f"{cluster.name} ({cluster.size:,})" for cluster in clusters[:SHOWN]]
+        more = [] if len(clusters) <= SHOWN else [f"and {len(clusters) - SHOWN} more"]
+        count = f"{len(clusters)} cluster{'' if len(clusters) == 1 else 's'}"
+        return f"<{type(self).__name__}: {len(self.labels_):,} documents in {count}: {', '.join(shown + more)}>"
 
     def _repr_html_(self) -> str | None:  # scikit-learn has a property
         """Show a fitted clusterer as its clusters and their map, another one as scikit-learn does."""

@@ -36,6 +36,7 @@ from .find.outliers import find_outliers
 from .find.predict import Predictor
 from .find.validation import choose_ks, measure_stability, splits_of
 from .given.extra_inputs import missing_meaning_note, read_inputs
+from .given.frames import read_rows
 from .given.guide import resolve
 from .given.inputs import Inputs, as_corpus, read_for
 from .given.large import draw_sample
@@ -62,6 +63,8 @@ def read(answer: Answer) -> Answer:
     sample = draw_sample(given, request.seed, request.guide)
     X = sample.corpus if sample is not None else rows.X if given is None else given
     asked, inputs = read_inputs(request.parameters, request.kernel, X, answer.texts, request.progress)
+    if rows.features is not None and inputs.words is None:
+        inputs = replace(inputs, names=rows.features)
     if sample is not None:
         inputs = sample.weigh(inputs)
     notes = [*inputs.notes(), *(note for maker in inputs.makers.values() for note in maker.remarks())]
@@ -365,7 +368,7 @@ def predict_cost(model: Any, X: Any) -> PredictedCost:
     >>> predict_cost(DocumentClusterer(2), ["whale song", "whales sing", "bird nest", "nests of birds"]).documents
     4
     """
-    return predict_request(model._request(), X, COSTS.values())
+    return predict_request(model._request(), read_rows(X).X, COSTS.values())
 
 
 def advance(answer: Answer, stages: tuple[Stage, ...]) -> Answer:

@@ -11,14 +11,21 @@ from ..select import score_rows
 TERMS = 8
 
 
-def frame_of(run: Any, table: str, index: Any) -> Any:
-    """Return a table of a run, by its name."""
+Parts = tuple[dict[str, Any], Any, str]  # columns, index and its name
+
+
+def frame_of(run: Any, table: str, index: Any, library: str = "pandas") -> Any:
+    """Return a table of a run, by its name, in the frames of a library; those without an index are joined by row."""
     check_choice(table, "table", TABLES)
-    labels = list(run.documents.ids) if index is None else check_frame_index(index, len(run.documents.ids))
-    return TABLES[table](run, labels)
+    ids = run.documents.ids
+    if index is not None:
+        index = check_frame_index(index, len(ids))
+    elif library == "pandas":
+        index = list(ids)
+    return data_frame(*TABLES[table](run, index), library)
 
 
-def _documents(run: Any, index: Any) -> Any:
+def _documents(run: Any, index: Any) -> Parts:
     evidence = run.evidence
     names = [cluster.name for cluster in evidence.clusters]
     columns = {
@@ -31,19 +38,19 @@ def _documents(run: Any, index: Any) -> Any:
         "x": run.layout.coordinates[:, 0],
         "y": run.layout.coordinates[:, 1],
     }
-    return data_frame(columns, index, "id")
+    return columns, index, "id"
 
 
-def _levels(run: Any, index: Any) -> Any:
+def _levels(run: Any, index: Any) -> Parts:
     columns: dict[str, Any] = {}
     for level in run.levels:
         labels, names = run.level_labels(level), run.level_names(level)
         columns[level] = labels
         columns[f"{level}_name"] = [names[label] if label >= 0 else None for label in labels.tolist()]
-    return data_frame(columns, index, "id")
+    return columns, index, "id"
 
 
-def _clusters(run: Any, _: Any) -> Any:
+def _clusters(run: Any, _: Any) -> Parts:
     clusters = run.evidence.clusters
     columns: dict[str, Any] = {
         "name": [cluster.name for cluster in clusters],
@@ -53,29 +60,30 @@ def _clusters(run: Any, _: Any) -> Any:
     }
     for name in ("cohesion", "alike", "separation", "nearest", "stability"):
         columns[name] = [getattr(cluster, name) for cluster in clusters]
-    return data_frame(columns, range(len(clusters)), "cluster")
+    return columns, range(len(clusters)), "cluster"
 
 
-def _tree(run: Any, _: Any) -> Any:
+def _tree(run: Any, _: Any) -> Parts:
     tree = run.evidence.tree
     columns = {
         name: [getattr(branch, name) for branch in tree] for name in ("parent", "size", "height", "gain", "cluster")
     }
-    return data_frame(columns | {"name": [branch.name for branch in tree]}, range(len(tree)), "node")
+    return columns | {"name": [branch.name for branch in tree]}, range(len(tree)), "node"
 
 
-def _duplicates(run: Any, index: Any) -> Any:
+def _duplicates(run: Any, index: Any) -> Parts:
     pairs = run.evidence.duplicates.T.tolist()
-    columns = {name: [index[at] for at in places] for name, places in zip(("first", "second"), pairs, strict=True)}
-    return data_frame(columns | {"similarity": run.evidence.duplicate_similarity})
+    rows = range(len(run.documents.ids)) if index is None else index
+    columns = {name: [rows[at] for at in places] for name, places in zip(("first", "second"), pairs, strict=True)}
+    return columns | {"similarity": run.evidence.duplicate_similarity}, None, ""
 
 
-def _choice(run: Any, _: Any) -> Any:
+def _choice(run: Any, _: Any) -> Parts:
     scores = [] if run.evidence.choice is None else score_rows(run.evidence.choice)
-    return scores_frame(scores)
+    return score_columns(scores)
 
 
-def scores_frame(scores: Any) -> Any:
+def score_columns(scores: Any) -> Parts:
     """Return the scores of a choice of k, a row for each k."""
     columns: dict[str, list[Any]] = {
         "score": [score.mean for score in scores],
@@ -84,7 +92,7 @@ def scores_frame(scores: Any) -> Any:
     }
     if any(score.expected is not None for score in scores):
         columns["expected"] = [score.expected for score in scores]
-    return data_frame(columns, [score.k for score in scores], "k")
+    return columns, [score.k for score in scores], "k"
 
 
 TABLES = {

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._draw import Drawable
+from .._frame import data_frame
 from ..describe import Cluster
 from ..select import score_rows
 from ..text import Texts
-from .frame import scores_frame
+from .frame import score_columns
 
 GIVEN = "given"  # the scheme of a k that was not chosen
 
@@ -75,7 +76,7 @@ class Choice(Drawable):
 
     def to_frame(self) -> Any:
         """Return one row for each k as a pandas DataFrame: score, standard_error, standing."""
-        return scores_frame(score_rows(self))
+        return data_frame(*score_columns(score_rows(self)))
 
 
 @dataclass(frozen=True)

@@ -44,6 +44,11 @@ def is_frame(value: object) -> bool:
     return _kind(value) is not None
 
 
+def frame_library(frame: Any) -> str:
+    """Return the library of a data frame or column: "pandas", "polars" or "pyarrow"."""
+    return _known(frame)[0]
+
+
 def from_frame(
     frame: Any,
     *,

@@ -43,13 +43,15 @@ class Prediction:
         self-similarities.
     known : array of shape (m,)
         False if nothing in the document is known to the model. Meaning knows every text.
-    index : pandas.Index or None
-        Of the data frame that was given.
+    index : pandas.Index, list or None
+        Of the data frame that was given; the keys of a mapping.
     names : tuple of str
         Names of the clusters.
     likeness : array of shape (m,) or None
         Share of the fitted documents that resemble the others no more than this document resembles them: small for a
         document unlike anything seen. NaN where self-similarities are unknown.
+    library : str
+        Whose frames ``to_frame`` returns: that of the data frame that was given.
 
     Examples
     --------
@@ -67,6 +69,7 @@ class Prediction:
     index: Any = None
     names: tuple[str, ...] = ()
     likeness: Array | None = None
+    library: str = "pandas"
 
     @property
     def unlike(self) -> NDArray[np.bool_]:
@@ -76,14 +79,15 @@ class Prediction:
         return np.asarray(self.likeness <= NEW)
 
     def to_frame(self) -> Any:
-        """Return a pandas data frame with a row per document: cluster, cluster_name, second, margin, known, likeness.
+        """Return a data frame with a row per document: cluster, name, second, margin, known, likeness.
 
-        Its index is that of the data frame that was given, else the position. Needs ``pip install 'grampus[frames]'``.
+        It is of the library whose frame was given, else of pandas, which needs ``pip install 'grampus[frames]'``; its
+        index is that of the frame, else the position.
         """
         names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
         columns = {"cluster": self.labels, "name": names, "second": self.second, "margin": self.margin}
         likeness = np.full(len(names), np.nan) if self.likeness is None else self.likeness
-        return data_frame(columns | {"known": self.known, "likeness": likeness}, self.index)
+        return data_frame(columns | {"known": self.known, "likeness": likeness}, self.index, None, self.library)
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,11 @@
-"""Data frames as input: the column of the texts, the rows without one, and the index that results join back on."""
+"""What `fit` was given: lists, mappings and frames; the rows without a text, and what results join back on."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import isnan
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...errors import InputError
 from ...text import Corpus, ReadOptions
-from ...text.frame import column_names, from_frame, is_frame, text_column
+from ...text.frame import column_names, frame_library, from_frame, is_frame, text_column
 
 _EVERY_ROW = ReadOptions(empty="keep")
 
@@ -26,16 +28,22 @@ class Rows:
         A data frame of texts as a corpus, one of numbers as an array, anything else unchanged.
     text : str or None
         The column of the texts, where it has a name.
-    index : pandas.Index or None
-        Of a pandas frame or column.
+    index : pandas.Index, list or None
+        Of a pandas frame or column; the keys of a mapping.
     missing : array of bool, shape (n,), or None
         Rows of a frame, or places of a list, without a text.
+    library : str
+        Whose frames the results are: that of the frame that was given.
+    features : list of str or None
+        What the columns of a matrix are called, where they have names.
     """
 
     X: Any
     text: str | None = None
     index: Any = None
     missing: NDArray[np.bool_] | None = None
+    library: str = "pandas"
+    features: list[str] | None = None
 
     @property
     def columns(self) -> dict[str, str]:
@@ -57,33 +65,75 @@ def read_rows(X: Any, text: str | None = None, fitted: str | None = None) -> Row
     if not is_frame(X):
         if text is not None:
             raise InputError(f"text must name a column of a data frame; X is of type {type(X).__name__}.")
-        X = list(X) if isinstance(X, Iterator) else X  # it is read more than once
-        return Rows(X, missing=_blank(X))
+        return _read_listed(X)
     index = X.index if hasattr(X, "iloc") else None  # pandas
     folded = {name.casefold(): name for name in column_names(X)}
     if text is None and fitted is not None:
         text = folded.get(fitted.casefold())
     found = text_column(X) if text is None else text
     if found is None:  # numbers
-        return Rows(np.asarray(X), None, index)
+        return Rows(np.asarray(X), None, index, library=frame_library(X))
     corpus = from_frame(X, text=text, options=_EVERY_ROW)
     missing = np.array([not value or value.isspace() for value in corpus.texts], dtype=bool)
     if missing.all():
         raise InputError(f"the frame must have a text in some row; all {len(corpus)} are missing or empty.")
     name = getattr(X, "name", found) if list(folded) == ["text"] else found  # a single column may have a name
-    return Rows(corpus, name if isinstance(name, str) and name else None, index, missing)
+    return Rows(corpus, name if isinstance(name, str) and name else None, index, missing, frame_library(X))
 
 
-def _blank(X: Any) -> NDArray[np.bool_] | None:
-    """Return which texts of a list are blank; None where none or all are."""
-    if not isinstance(X, list | tuple) and not (isinstance(X, np.ndarray) and X.dtype.kind in "OU"):
-        return None
-    blank = np.array([isinstance(text, str) and (not text or text.isspace()) for text in X], dtype=bool)
-    return blank if blank.any() and not blank.all() else None
+def _read_listed(X: Any) -> Rows:
+    """Return documents that are in no frame; a place without a text (None, NaN, blank) is a row without one."""
+    _refuse_unreadable(X)
+    keys = list(X) if isinstance(X, Mapping) else None
+    if keys is not None:
+        X = list(X.values())
+    elif isinstance(X, Iterator):
+        X = list(X)  # it is read more than once
+    elif isinstance(X, np.ndarray) and X.dtype.kind in "OUT":
+        X = X.ravel().tolist() if X.ndim == 1 or X.shape[1:] == (1,) else X
+    if isinstance(X, list | tuple) and any(isinstance(text, str) for text in X):
+        X = ["" if _is_missing(text) else text for text in X]
+        _refuse_kinds(X)
+        blank = np.array([isinstance(text, str) and (not text or text.isspace()) for text in X], dtype=bool)
+        missing = blank if blank.any() and not blank.all() else None
+        return Rows(X if keys is None else Corpus(X, [str(key) for key in keys]), None, keys, missing)
+    if isinstance(X, list | tuple):
+        _refuse_kinds(X)
+    if keys is not None or (isinstance(X, list | tuple) and X and all(map(_is_missing, X))):
+        raise InputError("X must have a text for some document; got none.")
+    return Rows(X)
 
 
-def corpus_of_rows(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
-    """Return the texts that describe the rows of a matrix as a corpus, and their index.
+def _is_missing(value: Any) -> bool:
+    """Return whether a value stands for a text that is not there: None, NaN or pandas.NA."""
+    return value is None or (isinstance(value, float) and isnan(value)) or type(value).__name__ == "NAType"
+
+
+def _refuse_unreadable(X: Any) -> None:
+    """Raise for what has documents in it, but not as texts in an order."""
+    if isinstance(X, PathLike):
+        raise InputError("X must be texts; got a path. Read the file or folder first: grampus.read_corpus(path).")
+    if type(X).__name__ == "LazyFrame":
+        raise InputError("X must be a data frame; got a LazyFrame, which holds no rows yet. Give X.collect().")
+    if isinstance(X, set | frozenset):
+        raise InputError("X must have an order, that of the labels; got a set. Give sorted(X) and keep it.")
+    if isinstance(X, np.ndarray) and X.dtype.kind == "S":
+        _refuse_kinds(X.ravel().tolist())
+
+
+def _refuse_kinds(values: Iterable[Any]) -> None:
+    """Raise for bytes and paths among texts."""
+    for number, value in enumerate(values):
+        if isinstance(value, bytes | bytearray):
+            raise InputError(f"X must be texts; number {number} is bytes. Decode them first: text.decode('utf-8').")
+        if isinstance(value, PathLike):
+            raise InputError(
+                f"X must be texts; number {number} is a path. Read the files first: grampus.read_corpus(folder)."
+            )
+
+
+def corpus_of_rows(corpus: Any, text: str | None = None) -> tuple[Corpus, Any, str | None]:
+    """Return the texts that describe the rows of a matrix as a corpus, their index, and the library of their frame.
 
     Parameters
     ----------
@@ -94,8 +144,9 @@ def corpus_of_rows(corpus: Any, text: str | None = None) -> tuple[Corpus, Any]:
     if isinstance(corpus, Corpus):
         if text is not None:
             raise InputError("text must name a column of a data frame; corpus is a Corpus.")
-        return corpus, None
+        return corpus, None, None
     if is_frame(corpus):
         index = corpus.index if hasattr(corpus, "iloc") else None
-        return from_frame(corpus, text=text, options=_EVERY_ROW), index
-    return Corpus(corpus), None
+        return from_frame(corpus, text=text, options=_EVERY_ROW), index, frame_library(corpus)
+    rows = _read_listed(corpus)
+    return rows.X if isinstance(rows.X, Corpus) else Corpus(rows.X), rows.index, None

@@ -6,7 +6,7 @@ nothing of a deleted document remains.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +28,7 @@ from ...text.meaning.opening import openings
 from ...text.terms.persist import plain_parameters, unpack_vectorizer
 from ..answer import NOT_YET, Answer, Before, Request
 from ..find.predict import named_input, restoring, saved_makers, saved_rows, stacked, under
-from ..given.frames import Rows
+from ..given.frames import Rows, read_rows
 from ..given.inputs import as_corpus, default_terms
 from ..given.parameters import restored
 from ..pipeline import STAGES, advance, cluster
@@ -52,7 +52,7 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     ----------
     run : Run
         With texts.
-    documents : Corpus or sequence of str, optional
+    documents : Corpus, or sequence or mapping of str, optional
         New documents; one with the id of an old one takes its place. Texts without ids are numbered on.
     delete : iterable of str
         Ids of documents to forget: no text, excerpt, title, id, vector or digest of them is left in the result, its
@@ -195,6 +195,8 @@ def _joined_inputs(old: Run, stay: NDArray[np.intp], new: Corpus) -> dict[str, A
 def _new(old: Run, documents: Any) -> Corpus:
     if isinstance(documents, Corpus):
         return documents
+    if isinstance(documents, Mapping):
+        return read_rows(documents).X
     corpus = as_corpus(documents)
     if corpus is None:
         raise InputError(f"documents must be texts or a Corpus; got {type(documents).__name__}.")
