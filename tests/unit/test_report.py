@@ -20,7 +20,7 @@ from grampus.report import read_edits, report_html, write_report
 from grampus.report.build import SCRIPTS, STYLES, asset
 from grampus.report.island import GRID, island, json_text, on_grid
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
-from grampus.report.verdict import verdict
+from grampus.report.verdict import first_notes, verdict
 from grampus.report.words import word_index, words_of
 from grampus.text import Texts
 from tests.pages import example_run
@@ -353,6 +353,23 @@ def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     assert "limit of iterations" in said(changed(run, outcome="max_iter"), "warning")
     assert "1 document has no terms." in said(small_run(), "warning")
     assert "One cluster holds 60%" not in said(small_run())
+
+
+def test_three_notes_come_first_and_name_no_option():
+    notes = (
+        "12 ids that were seen before were numbered, such as x#2 (id= names another column).",
+        "text: 'body'; text= to change.",
+        "a.txt: not UTF-8, read as cp1252 (use --encoding to name another).",
+        "3 documents have no usable word: in no cluster (label −1). Try --outliers 0.1 for others.",
+    )
+    shown, others = first_notes(verdict(changed(example_run(), warnings=notes, outcome="max_iter")))
+    assert len(shown) == 3
+    assert [one.kind for one in shown] == ["warning"] * 3
+    assert shown[-1].text == "3 documents have no usable word: in no cluster (label −1)."
+    told = " ".join(one.text for one in (*shown, *others))
+    assert "such as x#2." in told
+    assert "NMI" in " ".join(one.text for one in others)
+    assert not re.search(r"--\w|\w=", told)
 
 
 def test_the_page_is_the_same_again_and_appears_whole(tmp_path, monkeypatch):

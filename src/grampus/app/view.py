@@ -14,7 +14,7 @@ from ..report.island import answer, packed
 from ..report.levels import levels_of
 from ..report.page import Page, page_of
 from ..report.tables import KINDS, MARKS
-from ..report.verdict import lead, verdict
+from ..report.verdict import first_notes, lead, verdict
 from ..text.languages.detect import detect_languages
 from ..text.languages.table import LANGUAGES
 
@@ -71,7 +71,10 @@ def live_answer(run: Run, revision: str) -> dict[str, Any]:
     return {
         **live_state(run, revision),
         "lead": [page.lead.kind, page.lead.text],
-        "statements": [[one.kind, MARKS[one.kind], KINDS[one.kind], one.text] for one in page.statements],
+        "statements": [
+            [[one.kind, MARKS[one.kind], KINDS[one.kind], one.text] for one in part]
+            for part in first_notes(page.statements)
+        ],
         **answer(page),
     }
 

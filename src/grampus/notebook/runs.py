@@ -8,6 +8,7 @@ from .. import _draw
 from ..persist import Run
 from ..report.page import page_of
 from ..report.tables import MARKS, add
+from ..report.verdict import first_notes
 from .elements import bar, dots, left, swatch, titled_table, to_html
 
 WORDS = 8
@@ -17,7 +18,7 @@ WORDS = 8
 def _run(run: Run) -> str:
     page = page_of(run, "none")
     verdict = Element("ul", {"style": "list-style:none;padding-left:0"})
-    for statement in page.statements:
+    for statement in (page.lead, *first_notes(page.statements)[0]):
         add(verdict, "li", f"{MARKS[statement.kind]} {statement.text}")
     largest = max((cluster.size for cluster in run.evidence.clusters), default=1) or 1
     rows: list[tuple[object, ...]] = [

@@ -62,8 +62,8 @@ class Page:
         laid_out = self.run.layout.representatives
         placed = f" {laid_out:,} documents were laid out, the others placed beside those they resemble most."
         return (
-            "Each mark is a document. Documents that lie together are alike, and gaps are real; how far apart two "
-            f"groups lie means little. Paler marks are less certain.{placed if laid_out else ''}"
+            "Each dot is a document; neighbours are similar. Distances between groups mean little. Pale dots lie "
+            f"between two groups.{placed if laid_out else ''}"
         )
 
     @property

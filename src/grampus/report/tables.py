@@ -14,6 +14,7 @@ import numpy as np
 
 from .oddities import copy_groups, outliers
 from .page import Page, readable
+from .verdict import Statement, first_notes
 
 DOCUMENTS = 10  # in the table of a cluster
 TERMS = 10
@@ -27,7 +28,8 @@ KINDS = {"good": "Good: ", "plain": "", "warning": "Take care: "}
 def fragments(page: Page) -> dict[str, str]:
     """Return the static parts of the page as HTML, by their names in the template."""
     parts = {
-        "statements": statements(page),
+        "statements": statements(first_notes(page.statements)[0]),
+        "details": statements(first_notes(page.statements)[1]),
         "lead": lead_paragraph(page),
         "cluster_list": cluster_list(page),
         "choice_table": choice_table(page),
@@ -67,10 +69,10 @@ def scrolling_table(headings: Sequence[str], rows: Iterable[Sequence[str]], capt
     return frame
 
 
-def statements(page: Page) -> Element:
-    """Return the verdict as a list."""
+def statements(said: Iterable[Statement]) -> Element:
+    """Return sentences of the verdict as a list."""
     body = Element("ul", {"class": "statements"})
-    for statement in page.statements:
+    for statement in said:
         line = add(body, "li", class_=statement.kind)
         add(line, "span", MARKS[statement.kind], class_="mark", aria_hidden="true")
         sentence = add(line, "span")

@@ -17,7 +17,15 @@ Kind = Literal["good", "plain", "warning"]
 STABLE, UNSTABLE = 0.75, 0.5  # share of cluster mates that stay in halves of the documents, beyond chance
 SIGNIFICANT = 0.05
 LARGE = 0.6  # of the documents in one cluster
-REMARK = re.compile("^(Not counted|Languages?):|clustered together")  # what was read, not what to watch
+FEW = 3  # notes on the first screen
+# What was read or computed, not what to watch.
+REMARK = re.compile(
+    "^(Not counted|Languages?|[Tt]ext|Reading):|clustered together|UTF-8|were numbered|have no label|surrogates|"
+    "if they were new|The best start ended"
+)
+# Options of the command and of Python: nothing that a reader of a page could use.
+_NAMED = r"(?:--\w|\b\w+=)"
+OPTION = re.compile(rf"\s*\([^()]*{_NAMED}[^()]*\)|;\s[^;.]*{_NAMED}[^;.]*|(?<=\.)\s[^.]*{_NAMED}.*?\.(?=\s|$)")
 LEFT_OVER = 0.2  # of the documents in mixed clusters, from which the first sentence says so
 CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
     (STABLE, "clear", "most", "good"),
@@ -28,10 +36,11 @@ CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
 
 @dataclass(frozen=True)
 class Statement:
-    """A sentence of the verdict; the kind chooses its mark."""
+    """A sentence of the verdict; the kind chooses its mark, and what is `technical` is never on the first screen."""
 
     text: str
     kind: Kind = "plain"
+    technical: bool = False
 
 
 LEADS = {
@@ -51,8 +60,30 @@ ASKED_FOR = Statement(
 def verdict(run: Run) -> tuple[Statement, ...]:
     """Return what a reader should know, most important first."""
     found = [*_number(run), *_stability(run), *_classes(run), *_shape(run), *_outcome(run)]
-    remarks = (Statement(text, "plain" if REMARK.search(text) else "warning") for text in run.evidence.warnings)
+    remarks = (_remark(text) for text in run.evidence.warnings)
     return (*found, *sorted(remarks, key=lambda remark: remark.kind == "plain"))
+
+
+def _remark(text: str) -> Statement:
+    technical = REMARK.search(text) is not None
+    return Statement(OPTION.sub("", text), "plain" if technical else "warning", technical)
+
+
+def first_notes(statements: tuple[Statement, ...]) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    """Return the few notes that a reader must see, warnings first, and the others.
+
+    That the groups are good is said by the first sentence of the page, and figures are for those who ask.
+
+    Examples
+    --------
+    >>> from grampus.report.verdict import Statement, first_notes
+    >>> shown, others = first_notes((Statement("Stable.", "good"), Statement("Torn."), Statement("Mixed.", "warning")))
+    >>> [one.text for one in shown], [one.text for one in others]
+    (['Mixed.', 'Torn.'], ['Stable.'])
+    """
+    wanted = [one for one in statements if one.kind != "good" and not one.technical]
+    shown = sorted(wanted, key=lambda one: one.kind != "warning")[:FEW]
+    return tuple(shown), tuple(one for one in statements if one not in shown)
 
 
 def lead(run: Run) -> Statement:
@@ -113,7 +144,7 @@ def _number(run: Run) -> list[Statement]:
         mixed = any(cluster.mixed for cluster in run.evidence.clusters)
         sure = choice.answer == "groups" and len(choice.ks) > 1 and not mixed
         kind = "good" if sure else "plain" if choice.answer.endswith("groups") and choice.best > 1 else "warning"
-        return [Statement(choice.verdict, kind)]
+        return [Statement(choice.verdict, kind, technical=kind != "warning")]
     others = len(choice.plausible) - 1
     sure = others < 1 and len(choice.ks) > 1 and has_groups(run)
     kind = "good" if sure else "plain" if others <= 2 and has_groups(run) else "warning"
@@ -138,8 +169,10 @@ def _stability(run: Run) -> list[Statement]:
     kind: Kind = "good" if sure else "plain" if mean >= UNSTABLE else "warning"
     said = [
         Statement(
-            f"The clusters are {word}: in halves of the collection {mean:.0%} of cluster mates stay, beyond chance.",
+            f"The clusters are {word}: when half of the documents are clustered again, {mean:.0%} of those that were "
+            "together stay together (0% is chance).",
             kind,
+            technical=True,  # the first sentence says it in words
         )
     ]
     if weak and len(weak) < len(measured):
@@ -164,7 +197,7 @@ def _classes(run: Run) -> list[Statement]:
     name = f"the {count} values of “{column}”" if column is not None else "the labels"
     left = "" if known.all() else f" ({len(known) - int(known.sum()):,} documents have none)"
     score = f"NMI {metrics.nmi(table):.2f}, ARI {metrics.ari(table):.2f}"
-    return [Statement(f"Agreement with {name}: {score}{left}.")]
+    return [Statement(f"Agreement with {name}: {score}{left}.", technical=True)]
 
 
 def _shape(run: Run) -> list[Statement]:
@@ -175,8 +208,11 @@ def _shape(run: Run) -> list[Statement]:
         said.append(Statement(f"One cluster holds {share:.0%} of the documents; it may be a remainder.", "warning"))
     if run.n_unassigned:
         said.append(Statement(f"{_count(run.n_unassigned, 'document')} in no cluster, counted apart."))
-    if len(run.evidence.duplicates):
-        said.append(Statement(f"{_count(len(run.evidence.duplicates), 'pair')} of near-duplicates found."))
+    pairs = len(run.evidence.duplicates)
+    if pairs:
+        said.append(
+            Statement(f"{_count(pairs, 'pair')} of documents {'is' if pairs == 1 else 'are'} nearly identical.")
+        )
     return [*said, *said_by_names(run)]
 
 
@@ -190,7 +226,7 @@ def said_by_names(run: Run) -> list[Statement]:
         return []
     found, possible = (float(np.average(shares, weights=sizes)) for shares in (by_name, by_centre))
     text = f"By their names alone {found:.0%} of the documents would find their cluster; by its centre, {possible:.0%}."
-    return [Statement(text)]
+    return [Statement(text, technical=True)]
 
 
 def mixtures(run: Run) -> list[Statement]:

@@ -136,13 +136,12 @@ function takeSentences({ lead: [kind, words], statements }) {
   byId("lead").className = `lead ${kind}`;
   byId("lead").textContent = words;
   sentences.length = 0;
-  document.querySelector(".statements").replaceChildren(
-    ...statements.map(([tone, mark, before, text]) => {
-      const span = el("span", {}, before ? el("span", { class: "unseen" }, before) : null, text);
-      sentences.push({ node: span.lastChild, text });
-      return el("li", { class: tone }, el("span", { class: "mark", "aria-hidden": "true" }, mark), span);
-    }),
-  );
+  const line = ([tone, mark, before, text]) => {
+    const span = el("span", {}, before ? el("span", { class: "unseen" }, before) : null, text);
+    sentences.push({ node: span.lastChild, text });
+    return el("li", { class: tone }, el("span", { class: "mark", "aria-hidden": "true" }, mark), span);
+  };
+  [...document.querySelectorAll(".statements")].forEach((list, part) => list.replaceChildren(...statements[part].map(line)));
 }
 
 // Ask what is new; a tab that is not seen asks when it is seen again.

@@ -24,10 +24,10 @@ function foundLine(group) {
         "span",
         { dir: "auto" },
         el("span", { class: "found-name" }, group.name),
-        el("span", { class: "found-words" }, group.words.join(", ")),
+        el("span", { class: "found-words", title: group.words.join(", ") }, group.words.join(", ")),
       ),
       el("span", { class: "number" }, whole.format(group.size)),
-      el("span", { class: `found-sure ${sure?.[1] ?? ""}` }, el("span", {}, sure ? sure[2] : "")),
+      el("span", { class: `found-sure ${sure?.[1] ?? ""}`, title: sure?.[2] }, el("span", {}, sure ? sure[2] : "")),
       bar,
     ),
   );
@@ -35,7 +35,7 @@ function foundLine(group) {
 
 function showFound() {
   byId("found-list").replaceChildren(...state.groups.map(foundLine));
-  byId("found-list").classList.toggle("many", state.groups.length > 14);
+  byId("found-list").classList.toggle("many", state.groups.length > 10);
 }
 
 function levelButton(level, place) {
