@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from grampus.app import OpenRun, view
+from grampus.app.actions import LONG
 from grampus.persist import Edit, Run, change_run
 from grampus.report import write_report
 from tests.axe import script as axe_script
@@ -374,12 +375,84 @@ def test_the_run_is_exported(app, folder, tmp_path):
         page.click(f"#export-{kind}")
         assert saved(page, tmp_path, f"grampus.{kind}")
         page.run("document.querySelector('#export').open = false")
+    for kind in ("png", "svg"):
+        page.click("#export summary")
+        page.click(f"#export-{kind}")
+        assert saved(page, tmp_path, f"grampus-map.{kind}")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "grampus.csv").read_text())))
     assert {row["name"] for row in rows if row["cluster"] == "0"} == {"Whales"}
     page.open(tmp_path / "grampus.html")
     page.until(READY)
     assert "Whales" in texts(page, ".found-name")
     assert "makes no network requests" in text(page, "body > footer")
+
+
+# -- actions that take a while
+
+
+def test_a_cluster_is_looked_into(app, folder):
+    page, _ = app
+    for cluster in (0, 2):
+        page.click(f"[data-cluster='{cluster}'] footer input[type=checkbox]")
+    page.click("#merge")
+    changes(page, 1)
+    page.click("#within-0")
+    page.until("!!document.querySelector('#cancel')", 5)
+    changes(page, 3)
+    run = Run.load(folder)
+    assert [edit.action for edit in run.edits] == ["merge", "graft", "split"]
+    assert texts(page, ".found-name") == [cluster.name for cluster in run.evidence.clusters]
+    page.click("#undo")
+    changes(page, 2)
+    page.click("#undo")
+    changes(page, 1)
+    assert [edit.action for edit in Run.load(folder).edits] == ["merge"]
+
+
+def test_work_is_cancelled_in_the_browser(app, folder, monkeypatch):
+    page, _ = app
+    before, go = contents(folder), threading.Event()
+
+    def slow(run, asked, dropped, progress):
+        progress("comparing", 3, 10)
+        go.wait(20)
+        progress("comparing", 4, 10)
+
+    monkeypatch.setitem(LONG, "within", ("Clustering inside the cluster", slow, True))
+    start = time.monotonic()
+    page.run("document.querySelector('#within-1').click()")
+    page.until("document.querySelector('#live-note')?.textContent === 'comparing: 3 of 10'", 5)
+    assert time.monotonic() - start < 3
+    page.click("#cancel")
+    page.until("document.querySelector('#live-note')?.textContent === 'Cancelled. Nothing was changed.'", 5)
+    go.set()
+    assert contents(folder) == before
+
+
+def test_seed_words_are_seen_to_work_and_undone(app, folder):
+    page, _ = app
+    page.click("#topics summary")
+    page.run("document.querySelector('#seeds').value = 'Ocean: whale, krill\\nrose, petal\\n'")
+    page.click("#guide")
+    page.until("[...document.querySelectorAll('.found-name')].some((e) => e.textContent === 'Ocean')", 90)
+    assert {"Ocean", "rose"} <= {cluster.name for cluster in Run.load(folder).evidence.clusters}
+    page.click("#undo")
+    page.until("![...document.querySelectorAll('.found-name')].some((e) => e.textContent === 'Ocean')")
+    assert Run.load(folder).evidence.labels.tolist() == with_levels().evidence.labels.tolist()
+
+
+def test_dropped_documents_are_added_to_the_run(app, folder):
+    page, _ = app
+    drop(page, "new.csv", "id,text\nfirst,whale krill tide ocean pod\nsecond,oven dough yeast flour\n")
+    page.until("!!document.querySelector('#add-dropped')")
+    assert text(page, "#add-dropped") == "Add 2 documents to the run"
+    page.click("#add-dropped")
+    page.until(f"document.querySelector('#headline')?.textContent.startsWith('{N + 2} documents')", 90)
+    assert len(Run.load(folder)) == N + 2
+    page.until("!!document.querySelector('#undo')", 10)  # the page was loaded again
+    page.click("#undo")
+    page.until(f"document.querySelector('#headline')?.textContent.startsWith('{N} documents')", 20)
+    assert len(Run.load(folder)) == N
 
 
 # -- who may ask, and what is shown

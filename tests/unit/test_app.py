@@ -20,6 +20,7 @@ import numpy as np
 import pytest
 
 from grampus.app import Making, OpenRun, Session, pages, run_of_page
+from grampus.app.actions import LONG
 from grampus.app.server import MOST_AT_ONCE
 from grampus.app.session import LARGEST_EDIT
 from grampus.app.store import StaleError
@@ -763,3 +764,111 @@ def test_work_that_fails_says_why(error, words):
     work.thread.join()
     assert words in work.told()["problem"]
     assert Session(work).store is None
+
+
+# -- actions that take a while
+
+
+def begin(reader, action, **more):
+    body = json.dumps({"revision": reader.server.session.store.revision, "action": action, **more})
+    return reader.ask("work", "POST", body.encode())
+
+
+def finished(reader):
+    work = reader.server.session._work
+    work.thread.join(120)
+    return reader.ask(f"state?since=x&work={work.number}").json()
+
+
+def test_a_cluster_is_clustered_again_and_split(reader, folder):
+    reader.edit({"action": "merge", "clusters": [0, 2]})
+    before = Run.load(folder)
+    start = time.monotonic()
+    begun = begin(reader, "within", cluster=0)
+    assert time.monotonic() - start < 2
+    assert begun.status == 202
+    assert begun.json()["work"]["what"] == "Clustering inside the cluster"
+    answer = finished(reader)
+    assert answer["work"]["problem"] == ""
+    run = Run.load(folder)
+    assert [edit.action for edit in run.edits] == ["merge", "graft", "split"]
+    assert run.n_clusters > before.n_clusters
+    assert answer["revision"] == manifest_digest(folder)
+    reader.edit(undo=True)
+    assert reader.edit(undo=True).status == 200
+    assert Run.load(folder).evidence.labels.tolist() == before.evidence.labels.tolist()
+
+
+def test_seed_words_make_clusters_and_are_undone(reader, folder):
+    before, n = digest(Run.load(folder)), len(Run.load(folder))
+    assert begin(reader, "guide", seeds={"Ocean": ["whale", "krill"], "Flowers": ["rose", "petal"]}).status == 202
+    answer = finished(reader)
+    assert answer["work"]["problem"] == ""
+    assert answer["back"] == 1
+    run = Run.load(folder)
+    assert {"Ocean", "Flowers"} <= {cluster.name for cluster in run.evidence.clusters}
+    assert len(run) == n
+    reader.edit({"action": "rename", "clusters": [0], "name": "Mine"})
+    reader.edit(undo=True)
+    assert digest(Run.load(folder)) == digest(run)
+    assert reader.edit(undo=True).json()["back"] == 0
+    assert digest(Run.load(folder)) == before
+
+
+def test_dropped_documents_are_added(reader, folder):
+    n = len(Run.load(folder))
+    body = b"id,text\n1,whale song krill tide ocean\nnew,rose soil seed bloom petal\n"
+    given = reader.ask("assign?name=new.csv", "POST", body, Content_Type="application/octet-stream").json()
+    assert begin(reader, "add", dropped=[given["dropped"]]).status == 202
+    answer = finished(reader)
+    assert answer["work"]["problem"] == ""
+    run = Run.load(folder)
+    assert len(run) == n + 2
+    assert run.history[-1].added == 2
+    assert {"1 (2)", "new"} <= set(run.documents.ids)  # none takes the place of a document that is there
+    begin(reader, "add", dropped=[99])
+    assert "Drop them again" in finished(reader)["work"]["problem"]
+
+
+def test_work_is_cancelled_and_nothing_is_written(reader, folder, monkeypatch):
+    before, go = contents(folder), threading.Event()
+
+    def slow(run, asked, dropped, progress):
+        progress("comparing", 1, 4)
+        go.wait(10)
+        progress("comparing", 2, 4)
+        raise AssertionError("not ended")
+
+    monkeypatch.setitem(LONG, "within", ("Clustering inside the cluster", slow, True))
+    begin(reader, "within", cluster=0)
+    while reader.ask("state?since=x").json()["work"]["step"] != "comparing":
+        time.sleep(0.01)
+    assert begin(reader, "within", cluster=0).status == 400
+    assert "wait for it" in reader.edit({"action": "merge", "clusters": [0, 1]}).json()["problem"]
+    assert reader.ask("cancel", "POST", b"{}").status == 200
+    told = reader.ask(f"state?since=x&work={reader.server.session._work.number}").json()["work"]
+    assert (told["done"], told["problem"]) == (True, "Cancelled. Nothing was changed.")
+    go.set()
+    finished(reader)
+    assert contents(folder) == before
+
+
+@pytest.mark.parametrize("body", [{}, {"action": "x"}, {"action": ["within"]}, [], 3])
+def test_an_action_that_is_none_is_refused(asker, body):
+    assert asker.ask("work", "POST", json.dumps(body).encode()).status == 400
+
+
+@pytest.mark.parametrize(("action", "more"), [("within", {"cluster": "0"}), ("within", {"cluster": 99}),
+                                              ("guide", {"seeds": {}}), ("guide", {"seeds": {"a": "b"}}),
+                                              ("guide", {"seeds": {"a\nb": ["c"]}}),
+                                              ("add", {"dropped": [True]})])  # fmt: skip
+def test_an_action_that_does_not_fit_changes_nothing(reader, folder, action, more):
+    before = contents(folder)
+    assert begin(reader, action, **more).status == 202
+    assert finished(reader)["work"]["problem"]
+    assert contents(folder) == before
+
+
+def test_an_action_for_an_older_revision_is_not_begun(reader):
+    body = json.dumps({"revision": "x", "action": "within", "cluster": 0}).encode()
+    assert reader.ask("work", "POST", body).status == 409

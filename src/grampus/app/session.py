@@ -12,18 +12,21 @@ from pathlib import Path
 from threading import Lock
 from typing import Any
 
+from .._progress import Progress
 from .._rows import rounded
 from ..documents import DocumentClusterer
 from ..errors import GrampusError, InputError
 from ..persist import Run
-from ..text import CorpusWarning, ReadOptions, read_corpus
+from ..text import Corpus, CorpusWarning, ReadOptions, read_corpus
+from .actions import LONG
 from .store import OpenRun, StaleError, edits_asked
 from .tables import EXPORTS
 from .view import columns_of, live_answer, live_page, live_state, waiting_page
-from .work import Making
+from .work import SAVING, Making
 
 MB = 10**6
 MOST_SHOWN = 2000  # dropped documents that are listed
+MOST_DROPPED = 8  # files that can be added
 MARKS = ("done", "reopen")  # edits that change nothing but marks
 LARGEST_EDIT, LARGEST_FILE = 8 * MB, 256 * MB
 _ENDING = re.compile(r"(\.[A-Za-z0-9]{1,8}){1,2}$", re.ASCII)
@@ -60,8 +63,10 @@ class Session:
 
     def __init__(self, opened: OpenRun | Making) -> None:
         self._opened = opened
-        self._locks = {name: Lock() for name in ("page", "answer", "columns", "model")}
+        self._locks = {name: Lock() for name in ("page", "answer", "columns", "model", "work")}
         self._kept: dict[str, tuple[Any, Any]] = {}
+        self._work: Making | None = None
+        self._dropped: dict[int, Corpus] = {}
 
     @property
     def store(self) -> OpenRun | None:
@@ -84,7 +89,8 @@ class Session:
             page, policy = waiting_page()
         else:
             run, revision = store.look()
-            page, policy = self._keep("page", revision, lambda: live_page(run, revision, str(store.place)))
+            back = store.kept
+            page, policy = self._keep("page", revision, lambda: live_page(run, revision, str(store.place), back))
         guarded = {"Content-Security-Policy": f"{policy}; frame-ancestors 'none'"}
         return Reply(page, "text/html; charset=utf-8", headers=guarded)
 
@@ -94,10 +100,18 @@ class Session:
             assert isinstance(self._opened, Making)
             return as_json({"work": self._opened.told()})
         run, revision = self.store.look()
+        work = self._work
+        if work is not None and (not work.done or asked.get("work") == str(work.number)):
+            changed = asked.get("since") != revision and work.done
+            return as_json({"work": work.told(), **(self._changed(run, revision) if changed else {})})
         return Reply(status=204) if asked.get("since") == revision else self._answer(run, revision)
 
+    def _changed(self, run: Run, revision: str) -> dict[str, Any]:
+        made = self._keep("answer", revision, lambda: live_answer(run, revision))
+        return {**made, "back": self._ready().kept}
+
     def _answer(self, run: Run, revision: str, status: int = 200) -> Reply:
-        return as_json(self._keep("answer", revision, lambda: live_answer(run, revision)), status)
+        return as_json(self._changed(run, revision), status)
 
     def document(self, asked: Mapping[str, str]) -> Reply:
         """Return the whole text of a document, by its row."""
@@ -131,16 +145,54 @@ class Session:
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             return problem(400, "a change must be a JSON object with a revision.")
         store = self._ready()
+        if self._work is not None and not self._work.done:
+            return problem(400, f"{self._work.what}: wait for it, or cancel it.")
 
         def change(run: Run) -> Run:
-            return run.undone() if undo is True else run.edited(*edits_asked(content.get("edits"), run))
+            return run.edited(*edits_asked(content.get("edits"), run))
 
         try:
-            run, revision = store.change(seen, change)
+            run, revision = store.undone(seen) if undo is True else store.change(seen, change)
             marked = run.edits and run.edits[-1].action in MARKS and not undo and len(content["edits"]) == 1
-            return as_json({**live_state(run, revision), "marked": True}) if marked else self._answer(run, revision)
+            return (
+                as_json({**live_state(run, revision), "back": store.kept, "marked": True})
+                if marked
+                else self._answer(run, revision)
+            )
         except StaleError:
             return self._answer(*store.look(), status=409)
+
+    def work(self, asked: Mapping[str, str], body: bytes) -> Reply:
+        """Begin an action that takes a while; answer at once with how far it is."""
+        try:
+            content = json.loads(body)
+            seen, (what, act, edits_only) = content["revision"], LONG[content["action"]]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return problem(400, f"an action must be a JSON object with a revision and one of {', '.join(LONG)}.")
+        store = self._ready()
+        run, revision = store.look()
+        if seen != revision:
+            return self._answer(run, revision, status=409)
+        with self._locks["work"]:
+            if self._work is not None and not self._work.done:
+                return problem(400, f"{self._work.what}: wait for it, or cancel it.")
+
+            def task(progress: Progress) -> None:
+                made = act(run, content, self._dropped, progress)
+                progress(SAVING, 0, 1)  # where the reader cancelled, nothing is saved
+                if edits_only:
+                    store.change(seen, lambda _: made)
+                else:
+                    store.replace(seen, made)
+
+            self._work = Making(what, task)
+            return as_json({"work": self._work.told()}, 202)
+
+    def cancel(self, asked: Mapping[str, str], body: bytes) -> Reply:
+        """End the action that is under way."""
+        if self._work is not None:
+            self._work.cancel()
+        return as_json({})
 
     def assign(self, asked: Mapping[str, str], body: bytes) -> Reply:
         """Read the documents of a dropped file, and say where they belong; the run stays as it is."""
@@ -164,7 +216,9 @@ class Session:
             ]
             for i in range(min(len(corpus), MOST_SHOWN))
         ]
-        return as_json({"documents": rows, "count": len(corpus), "notes": list(corpus.notes)})
+        number = max(self._dropped, default=0) + 1
+        self._dropped = {**dict(list(self._dropped.items())[1 - MOST_DROPPED :]), number: corpus}
+        return as_json({"documents": rows, "count": len(corpus), "notes": list(corpus.notes), "dropped": number})
 
     def _ready(self) -> OpenRun:
         if self.store is None:
@@ -181,6 +235,8 @@ READS: dict[str, Callable[[Session, Mapping[str, str]], Reply]] = {
 }  # fmt: skip
 WRITES: dict[str, tuple[Callable[[Session, Mapping[str, str], bytes], Reply], str, int]] = {
     "edit": (Session.edit, "application/json", LARGEST_EDIT),
+    "work": (Session.work, "application/json", LARGEST_EDIT),
+    "cancel": (Session.cancel, "application/json", LARGEST_EDIT),
     "assign": (Session.assign, "application/octet-stream", LARGEST_FILE),
 }
 

@@ -11,13 +11,15 @@ from typing import Any
 from .._outputs import MANIFEST
 from ..errors import GrampusError, InputError, RunError
 from ..persist import Edit, Run
-from ..persist.folder import manifest_digest
+from ..persist.edits import digest
+from ..persist.folder import manifest_digest, writing
 from ..persist.run import save_edits
 from ..persist.schema import read_as
 from ..report.edits import MADE
 
 ACTIONS = tuple(action for action in MADE if action != "exclude")  # the page keeps its documents
 MOST_EDITS = 1000  # of one request
+MOST_KEPT = 3  # answers that can be brought back
 
 
 class StaleError(GrampusError):
@@ -53,6 +55,7 @@ class OpenRun:
         self.place = Path(place)
         self._lock = RLock()
         self._seen: Any = None
+        self._before: list[tuple[Run, Run]] = []  # runs that were replaced as a whole, and what took their place
         self.run, self.revision = self._read()
 
     def _read(self) -> tuple[Run, str]:
@@ -102,6 +105,40 @@ class OpenRun:
                 raise
             self.run, self._seen = changed, self._status()
             return self.run, self.revision
+
+    def replace(self, seen: str, made: Run) -> tuple[Run, str]:
+        """Save another answer in place of the run, which `undone` brings back while this object lives.
+
+        Raises
+        ------
+        StaleError
+            The run was changed since; nothing was written.
+        """
+        with self._lock:
+            run, revision = self.look()
+            self._before = [*self._before[1 - MOST_KEPT :], (run, made)]
+            return self._write(seen, revision, made)
+
+    def undone(self, seen: str) -> tuple[Run, str]:
+        """Take back the last edit, or the last answer that took the place of another."""
+        with self._lock:
+            run, revision = self.look()
+            if self._before and run.edits == self._before[-1][1].edits and digest(run) == digest(self._before[-1][1]):
+                return self._write(seen, revision, self._before.pop()[0])
+            return self.change(seen, lambda run: run.undone())
+
+    @property
+    def kept(self) -> int:
+        """How many answers can be brought back."""
+        return len(self._before)
+
+    def _write(self, seen: str, revision: str, made: Run) -> tuple[Run, str]:
+        with writing(self.place) as place:
+            if seen != revision or manifest_digest(self.place) != revision:
+                raise StaleError("The run was changed meanwhile. Nothing was written.")
+            made._write(place)
+            self.run, self.revision, self._seen = made, manifest_digest(self.place), self._status()
+        return self.run, self.revision
 
 
 def edits_asked(content: Any, run: Run) -> tuple[Edit, ...]:

@@ -20,7 +20,7 @@ from ..text.languages.table import LANGUAGES
 
 APART = ("replay.js", "edit_bar.js")  # the page's own store of edits
 SPACE = 0x20  # bytes up to this end a word
-OWN = ("live.js", "facets.js", "drop.js")
+OWN = ("live.js", "long.js", "facets.js", "drop.js")
 
 
 @cache
@@ -42,10 +42,11 @@ def app_style() -> str:
     return "\n".join([*map(asset, STYLES), own_asset("app.css")])
 
 
-def live_page(run: Run, revision: str, place: str) -> tuple[bytes, str]:
-    """Return the page of a run that is open, and its policy."""
+def live_page(run: Run, revision: str, place: str, back: int = 0) -> tuple[bytes, str]:
+    """Return the page of a run that is open, and its policy; `back` answers can be brought back."""
     kept = f"Served by grampus open on this computer alone; every change is saved in {place}."
-    page = render(page_of(run), Shell(app_script(), app_style(), "'self'", kept, {"live": live_state(run, revision)}))
+    live = {**live_state(run, revision), "back": back}
+    page = render(page_of(run), Shell(app_script(), app_style(), "'self'", kept, {"live": live}))
     return page.encode("utf-8", "replace"), policy((asset("mark.js"), app_script()), app_style(), "'self'")
 
 

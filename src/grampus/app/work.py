@@ -1,14 +1,23 @@
-"""Making that takes a while, in a thread of its own: how far it is, and what went wrong."""
+"""Work that takes a while, in a thread of its own: how far it is, what went wrong, and how to end it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Thread
+from itertools import count
+from threading import Lock, Thread
 from typing import Any
 
 from .._progress import Progress
 from .._secrets import masked
 from ..errors import GrampusError
+
+CANCELLED = "Cancelled. Nothing was changed."
+SAVING = "saving"  # the step from which on work is no longer cancelled
+_numbers = count(1)
+
+
+class CancelledError(GrampusError):
+    """The reader ended the work."""
 
 
 class Making:
@@ -28,10 +37,13 @@ class Making:
     problem : str
         Why it failed; "" if it did not.
     done : bool
+    number : int
+        Of this process, to ask for it.
     """
 
     def __init__(self, what: str, task: Callable[[Progress], Any]) -> None:
-        self.what = what
+        self.what, self.number = what, next(_numbers)
+        self._cancelled, self._lock = False, Lock()
         self.step: tuple[str, int, int | None] = ("", 0, None)
         self.problem, self.done = "", False
         self.result: Any = None
@@ -51,10 +63,20 @@ class Making:
         finally:
             self.done = True
 
+    def cancel(self) -> None:
+        """End the work: it stops with its next step, and what it would have made is not kept."""
+        with self._lock:
+            if not self.done and self.step[0] != SAVING:
+                self._cancelled, self.done, self.problem = True, True, CANCELLED
+
     def _report(self, step: str, done: int, total: int | None) -> None:
-        self.step = (step, int(done), None if total is None else int(total))
+        with self._lock:
+            if self._cancelled:
+                raise CancelledError(CANCELLED)
+            self.step = (step, int(done), None if total is None else int(total))
 
     def told(self) -> dict[str, Any]:
         """Return how far it is, for the page."""
         step, done, total = self.step
-        return {"what": self.what, "step": step, "units": done, "total": total, "problem": self.problem}
+        far = {"number": self.number, "what": self.what, "step": step, "units": done, "total": total}
+        return {**far, "problem": self.problem, "done": self.done}

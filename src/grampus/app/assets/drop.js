@@ -3,7 +3,7 @@ const dropped = { files: [] };
 
 const FILES = [
   ["csv", "Table (CSV)"], ["xlsx", "Table (Excel)"], ["parquet", "Table (Parquet)"], ["json", "Table (JSON)"],
-  ["html", "Page (one file)"],
+  ["html", "Page (one file)"], ["png", "Picture (PNG)"], ["svg", "Picture (SVG)"],
 ]; // prettier-ignore
 
 function droppedLine([id, text, cluster, margin, known, unlike]) {
@@ -18,6 +18,17 @@ function droppedLine([id, text, cluster, margin, known, unlike]) {
     el("span", { class: "document-text", dir: "auto" }, text),
     el("span", { class: "tag" }, `${group ? shorten(group.name, 40) : "no cluster"}${doubt ? `, ${doubt}` : ""}`),
   );
+}
+
+// The documents of all files that could be read can become a part of the run.
+function addButton() {
+  const read = dropped.files.filter(({ count: total }) => total);
+  const total = read.reduce((sum, file) => sum + file.count, 0);
+  const press = () => {
+    forgetDropped();
+    begin("add", { dropped: read.map((file) => file.dropped) });
+  };
+  return total ? el("button", { type: "button", class: "strong", id: "add-dropped", onclick: press }, `Add ${count(total, "document")} to the run`) : "";
 }
 
 function showDropped() {
@@ -37,6 +48,7 @@ function showDropped() {
         total > 200 ? el("p", { class: "quiet" }, `and ${whole.format(total - 200)} more`) : null,
       ),
     ),
+    addButton(),
     el("button", { type: "button", id: "forget-dropped", onclick: forgetDropped }, "Close"),
   );
 }
@@ -50,14 +62,15 @@ async function assignFile(file) {
   announce(`Reading ${file.name}`);
   let answer;
   try {
-    const reply = await fetch(`assign?name=${encodeURIComponent(file.name.slice(-80))}`, {
+    const reply = await waitFor(`Reading ${file.name}`, `assign?name=${encodeURIComponent(file.name.slice(-80))}`, {
       method: "POST",
       headers: { "Content-Type": "application/octet-stream" },
       body: file,
     });
     answer = await reply.json();
-  } catch {
-    answer = { problem: "The file could not be sent: it may be too large, or grampus open has ended." };
+  } catch (error) {
+    const ended = error.name === "AbortError";
+    answer = { problem: ended ? "Cancelled." : "The file could not be sent: it may be too large, or grampus open has ended." };
   }
   dropped.files.unshift({ name: file.name, ...answer });
   showDropped();
@@ -71,17 +84,17 @@ async function assignFiles(files) {
 
 async function takeAway(kind) {
   byId("export").open = false;
-  const reply = await fetch(`export?as=${kind}`);
-  if (!reply.ok) {
-    trouble((await reply.json()).problem);
+  if (byId(`save-${kind}`) && kind !== "csv") {
+    byId(`save-${kind}`).click(); // a picture of what is shown
     return;
   }
-  const address = URL.createObjectURL(await reply.blob());
-  const link = el("a", { href: address, download: `grampus.${kind}` });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
+  try {
+    const reply = await waitFor("Preparing the file", `export?as=${kind}`);
+    if (reply.ok) save(`grampus.${kind}`, await reply.blob(), reply.headers.get("Content-Type"));
+    else trouble((await reply.json()).problem);
+  } catch (error) {
+    trouble(error.name === "AbortError" ? "" : `${ENDED}Everything shown here is saved.`);
+  }
 }
 
 starts.push(() => {

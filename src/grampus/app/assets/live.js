@@ -5,7 +5,8 @@ const asFound = { clusters: [] }; // sentences come from the server, with the na
 const nowOf = (cluster) => cluster;
 let levelNames = levels.map(() => ({}));
 let foundCount = clusterCount;
-const live = { ...data.live, done: new Set(data.live.done), busy: false, asked: 0, problem: "" };
+const live = { ...data.live, done: new Set(data.live.done), busy: false, asked: 0, problem: "", work: null };
+const ENDED = "grampus open does not answer: it may have been ended. ";
 
 const editCount = () => live.edits;
 const isEdited = (place) => place === data.level && live.edits > 0;
@@ -40,6 +41,21 @@ function trouble(words) {
   showLiveBar();
 }
 
+// Post to the server: {reply, answer}; where it does not answer, the answer is a problem.
+async function ask(name, body) {
+  try {
+    const reply = await fetch(name, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+    return { reply, answer: await reply.json() };
+  } catch {
+    return { answer: { problem: `${ENDED}What was saved is saved; this last change was not.` } };
+  }
+}
+
+function takeElsewhere(answer) {
+  take(answer);
+  trouble("The run was changed elsewhere meanwhile, and is shown as it is now. Your last change was not made.");
+}
+
 async function send(body, words) {
   if (live.busy) {
     announce("The last change is still being saved");
@@ -48,32 +64,18 @@ async function send(body, words) {
   }
   live.busy = true;
   showLiveBar();
-  try {
-    const reply = await fetch("edit", {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ revision: live.revision, ...body }),
-    });
-    const answer = await reply.json();
-    live.busy = false;
-    if (answer.problem) {
-      trouble(answer.problem);
-      regroup();
-      return false;
-    }
-    take(answer);
-    if (reply.status === 409) trouble("The run was changed elsewhere meanwhile, and is shown as it is now. Your last change was not made.");
-    else {
-      trouble("");
-      announce(words);
-    }
-    return reply.ok;
-  } catch {
-    live.busy = false;
-    trouble("grampus open does not answer: it may have been ended. What was saved is saved; this last change was not.");
+  const { reply, answer } = await ask("edit", { revision: live.revision, ...body });
+  live.busy = false;
+  if (answer.problem) {
+    trouble(answer.problem);
     regroup();
-    return false;
+  } else if (reply.status === 409) takeElsewhere(answer);
+  else {
+    take(answer);
+    trouble("");
+    announce(words);
   }
+  return reply?.ok === true;
 }
 
 const edit = (operation) => send({ edits: [asSent(operation)] }, SAID[operation.action](operation));
@@ -106,7 +108,7 @@ function take(answer) {
     location.reload(); // other documents: another page
     return;
   }
-  Object.assign(live, { revision: answer.revision, documents: answer.documents, edits: answer.edits, done: new Set(answer.done) });
+  Object.assign(live, { revision: answer.revision, documents: answer.documents, edits: answer.edits, back: answer.back, done: new Set(answer.done) });
   if (answer.marked) {
     regroup();
     return;
@@ -148,31 +150,37 @@ function takeSentences({ lead: [kind, words], statements }) {
 async function look() {
   if (!live.busy && document.visibilityState !== "hidden") {
     try {
-      const reply = await fetch(`state?since=${live.revision}`);
+      const reply = await fetch(`state?since=${live.revision}&work=${live.work?.number ?? 0}`);
+      if (live.problem.startsWith(ENDED)) trouble("");
       if (reply.status === 200) {
         const answer = await reply.json();
         if (answer.problem) trouble(answer.problem);
-        else if (!live.busy && answer.revision !== live.revision) take(answer);
+        else if (answer.work) followed(answer.work);
+        if (answer.revision && !live.busy && answer.revision !== live.revision) take(answer);
       }
-      if (live.problem.startsWith("grampus open")) trouble("");
     } catch {
-      if (!live.problem) trouble("grampus open does not answer: it may have been ended. Everything shown here is saved.");
+      if (!live.problem) trouble(`${ENDED}Everything shown here is saved.`);
     }
   }
   clearTimeout(live.asked);
-  live.asked = setTimeout(look, POLL);
+  live.asked = setTimeout(look, live.work ? POLL / 4 : POLL);
 }
 
 // At the lower edge of the window: how many changes, that they are saved, and back.
 function showLiveBar() {
   const bar = byId("edit-bar");
   const focused = document.activeElement?.id === "undo";
-  bar.hidden = live.edits === 0 && !live.problem && !live.busy;
+  const made = live.edits + live.back;
+  bar.hidden = made === 0 && !live.problem && !live.busy && !live.work;
   document.body.classList.toggle("edited", !bar.hidden);
-  const back = el("button", { type: "button", id: "undo", onclick: undo, disabled: live.edits === 0 || live.busy }, "Undo");
+  if (live.work) {
+    bar.replaceChildren(...workBar());
+    return;
+  }
+  const back = el("button", { type: "button", id: "undo", onclick: undo, disabled: made === 0 || live.busy }, "Undo");
   const words = live.problem || (live.busy ? "Saving …" : "Saved in the run.");
   bar.replaceChildren(
-    el("strong", {}, count(live.edits, "change")),
+    el("strong", {}, count(made, "change")),
     el("span", { class: live.problem ? "wrong" : "quiet hint", id: "live-note" }, words),
     el("span", { class: "gap" }),
     back,
@@ -222,7 +230,7 @@ starts.push(() => {
   listen("opened", readWhole);
   document.addEventListener("visibilitychange", look);
   for (const id of ["card-order", "card-table"]) byId(id).addEventListener("change", showDone);
-  live.asked = setTimeout(look, POLL);
+  live.asked = setTimeout(look, live.work ? POLL / 4 : POLL);
 });
 
 // The whole text of the document that was opened.
