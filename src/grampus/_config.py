@@ -15,6 +15,7 @@ from .errors import InputError, MemoryBudgetError
 ENVIRONMENT = "GRAMPUS_MEMORY"
 DEVICE = "GRAMPUS_DEVICE"
 WORKERS = "GRAMPUS_WORKERS"
+THREADS = "GRAMPUS_THREADS"
 DEVICES = ("cpu", "cuda", "auto")
 _UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 _UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
@@ -74,16 +75,21 @@ def machine_memory() -> int:
 
 def _initial() -> Settings:
     device = _check_device(os.environ.get(DEVICE) or "cpu", f"{DEVICE}: device")
-    value, asked = os.environ.get(ENVIRONMENT), os.environ.get(WORKERS)
-    workers = None
-    if asked:
-        workers = _positive(int(asked) if asked.isdigit() else asked, f"{WORKERS} must be a positive whole number")
+    value, threads, workers = os.environ.get(ENVIRONMENT), _counted(THREADS), _counted(WORKERS)
     if value is None:
-        return Settings(max(machine_memory() // 2, _SMALLEST), _TILE, device=device, workers=workers)
+        return Settings(max(machine_memory() // 2, _SMALLEST), _TILE, threads, device, workers=workers)
     try:
-        return Settings(parse_size(value), _TILE, device=device, workers=workers)
+        return Settings(parse_size(value), _TILE, threads, device, workers=workers)
     except InputError as error:
         raise InputError(f"{ENVIRONMENT}: {error}") from None
+
+
+def _counted(name: str) -> int | None:
+    """Return the number of the environment, if there is one."""
+    asked = os.environ.get(name)
+    if not asked:
+        return None
+    return _positive(int(asked) if asked.isdigit() else asked, f"{name} must be a positive whole number")
 
 
 def _check_device(name: Any, what: str = "device") -> str:
@@ -116,8 +122,8 @@ class config:  # noqa: N801  (read and used as a function)
     memory : int or str, optional
         Bytes, or a size like ``"4GB"``. Left out, the budget stays as it is.
     threads : int, optional
-        How many threads to use where a call gives no ``n_jobs``; by default one for each core, and at most
-        ``OMP_NUM_THREADS``. Left out, the number stays as it is.
+        How many threads to use where a call gives no ``n_jobs``; by default (or by ``GRAMPUS_THREADS``) one for each
+        core that the process may use, and at most ``OMP_NUM_THREADS``. Left out, the number stays as it is.
     tile : int, optional
         The size in bytes of one tile of a Gram matrix; the default suits all but experiments.
     device : "cpu", "cuda" or "auto", optional
@@ -130,7 +136,7 @@ class config:  # noqa: N801  (read and used as a function)
         Refuse to fit documents where that is predicted to take more than twice as many seconds.
     workers : int, optional
         Processes that share the work on texts: reading files, cleaning, counting; 1 for this process alone. By default
-        (or by ``GRAMPUS_WORKERS``) as many as threads where there are many texts, else one.
+        (or by ``GRAMPUS_WORKERS``) as many as threads where there are many texts or reading takes long, else one.
 
     Attributes
     ----------

@@ -6,6 +6,7 @@ one thread unless a single product is large enough to pay for the hand-over.
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from contextvars import ContextVar
 from functools import lru_cache, wraps
 from itertools import pairwise
 from numbers import Integral
+from pathlib import Path
 from threading import local
 from typing import Any, ParamSpec, TypeVar
 
@@ -23,6 +25,8 @@ from .errors import InputError
 P = ParamSpec("P")
 T = TypeVar("T")
 LARGE_PRODUCT = 2e10  # floating-point operations; about a third of a second on one core
+
+CGROUP = Path("/sys/fs/cgroup")
 
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)  # set by the n_jobs of an enclosing call
 _worker = local()
@@ -51,15 +55,31 @@ def blas_threads(operations: float = 0.0) -> Iterator[None]:
 
 
 def core_count() -> int:
-    """Return how many cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    """Return how many cores this process may use: those of its affinity, and no more than its container has."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return int(min(cores, container_cores()))
+
+
+@lru_cache(maxsize=1)
+def container_cores() -> float:
+    """Return the limit of the control group, in whole cores; infinite where there is none."""
+    try:
+        quota, period = (CGROUP / "cpu.max").read_text().split()
+    except (OSError, ValueError):
+        try:  # version 1
+            quota, period = ((CGROUP / "cpu" / f"cpu.cfs_{name}_us").read_text() for name in ("quota", "period"))
+        except OSError:
+            return math.inf
+    limited = quota.strip().isdigit() and int(period) > 0  # "max" or −1 where it is not
+    return max(1, round(int(quota) / int(period))) if limited else math.inf
 
 
 def thread_count(n_jobs: Any = None) -> int:
     """Return how many threads to use: `n_jobs`, or one for each core that this process may use.
 
     As in joblib, −1 means all cores, −2 all but one. Without `n_jobs`, the number is that of the enclosing call, or of
-    ``grampus.config(threads=…)``, or one for each core; in the last case ``OMP_NUM_THREADS`` is an upper limit.
+    ``grampus.config(threads=…)`` or ``GRAMPUS_THREADS``, or one for each core; in the last case ``OMP_NUM_THREADS`` is
+    an upper limit.
     """
     cores = core_count()
     n_jobs = n_jobs if n_jobs is not None else _limit.get() or settings().threads

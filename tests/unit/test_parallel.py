@@ -128,6 +128,48 @@ def test_threads_never_exceed_the_cores_unless_asked_for(monkeypatch):
             thread_count(bad)
 
 
+@pytest.mark.parametrize(("files", "cores"), [
+    ({"cpu.max": "150000 100000\n"}, 2),
+    ({"cpu.max": "20000 100000\n"}, 1),
+    ({"cpu.max": "max 100000\n"}, 8),
+    ({"cpu/cpu.cfs_quota_us": "300000\n", "cpu/cpu.cfs_period_us": "100000\n"}, 3),
+    ({"cpu/cpu.cfs_quota_us": "-1\n", "cpu/cpu.cfs_period_us": "100000\n"}, 8),
+    ({}, 8),
+])  # fmt: skip
+def test_the_limit_of_a_container_is_respected(files, cores, tmp_path, monkeypatch):
+    for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(content)
+    monkeypatch.setattr(_parallel, "CGROUP", tmp_path)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    _parallel.container_cores.cache_clear()
+    try:
+        assert core_count() == cores
+    finally:
+        _parallel.container_cores.cache_clear()
+
+
+TOLD = "from grampus._parallel import core_count, thread_count; print(core_count(), thread_count())"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="needs an affinity")
+def test_taskset_is_respected():
+    one = min(os.sched_getaffinity(0))
+    found = subprocess.run(
+        [sys.executable, "-c", TOLD], preexec_fn=lambda: os.sched_setaffinity(0, {one}), capture_output=True, check=True
+    )
+    assert found.stdout.split() == [b"1", b"1"]
+
+
+def test_the_environment_sets_threads():
+    environment = os.environ | {"GRAMPUS_THREADS": "3"}
+    found = subprocess.run([sys.executable, "-c", TOLD], env=environment, capture_output=True, check=True)
+    assert found.stdout.split()[1] == b"3"
+    environment["GRAMPUS_THREADS"] = "many"
+    found = subprocess.run([sys.executable, "-c", TOLD], env=environment, capture_output=True, check=False)
+    assert b"GRAMPUS_THREADS must be a positive whole number; got 'many'." in found.stderr
+
+
 @pytest.fixture
 def workers(monkeypatch):
     """Note which threads the subsequence kernel runs in, on a machine of four cores."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import pickle
 import tempfile
+import time
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
@@ -17,6 +18,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
 from itertools import pairwise
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -29,6 +31,7 @@ Function = Callable[..., Any]
 
 MANY_BYTES = 40_000_000  # of text, from which on processes pay: starting one costs about a second
 PIECE_BYTES = 4_000_000  # of text in a piece, for processes and Dask workers
+LOOK = 0.5  # seconds between two looks of a worker whether its parent lives
 _SMALL = 1 << 16  # bytes that travel with every piece
 
 
@@ -107,7 +110,7 @@ class Processes(Runner):
             here = settings()._replace(threads=1, workers=1)
             parallel = Parallel(
                 n_jobs=self.workers, backend="loky", return_as="generator", batch_size=1, max_nbytes=None,
-                pre_dispatch=2 * self.workers,
+                pre_dispatch=2 * self.workers, initializer=_end_with, initargs=(os.getpid(),),
             )  # fmt: skip
             try:
                 yield from parallel(delayed(_call)(here, function, piece, sent) for piece in pieces)
@@ -121,6 +124,7 @@ class Processes(Runner):
 @contextmanager
 def _broadcast(shared: tuple[Any, ...]) -> Iterator[Any]:
     """Give what all pieces share: itself where it is small, else a file that every worker reads once."""
+    from joblib.externals.loky.backend import resource_tracker
     from joblib.externals.loky.backend.reduction import dumps  # functions of a script, too
 
     data = dumps(shared)
@@ -128,12 +132,14 @@ def _broadcast(shared: tuple[Any, ...]) -> Iterator[Any]:
         yield shared
         return
     handle, name = tempfile.mkstemp(prefix="grampus-")
+    resource_tracker.register(name, "file")  # which removes it where this process is killed
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
         yield name
     finally:
         os.unlink(name)
+        resource_tracker.unregister(name, "file")
 
 
 @lru_cache(maxsize=1)
@@ -148,6 +154,18 @@ def _call(here: Settings, function: Function, piece: Any, shared: tuple[Any, ...
     """Call a function in a worker, under the settings of the process that asked for it."""
     with config(memory=here.memory, threads=here.threads, workers=1, device=here.device):
         return function(piece, *(_shared(shared) if isinstance(shared, str) else shared))
+
+
+def _end_with(parent: int) -> None:
+    """End this worker as soon as the process that started it is gone, also where that was killed."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(LOOK)
+        os._exit(1)
+
+    if os.name == "posix":
+        Thread(target=watch, name="grampus-parent", daemon=True).start()
 
 
 _runner: ContextVar[Runner | None] = ContextVar("runner", default=None)

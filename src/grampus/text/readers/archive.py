@@ -14,7 +14,8 @@ from zipfile import ZipInfo
 from ..._config import format_size
 from ...errors import CorpusError
 from .log import quoted, refusing
-from .members import Member, members_table, skip_member
+from .many import Member
+from .members import members_table, skip_member
 from .office import ZIP
 from .options import MB
 from .package import Package

@@ -12,7 +12,8 @@ from functools import partial
 from ..._outputs import is_run_folder
 from ...errors import CorpusError
 from .log import Log, quoted
-from .members import OWN, OWN_NOTE, Member, members_table, skip_member
+from .many import Member
+from .members import OWN, OWN_NOTE, members_table, skip_member
 from .options import ReadOptions
 from .registry import Reader, Source, Table
 from .streams import open_source
@@ -29,7 +30,8 @@ def _members(source: Source) -> Iterator[Member]:
     assert source.path is not None
     for path, relative, status in _files(source.path, source.options, source.log):
         mail = _in_maildir(path)
-        yield Member(relative, partial(open_source, path), _iso_time(status.st_mtime), path, "mail" if mail else "")
+        when, reader = _iso_time(status.st_mtime), "mail" if mail else ""
+        yield Member(relative, partial(open_source, path), when, path, reader, status.st_size)
 
 
 def _in_maildir(path: str) -> bool:

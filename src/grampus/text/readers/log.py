@@ -6,6 +6,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from ..._progress import Progress, as_progress, throttle
 from ...errors import CorpusError
@@ -52,6 +53,15 @@ def refusing(what: str, explain: Callable[[Exception], str] = quoted) -> Iterato
         raise CorpusError(f"{what} ({explain(error)}).") from error
 
 
+class Collected(NamedTuple):
+    """What a log collected: items skipped by reason, notes with their places, which of them need no warning, files."""
+
+    skipped: Counter[str]
+    notes: dict[str, list[str]]
+    said: set[str]
+    files: list[FileRecord]
+
+
 class Log:
     """Count skipped items by reason, collect notes and report progress."""
 
@@ -76,6 +86,21 @@ class Log:
         """Keep a note on a choice that needs no warning."""
         self._said.add(what)
         self.note(what, where)
+
+    def take(self) -> Collected:
+        """Return what was collected so far, and begin anew."""
+        collected = Collected(self.skipped, self._notes, self._said, self.files)
+        self.skipped, self._notes, self._said, self.files = Counter(), {}, set(), []
+        return collected
+
+    def join(self, other: Collected) -> None:
+        """Add what was collected elsewhere, after what was collected here."""
+        for reason, count in other.skipped.items():  # in the order in which they were met
+            self.skipped[reason] += count
+        for what, places in other.notes.items():
+            self._notes.setdefault(what, []).extend(places)
+        self._said |= other.said
+        self.files += other.files
 
     def notes(self, *, warnings_only: bool = False) -> list[str]:
         """Return one line per kind of note, naming the first places."""

@@ -2,55 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from itertools import chain, islice
-from typing import IO
 
 from ..._outputs import is_page
 from ...errors import CorpusError, MissingExtraError
 from ..files import FileRecord
 from .guess import Columns, find_columns
 from .log import Log, quoted
+from .many import FOUND, Member, read_members
 from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_reader, read_head
 
 PATH_LENGTH = 1 << 16  # longer than any path
 OWN = "written by Grampus"
 OWN_NOTE = "pages and runs that Grampus wrote were left out"
 _REASONS = 3  # of the files of an archive that are left out
-_FOUND = "a table with the column of the text"  # among what the files of one reading share
 _COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
 
 
 class _LeftOutError(Exception):
     """A file is left out."""
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file of a folder or an archive.
-
-    Parameters
-    ----------
-    path : str
-        Below the folder or archive, with slashes.
-    open : callable
-        Returns the file, open for bytes.
-    modified : str
-        ISO time, or empty.
-    full_path : str or None
-        Where it lies on disk.
-    reader : str
-        Its format, where the place tells it.
-    """
-
-    path: str
-    open: Callable[[], IO[bytes]]
-    modified: str = ""
-    full_path: str | None = None
-    reader: str = ""
 
 
 def members_table(members: Iterator[Member], source: Source) -> Table:
@@ -59,10 +33,10 @@ def members_table(members: Iterator[Member], source: Source) -> Table:
 
 
 def _numbered(members: Iterator[Member], source: Source) -> Iterator[Record]:
-    values = (record for member in members for record in _member_values(member, source))
+    values = read_members(_member_values, members, source)
     yield from (Record(number, record) for number, record in enumerate(values, 1))
     asked = _asked(source)
-    if asked and not source.member and not (source.shared or {}).get(_FOUND):
+    if asked and not source.member and not (source.shared or {}).get(FOUND):
         reasons = [file.reason for file in source.log.files if f"column {asked[0]!r}" in file.reason]
         why = f": {reasons[0].removeprefix('could not be read (').removesuffix('.)')}" if reasons else ""
         raise CorpusError(f"{source.name} must hold a table with a column {asked[0]!r}{why}.")
@@ -141,7 +115,7 @@ def _rows(reader: Reader, source: Source) -> Iterator[Record | BadRecord]:
     table = reader.open(replace(source, wanted=None))
     columns, table = find_columns(table, Columns(_asked(source)), replace(source, log=Log()))
     if source.asked and source.shared is not None:
-        source.shared[_FOUND] = True
+        source.shared[FOUND] = True
     how = "a row of a table is a document (split='file' reads a table of text as one)"
     source.log.say(how, f"{source.name} ({columns.text[0]})")
     for record in table.records:

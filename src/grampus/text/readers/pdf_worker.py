@@ -10,6 +10,8 @@ import contextlib
 import json
 import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -57,6 +59,19 @@ def _page(pdfium: Any, document: Any, number: int) -> dict[str, Any]:
     return {"text": text, "picture": picture}
 
 
+def _end_with_parent() -> None:
+    """End as soon as the process that asks is gone, also in the middle of a page."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    if os.name == "posix":
+        threading.Thread(target=watch, daemon=True).start()
+
+
 def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
     """Answer requests until there are no more."""
     import pypdfium2 as pdfium
@@ -79,6 +94,7 @@ def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
 
 
 if __name__ == "__main__":
+    _end_with_parent()
     private = os.dup(1)
     with contextlib.suppress(OSError):
         os.dup2(2, 1)  # so that nothing that a library prints is taken for an answer
