@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import partial
 from html import unescape
+from unicodedata import normalize
 
 from .blocks import cut
 
@@ -45,7 +46,19 @@ _MDOC_MACRO = re.compile(
     r"(?<!\S)(?:A[cdnopqr]|B[coqlk]|Br[coq]|C[dm]|D[coqv]|E[cmorv]|F[alnort]|I[ct]|L[ki]|M[st]|N[mos]|O[copstux]|P[acfopq]|"
     r"Q[coql]|R[sv]|S[choqstxy]|T[an]|U[dx]|V[at]|X[cor])(?!\S)"
 )
-_TROFF_ESCAPE = re.compile(r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\((..)|\*?\[[^\]\n]*\]|\".*|[-&/,^|:%!c])")
+_TROFF_ESCAPE = re.compile(
+    r"\\(?:f(?:\[[^\]\n]*\]|\(..|.)|s[-+]?\d{1,2}|\*?\((?P<two>..)|\*?\[(?P<long>[^\]\n]*)\]|\".*|[-&/,^|:%!c])"
+)
+# Characters by their names in groff_char(7): an accent and its letter, letters of their own, and signs in words.
+_TROFF_ACCENTS = {"'": "\u0301", "`": "\u0300", "^": "\u0302", ":": "\u0308", "~": "\u0303", ",": "\u0327"}
+_TROFF_NAMES = {
+    "ss": "ß", "ae": "æ", "AE": "Æ", "oe": "œ", "OE": "Œ", "/o": "ø", "/O": "Ø", "/l": "ł", "/L": "Ł", "oa": "å",
+    "oA": "Å", "vs": "š", "vS": "Š", "vz": "ž", "vZ": "Ž", "Sd": "ð", "-D": "Ð", "Tp": "þ", "TP": "Þ", ".i": "ı",
+    "aq": "'", "Aq": "'", "cq": "’", "oq": "‘", "hy": "-", "en": "–", "em": "—",
+    "ff": "ff", "fi": "fi", "fl": "fl", "Fi": "ffi", "Fl": "ffl",
+}  # fmt: skip
+_SURROGATES = 0xD800  # codes from here on are left out: no letter of a manual page is among them
+_TROFF_UNICODE = re.compile(r"u[0-9A-F]{4,6}(?:_[0-9A-F]{4,6})*|char\d{1,3}")
 
 
 def drop_markup(text: str, dropped: list[str]) -> str:
@@ -120,4 +133,17 @@ def drop_troff(text: str, dropped: list[str]) -> str:
     if "\n.Sh" in text:
         text = _MDOC_REQUEST.sub(lambda found: found[1] + _MDOC_MACRO.sub("", found[2]), text)
     text = _TROFF_MACRO.sub("", text)
-    return _TROFF_ESCAPE.sub(lambda found: "-" if found[0] == "\\-" else "", text)
+    return _TROFF_ESCAPE.sub(_troff_character, text)
+
+
+def _troff_character(found: re.Match[str]) -> str:
+    r"""Return the letter or sign of an escape such as ``\(^o``, ``\[:o]`` or ``\[u00E9]``; nothing for all others."""
+    name = found["two"] or found["long"] or ""
+    if not name:
+        return "-" if found[0] == "\\-" else ""
+    if _TROFF_UNICODE.fullmatch(name):
+        codes = [int(name[4:])] if name.startswith("char") else [int(code, 16) for code in name[1:].split("_")]
+        return normalize("NFC", "".join(map(chr, codes))) if max(codes) < _SURROGATES else ""
+    if len(name) == 2 and name[0] in _TROFF_ACCENTS and name[1].isalpha():
+        return normalize("NFC", name[1] + _TROFF_ACCENTS[name[0]])
+    return _TROFF_NAMES.get(name, "")

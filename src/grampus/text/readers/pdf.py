@@ -34,6 +34,12 @@ _WORD = re.compile(r"\w+(?:-\w+)*")
 # What a browser prints around a page: date, time and title above, address and page number below.
 _PRINTED_ABOVE = re.compile(r"\d{1,4}[/.-]\d{1,2}[/.-]\d{1,4},? \d{1,2}[:.]\d\d\b.*")
 _PRINTED_BELOW = re.compile(r"\S+ \d{1,5}/\d{1,5}")
+# Ligatures of a PDF made by LaTeX whose fonts do not say which letters they are, by their places in its encoding T1;
+# and those that Unicode has, which would keep a word from being found.
+_LIGATURES = dict(
+    zip("\x1b\x1c\x1d\x1e\x1f\ufb00\ufb01\ufb02\ufb03\ufb04", 2 * ("ff", "fi", "fl", "ffi", "ffl"), strict=True)
+)
+_LIGATURE = re.compile("(?<=[^\\W\\d_])[\x1b-\x1f]|[\x1b-\x1f](?=[^\\W\\d_])|[\ufb00-\ufb04]")
 _DIGITS = re.compile(r"\d+")
 _EDGE = 2  # lines at the top and at the bottom of a page that may stand on every page
 _DIVIDED = 0.08  # of the lines end in a hyphen where a program divides words
@@ -139,7 +145,7 @@ def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str],
         if "pages" in answer:
             about = {name: str(answer[name]) for name in about}
             continue
-        text = answer["text"]
+        text = _LIGATURE.sub(lambda found: _LIGATURES[found[0]], answer["text"])
         pages.append(text)
         pictures += bool(answer.get("picture"))
         total += len(text)
