@@ -76,7 +76,7 @@ def test_names_of_languages(name, code):
 def test_an_unknown_language():
     with pytest.raises(InputError, match=r"language must be 'auto', a code or an English name.*got 'Klingon'"):
         find_language("Klingon")
-    with pytest.raises(InputError, match="stemmer must be None, 'auto', a language or one of"):
+    with pytest.raises(InputError, match="stemmer must be None, 'auto', a language such as"):
         Terms(stemmer="klingon").fit(["whale"])
 
 

@@ -213,7 +213,7 @@ def test_wrong_stop_lists(tmp_path):
         ({"tokenizer": 3}, "regular expression or a callable"),
         ({"tokenizer": lambda _: [1]}, "must return strings; got 1"),
         ({"tokenizer": lambda _: [["a"]]}, "must return strings"),
-        ({"stemmer": "klingon"}, "one of arabic"),
+        ({"stemmer": "klingon"}, "Known are arabic"),
         ({"ngram_range": (0, 1)}, "ngram_range must"),
         ({"ngram_range": (2, 1)}, "ngram_range must"),
         ({"ngram_range": 2}, "ngram_range must"),

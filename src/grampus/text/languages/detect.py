@@ -169,6 +169,19 @@ def _by_script(text: str) -> tuple[str, ...] | None:
     return codes if 10 * most >= letters else None
 
 
+def script_language(text: str) -> str:
+    """Return the most usual language of a text's script; an empty string for the Latin one.
+
+    Examples
+    --------
+    >>> from grampus.text.languages.detect import script_language
+    >>> script_language("سيارة جديدة"), script_language("whale song")
+    ('ar', '')
+    """
+    codes = _by_script(_sample(text))
+    return "" if codes is None else _han(text) if codes == ("ja", "zh") else codes[0]
+
+
 def _han(text: str) -> str:
     kana = len(_KANA.findall(text))
     return "ja" if 10 * kana > len(re.findall("[\u3400-\u4dbf\u4e00-\u9fff]", text)) else "zh"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import NamedTuple
@@ -73,10 +75,30 @@ def find_language(name: str) -> Language:
     for language in LANGUAGES.values():
         if language.name.lower() == asked:
             return language
+    hint = similar_language(name) or f" Known are {', '.join(LANGUAGES)}."
     raise InputError(
-        f"language must be 'auto', a code or an English name, such as 'de' or 'German'; got {name!r}. Known are "
-        f"{', '.join(LANGUAGES)}."
+        f"language must be 'auto', a code or an English name, such as 'de' or 'German'; got {name!r}.{hint}"
     )
+
+
+def is_language(name: str) -> bool:
+    """Return whether a name is that of a language, or its code, as `find_language` takes them."""
+    asked = name.strip().lower()
+    return asked in LANGUAGES or any(language.name.lower() == asked for language in LANGUAGES.values())
+
+
+def similar_language(name: str, others: Iterable[str] = ()) -> str:
+    """Return a question for a message about a name that is nearly that of a language; else nothing.
+
+    Examples
+    --------
+    >>> from grampus.text.languages.table import similar_language
+    >>> similar_language("germn"), similar_language("whale")
+    (" Did you mean 'german'?", '')
+    """
+    names = [*(language.name.lower() for language in LANGUAGES.values()), *others]
+    close = get_close_matches(str(name).strip().lower(), names, 1, 0.75)
+    return f" Did you mean {close[0]!r}?" if close else ""
 
 
 @cache

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ...run import Runner, runner_for
 from ..clean import Cleaner, Cleaning, Dropped
-from ..languages.detect import detect_languages
+from ..languages.detect import detect_languages, script_language
 from ..languages.segment import has_segmenter, is_unspaced
 from ..languages.table import LANGUAGES
 from ..store import Texts, join_texts, text_sizes
@@ -21,6 +21,7 @@ from .count import strings
 
 MAIN = "en"  # of texts that are too short to tell
 _LARGE, _SAMPLE, _ALMOST_ALL = 20_000, 4_000, 0.995  # documents; of a large collection those that are looked at first
+_FEW = 0.05  # of the documents, whose languages must agree if no other document's can be told
 _SHARE, _MANY = 0.01, 50  # of the documents, or documents: a language with fewer is read as the main one
 
 
@@ -53,6 +54,8 @@ class Prepared:
     preparation : Preparation
     dropped : Dropped
         What cleaning dropped.
+    unknown : int
+        Texts too short to tell their language, or in none; they are read as texts in the most frequent one.
 
     Examples
     --------
@@ -67,6 +70,7 @@ class Prepared:
     language: NDArray[np.uint8]
     preparation: Preparation = field(default_factory=Preparation)
     dropped: Dropped = field(default_factory=Dropped)
+    unknown: int = 0
 
     def part(self, piece: slice) -> Prepared:
         """Return the texts of a piece."""
@@ -135,10 +139,21 @@ def prepare(
     if not detect:
         return Prepared(texts, np.zeros(len(texts), np.uint8), Preparation(shared), dropped)
     codes = _codes(texts, known)
-    languages = languages_of(Counter(codes), len(codes)) if known is None else known.languages or (MAIN,)
+    if known is not None:
+        languages = known.languages or (MAIN,)
+    elif any(codes):
+        languages = languages_of(Counter(codes), len(codes))
+    else:
+        languages = (_by_letters(texts),)
     place = {code: number for number, code in enumerate(languages)}
     language = np.fromiter((place.get(code, 0) for code in codes), np.uint8, len(codes))
-    return Prepared(texts, language, Preparation(shared, languages), dropped)
+    return Prepared(texts, language, Preparation(shared, languages), dropped, unknown=sum(not code for code in codes))
+
+
+def _by_letters(texts: Sequence[str]) -> str:
+    """Return the language of texts that are too short to tell, by the script that most of the first ones are in."""
+    found = Counter(script_language(text) for text in islice(strings(texts), _SAMPLE))
+    return max(found, key=found.__getitem__, default="") or MAIN
 
 
 def cut_texts(texts: Sequence[str]) -> tuple[Runner, list[slice]]:
@@ -216,6 +231,9 @@ def languages_of(counts: Mapping[str, int], n: int) -> tuple[str, ...]:
         Texts of each language; "" for those that cannot be told.
     n : int
     """
+    told = n - counts.get("", 0)
+    if told < _FEW * n and 3 * max((count for code, count in counts.items() if code), default=0) < 2 * told:
+        return (MAIN,)  # by chance: nonsense resembles now this language and now that
     least = min(_SHARE * n, _MANY)
     used = [code for code, count in counts.items() if code and count >= least]
     return tuple(sorted(used, key=lambda code: (-counts[code], code))) or (MAIN,)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ..._files import open_regular
 from ...errors import InputError
-from ..languages.table import LANGUAGES, find_language, list_words, smart_words
+from ..languages.table import find_language, is_language, list_words, similar_language, smart_words
 
 _MAX_FILE = 10_000_000  # bytes
 StopList = str | PathLike[str] | Iterable[str] | None
@@ -28,7 +28,7 @@ _NAMED = {"smart": smart_words, "english": _english}
 
 def is_named(name: str) -> bool:
     """Return whether a name stands for a list: of SMART, of scikit-learn, or of a language."""
-    return name in _NAMED or name in LANGUAGES or name == AUTO
+    return name in _NAMED or name == AUTO or is_language(name)
 
 
 def _of_language(name: str) -> frozenset[str]:
@@ -43,9 +43,9 @@ def _from_file(path: Path) -> frozenset[str]:
             lines = file.read(_MAX_FILE + 1).decode("utf-8-sig").splitlines()
     except (OSError, ValueError) as error:
         raise InputError(
-            f"stop_words must be 'smart', 'english', 'auto', a language's code, a readable UTF-8 file with one word "
-            f"per line, words or "
-            f"None; got {str(path)!r} ({getattr(error, 'strerror', None) or 'not UTF-8'})."
+            f"stop_words must be 'smart', 'english', 'auto', a language such as 'de' or 'german', a readable UTF-8 "
+            f"file with one word per line, words or None; got {str(path)!r} "
+            f"({getattr(error, 'strerror', None) or 'not UTF-8'}).{similar_language(str(path))}"
         ) from error
     stripped = (line.strip() for line in lines)
     return frozenset(word for word in stripped if word and not word.startswith("#"))
@@ -92,7 +92,7 @@ def stop_words(source: StopList, language: str = "en") -> frozenset[str]:
         words = frozenset(source)
     except TypeError as error:
         raise InputError(
-            f"stop_words must be 'smart', 'english', 'auto', a language's code, a file, words or None; got {source!r}."
+            f"stop_words must be 'smart', 'english', 'auto', a language, a file, words or None; got {source!r}."
         ) from error
     wrong = [word for word in words if type(word) is not str]
     if wrong:

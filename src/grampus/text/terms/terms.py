@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ...errors import InputError
 from ..clean import Cleaning, as_cleaning
 from ..corpus import Corpus
-from ..languages.table import LANGUAGES, find_language
+from ..languages.table import LANGUAGES, find_language, similar_language
 from .count import WORDS, Analysis, Units, Written, count_units, tokeniser
 from .forms import Forms
 from .prepare import MAIN, Preparation, Prepared, cut_texts, prepare
@@ -405,8 +405,9 @@ def stemmer_of(name: str | None, language: str = MAIN) -> str | None:
     try:
         found = LANGUAGES[language] if name == AUTO else find_language(name)
     except (InputError, AttributeError):
+        hint = similar_language(name, stemmers()) or f" Known are {', '.join(stemmers())}."
         raise InputError(
-            f"stemmer must be None, 'auto', a language or one of {', '.join(stemmers())}; got {name!r}."
+            f"stemmer must be None, 'auto', a language such as 'de' or 'german', or 'porter'; got {name!r}.{hint}"
         ) from None
     return found.stemmer or (None if found.latin else LANGUAGES[MAIN].stemmer)  # for Latin words in such texts
 
