@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from io import SEEK_END
 from pathlib import Path
 from typing import IO
 
@@ -11,6 +13,9 @@ MANIFEST = "manifest.json"
 RUN_FORMAT = "grampus run"  # in the manifest of a run
 _RUN = f'\n "format": "{RUN_FORMAT}",'.encode()
 _PAGE = b'<meta name="generator" content="Grampus '
+TABLE_MARK = b"results of Grampus"  # at the end of a workbook and of a Parquet file
+_TABLE = re.compile(rb'"id","cluster","name","words","margin",|\{"id": .*"cluster": .*"name": .*"words": .*"margin": ')
+_TAIL = 2**16
 _HEAD = 2**18  # bytes in which a mark must stand: the list of arrays comes before it
 
 
@@ -28,3 +33,17 @@ def is_page(stream: IO[bytes]) -> bool:
     head = stream.read(_HEAD) if stream.read(15).lower() == b"<!doctype html>" else b""
     stream.seek(0)
     return _PAGE in head
+
+
+def is_output(stream: IO[bytes]) -> bool:
+    """Return whether a file is a page or a table of results that Grampus wrote; go back to its start."""
+    if is_page(stream):
+        return True
+    line = stream.readline(_HEAD)
+    stream.seek(0)
+    if line.startswith((b"PK", b"PAR1")) and stream.seekable():
+        stream.seek(max(0, stream.seek(0, SEEK_END) - _TAIL))
+        line = stream.read(_TAIL)
+        stream.seek(0)
+        return TABLE_MARK in line
+    return _TABLE.match(line) is not None

@@ -37,7 +37,7 @@ LAYERS: list[set[str]] = [
     {"gram"},
     {"metrics"},
     {"run"},
-    {"_random"},
+    {"_random", "_workbook"},
     {"_backend", "_check", "_outputs", "_parallel"},
     {"_array", "_files"},
     {"_config", "_progress", "_native", "_frame"},

@@ -19,12 +19,12 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from grampus._workbook import xlsx_bytes
 from grampus.app import Making, OpenRun, Session, pages, run_of_page
 from grampus.app.actions import LONG
 from grampus.app.server import MOST_AT_ONCE
 from grampus.app.session import LARGEST_EDIT
 from grampus.app.store import StaleError
-from grampus.app.tables import xlsx_bytes
 from grampus.errors import InputError, RunError
 from grampus.persist import Edit, Run, change_run
 from grampus.persist.edits import digest

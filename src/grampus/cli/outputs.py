@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-TABLES = (".csv", ".jsonl", ".ndjson")
+TABLES = (".csv", ".jsonl", ".ndjson", ".xlsx", ".parquet")
 _ADDED = 18  # characters of the name of a temporary file beside it
 
 
@@ -33,7 +33,7 @@ def check_outputs(outputs: Mapping[str, str | None], inputs: Sequence[str | None
         del given["--results"]
     for option, place in given.items():
         if option == "--results" and Path(place).suffix.lower() not in TABLES:
-            raise click.UsageError(f"--results must end in .csv or .jsonl; got {place!r}.")
+            raise click.UsageError(f"--results must end in .csv, .xlsx, .jsonl or .parquet; got {place!r}.")
         _check_writable(place)
         for source in inputs:
             if source and _same(place, source):
