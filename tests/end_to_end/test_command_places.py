@@ -118,11 +118,11 @@ def test_files_of_a_folder_that_were_left_out_are_reported_and_saved(capsys):
     Path("docs", "link.txt").symlink_to("0.txt")
     status, out, _ = answer(capsys, "cluster", "docs", *FAST, "--out", "run")
     assert status == 0
-    assert "1 left out: not text" in out
-    assert "1 left out: symbolic link." in out
+    assert "1 left out: not text (binary): binary." in out
+    assert "1 left out: symbolic link: link.txt." in out
     from grampus.persist import Run
 
-    assert "1 left out: symbolic link." in Run.load("run").evidence.warnings
+    assert "1 left out: symbolic link: link.txt." in Run.load("run").evidence.warnings
 
 
 def test_a_source_is_never_overwritten(capsys, saved):
@@ -180,7 +180,7 @@ def test_places_are_looked_at_before_the_work(capsys, monkeypatch, saved):
 
     monkeypatch.setattr("grampus.cli.options.SourceOptions.read", never)
     words = ["cluster", "a.csv", *FAST]
-    assert ".csv or .jsonl" in refused(capsys, *words, "--results", "x.txt", "--out", "run2")
+    assert ".csv, .xlsx, .jsonl or .parquet" in refused(capsys, *words, "--results", "x.txt", "--out", "run2")
     assert "a.csv is not a folder" in refused(capsys, *words, "--results", "a.csv/x.csv")
     assert "a.csv is not a folder" in refused(capsys, *words, "--report", "a.csv/x.html")
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
@@ -254,14 +254,14 @@ def test_guesses_are_said_and_can_be_changed(capsys):
     Path("guess.csv").write_text("Nr,Description,Date\n" + rows)
     _, out, _ = answer(capsys, "tree", "guess.csv", "-k", "2")
     said = " ".join(out.split())
-    assert "text: Description; --text to change." in said
+    assert "reading the column 'Description' (--text NAME for another)." in said
     assert "were read with the day first ([reading] day_first = false in --settings for the month)." in said
     month = settings("[reading]\nday_first = false")
     _, out, _ = answer(capsys, "tree", "guess.csv", "-k", "2", *month, "--text", "description")
     assert "to change" not in out
     Path("one.txt").write_text("\n".join(LINES))
     _, out, _ = answer(capsys, "tree", "one.txt", "-k", "2")
-    assert "one document a line (--split to change)" in " ".join(out.split())
+    assert "each line is a document (--split to change)" in " ".join(out.split())
 
 
 def encoded(monkeypatch, encoding, *arguments):

@@ -73,7 +73,7 @@ def test_other_documents_without_a_known_term_are_still_reported():
 
 
 def test_the_text_is_guessed_aloud_and_remembered(tmp_path):
-    with pytest.warns(CorpusWarning, match="text: Body; text= to change"):
+    with pytest.warns(CorpusWarning, match="reading the column 'Body'"):
         model = two().fit(frame())
     assert model.run_.provenance.columns == {"text": "Body"}
     new = frame(longer=["birds and nests and much else besides"] * 8)

@@ -75,7 +75,7 @@ def test_texts(tmp_path, kind):
     assert corpus.titles == ["On whales"]
     parts = read_corpus(path)
     assert parts.texts == [f"On whales\n{TEXTS[0]}", TEXTS[1]]
-    assert "one document a paragraph" in parts.notes[0]
+    assert "each paragraph is a document" in parts.notes[0]
     path.rename(tmp_path / "nameless")
     assert whole(tmp_path / "nameless").texts == corpus.texts
 
@@ -223,7 +223,7 @@ BOMB = b" " * (50 << 20)
         ("x.docx", lambda: samples.docx([], body=samples.word_body(["x" * 30_000_000])), "must not expand"),
         ("x.xlsx", lambda: samples.xlsx({"S": []}, body=samples.sheet_body([["x" * 30_000_000]])), "must not expand"),
         ("x.odt", lambda: samples.odt([], body=b"<a>" + BOMB + b"</a>"), "must not expand"),
-        ("x.zip", lambda: samples.zipped({f"{n}.txt": b" " * (1 << 20) for n in range(50)}), "at least one document"),
+        ("x.zip", lambda: samples.zipped({f"{n}.txt": b" " * (1 << 20) for n in range(50)}), "no documents in"),
         ("x.tar.gz", lambda: samples.tarred({"a.txt": BOMB}, "gz"), "must not expand"),
         ("x.docx", lambda: samples.docx([], body='<!DOCTYPE x [<!ENTITY a "b">]><x>&a;</x>'), "must not define"),
         ("x.docx", lambda: samples.docx([], body='<!DOCTYPE x SYSTEM "http://x.invalid/x.dtd"><x/>'), "document type"),
@@ -234,7 +234,7 @@ BOMB = b" " * (50 << 20)
         ("x.rtf", lambda: b"{\\rtf1" + b"{" * 100_000, "must not nest groups"),
         ("x.epub", lambda: samples.epub([]), "a book without text"),
         ("x.tar", lambda: b"x" * 2000, "must be a valid TAR file"),
-        ("x.zip", lambda: samples.zipped({}), "at least one document"),
+        ("x.zip", lambda: samples.zipped({}), "There are no documents in"),
     ],
 )  # fmt: skip
 def test_hostile_documents_are_refused_soon(tmp_path, name, data, message):

@@ -20,7 +20,7 @@ def read(data=CSV, **options):
 
 
 def test_the_text_is_the_column_with_the_longest_texts():
-    with pytest.warns(CorpusWarning, match=r"^text: Description; text= to change\.$"):
+    with pytest.warns(CorpusWarning, match=r"^reading the column 'Description' \(text=NAME for another\)\.$"):
         corpus = read()
     assert corpus[1] == ("Birds sing in the morning, at least in spring.", "8", None, "Bird", "2024-06-07")
 
@@ -28,7 +28,7 @@ def test_the_text_is_the_column_with_the_longest_texts():
 def test_long_texts_that_repeat_are_no_texts():
     same = "The same long sentence in every row of the table as in a legal notice."
     data = "notice,comment\n" + "".join(f"{same},comment number {n}\n" for n in range(50))
-    with pytest.warns(CorpusWarning, match="text: comment"):
+    with pytest.warns(CorpusWarning, match="the column 'comment'"):
         read(data.encode())
 
 

@@ -68,7 +68,7 @@ def test_the_split_can_be_chosen(tmp_path, split, texts):
     path = write(tmp_path, "x.txt", "whale\nsong\n\nbird\nsong\n")
     corpus = read_corpus(path, options=ReadOptions(split=split))
     assert corpus.texts == texts
-    said = [f"one document a paragraph (split= to change): {path}."] if split == "auto" else []
+    said = [f"each paragraph is a document (split= to change): {path}."] if split == "auto" else []
     assert list(corpus.notes) == said
 
 

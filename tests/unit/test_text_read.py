@@ -579,11 +579,11 @@ def test_several_text_columns():
         ('id,text\n1,"a\n2,b\n', "csv", "line 2 opens a quote that is not closed"),
         ("text,text\na,b\n", "csv", "different column names; 'text' occurs more than once"),
         ("", "csv", "at least one row; it is empty"),
-        ("text\n", "csv", "at least one document; none was found"),
-        ("", "jsonl", "at least one document"),
+        ("text\n", "csv", "There are no documents in"),
+        ("", "jsonl", "There are no documents in"),
         ("", "json", "must hold a JSON array or object"),
         ("3", "json", "must hold a JSON array or object"),
-        ("[]", "json", "at least one document"),
+        ("[]", "json", "There are no documents in"),
         ("[1]", "json", "record 1 must be an object or a string; it is a number"),
         ('["a" "b"]', "json", "at record 1: ',' or ']' expected"),
         ('["a"', "json", "the end of the file found"),
@@ -595,7 +595,7 @@ def test_several_text_columns():
         ('{"text": ' + "9" * 5000 + "}", "jsonl", "line 1 is not JSON"),
         ('{"text": "a"}\n{"body": "a"}', "jsonl", "line 2 has no column 'text'; it has body"),
         ("[]", "jsonl", "must be an object or a string; it is an array"),
-        (" \n \n", "lines", "left out: 2 × empty text"),
+        (" \n \n", "lines", "All were left out: 2 × empty text"),
     ],
 )
 def test_bad_files_give_one_clear_line(data, kind, message):
@@ -869,6 +869,6 @@ def test_pages_and_runs_of_grampus_are_left_out_whatever_their_names(tmp_path):
     write_report(run, tmp_path / "letters.htm")
     again = read_corpus(str(tmp_path))
     assert list(again.ids) == list(before.ids)
-    assert "pages and runs that Grampus wrote were left out: any name, letters.htm." in again.notes
+    assert "what Grampus wrote earlier was left out: any name, letters.htm." in again.notes
     reasons = {record.path: record.reason for record in again.files if record.reason}
     assert reasons == {"any name": "written by Grampus", "letters.htm": "written by Grampus"}

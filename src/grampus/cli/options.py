@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,6 +11,7 @@ import click
 
 from .._config import DEVICES
 from ..text.readers import READERS
+from ..text.readers.members import OWN
 from ..text.readers.options import SPLITS
 from .command import MAIN, choice, given, option, refuse
 from .limits import enforce
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from .._progress import Progress
     from ..text import Corpus, Pieces, ReadOptions, TermVectorizer
 
+NAMED = 3  # files that a note names
 LEAST = 50_000_000  # bytes of memory to work with
 KERNEL = "cosine|principal(auto)|normalise"
 FORMATS = tuple(READERS)
@@ -100,8 +102,16 @@ class SourceOptions(Configured):
             warnings.simplefilter("ignore", CorpusWarning)  # shown with the other notes
             corpus = read_corpus(source, options=self.options, progress=progress, **self._named)
         progress("reading", 100, 100)
-        skipped = [f"{count} left out: {reason}." for reason, count in corpus.skipped.items()]
-        return replace(corpus, notes=tuple(plain_options(note) for note in (*corpus.notes, *skipped)))
+        return replace(corpus, notes=tuple(plain_options(note) for note in (*corpus.notes, *_left_out(corpus))))
+
+
+def _left_out(corpus: Corpus) -> Iterator[str]:
+    """Yield what was left out and why, with the first files of each kind; a note of its own tells of Grampus's own."""
+    for reason, count in corpus.skipped.items():
+        places = [file.path for file in corpus.files if reason in file.reason.split("; ")]
+        more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""
+        if reason != OWN:
+            yield f"{count:,} left out: {reason}{': ' if places else ''}{', '.join(places[:NAMED])}{more}."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,7 +292,9 @@ class ResultOptions:
     """A table of documents as a file."""
 
     heading: ClassVar[str] = "Output"
-    results: str | None = option("Write a row per document: .csv, .jsonl, or - for standard output.", type=FILE)
+    results: str | None = option(
+        "Write a row per document: .csv, .xlsx, .jsonl, .parquet, or - for standard output.", type=FILE
+    )
     lossless: bool = option("Keep CSV cells that a spreadsheet would run.")
 
     def check(self, output: OutputOptions, inputs: Sequence[str | None], **others: str | None) -> None:

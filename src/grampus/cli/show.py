@@ -38,7 +38,7 @@ PHRASES = (
      "with --id, or set [reading] duplicate_ids in --settings to 'number' or 'skip'"),
     ("on_error='skip'", "--skip-errors"),
     ("split= to change", "--split to change"),
-    ("text= to change", "--text to change"),
+    ("text=NAME", "--text NAME"),
     ("id= names", "--id names"),
     ("day_first=False for the month", "[reading] day_first = false in --settings for the month"),
     ("pass encoding=", "set [reading] encoding in --settings"),

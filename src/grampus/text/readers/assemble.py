@@ -197,9 +197,9 @@ class _Builder:
         name, log, columns = self.source.name, self.source.log, self.columns
         if not len(self.texts):
             skipped = ", ".join(f"{count} × {quoted(reason)}" for reason, count in log.skipped.items())
-            raise CorpusError(
-                f"{name} must hold at least one document; none was found (left out: {skipped or 'none'})."
-            )
+            place = f"the folder {name}" if self.table.of_files and not self.source.archive else name
+            left = f" All were left out: {skipped}." if skipped else ""
+            raise CorpusError(f"There are no documents in {place}.{left}")
         asked = (self.asked.label, self.asked.title, self.asked.date)
         for given, column in zip(asked, columns.optional(), strict=True):
             if given is not None and column not in self.columns_seen:

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from io import IncrementalNewlineDecoder
-from itertools import chain
+from itertools import chain, dropwhile, islice
 
 from ..._config import format_size
 from ...errors import CorpusError
+from .guess import TITLE_ROWS, title_rows
 from .log import quoted
 from .registry import BadRecord, Reader, Record, Source, Table
 
@@ -45,8 +46,8 @@ def field_limit(limit: float) -> Iterator[None]:
                 csv.field_size_limit(_limit_before)
 
 
-def _split_lines(pieces: Iterator[str], limit: int, name: str, ended: list[bool]) -> Iterator[str]:
-    """Yield lines with their ends, of any of the three kinds; fill `ended` when asked for more than there are."""
+def _split_lines(pieces: Iterator[str], limit: int, name: str) -> Iterator[str]:
+    """Yield lines with their ends, of any of the three kinds."""
     decoder = IncrementalNewlineDecoder(None, translate=False)  # keeps \r\n together
     line_start: list[str] = []
     length = 0
@@ -67,7 +68,12 @@ def _split_lines(pieces: Iterator[str], limit: int, name: str, ended: list[bool]
     last = "".join(line_start)
     if last:
         yield last
+
+
+def _end(ended: list[bool]) -> Iterator[str]:
+    """Yield nothing; fill `ended` when asked for a line after the last."""
     ended.append(True)
+    yield from ()
 
 
 def _guess_delimiter(line: str) -> str:
@@ -81,12 +87,19 @@ def open_csv(source: Source, delimiter: str | None = None) -> Table:
     options, name, limit = source.options, source.name, source.limits.max_document_bytes
     source.cleanup.enter_context(field_limit(limit))
     ended: list[bool] = []
-    lines = _split_lines(source.text(), limit, name, ended)
-    first = next((line for line in lines if line.strip()), "")
-    if not first:
+    lines = _split_lines(source.text(), limit, name)
+    head = list(islice(dropwhile(lambda line: not line.strip(), lines), 2 * TITLE_ROWS + 2))
+    if not head:
         raise CorpusError(f"{name} must have at least one row; it is empty.")
-    delimiter = options.delimiter or delimiter or _guess_delimiter(first)
-    rows = _rows(csv.reader(chain([first], lines), delimiter=delimiter), ended, name, limit)
+    delimiter = options.delimiter or delimiter
+    above = _titles(head, delimiter) if options.header else 0
+    if above:
+        source.log.say(
+            "a title above the names of the columns was left out", quoted(" ".join(head[0].split()).strip(',;|"'))
+        )
+    delimiter = delimiter or _guess_delimiter(head[above])
+    lines = chain(["\n"] * above, head[above:], lines, _end(ended))
+    rows = _rows(csv.reader(lines, delimiter=delimiter), ended, limit)
     start = next(rows)
     if isinstance(start, BadRecord):
         raise CorpusError(f"{name} line {start.number} {start.reason}.")
@@ -100,8 +113,15 @@ def open_csv(source: Source, delimiter: str | None = None) -> Table:
     return Table("line", columns, _records(rows, columns))
 
 
-def _rows(reader: Iterator[list[str]], ended: list[bool], name: str, limit: int) -> Iterator[_Row | BadRecord]:
-    """Yield line numbers and fields; a quote that is never closed is an error."""
+def _titles(lines: list[str], delimiter: str | None) -> int:
+    """Return how many of the first lines belong to a title; each is looked at by itself, blank ones are none."""
+    filled = [at for at, line in enumerate(lines) if line.strip()]
+    rows = [next(csv.reader([lines[at]], delimiter=delimiter or _guess_delimiter(lines[at])), []) for at in filled]
+    return filled[title_rows(rows)]
+
+
+def _rows(reader: Iterator[list[str]], ended: list[bool], limit: int) -> Iterator[_Row | BadRecord]:
+    """Yield line numbers and fields; a quote that is never closed makes a bad record of all that follows it."""
     while True:
         number = reader.line_num + 1  # type: ignore[attr-defined]
         try:
@@ -115,7 +135,10 @@ def _rows(reader: Iterator[list[str]], ended: list[bool], name: str, limit: int)
             yield BadRecord(number, "not valid CSV", f"is not valid CSV ({reason})")
             continue
         if ended:
-            raise CorpusError(f"{name} line {number} opens a quote that is not closed before the end of the file.")
+            lines = reader.line_num + 1 - number  # type: ignore[attr-defined]
+            lost = f"a quote that is never closed ({lines:,} line{'' if lines == 1 else 's'})"
+            yield BadRecord(number, lost, "opens a quote that is not closed before the end of the file")
+            return
         if fields:
             yield number, fields
 

@@ -29,6 +29,9 @@ _HIGH = re.compile(rb"[\x80-\xff]+")
 _ENOUGH = 5  # bytes or characters beyond ASCII needed to guess another script
 _MIN_WIDE = 8
 _SYMBOL_IN_WORD = re.compile(r"[^\W\d_][¡-©«-´¶¸¹»-¿×÷]+[^\W\d_]|[¶¹³¼¾±][^\W\d_]")
+# Control characters that no text has; bytes drawn at random have a tenth of them.
+_CONTROL = re.compile(r"[\x01-\x07\x0e-\x1a\x1c-\x1f\x7f]")
+_CONTROLS, _CONTROL_SHARE = 5, 0.02  # different ones, as one or two may separate fields, and of the bytes
 _BINARY = {
     b"%PDF-": "a PDF",
     b"PK\x03\x04": "a zip archive or office document",
@@ -61,9 +64,15 @@ def looks_binary(head: bytes) -> str | None:
     for magic, what in _BINARY.items():
         if head.startswith(magic):
             return what
-    if b"\0" in head and _wide(head) is None:
+    if (b"\0" in head and _wide(head) is None) or is_noise(head.decode("latin-1")):
         return "binary"
     return None
+
+
+def is_noise(head: str) -> bool:
+    """Return whether characters cannot be a text: too many different control characters are among them."""
+    controls = _CONTROL.findall(head)
+    return len(set(controls)) >= _CONTROLS and len(controls) > _CONTROL_SHARE * len(head)
 
 
 def _wide(head: bytes) -> str | None:

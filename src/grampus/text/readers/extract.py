@@ -53,7 +53,7 @@ def choose_split(extract: Extract, source: Source) -> str:
         return "file"
     several = sum(bool(page.strip()) for page in extract.pages) > 1
     split = "pages" if several else "paragraphs" if len(_parts(extract, "paragraphs")) > 1 else "file"
-    source.log.say(f"one document a {UNITS[split]} (split= to change)", source.name)
+    source.log.say(f"each {UNITS[split]} is a document (split= to change)", source.name)
     return split
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
@@ -13,6 +14,8 @@ from .options import MB
 from .registry import BadRecord, Record, Source, Table
 
 _SAMPLE = 200  # records that are looked at
+TITLE_ROWS = 3  # rows above the names of the columns, at most
+_NUMBER = re.compile(r"[-+]?[\d.,:/ -]*\d[\d.,:/ %-]*")
 _SAMPLE_BYTES = 4 * MB
 TITLES = ("title", "subject", "headline", "heading")
 DATES = ("date", "datetime", "published", "published_at", "created_at", "timestamp", "datum")
@@ -87,14 +90,46 @@ def _look(records: Iterator[Record | BadRecord]) -> tuple[list[Record], Iterator
     return [item for item in taken if isinstance(item, Record)], chain(taken, records)
 
 
+def title_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first rows are a title above the names of the columns.
+
+    A title is a single cell of several words, the first of its row. Below it stands a row of names: two or more,
+    different, none of them a number.
+
+    Examples
+    --------
+    >>> from grampus.text.readers.guess import title_rows
+    >>> title_rows([["Survey of open science", "", ""], ["Country", "Year", "Answer"], ["DE", "2020", "More time"]])
+    1
+    >>> title_rows([["Answer to question 1"], ["More time"], ["More money"]])
+    0
+    """
+    for above, row in enumerate(rows):
+        cells = [cell.strip() for cell in row if cell.strip()]
+        if len(cells) > 1:
+            names = len(set(cells)) == len(cells) and not any(map(_NUMBER.fullmatch, cells))
+            return above if names and len(rows) > above + 1 else 0
+        if not cells or not row[0].strip() or len(cells[0].split()) < 2:
+            return 0
+    return 0
+
+
 def _match(name: str, known: Sequence[str], table: Table, source: Source) -> str:
-    """Return the column of this name, in another case if need be; fail if a table with fixed columns has none."""
+    """Return the column of this name, in another case if need be, or the only one whose name holds it as a word.
+
+    Fail if a table with fixed columns has none.
+    """
     if name in known:
         return name
     same = [column for column in known if str(column).casefold() == name.casefold()]
     if len(same) == 1:
         return same[0]
     if table.columns is not None:
+        asked = re.compile(rf"(?<![^\W_]){re.escape(name.casefold())}(?![^\W_])")
+        inside = [column for column in table.columns if asked.search(column.casefold())] if name.strip() else []
+        if len(inside) == 1:
+            source.log.say(f"{quoted(name)!r} is the column {quoted(inside[0])!r}")
+            return inside[0]
         have = quoted(", ".join(table.columns), 300)
         hint = suggest(name, table.columns)
         raise CorpusError(f"{source.name} must have a column {quoted(name)!r}; its columns are: {have}.{hint}")
@@ -117,7 +152,7 @@ def _guess_text(known: Sequence[str], sample: Sequence[Record], source: Source) 
     if not rich.get(best):
         have = quoted(", ".join(map(str, known)), 300) or "none"
         raise CorpusError(f"{source.name} must have a column of texts; its columns are: {have}.")
-    source.log.note(f"text: {quoted(best)}; text= to change")
+    source.log.note(f"reading the column {quoted(best)!r} (text=NAME for another)")
     return best
 
 

@@ -7,7 +7,8 @@ from functools import partial
 from itertools import chain, pairwise
 
 from ..._config import format_size
-from .decode import decode, first_pieces, looks_binary
+from ...errors import CorpusError
+from .decode import decode, first_pieces, is_noise, looks_binary
 from .registry import BadRecord, Reader, Record, Source, Table
 
 _LOOK = 1 << 16  # characters of a file that decide how it is split
@@ -129,7 +130,15 @@ def open_plain(source: Source, split: str = "auto") -> Table:
         split = "file"
     if split == "file":
         return Table("file", ("text", "title"), _document(source), title="title")
-    return plain_table(source.text(), source, split)
+    return plain_table(_readable(source), source, split)
+
+
+def _readable(source: Source) -> Iterator[str]:
+    """Yield the text of a file; refuse bytes that are none."""
+    for number, piece in enumerate(source.text()):
+        if not number and source.options.encoding is None and is_noise(piece[:_LOOK]):
+            raise CorpusError(f"{source.name} must be text; it looks like binary data.")
+        yield piece
 
 
 def plain_table(pieces: Iterator[str], source: Source, split: str) -> Table:
@@ -140,7 +149,7 @@ def plain_table(pieces: Iterator[str], source: Source, split: str) -> Table:
         head = "".join(first_pieces(pieces, _LOOK))
         split = guess_split(head if len(head) < _LOOK else head[: head.rfind("\n", 0, _LOOK) + 1] or head[:_LOOK])
         pieces = chain([head], pieces)
-        source.log.say(f"one document a {UNITS[split]} (split= to change)", source.name)
+        source.log.say(f"each {UNITS[split]} is a document (split= to change)", source.name)
     if split == "file":
         records = _joined(pieces, source.limits.max_document_bytes)
         return Table("file", ("text", "title"), records, title="title")

@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date
 from itertools import chain, islice
 
-from ..._outputs import is_page
+from ..._outputs import is_output
 from ...errors import CorpusError, MissingExtraError
 from ..files import FileRecord
 from .guess import Columns, find_columns
@@ -18,7 +18,7 @@ from .registry import READERS, BadRecord, Reader, Record, Source, Table, find_re
 
 PATH_LENGTH = 1 << 16  # longer than any path
 OWN = "written by Grampus"
-OWN_NOTE = "pages and runs that Grampus wrote were left out"
+OWN_NOTE = "what Grampus wrote earlier was left out"
 _REASONS = 3  # of the files of an archive that are left out
 _COLUMNS = ("text", "path", "name", "folder", "modified", "title", "date")
 
@@ -68,7 +68,7 @@ def _member_values(member: Member, source: Source) -> Iterator[dict[str, object]
     try:
         with ExitStack() as cleanup:
             stream = cleanup.enter_context(member.open())
-            if is_page(stream):
+            if is_output(stream):
                 log.say(OWN_NOTE, name)
                 raise _LeftOutError(OWN)
             head = read_head(stream)

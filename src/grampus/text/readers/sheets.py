@@ -7,10 +7,11 @@ import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 
 from ...errors import CorpusError
 from .extract import Extract, document_table
+from .guess import TITLE_ROWS, title_rows
 from .log import quoted
 from .office import ZIP, collect_attributes
 from .package import Package, XmlHandler, parse_member, parse_xml, properties
@@ -253,9 +254,14 @@ def open_spreadsheet(source: Source, kind: str) -> Table:
 
 def _row_table(rows: Iterator[tuple[str, _Row]], source: Source) -> Table:
     """Return a record per row. The first row holds the columns' names; other sheets count if theirs are the same."""
-    first = next(rows, None)
-    if first is None:
+    head = list(islice(rows, TITLE_ROWS + 2))
+    if not head:
         raise CorpusError(f"{source.name} must have at least one row; it is empty.")
+    cells = [[row.get(at, "") for at in range(max(row) + 1)] for _, row in head]
+    above = title_rows(cells) if source.options.header else 0
+    if above:
+        source.log.say("a title above the names of the columns was left out", quoted(cells[0][0].strip()))
+    first, rows = head[above], chain(head[above + 1 :], rows)
     header = first[1]
     names = [header.get(at, "") or _name(at) for at in range(max(header) + 1)]
     if not source.options.header or len(set(names)) < len(names):
