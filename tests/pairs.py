@@ -158,7 +158,8 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "guide": {
         "none": (),
-        "seeds": ("--seed-terms", "seeds.json"),
+        "seeds": ("--topics", "seeds.json"),
+        "names": ("--topics", "Whales, Taxes", "--only-topics"),
         "labels": ("[guide] labels = '{near}.known.json'", "[guide] fixed = true"),
         "links": ("[guide] must_link = '{near}.must.csv'", "[guide] cannot_link = '{near}.cannot.json'"),
     },
@@ -215,7 +216,6 @@ LEFT_OUT = {
     "--dask": "in a few rows of its own: workers take seconds to start",
     "--keep": "in what follows",
     "--within": "in what follows",
-    "--name-url": "needs a server: tests/unit/test_language_model.py has one",
     "--out": "in every row",
     "--settings": "the words of the table that begin with a bracket",
 }
@@ -231,7 +231,7 @@ CLASHES = (
     ("columns=all", "source=folder,html,markdown,docx,mail"),
     ("kernel=strings", "terms=german,all"),
     ("kernel=strings", "beside=npy,npz"),
-    ("kernel=strings", "guide=seeds"),
+    ("kernel=strings", "guide=seeds,names"),
     ("kernel=cosine,shift,map,polynomial,nystrom,selftuning,sum,strings", "beside=vectors,embed,meaning"),
     ("kernel=inputs", "beside=words"),
     ("place=scratch", "source=stdin"),

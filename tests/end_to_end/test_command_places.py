@@ -217,7 +217,7 @@ def test_folders_above_an_output_are_made_and_errors_name_it(capsys, monkeypatch
         (["cluster", "a.csv", "-k", "2", "--levels", "2,4"], "--levels cannot be combined with -k."),
         (["cluster", "a.csv", "--levels", "5"], "two to five rising numbers, such as 5, 20, 80; got [5]."),
         (["cluster", "a.csv", "--levels", "2,4", "--level", "coarse"], "level must be one of 'middle', 'fine'"),
-        (["cluster", "RUN", "--within", "0", "--seed-terms", "x"], "--seed-terms cannot be combined with --within."),
+        (["cluster", "RUN", "--within", "0", "--topics", "x"], "--topics cannot be combined with --within."),
         (["cluster", "RUN", "--within", "0", "--texts", "none"], "--texts none cannot be combined with --within."),
         (["cluster", "a.csv", "--texts", "full"], "--texts full needs --report"),
         (["compare", "RUN", "RUN", "--lossless"], "--lossless cannot be used"),

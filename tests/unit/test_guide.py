@@ -10,6 +10,7 @@ import pytest
 
 from grampus import DocumentClusterer
 from grampus.documents import Effort, Guide
+from grampus.documents.given.topics import read_topics
 from grampus.errors import InputError
 from grampus.gram import DenseGram, LinearGram
 from grampus.gram.merged import merge
@@ -44,11 +45,88 @@ def test_seeds_of_words_and_documents_name_the_clusters():
     assert names[12:24] == ["Air"] * 12
 
 
-def test_clusters_of_one_name_become_one():
-    same = dict.fromkeys(range(24), "One")
-    model = fit(Guide(labels=same))
-    assert model.n_clusters_ == 2
+def test_documents_of_one_name_are_one_cluster_whatever_they_are_like():
+    model = fit(Guide(labels=dict.fromkeys(range(24), "One")))
     assert len(set(model.labels_[:24])) == 1
+    assert model.clusters_[model.labels_[0]].name == "One"
+
+
+@pytest.mark.parametrize("embed", ["auto", None])
+def test_topics_may_be_given_as_they_stand(embed):
+    model = DocumentClusterer(3, effort=QUICK, embed=embed)
+    for guide in ({"Whale": ["sea", "wave"], "Bird": []}, ["Whale", "Bird"]):
+        model.fit(texts_of(), guide=guide)
+        names = [model.clusters_[label].name for label in model.labels_]
+        assert names[:12] == ["Whale"] * 12
+        assert names[12:24] == ["Bird"] * 12
+        assert {*names[24:]}.isdisjoint({"Whale", "Bird"})
+
+
+def test_a_topic_says_what_it_is_by_words_examples_documents_and_a_description():
+    topics = {
+        "One": {"examples": ["a ship on a wave of the deep sea"]},
+        "Two": {"description": "The nest of a bird in a tree."},
+        "Three": {"documents": [24]},
+    }
+    model = DocumentClusterer(3, effort=QUICK, embed=None).fit(texts_of(), guide=topics)
+    names = [model.clusters_[label].name for label in model.labels_]
+    assert names == ["One"] * 12 + ["Two"] * 12 + ["Three"] * 12
+
+
+def test_only_topics_leave_the_rest_in_none():
+    guide = Guide(seeds={"Sea": ["whale", "wave", "ship"]}, only=True)
+    model = DocumentClusterer(effort=QUICK, embed=None).fit(texts_of(40), guide=guide)
+    assert [cluster.name for cluster in model.clusters_] == ["Sea"]
+    assert (model.labels_[:40] == 0).mean() > 0.9
+    assert (model.labels_[40:] == -1).all()
+
+
+def test_a_topic_without_documents_is_named_in_a_note():
+    model = DocumentClusterer(effort=QUICK, embed=None).fit(
+        texts_of(40), guide={"Sea": ["whale", "wave", "ship"], "Space": ["zebra"]}
+    )
+    assert "No documents fit 'Space': this topic has none." in model.run_.evidence.warnings
+    assert "Sea" in [cluster.name for cluster in model.clusters_]
+    assert model.n_clusters_ > 1
+
+
+def test_topics_that_mean_the_same_and_labels_that_contradict_are_told():
+    model = fit({"Sea": ["whale", "wave"], "Ocean": ["whale", "wave"], "Air": ["bird"]}, embed=None)  # type: ignore[arg-type]
+    assert any("'Sea' and 'Ocean'" in note for note in model.run_.evidence.warnings)
+    labels = {0: "Sea", 1: "Sea", 2: "Sea", 3: "Air", 12: "Air", 13: "Air", 14: "Air"}
+    notes = fit(Guide(labels=labels)).run_.evidence.warnings
+    assert any(note.startswith("1 of 7 documents with a known topic are in another cluster") for note in notes)
+
+
+@pytest.mark.parametrize(
+    ("topics", "message"),
+    [
+        ("whale", "a list of names"),
+        ({"a": "whale"}, "lists of words"),
+        ({"a": {"word": ["whale"]}}, "lists of words"),
+        ({"": ["whale"]}, "empty"),
+        ([3], "not a text"),
+    ],
+)
+def test_topics_that_are_none_are_refused(topics, message):
+    with pytest.raises(InputError, match=message):
+        Guide(seeds=topics)
+
+
+def test_files_of_topics(tmp_path):
+    whole = {"Flags": {"words": ["flag", "star"], "examples": ["a red flag"], "description": "Of countries."}}
+    kinds = {
+        "json": json.dumps(whole),
+        "txt": "Flags; flag, star; a red flag; Of countries.\n",
+        "csv": 'name,description,words,examples\nFlags,Of countries.,"flag, star",a red flag\n',
+    }
+    for kind, text in kinds.items():
+        (tmp_path / f"topics.{kind}").write_text(text)
+        assert read_topics(str(tmp_path / f"topics.{kind}")) == whole, kind
+    (tmp_path / "names.txt").write_text("Flags\nCourts\n")
+    assert list(read_topics(str(tmp_path / "names.txt"))) == ["Flags", "Courts"]
+    with pytest.raises(InputError, match="no such file"):
+        read_topics("none.json")
 
 
 def test_a_wrong_label_is_overruled_unless_fixed():
@@ -95,8 +173,6 @@ def test_the_order_of_documents_does_not_matter():
         (Guide(must_link=[(0, 99)]), "99"),
         (Guide(must_link=["ab"]), "pairs"),
         (Guide(labels=["a"]), "36 entries"),
-        (Guide(seeds={"a": ["zebra"]}), "zebra"),
-        (Guide(seeds={"a": "whale"}), "lists of words"),
         (Guide(labels={at: str(at) for at in (0, 5, 9, 14)}), "at least 4"),
     ],
 )
@@ -128,7 +204,7 @@ def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
     Path("linked.toml").write_text("[effort]\nn_init = 1\n[guide]\nmust_link = 'pairs.csv'\n")
     Path("apart.toml").write_text(Path("linked.toml").read_text() + "cannot_link = [['d13', 'd0']]\n")
     words = ["cluster", "docs.jsonl", "-k", "3", "--no-stability", "--json"]
-    _, out, _ = answer(capsys, *words, "--seed-terms", "topics.json", "--settings", "linked.toml")
+    _, out, _ = answer(capsys, *words, "--topics", "topics.json", "--settings", "linked.toml")
     found = json.loads(out)
     assert "Sea life" in [cluster["name"] for cluster in found["clusters"]]
     assert found["documents"][0]["cluster"] == found["documents"][13]["cluster"]
@@ -136,6 +212,25 @@ def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):
     assert (status, out) == (1, "")
     assert "contradict each other" in error
     Path("topics.json").write_text("no json")
-    status, out, error = answer(capsys, *words, "--seed-terms", "topics.json")
+    status, out, error = answer(capsys, *words, "--topics", "topics.json")
     assert (status, out) == (1, "")
     assert error == "Error: topics.json cannot be read: it is not JSON.\n"
+
+
+def test_the_command_sorts_into_topics(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    lines = (json.dumps({"id": f"d{i}", "text": text}) + "\n" for i, text in enumerate(texts_of(40)))
+    Path("docs.jsonl").write_text("".join(lines))
+    Path("topics.txt").write_text("Sea; whale, wave, ship\nAir; bird, nest, wing\n")
+    words = ["cluster", "docs.jsonl", "--no-stability", "--meaning", "off", "--json"]
+    found = json.loads(answer(capsys, *words, "--topics", "topics.txt", "--only-topics")[1])
+    assert {cluster["name"] for cluster in found["clusters"]} == {"Sea", "Air"}
+    assert [row["cluster"] for row in found["documents"][80:]] == [None] * 40
+    found = json.loads(answer(capsys, *words, "--topics", "whale, bird")[1])
+    assert {"whale", "bird"} < {cluster["name"] for cluster in found["clusters"]}
+    status, _, error = answer(capsys, *words, "--only-topics")
+    assert status == 2
+    assert "--only-topics needs topics to sort into: --topics NAMES|FILE." in error
+    status, _, error = answer(capsys, *words, "--seed-terms", "topics.txt")
+    assert status == 2
+    assert "--topics FILE" in error

@@ -297,12 +297,14 @@ def test_the_command_names_with_a_model_and_keeps_no_key(tmp_path, capsys, monke
         "run",
         "--name-with",
         "openai:m",
-        "--name-url",
+        "--settings",
+        "model.toml",
     ]
     with server({"0": "Sea mammals", "1": "Birds of the air"}) as one:
-        status, shown = command(capsys, *words, one.url, "--report", "page.html")
+        (tmp_path / "model.toml").write_text(f"[naming]\nurl = '{one.url}'\n")
+        status, shown = command(capsys, *words, "--report", "page.html")
         first = len(one.asked)
-        again, silent = command(capsys, *words, one.url)
+        again, silent = command(capsys, *words)
     assert (status, again, len(one.asked)) == (0, 0, first), shown.err
     assert "Sending" not in silent.err
     assert "Sea mammals" in shown.out
@@ -315,14 +317,16 @@ def test_the_command_names_with_a_model_and_keeps_no_key(tmp_path, capsys, monke
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["--name-with", "openai:m", "--name-url", "http://example.org"], "https, or http on this machine"),
-        (["--name-url", "https://example.org"], "--name-url needs --name-with"),
+        (["--name-with", "openai:m", "--settings", "http.toml"], "https, or http on this machine"),
+        (["--settings", "https.toml"], "[naming] url needs --name-with"),
         (["--name-with", "ollama:"], "must be ollama:MODEL"),
     ],
 )
 def test_what_cannot_work_is_refused_before_any_work(tmp_path, capsys, monkeypatch, words, reason):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "docs.txt").write_text("\n".join(TEXTS))
+    for scheme in ("http", "https"):
+        (tmp_path / f"{scheme}.toml").write_text(f"[naming]\nurl = '{scheme}://example.org'\n")
     status, seen = command(capsys, "cluster", "docs.txt", *words)
     assert status
     assert reason in " ".join(seen.err.split())

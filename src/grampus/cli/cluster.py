@@ -19,7 +19,7 @@ from .parts import PartsOptions
 from .report import TextOptions
 from .settings import Configured, merged
 from .show import console, one_step, print_json, progress_bars, say, show_run, table
-from .types import CLUSTER, FILE, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
+from .types import CLUSTER, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,7 +85,6 @@ class NameOptions(Configured):
     name_with: str | None = option(
         "Ask a program (JSON in, names out), ollama:MODEL or openai:MODEL. See the guide.", metavar="COMMAND"
     )
-    name_url: str | None = option("Address of the language model. [Ollama here, or OpenAI]", metavar="URL")
 
     @property
     def file(self) -> str | None:
@@ -99,12 +98,11 @@ class NameOptions(Configured):
         from ..describe.language_model import is_model
 
         timeout = {name: value for name, value in self.settings.naming.items() if name == "timeout"}
+        url = self.settings.naming.get("url")
         if self.name_with and is_model(self.name_with):
-            return LanguageModel(
-                self.name_with, self.name_url, announce=lambda text: click.echo(text, err=True), **timeout
-            )
-        if self.name_url:
-            raise click.UsageError("--name-url needs --name-with ollama:MODEL or openai:MODEL.")
+            return LanguageModel(self.name_with, url, announce=lambda text: click.echo(text, err=True), **timeout)
+        if url:
+            raise click.UsageError("[naming] url needs --name-with ollama:MODEL or openai:MODEL.")
         return NameCommand(self.name_with, **timeout) if self.name_with else None
 
     def check(self) -> None:
@@ -140,25 +138,31 @@ class GuideOptions(Configured):
     """What is known about some documents."""
 
     heading: ClassVar[str] = KNOWN
-    seed_terms: str | None = option("JSON file from topics to words.", metavar="FILE", type=FILE)
+    topics: str | None = option(
+        "Topics to expect: names, as 'Flags, Courts', or a file with words and examples.", metavar="NAMES|FILE"
+    )
+    only_topics: bool = option("Only sort into the topics; what fits none is in none, -1.")
 
     @property
     def known(self) -> dict[str, Any]:
         """The arguments of a guide; a text is a file that holds the value. Empty if nothing is known."""
-        values = merged(self.settings.guide, seeds=self.seed_terms)
-        return values if set(values) - {"fixed"} else {}
+        values = merged(self.settings.guide, seeds=self.topics, only=self.only_topics or None)
+        if self.only_topics and not {"seeds", "labels"} & {*values}:
+            raise click.UsageError("--only-topics needs topics to sort into: --topics NAMES|FILE.")
+        return values if set(values) - {"fixed", "only"} else {}
 
     @property
     def files(self) -> tuple[str, ...]:
         """The files to read."""
-        return tuple(value for value in self.known.values() if isinstance(value, str))
+        return tuple(value for value in self.known.values() if isinstance(value, str) and Path(value).is_file())
 
     def read(self) -> Guide | None:
         """Fail early: read the files; None if nothing is known."""
         from ..documents import Guide
-        from ..documents.given.guide import read_labels, read_pairs, read_seeds
+        from ..documents.given.guide import read_labels, read_pairs
+        from ..documents.given.topics import read_topics
 
-        readers = {"seeds": read_seeds, "labels": read_labels, "must_link": read_pairs, "cannot_link": read_pairs}
+        readers = {"seeds": read_topics, "labels": read_labels, "must_link": read_pairs, "cannot_link": read_pairs}
         known: dict[str, Any] = {
             name: readers[name](value) if isinstance(value, str) else value for name, value in self.known.items()
         }
@@ -224,6 +228,7 @@ def cluster(options: Options) -> None:
     Examples:
       grampus cluster news/ --out run --report page.html
       grampus cluster news.csv --text body -k 8 --results clusters.csv
+      grampus cluster news.csv --topics "Flags, Climate, Courts"
       grampus cluster run --within 2
     """
     options.check()

@@ -28,7 +28,8 @@ MOVED = {  # options of 0.2, for the error about them
     "--starts": "[effort] n_init", "--no-polish": "[effort] polish", "--labels-known": "[guide] labels",
     "--must-link": "[guide] must_link", "--cannot-link": "[guide] cannot_link", "--keep-labels": "[guide] fixed",
     "--names": "[naming] names", "--name-timeout": "[naming] timeout", "--vectors": "--embed FILE",
-    "--full-text": "--texts full", "--no-text": "--texts none",
+    "--full-text": "--texts full", "--no-text": "--texts none", "--seed-terms": "--topics FILE",
+    "--name-url": "[naming] url",
 }  # fmt: skip
 T = TypeVar("T")
 

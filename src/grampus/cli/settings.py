@@ -36,7 +36,7 @@ class FileSettings:
     guide : dict
         Arguments of `Guide`; a text is a file that holds the value.
     naming : dict
-        "names", a file, and "timeout".
+        "names", a file, "timeout", and "url" of a language model.
     """
 
     path: str | None = None
@@ -81,15 +81,18 @@ def known_tables() -> dict[str, tuple[dict[str, Any], Callable[..., Any]]]:
     from ..text import ReadOptions, TermVectorizer
 
     terms = {name: kind for name, kind in _keys(TermVectorizer).items() if name != "dtype"}
-    files = {"labels": str | dict[str, str], "seeds": str | dict[str, tuple[str, ...]]}
+    files = {"labels": str | dict[str, str], "seeds": str | dict[str, Any]}
     pairs = dict.fromkeys(("must_link", "cannot_link"), str | tuple[tuple[str, str], ...])
     return {
         "reading": (_keys(ReadOptions), ReadOptions),
         "terms": (terms, lambda **values: TermVectorizer(**values).check_parameters()),
         "effort": ({**_keys(Effort), "ks": str | tuple[int, ...]}, Effort),
         "methods": (dict(METHODS), dict),
-        "guide": ({**files, **pairs, "fixed": bool}, dict),
-        "naming": ({"names": str, "timeout": float}, lambda names="", **others: NameCommand("", **others)),
+        "guide": ({**files, **pairs, "fixed": bool, "only": bool}, dict),
+        "naming": (
+            {"names": str, "timeout": float, "url": str},
+            lambda names="", url="", **others: NameCommand("", **others),
+        ),
     }
 
 
@@ -181,6 +184,8 @@ def _fits(value: Any, kind: Any) -> bool:
         return isinstance(value, list) and len(value) == len(parts) and all(map(_fits, value, parts))
     if origin in (tuple, Iterable):
         return isinstance(value, list) and all(_fits(entry, parts[0]) for entry in value)
+    if kind is Any:  # what the library checks
+        return True
     return type(value) in (int, float) if kind is float else type(value) is kind
 
 

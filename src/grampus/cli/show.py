@@ -51,7 +51,7 @@ PHRASES = (
 )  # fmt: skip
 PARAMETERS = {"n_clusters": "-k", "stop_words": "--stop-words", "embed": "--embed",
               "embeddings": "--embeddings", "memory": "--max-memory", "max_memory": "--max-memory",
-              "outliers": "--outliers", "seeds": "--seed-terms", "labels": "[guide] labels",
+              "outliers": "--outliers", "seeds": "--topics", "topics": "--topics", "labels": "[guide] labels",
               "must_link": "[guide] must_link", "cannot_link": "[guide] cannot_link"}  # fmt: skip
 
 

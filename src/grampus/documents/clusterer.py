@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from os import PathLike
 from typing import Any
@@ -31,7 +31,7 @@ from .given.effort import Effort
 from .given.extra_inputs import TERMS
 from .given.features import names_of_features
 from .given.frames import Rows, corpus_of_rows, read_rows
-from .given.guide import Guide
+from .given.guide import Guide, as_guide
 from .given.large import gathered, is_in_pieces
 from .given.parameters import check_seed, restored
 from .pipeline import FITTED, STAGES, advance, compare, read
@@ -141,7 +141,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         *,
         corpus: Any = None,
         text: str | None = None,
-        guide: Guide | None = None,
+        guide: Guide | Mapping[str, Any] | Sequence[str] | None = None,
         client: Any = None,
         scratch: str | PathLike[str] | None = None,
         progress: Progress | None = None,
@@ -163,8 +163,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         text : str, optional
             Column of the texts in a data frame; by default ``"text"`` or, if there is none, the one with the longest
             and most varied texts, with a warning that names it.
-        guide : Guide, optional
-            What is known about some documents: links, labels, seeds of topics.
+        guide : Guide, dict or list, optional
+            What is known: topics, as ``{"Flags": ["flag", "stripes"], "Climate": []}`` or a list of names; or, as a
+            Guide, also labels of some documents and pairs that belong together or apart.
         client : distributed.Client, optional
             Let the workers of a Dask cluster read, clean and count texts; the answer is the same.
         scratch : path, optional
@@ -173,7 +174,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         progress : callable, optional
             Called as ``progress(step, done, total)``.
         """
-        request = self._request(guide, progress)
+        request = self._request(as_guide(guide), progress)
         job = {name: repr(value) for name, value in {**self.get_params(), "text": text}.items()}
         texts, index, library = (None, None, None) if corpus is None else corpus_of_rows(corpus, text)
         rows = Rows(X) if is_in_pieces(X) else read_rows(X, None if corpus is not None else text)

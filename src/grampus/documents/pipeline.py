@@ -144,18 +144,20 @@ def choose(answer: Answer) -> Answer:
     request = answer.request
     if answer.before is not None:
         return answer
+    guidance = answer.guidance
     if request.k is None:
         choice, ks = choose_ks(
             answer.gram, answer.counted, answer.kernel, request.effort, request.seed, request.progress
         )
-        if answer.guidance is not None:
-            ks["middle"] = max(ks["middle"], len(answer.guidance.names))
+        if guidance is not None:
+            ks["middle"] = min(ks["middle"] + len(guidance.names), int((answer.counted.weights > 0).sum()))
+            guidance = replace(guidance, free=True)
     else:
         choice, ks = None, {name: given_clusters(k, answer.counted) for name, k in (request.sizes or {}).items()}
         ks = ks if len(ks) > 1 else around(ks["middle"], int((answer.counted.weights > 0).sum()))
     kernel = answer.asked.for_clusters(max(_most(answer), ks["middle"]), request.method.components())
     gram = answer.gram if kernel == answer.kernel else answer.inputs.gram(kernel)
-    return replace(answer, choice=choice, ks=ks, kernel=kernel, gram=gram)
+    return replace(answer, choice=choice, ks=ks, kernel=kernel, gram=gram, guidance=guidance)
 
 
 def cost_of_choose(work: Work) -> StageCost:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,12 +17,12 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 
 from ..._array import Array
 from ..._check import check_flag
-from ..._files import open_regular
 from ...describe.namer import wrong_name
 from ...errors import InputError
+from .evidence import evidence_of
 from .inputs import Inputs
+from .topics import Topic, parse_json, read_text, topics_of
 
-LARGEST_FILE = 200_000_000
 SHOWN = 8  # documents of a chain of links in a message
 SEEDS = 5  # documents at least that stand for the words of a topic
 PER_CLUSTER = 4  # … or the part of an average topic
@@ -44,10 +43,13 @@ class Guide:
     labels : mapping of document to name, or sequence of n names
         Known topics of some documents; None, "" or −1 where it is unknown. Some may be wrong: a cluster gets the name
         that most of its labelled documents have, and clusters of one name become one.
-    seeds : mapping of name to words, or to {"words": …, "documents": …}
-        Topics that are expected, by a few words or documents of each.
+    seeds : mapping of name to words, or to parts, or list of names
+        Topics that are expected. A name alone will do where meaning is compared; the parts say more: "words",
+        "documents" of the collection, "examples" (texts) and a "description".
     fixed : bool
         Whether labelled documents always stay in the cluster of their label.
+    only : bool
+        Whether documents are only sorted into the topics; those that fit none are in no cluster, −1.
 
     Examples
     --------
@@ -64,17 +66,23 @@ class Guide:
     labels: Any = None
     seeds: Any = None
     fixed: bool = False
+    only: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fixed", check_flag(self.fixed, "fixed"))
-        for name in self.seeds or {}:
-            if wrong := wrong_name(name):
-                raise InputError(f"seeds must have names of one line of 1 to 80 characters; {name!r}: {wrong}.")
+        object.__setattr__(self, "only", check_flag(self.only, "only"))
+        if not self.topics and self.labels is None and self.only:  # topics are checked here
+            raise InputError("only must come with topics to sort into; the guide names none.")
+
+    @cached_property
+    def topics(self) -> tuple[Topic, ...]:
+        """The topics that are expected."""
+        return topics_of(self.seeds)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known."""
-        return not (len(self.must_link) or len(self.cannot_link) or self.seeds) and self.labels is None
+        return not (len(self.must_link) or len(self.cannot_link) or self.topics) and self.labels is None
 
     def record(self) -> dict[str, Any]:
         """Return how much was known, as plain values."""
@@ -82,8 +90,9 @@ class Guide:
             "must_link": len(self.must_link),
             "cannot_link": len(self.cannot_link),
             "labels": 0 if self.labels is None else len(self.labels),
-            "seeds": list(self.seeds or {}),
+            "seeds": [topic.name for topic in self.topics],
             "fixed": self.fixed,
+            "only": self.only,
         }
 
 
@@ -99,19 +108,26 @@ class Told:
         The topic of each document by labels and seed documents, −1 where it is unknown.
     seeded : array of shape (m,)
         The same, with the documents that stand for the words of a topic.
+    evidence : array of shape (m, topics)
+        How well each document fits what is said about each topic, in standard deviations.
     linked : array of shape (m,)
         Documents with the same number belong together; the numbers follow the order of their first documents.
     apart : array of shape (p, 2)
         Numbers of `linked` that belong apart.
-    fixed : bool
+    fixed, only : bool
+    free : bool
+        Whether the number of clusters is to be found: there are as many as the documents that fit no topic have.
     """
 
     names: tuple[str, ...]
     known: NDArray[np.intp]
     seeded: NDArray[np.intp]
+    evidence: Array
     linked: NDArray[np.intp]
     apart: NDArray[np.intp]
     fixed: bool
+    only: bool
+    free: bool = False
 
 
 def resolve(guide: Guide, inputs: Inputs) -> Told:
@@ -129,11 +145,15 @@ def resolve(guide: Guide, inputs: Inputs) -> Told:
     linked = _components(inputs.group[together], m)
     _check_apart(together, apart, linked, find)
     named = _labelled(guide, find)
-    names = tuple(dict.fromkeys([*(guide.seeds or {}), *sorted({name for _, name in named})]))
+    names = tuple(dict.fromkeys([*(topic.name for topic in guide.topics), *sorted({name for _, name in named})]))
     known = _known(named, names, linked, find)
     _check_labels(apart, known, names, linked, find)
-    seeded = _words(guide, names, known, inputs)
-    return Told(names, known, seeded, linked, linked[inputs.group[apart]], guide.fixed)
+    evidence = np.zeros((m, len(names)))
+    if guide.topics and not all(topic.documents and not topic.words for topic in guide.topics):
+        evidence[:, : len(guide.topics)] = evidence_of(guide.topics, inputs)
+    seeded = _seeded(evidence, known, inputs)
+    apart = linked[inputs.group[apart]]
+    return Told(names, known, seeded, evidence, linked, apart, guide.fixed, guide.only)
 
 
 class _Finder:
@@ -228,25 +248,13 @@ def _labelled(guide: Guide, find: _Finder) -> list[tuple[int, str]]:
     for at, name in found:
         if wrong := wrong_name(name):
             raise InputError(f"labels must be names of one line of 1 to 80 characters; {find.name(at)}: {wrong}.")
-    for name, seed in (guide.seeds or {}).items():
-        found += [(find(one, f"the seeds of {name!r}"), name) for one in _seed(name, seed)[1]]
+    for topic in guide.topics:
+        found += [(find(one, f"the documents of {topic.name!r}"), topic.name) for one in topic.documents]
     return found
 
 
 def _unknown(name: Any) -> bool:
     return name is None or name in ("", -1) or name != name  # noqa: PLR0124  (not a number)
-
-
-def _seed(name: str, seed: Any) -> tuple[list[str], list[Any]]:
-    """Return the words and the documents of a seed."""
-    words, documents = (seed.get("words", []), seed.get("documents", [])) if isinstance(seed, Mapping) else (seed, [])
-    fits = not isinstance(seed, Mapping) or not {*seed} - {"words", "documents"}
-    lists = all(isinstance(part, Sequence) and not isinstance(part, str) for part in (words, documents))
-    if not fits or not lists or not all(isinstance(word, str) for word in words) or not (words or documents):
-        raise InputError(
-            f"seeds must be lists of words, or objects with 'words' and 'documents'; that of {name!r} is not."
-        )
-    return list(words), list(documents)
 
 
 def _known(
@@ -283,52 +291,38 @@ def _check_labels(
         )
 
 
-def _words(guide: Guide, names: Sequence[str], known: NDArray[np.intp], inputs: Inputs) -> NDArray[np.intp]:
-    """Add the documents that resemble the words of a topic most, and more than those of any other."""
-    wanted = {name: words for name, seed in (guide.seeds or {}).items() if (words := _seed(name, seed)[0])}
-    if not wanted:
-        return known
-    if inputs.words is None or inputs.described is None:
-        raise InputError("seeds of words need documents with terms: texts, under a kernel of terms. Name documents.")
-    similar = np.column_stack([_resemblance(inputs, name, words) for name, words in wanted.items()])
-    best, codes = similar.argmax(axis=1), np.array([names.index(name) for name in wanted])
-    most = max(SEEDS, int((inputs.weights > 0).sum()) // (PER_CLUSTER * len(names)))
+def _seeded(evidence: Array, known: NDArray[np.intp], inputs: Inputs) -> NDArray[np.intp]:
+    """Add the documents that fit a topic best, and better than any other."""
     found = known.copy()
-    for column, code in enumerate(codes.tolist()):
-        own = similar[:, column]
-        at = np.flatnonzero((best == column) & (own > 0) & (known < 0) & (inputs.weights > 0))
-        found[at[np.argsort(-own[at], kind="stable")[:most]]] = code
+    if not evidence.any():
+        return found
+    best = evidence.argmax(axis=1)
+    most = max(SEEDS, int((inputs.weights > 0).sum()) // (PER_CLUSTER * evidence.shape[1]))
+    for topic in range(evidence.shape[1]):
+        own = evidence[:, topic]
+        at = np.flatnonzero((best == topic) & (own > 0) & (known < 0) & (inputs.weights > 0))
+        found[at[np.argsort(-own[at], kind="stable")[:most]]] = topic
     return found
 
 
-def _resemblance(inputs: Inputs, name: str, words: list[str]) -> Array:
-    """Return the similarity of the documents to the words of a topic."""
-    assert inputs.words is not None
-    query = sp.csr_array(inputs.words.transform(words)).sum(axis=0)
-    if not np.any(query):
-        raise InputError(f"seeds must have words of the documents; those of {name!r} are in none: {', '.join(words)}.")
-    rows = sp.csr_array(inputs.described)
-    lengths = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1))
-    sums = np.asarray(rows @ np.asarray(query).reshape(-1)) / np.linalg.norm(query)
-    return np.divide(sums, lengths, out=np.zeros(len(lengths)), where=lengths > 0)
+def as_guide(given: Any) -> Guide | None:
+    """Return a guide that was given as such, or as topics: from names to words, or a list of names.
+
+    Examples
+    --------
+    >>> from grampus.documents.given.guide import as_guide
+    >>> [topic.name for topic in as_guide({"Flags": ["flag", "stripes"], "Climate": []}).topics]
+    ['Flags', 'Climate']
+    """
+    return given if given is None or isinstance(given, Guide) else Guide(seeds=given)
 
 
 # -- files
 
 
-def read_seeds(path: str | PathLike[str]) -> dict[str, Any]:
-    """Read seeds from a JSON object: names with lists of words, or with "words" and "documents"."""
-    given = _json(path)
-    if not isinstance(given, dict) or not given:
-        raise InputError(f'{path} must be a JSON object such as {{"Space": ["orbit", "shuttle"]}}.')
-    for name, seed in given.items():
-        _seed(name, seed)
-    return given
-
-
 def read_labels(path: str | PathLike[str]) -> dict[str, str]:
     """Read known labels from a JSON object from ids to names."""
-    given = _json(path)
+    given = parse_json(read_text(path), path)
     if not isinstance(given, dict) or not all(isinstance(name, str) for name in given.values()):
         raise InputError(f'{path} must be a JSON object from ids to names, such as {{"12": "Space"}}.')
     return given
@@ -336,9 +330,9 @@ def read_labels(path: str | PathLike[str]) -> dict[str, str]:
 
 def read_pairs(path: str | PathLike[str]) -> list[tuple[str, str]]:
     """Read pairs of ids: a JSON list of pairs, or lines of two ids with a comma or a tab between them."""
-    text = _text(path)
+    text = read_text(path)
     if text.lstrip()[:1] == "[":
-        rows = _json(path)
+        rows = parse_json(text, path)
     else:
         rows = [row for row in csv.reader(io.StringIO(text), delimiter="\t" if "\t" in text else ",") if row]
     found = []
@@ -347,19 +341,3 @@ def read_pairs(path: str | PathLike[str]) -> list[tuple[str, str]]:
             raise InputError(f"{path} must hold pairs of ids; row {number} is {str(row)[:60]!r}.")
         found.append((str(row[0]).strip(), str(row[1]).strip()))
     return found
-
-
-def _text(path: str | PathLike[str]) -> str:
-    try:
-        with open_regular(Path(path), LARGEST_FILE) as stream:
-            return stream.read().decode("utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise InputError(f"{path} cannot be read: {reason}.") from None
-
-
-def _json(path: str | PathLike[str]) -> Any:
-    try:
-        return json.loads(_text(path))
-    except (ValueError, RecursionError):
-        raise InputError(f"{path} cannot be read: it is not JSON.") from None
