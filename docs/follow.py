@@ -118,6 +118,14 @@ def environment_of(scratch: Path, here: bool) -> dict[str, str]:
     }
 
 
+def first_steps(readme: str, papers: Path) -> str:
+    """Return the commands of the README's start as a page to follow: an empty environment, an installation, papers."""
+    part = readme.partition("## Install and run")[2].partition("\n## ")[0]
+    _, *commands = re.findall(r"^\$ (.+)$", part, re.MULTILINE)
+    before = ["python3 -m venv there", ". there/bin/activate", INSTALL, f"cp -r {shlex.quote(str(papers))} papers"]
+    return "\n".join(["```console", *(f"$ {line}" for line in (*before, *commands)), "```"])
+
+
 def build_wheel(place: Path) -> Path:
     """Build the wheel of this checkout."""
     command = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(place), str(ROOT)]

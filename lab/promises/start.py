@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from docs.follow import INSTALL, Followed, build_wheel, follow, summary
+from docs.follow import Followed, build_wheel, first_steps, follow, summary
 from docs.samples import write_samples
 from lab import Found, Table, Task, Unavailable
 from lab.harness import ROOT
@@ -59,13 +59,10 @@ def quickstart(task: Task) -> Found:
 
 @promise("newcomer")
 def newcomer(task: Task) -> Found:
-    page = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Install and run")[2].partition("\n## ")[0]
-    _, *commands = re.findall(r"^\$ (.+)$", page, re.MULTILINE)
     with tempfile.TemporaryDirectory() as folder:
         write_samples(Path(folder))
-        before = ["python3 -m venv there", ". there/bin/activate", INSTALL, f"cp -r {folder}/papers papers"]
-        text = "\n".join(["```console", *(f"$ {line}" for line in (*before, *commands)), "```"])
-        found = follow(text, here=task.quick)
+        page = first_steps((ROOT / "README.md").read_text(encoding="utf-8"), Path(folder) / "papers")
+        found = follow(page, here=task.quick)
     return told(found, found.failed)
 
 

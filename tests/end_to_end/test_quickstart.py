@@ -3,7 +3,8 @@
 
 import pytest
 
-from docs.follow import INSTALL, PAGE, Step, follow, script_of, steps_of, written
+from docs.follow import EXTRAS, INSTALL, PAGE, ROOT, Step, first_steps, follow, script_of, steps_of, written
+from docs.samples import write_samples
 
 TEXT = """# A page
 
@@ -31,6 +32,22 @@ def test_the_page_works_and_shows_what_comes():
     assert followed.other == ()
     assert set(followed.reports) == {"report.html", "seven.html"}
     assert min(followed.reports.values()) > 100_000
+
+
+@pytest.mark.slow
+def test_the_readme_works_in_an_empty_environment(tmp_path):
+    write_samples(tmp_path)
+    followed = follow(first_steps((ROOT / "README.md").read_text(encoding="utf-8"), tmp_path / "papers"))
+    assert followed.failed == ()
+    assert set(followed.reports) == {"demo.html", "papers.html"}
+
+
+def test_the_readme_installs_what_the_checkout_holds():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [step.text for step in steps_of(first_steps(readme, PAGE))]
+    assert f'$ pip install ".{EXTRAS}"' in readme  # works today, in a clone
+    assert INSTALL in readme  # and from the index, once it is there
+    assert commands[-2:] == ["grampus demo --report demo.html", "grampus cluster papers/ --report papers.html"]
 
 
 def test_the_page_begins_with_an_empty_environment():

@@ -43,7 +43,7 @@ def test_the_figures_of_the_readme_are_those_of_the_committed_results():
     discover()
     items = re.split(r"^- ", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
     found = [(item, made) for item in items if (made := re.search(r"`python -m lab (\w+) --only ([\w-]+)`", item))]
-    assert len(found) == 5
+    assert len(found) == 4
     for item, made in found:
         shown = re.findall(r"\*\*([-\d][^*]*)\*\*", item)
         record = load(ROWS[made[1], made[2]], RESULTS)

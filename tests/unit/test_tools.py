@@ -62,12 +62,22 @@ def test_a_release_needs_the_version_its_section_and_no_fragment(project):
         done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
         return done.returncode, done.stdout + done.stderr
 
+    placeholder = "project.urls of pyproject.toml must be the address of the project, not the placeholder\n"
+    assert release("check", "v1.2.0") == (1, placeholder)
+    stated = (project / "pyproject.toml").read_text("utf-8")
+    (project / "pyproject.toml").write_text(stated.replace("example.invalid", "code.example.org"), "utf-8")
     assert release("check", "v1.2.0") == (0, "")
     assert release("notes", "v1.2.0") == (0, "\nWords.\n\n### Fixed\n\n- Old fix.\n\n")
     assert release("notes", "v1.1.0") == (1, "CHANGELOG.md must have a section '## 1.1.0 (date)'\n")
     assert release("check", "1.2.0")[1].startswith("the tag must be v1.2.0")
     (project / "changes" / "a.fixed.md").write_text("x")
     assert release("check", "v1.2.0") == (1, "fragments must be collected before a release; got a.fixed.md\n")
+
+
+def test_the_address_stands_in_one_place():
+    files = [ROOT / "pyproject.toml", *(ROOT / "docs").glob("*.md"), *ROOT.glob("*.md"), ROOT / "CITATION.cff"]
+    holding = [path.name for path in files if "example.invalid" in path.read_text("utf-8")]
+    assert holding in (["pyproject.toml"], [])
 
 
 def test_limits_of_coverage_hold_or_fail(tmp_path, capsys):

@@ -263,6 +263,7 @@ def cluster(options: Options) -> None:
 def _run(options: Options, progress: Progress) -> Run | None:
     """Read and cluster; the run records the line that repeats it. None after a dry run."""
     from ..documents import cluster_within, keep_answer
+    from ..documents.given.extras import needed_extras
 
     options.machine.apply()
     from ..persist import Run
@@ -285,7 +286,7 @@ def _run(options: Options, progress: Progress) -> Run | None:
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)
-    line = repeat_line(seed=options.machine.seed, **options.others.spelled())
+    line = repeat_line(seed=options.machine.seed, **options.others.spelled()) + needed_extras(made.provenance)
     made = replace(made, provenance=replace(made.provenance, columns=options.documents.columns, command=line))
     return keep_answer(made, Run.load(options.keep)) if options.keep else made
 

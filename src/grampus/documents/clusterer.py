@@ -29,6 +29,7 @@ from .find.validation import choose_ks
 from .fitted import FittedClusterer
 from .given.effort import Effort
 from .given.extra_inputs import TERMS
+from .given.extras import require_extras
 from .given.features import names_of_features
 from .given.frames import Rows, corpus_of_rows, read_rows
 from .given.guide import Guide, as_guide
@@ -249,6 +250,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
                 "This run cannot assign new documents: the data for it was not saved (the texts of a string kernel, "
                 "or a precomputed Gram). Recreate it with texts."
             )
+        if isinstance(self._made, Run):
+            require_extras(self._made.provenance)
         rows = read_rows(X, text, self._columns.get("text"))
         found = self.predictor_.predict(rows.X, likeness=likeness)
         outside = ~found.known if rows.missing is None else ~found.known | rows.missing

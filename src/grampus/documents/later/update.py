@@ -28,6 +28,7 @@ from ...text.meaning.opening import openings
 from ...text.terms.persist import plain_parameters, unpack_vectorizer
 from ..answer import NOT_YET, Answer, Before, Request
 from ..find.predict import named_input, restoring, saved_makers, saved_rows, stacked, under
+from ..given.extras import require_extras
 from ..given.frames import Rows, read_rows
 from ..given.inputs import as_corpus, default_terms
 from ..given.parameters import restored
@@ -79,6 +80,7 @@ def update_run(run: Run, documents: Any = None, *, delete: Iterable[str] = (), p
     """
     progress, gone = progress or (lambda *_: None), set(delete)
     old = run if run.original is None else run.original
+    require_extras(old.provenance)
     with restoring():
         makers = saved_makers(old.model)
     for maker in makers.values():

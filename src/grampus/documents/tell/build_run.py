@@ -24,7 +24,7 @@ from ...gram.collection import content_names
 from ...persist import Documents, Provenance, Run, RunEvidence
 from ...persist.run import EXCERPT
 from ...text import Corpus, Texts, stop_words
-from ...text.languages.segment import UNSPACED, is_unspaced, segment_words
+from ...text.languages.segment import segment_words
 from ...text.meaning.encoder import encoder_digest, load_encoder
 from ...text.meaning.maker import MeaningInput
 from ...text.store import Picked
@@ -32,6 +32,7 @@ from ...text.terms.persist import plain_parameters
 from ..answer import Answer, Before
 from ..find.levels import numbers
 from ..given.extra_inputs import EMBEDDING
+from ..given.extras import is_segmented, segmenter_version
 from ..given.inputs import Inputs, empty_notes, read_for
 from ..given.parameters import plain_values
 from .duplicates import near_copies
@@ -108,7 +109,7 @@ def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
         fingerprint=corpus.fingerprint if inputs.has_texts else _fingerprint(inputs),
         created=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         seconds=round(answer.seconds, 3) if before is None else 0.0,
-        versions=versions(),
+        versions=versions() | segmenter_version(inputs),
         languages=languages,
         columns=columns,
         collection={} if answer.sample is None else answer.sample.record(answer.n_clusters),
@@ -136,7 +137,6 @@ def wording_of(inputs: Inputs) -> Wording | None:
     texts = inputs.corpus.texts if inputs.prepared is None else inputs.prepared.texts
     shown = read_for(inputs) if words is not None else inputs.first
     languages = () if inputs.prepared is None else inputs.prepared.preparation.languages
-    unspaced = not UNSPACED.isdisjoint(languages) if languages else any(map(is_unspaced, texts))
     return Wording(
         inputs.described,
         inputs.names,
@@ -145,7 +145,7 @@ def wording_of(inputs: Inputs) -> Wording | None:
         stop_words("smart") if words is None else words.stop_list(),
         inputs.weights,
         None if titles is None else Picked(titles, shown),
-        segment_words if unspaced else None,
+        segment_words if is_segmented(inputs) else None,
         _meaning_of(inputs),
         None if len(languages) < 2 or inputs.prepared is None else inputs.prepared.language[shown],
     )
