@@ -1,11 +1,13 @@
 """Refresh the figures in tables whose last column is ``python -m lab SECTION --only NAME``, from lab/results.
 
-``python -m docs.figures`` rewrites README.md and the pages of docs; a test checks that nothing would change.
+``python -m docs.figures`` rewrites README.md and the pages of docs; a test checks that nothing would change. With
+``--stale`` it lists instead the rows that pages quote and whose modules (`rests_on`) have changed since.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,7 +48,17 @@ def pages() -> Iterator[Path]:
     yield from (page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts)
 
 
+def stale(text: str) -> list[str]:
+    """Return the rows that a page quotes although they were measured on other code, or not at all."""
+    quoted = dict.fromkeys(re.findall(r"`python -m lab (\w+) --only ([\w-]+)`", text))
+    records = {name: load(ROWS[name], RESULTS) for name in quoted if name in ROWS}
+    return [" ".join(name) for name, record in records.items() if record is None or record.key != ROWS[name].key()]
+
+
 if __name__ == "__main__":
     discover()
+    if sys.argv[1:] == ["--stale"]:
+        found = {str(path.relative_to(ROOT)): stale(path.read_text(encoding="utf-8")) for path in pages()}
+        sys.exit("\n".join(f"{page}: {', '.join(rows)}" for page, rows in found.items() if rows) or 0)
     for path in pages():
         path.write_text(refreshed(path.read_text(encoding="utf-8")), encoding="utf-8")

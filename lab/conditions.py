@@ -1,7 +1,7 @@
 """What must hold of the measures: conditions.toml, and the record of bounds that a change is compared with.
 
 conditions.lock has the bound each condition had when it was introduced. A condition that is weaker now, or gone,
-must be named in docs/decisions.md, as "condition `NAME`", with the reason.
+must be named in docs/results/tried.md, as "condition `NAME`", with the reason.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
-DECISIONS = HERE.parent / "docs" / "decisions.md"
+DECISIONS = HERE.parent / "docs" / "results" / "tried.md"
 HOLDS = {
     "at most": operator.le, "below": operator.lt, "at least": operator.ge, "above": operator.gt, "equal": operator.eq,
 }  # fmt: skip
@@ -64,5 +64,5 @@ def complaints(now: Mapping[str, Condition], before: Mapping[str, Condition], de
     found = [f"{name} is not in conditions.lock" for name in now if name not in before]
     for name, old in before.items():
         if (name not in now or now[name].weaker(old)) and f"condition `{name}`" not in decisions:
-            found.append(f"{name} was {old}: docs/decisions.md must say why condition `{name}` is weaker now")
+            found.append(f"{name} was {old}: docs/results/tried.md must say why condition `{name}` is weaker now")
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from dataclasses import replace
 from importlib.metadata import version
 from pathlib import Path
 
@@ -50,6 +51,23 @@ def test_the_figures_of_the_readme_are_those_of_the_committed_results():
         assert shown
         assert record is not None
         assert [figure for figure in shown if figure not in record.figure] == []
+
+
+def test_stale_figures_are_listed(monkeypatch):
+    from docs import figures
+    from lab.harness import ROWS, discover
+
+    discover()
+    page = "x (`python -m lab speed --only sparse-k-means`)"
+    record = figures.load(ROWS["speed", "sparse-k-means"], figures.RESULTS)
+    monkeypatch.setattr(figures, "load", lambda row, place: replace(record, key=row.key()))
+    assert figures.stale(page) == []
+    monkeypatch.setattr(figures, "load", lambda row, place: replace(record, key="other"))
+    assert figures.stale(page) == ["speed sparse-k-means"]
+
+
+def test_decisions_are_short():
+    assert len((PAGES[0].parents[1] / "decisions.md").read_text(encoding="utf-8").split()) <= 5000
 
 
 @pytest.mark.parametrize("page", [page for page in PAGES if page.stem != "index"], ids=lambda page: page.stem)
