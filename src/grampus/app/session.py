@@ -27,6 +27,7 @@ from .work import SAVING, Making
 MB = 10**6
 MOST_SHOWN = 2000  # dropped documents that are listed
 MOST_DROPPED = 8  # files that can be added
+MOST_ANSWERS = {"answer": 4}  # what is kept for more than the last key
 MARKS = ("done", "reopen")  # edits that change nothing but marks
 LARGEST_EDIT, LARGEST_FILE = 8 * MB, 256 * MB
 _ENDING = re.compile(r"(\.[A-Za-z0-9]{1,8}){1,2}$", re.ASCII)
@@ -64,7 +65,7 @@ class Session:
     def __init__(self, opened: OpenRun | Making) -> None:
         self._opened = opened
         self._locks = {name: Lock() for name in ("page", "answer", "columns", "model", "work")}
-        self._kept: dict[str, tuple[Any, Any]] = {}
+        self._kept: dict[str, dict[Any, Any]] = {}
         self._work: Making | None = None
         self._dropped: dict[int, Corpus] = {}
 
@@ -76,11 +77,15 @@ class Session:
         return self._opened if isinstance(self._opened, OpenRun) else None
 
     def _keep(self, name: str, key: Any, make: Callable[[], Any]) -> Any:
-        """Return what was made for a key, made once; what was made for another key is forgotten."""
+        """Return what was made for a key, made once; what was made for earlier keys is forgotten."""
         with self._locks[name]:
-            if self._kept.get(name, (None,))[0] != key:
-                self._kept[name] = (key, make())
-            return self._kept[name][1]
+            kept = self._kept.setdefault(name, {})
+            if key not in kept:
+                made = make()
+                while len(kept) >= MOST_ANSWERS.get(name, 1):
+                    del kept[next(iter(kept))]
+                kept[key] = made
+            return kept[key]
 
     def page(self, asked: Mapping[str, str]) -> Reply:
         """Return the page, or the one that is shown while the run is made."""
@@ -102,16 +107,15 @@ class Session:
         run, revision = self.store.look()
         work = self._work
         if work is not None and (not work.done or asked.get("work") == str(work.number)):
-            changed = asked.get("since") != revision and work.done
-            return as_json({"work": work.told(), **(self._changed(run, revision) if changed else {})})
+            if work.done and asked.get("since") != revision:
+                return self._answer(run, revision, work=work.told())
+            return as_json({"work": work.told()})
         return Reply(status=204) if asked.get("since") == revision else self._answer(run, revision)
 
-    def _changed(self, run: Run, revision: str) -> dict[str, Any]:
-        made = self._keep("answer", revision, lambda: live_answer(run, revision))
-        return {**made, "back": self._ready().kept}
-
-    def _answer(self, run: Run, revision: str, status: int = 200) -> Reply:
-        return as_json(self._changed(run, revision), status)
+    def _answer(self, run: Run, revision: str, status: int = 200, **more: Any) -> Reply:
+        """Return what became of the run; spelled once for every revision, and undoing brings one back."""
+        made = self._keep("answer", revision, lambda: as_json(live_answer(run, revision)).body)
+        return Reply(as_json({**more, "back": self._ready().kept}).body[:-1] + b", " + made[1:], status=status)
 
     def document(self, asked: Mapping[str, str]) -> Reply:
         """Return the whole text of a document, by its row."""

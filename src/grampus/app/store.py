@@ -20,6 +20,7 @@ from ..report.edits import MADE
 ACTIONS = tuple(action for action in MADE if action != "exclude")  # the page keeps its documents
 MOST_EDITS = 1000  # of one request
 MOST_KEPT = 3  # answers that can be brought back
+MOST_PAST = 4  # edited runs that are kept for undoing
 
 
 class StaleError(GrampusError):
@@ -55,6 +56,7 @@ class OpenRun:
         self.place = Path(place)
         self._lock = RLock()
         self._seen: Any = None
+        self._past: list[Run] = []  # as they were before the last changes
         self._before: list[tuple[Run, Run]] = []  # runs that were replaced as a whole, and what took their place
         self.run, self.revision = self._read()
 
@@ -97,6 +99,7 @@ class OpenRun:
             if seen != revision:
                 raise StaleError("The run was changed meanwhile, in another tab or by a command. Nothing was written.")
             changed = change(run)
+            self._past = [*self._past[1 - MOST_PAST :], run]
             try:
                 self.revision = save_edits(self.place, changed, revision)
             except RunError:
@@ -125,7 +128,12 @@ class OpenRun:
             run, revision = self.look()
             if self._before and run.edits == self._before[-1][1].edits and digest(run) == digest(self._before[-1][1]):
                 return self._write(seen, revision, self._before.pop()[0])
-            return self.change(seen, lambda run: run.undone())
+            return self.change(seen, self._as_before)
+
+    def _as_before(self, run: Run) -> Run:
+        """Return the run without its last edit: as it was kept, or else made again."""
+        kept = (one for one in self._past if _found(one) is _found(run) and one.edits == run.edits[:-1])
+        return next(kept, None) or run.undone()
 
     @property
     def kept(self) -> int:
@@ -139,6 +147,11 @@ class OpenRun:
             made._write(place)
             self.run, self.revision, self._seen = made, manifest_digest(self.place), self._status()
         return self.run, self.revision
+
+
+def _found(run: Run) -> Run:
+    """Return the run without edits."""
+    return run if run.original is None else run.original
 
 
 def edits_asked(content: Any, run: Run) -> tuple[Edit, ...]:

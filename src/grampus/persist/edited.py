@@ -14,7 +14,7 @@ from ..describe import Cluster, Term
 from ..text import Texts
 from .edits import OUT, Edit, State, apply_edits
 from .records import Documents, Layout, Level, RunEvidence
-from .regrow import regrow
+from .regrow import members_of_clusters, regrow
 
 Run: TypeAlias = Any  # that of run.py, which imports this module
 TERMS, SHOWN = 12, 5  # words and documents of a cluster that changed
@@ -69,9 +69,8 @@ def _evidence(
     clusters, intact = [], np.zeros(len(names) + 1, dtype=bool)
     intact[-1] = True
     became = [_became(cluster, state, number) for cluster in range(len(old.clusters))]
-    for place, name in enumerate(names):
-        members = np.flatnonzero(labels == place)
-        inside, counts = np.unique(before[members], return_counts=True)
+    for place, (name, members) in enumerate(zip(names, members_of_clusters(labels, len(names)), strict=True)):
+        inside, counts = count_labels(before[members])
         intact[place] = len(inside) == 1 and inside[0] >= 0 and counts[0] == sizes[inside[0]]
         if intact[place]:
             clusters.append(_same(old.clusters[inside[0]], place, name, became, new))
@@ -96,6 +95,13 @@ def _evidence(
         duplicates=pairs[both],
         duplicate_similarity=old.duplicate_similarity[both],
     )
+
+
+def count_labels(labels: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return which labels there are, −1 among them, and how often each is."""
+    counts = np.bincount(labels + 1)
+    there = np.flatnonzero(counts)
+    return there - 1, counts[there]
 
 
 def _became(cluster: int, state: State, number: Mapping[int, int]) -> int:

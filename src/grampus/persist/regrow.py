@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,13 @@ def part_of(branches: Sequence[Branch], parts: Sequence[int]) -> NDArray[np.int3
         if found[branch.index] < 0:
             found[branch.index] = found[branch.parent]
     return found
+
+
+def members_of_clusters(labels: NDArray[Any], k: int) -> list[NDArray[np.intp]]:
+    """Return the documents of every cluster, in their order: one sort for all of them."""
+    order = np.argsort(labels, kind="stable")
+    ends = np.searchsorted(labels[order], np.arange(k + 1))
+    return [order[start:end] for start, end in pairwise(ends.tolist())]
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,9 +180,9 @@ def regrow(
     place_of: dict[tuple[int, int], _Twig] = {}
     at_home: dict[int, list[_Twig]] = {}
     largest: dict[int, int] = {}
+    groups = members_of_clusters(labels, len(named))
     for number, (name, words) in enumerate(named):
-        members = np.flatnonzero(labels == number)
-        below = members_below(plant, leaves[members])
+        below = members_below(plant, leaves[groups[number]])
         twig, ends = _inside(plant, below)
         twig.cluster, twig.name, twig.words = number, name, words
         at_home.setdefault(home_of(plant, below), []).append(twig)
@@ -187,11 +195,12 @@ def regrow(
     order = _flat(root)
     index = {id(twig): number for number, twig in enumerate(order)}
     new = np.full(len(labels), -1, dtype=np.int32)
-    for number in range(len(named)):
-        members = np.flatnonzero(labels == number)
+    for number, members in enumerate(groups):
         member_leaf = np.where(leaves[members] >= 0, leaves[members], largest[number])
-        for leaf in np.unique(member_leaf).tolist():
-            new[members[member_leaf == leaf]] = index[id(place_of[number, leaf])]
+        made = np.full(len(plant.branches) + 1, -1, dtype=np.int32)  # of every leaf; the last one is for no place
+        for leaf in np.flatnonzero(np.bincount(member_leaf + 1)) - 1:
+            made[leaf] = index[id(place_of[number, int(leaf)])]
+        new[members] = made[member_leaf]
     tree = _branches(plant, order, index, new)
     return Regrown(tree, new, _levels(levels, plant, root, index, tree))
 

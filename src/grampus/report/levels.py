@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ..describe import Cluster
 from ..persist import Level, Run
-from ..persist.edited import changed_cluster
+from ..persist.edited import changed_cluster, count_labels
+from ..persist.regrow import members_of_clusters
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +68,9 @@ def levels_of(run: Run) -> tuple[tuple[ShownLevel, ...], int]:
 def _clusters(run: Run, labels: NDArray[Any], level: Level) -> tuple[Cluster, ...]:
     """Describe the clusters of a level by the clusters of the run that they hold or belong to."""
     seen, made = run.evidence, []
-    for number, branch in enumerate(seen.tree[index] for index in level.branches):
-        members = np.flatnonzero(labels == number)
-        inside, counts = np.unique(seen.labels[members], return_counts=True)
+    for number, members in enumerate(members_of_clusters(labels, len(level.branches))):
+        branch = seen.tree[level.branches[number]]
+        inside, counts = count_labels(seen.labels[members])
         held = dict(zip(inside.tolist(), counts.tolist(), strict=True)) if len(inside) > 1 else {}
         words = (branch.name, *branch.words)
         made.append(changed_cluster(seen.clusters, held, number, branch.name, words, members, seen.margin))
