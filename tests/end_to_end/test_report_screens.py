@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 
 from grampus import DocumentClusterer
 from grampus.persist import Run
@@ -41,14 +42,8 @@ def marks_in(page, tmp_path):
     drawn = ElementTree.fromstring(saved(page, tmp_path, "grampus-map.svg"))
     (tmp_path / "grampus-map.svg").unlink()
     size = [float(value) for value in drawn.attrib["viewBox"].split()[2:]]
-    places = []
-    for element in drawn.iter():
-        kind = element.tag.rpartition("}")[2]
-        if kind == "circle":
-            places.append((float(element.attrib["cx"]), float(element.attrib["cy"])))
-        elif kind == "polygon":
-            corners = np.array([corner.split(",") for corner in element.attrib["points"].split()], dtype=float)
-            places.append(tuple(corners.mean(axis=0)))
+    dots = [element.attrib for element in drawn.iter() if element.tag.endswith("}circle")]
+    places = [(float(dot["cx"]), float(dot["cy"])) for dot in dots]
     return places, size
 
 
@@ -103,6 +98,61 @@ def test_a_hundred_clusters_fit_the_screen(chrome, tmp_path, size):
     top, bottom = page.run("(() => { const b = document.querySelector('#stage').getBoundingClientRect();"
                            "return [b.top, b.bottom]; })()")  # fmt: skip
     assert 0 <= top < bottom <= size[1]
+    assert page.problems == []
+
+
+ON_MARKS = """(text) => {
+  const drawn = document.importNode(new DOMParser().parseFromString(text, 'image/svg+xml').documentElement, true);
+  document.body.append(drawn);
+  const [wide, high] = drawn.getAttribute('viewBox').split(' ').slice(2).map(Number);
+  const figure = (c) => ['cx', 'cy', 'r'].map((a) => Number(c.getAttribute(a)));
+  const dots = [...drawn.querySelectorAll('circle')].map(figure);
+  const names = [...drawn.querySelectorAll('text')].map((t) => ({ text: t.textContent, box: t.getBBox() }));
+  const within = (value, low, size) => Math.min(Math.max(value, low), low + size);
+  const nearest = (b, x, y) => [within(x, b.x, b.width), within(y, b.y, b.height)];
+  const wrong = names.filter(({ box: b }) => b.x < 0 || b.y < 0 || b.x + b.width > wide || b.y + b.height > high ||
+    dots.some(([x, y, r]) => { const [nx, ny] = nearest(b, x, y); return Math.hypot(x - nx, y - ny) < r * 0.9; }));
+  drawn.remove();
+  return [names.map((n) => n.text), wrong.map((n) => n.text), dots];
+}"""
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("made", [lambda: topics_run(12), lambda: topics_run(100, 4), lambda: example_run(160)])
+def test_names_are_whole_and_beside_the_marks(chrome, tmp_path, size, made):
+    run = made()
+    page = show(chrome, run, tmp_path / "page.html", size)
+    page.downloads(tmp_path)
+    page.run("document.querySelector('#save-svg').click()")
+    drawn = saved(page, tmp_path, "grampus-map.svg").decode()
+    names, wrong, dots = page.run(f"({ON_MARKS})({json.dumps(drawn)})")
+    assert wrong == []
+    assert len(names) >= min(run.n_clusters, 4)
+    known = {word for c in run.evidence.clusters for word in f"{c.name} {', '.join(c.words)}".split()}
+    assert {word for name in names if not name.startswith("drawn ") for word in name.split()} <= known
+    if size == SIZES[0] and len(run) <= 700:
+        places = np.array(dots)
+        near = cKDTree(places[:, :2]).query(places[:, :2], 2)[0][:, 1]
+        assert places[:, 2].min() >= 3
+        assert (near > places[:, 2]).mean() >= 0.95
+    assert page.problems == []
+
+
+def test_a_poster_has_title_legend_and_date(chrome, tmp_path):
+    run = example_run()
+    page = show(chrome, run, tmp_path / "page.html")
+    page.downloads(tmp_path)
+    page.run("document.querySelector('#poster-svg').click()")
+    drawn = ElementTree.fromstring(saved(page, tmp_path, "grampus-poster.svg"))
+    said = [element.text for element in drawn.iter() if element.tag.endswith("}text")]
+    assert said[0] == "four topics.csv"
+    assert said[1] == "160 documents in 4 clusters"
+    assert said[-1] == f"Grampus, {run.provenance.created[:10]}"
+    assert {f"{cluster.name} ({cluster.size})" for cluster in run.evidence.clusters} <= set(said)
+    page.run("document.querySelector('#poster-png').click()")
+    picture = saved(page, tmp_path, "grampus-poster.png")
+    assert picture[:8] == b"\x89PNG\r\n\x1a\n"
+    assert int.from_bytes(picture[16:20], "big") > 1.8 * float(drawn.attrib["width"])
     assert page.problems == []
 
 

@@ -72,7 +72,7 @@ test("a cut follows the order of the splits", () => {
 
 test("up to eight clusters have different colours", () => {
   const { familyMark } = open(["familyMark"]);
-  const colours = [0, 1, 2, 3].map((c) => familyMark(c).colour);
+  const colours = [0, 1, 2, 3].map((c) => familyMark(c).hue);
   assert.equal(new Set(colours).size, 4);
 });
 

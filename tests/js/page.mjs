@@ -65,7 +65,7 @@ class Element {
   }
 }
 
-export const MODEL = ["base.js", "palette.js", "model.js", "branches.js", "families.js", "replay.js", "edits.js"];
+export const MODEL = ["base.js", "palette.js", "model.js", "branches.js", "replay.js", "edits.js"];
 
 // Load the model and further scripts over this data; `said` holds what was announced.
 export function open(wanted, { scripts = [], data = DATA } = {}) {

@@ -18,8 +18,9 @@ from grampus.errors import InputError
 from grampus.persist import Edit, Run, compare_runs
 from grampus.report import read_edits, report_html, write_report
 from grampus.report.build import SCRIPTS, STYLES, asset
-from grampus.report.island import GRID, island, json_text, on_grid
+from grampus.report.island import island, json_text
 from grampus.report.page import UNKNOWN_DAY, days_of, page_of
+from grampus.report.places import places_of
 from grampus.report.verdict import first_notes, verdict
 from grampus.report.words import word_index, words_of
 from grampus.text import Texts
@@ -170,8 +171,7 @@ def test_numbers_survive_packing():
     unpack = lambda text, kind: np.frombuffer(base64.b64decode(text), dtype=kind)  # noqa: E731
     assert np.array_equal(unpack(found["levels"][0]["labels"], "<u4"), run.evidence.labels)
     places = unpack(found["positions"], "<u2").reshape(-1, 2).astype(float)
-    spread = np.ptp(run.layout.coordinates, axis=0)
-    np.testing.assert_allclose(np.ptp(places, axis=0) / np.ptp(places), spread / spread.max(), atol=1e-4)
+    np.testing.assert_allclose(places / 65535, places_of(run.layout.coordinates).at, atol=1e-5)
     codes = unpack(found["column"]["codes"], "<u4")
     assert [found["column"]["values"][code] for code in codes] == list(run.documents.classes)
     leaves = unpack(found["tree"]["leaf"], "<u4")
@@ -192,20 +192,6 @@ def test_a_large_heatmap_is_averaged():
     picture = np.frombuffer(base64.b64decode(found["values"]), dtype=np.uint8).reshape(320, 320)
     assert picture[0, 0] == 0
     assert picture[-1, -1] == 255
-
-
-@pytest.mark.parametrize(
-    ("places", "expected"),
-    [
-        ([[0, 0], [4, 2]], [[0, 0.25], [1, 0.75]]),
-        ([[3, 3], [3, 3]], [[0.5, 0.5], [0.5, 0.5]]),
-        ([[np.nan, np.nan], [np.nan, 1]], [[0.5, 0.5], [0.5, 0.5]]),
-        ([[np.inf, 0], [1, 0], [2, 0]], [[0.5, 0.5], [0, 0.5], [1, 0.5]]),
-    ],
-)
-def test_positions_go_on_a_square_grid(places, expected):
-    found = on_grid(np.array(places, dtype=np.float32)) / GRID
-    np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def test_dates_are_read_where_they_can_be():

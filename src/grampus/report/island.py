@@ -15,9 +15,11 @@ from ..describe import Cluster
 from ..persist import Branch, Choice, Run
 from ..persist.edits import digest
 from ..persist.regrow import preorder
+from .colours import level_marks
 from .levels import ShownLevel
 from .oddities import MOST_GROUPS, MOST_OUTLIERS, copy_groups, outliers
 from .page import Page
+from .places import places_of
 from .words import packed_index
 
 GRID = 65535  # positions are rounded to 16 bits, finer than a screen
@@ -66,11 +68,14 @@ def index(page: Page) -> str:
 def island(page: Page) -> dict[str, Any]:
     """Return everything but the texts, in the form that the script reads."""
     run, evidence, documents = page.run, page.run.evidence, page.run.documents
-    label = run.provenance.columns.get("label", "label")
+    label, places = run.provenance.columns.get("label", "label"), places_of(run.layout.coordinates)
     return {
         "run": run.provenance.fingerprint,
+        "created": run.provenance.created[:10],
         "n": len(run),
-        "positions": packed(on_grid(run.layout.coordinates), np.uint16),
+        "positions": packed(places.at * GRID, np.uint16),
+        "room": round(places.room * GRID),
+        "islets": [[round(x * GRID), round(y * GRID), times] for x, y, times in places.islets],
         "days": None if page.days is None else packed(page.days, np.int32),
         "column": None if documents.classes is None else _column(label, *documents.coded_classes),
         "choice": None if evidence.choice is None else _choice(evidence.choice),
@@ -87,7 +92,7 @@ def answer(page: Page) -> dict[str, Any]:
     run, evidence = page.run, page.run.evidence
     copies, odd, order = copy_groups(run), outliers(run), preorder(evidence.tree)
     return {
-        "levels": [_level(level, order, page.texts is not None) for level in page.levels],
+        "levels": [_level(run, level, order, page.texts is not None) for level in page.levels],
         "level": page.own,
         "certainty": packed(np.clip(np.nan_to_num(evidence.margin), 0, 1) * GRID, np.uint16),
         "second": packed(_numbered(evidence.second, run.n_clusters), np.uint32),
@@ -100,7 +105,7 @@ def answer(page: Page) -> dict[str, Any]:
     }
 
 
-def _level(level: ShownLevel, order: Sequence[int], quotes: bool) -> dict[str, Any]:
+def _level(run: Run, level: ShownLevel, order: Sequence[int], quotes: bool) -> dict[str, Any]:
     place = {index: number for number, index in enumerate(order)}
     none = [_NO_CLUSTER] if (level.labels < 0).any() else []
     return {
@@ -108,6 +113,7 @@ def _level(level: ShownLevel, order: Sequence[int], quotes: bool) -> dict[str, A
         "labels": packed(_numbered(level.labels, len(level.clusters)), np.uint32),
         "clusters": [*(_cluster(cluster, quotes) for cluster in level.clusters), *none],
         "branches": [place.get(branch, -1) for branch in level.branches],
+        "marks": level_marks(run, level.labels, len(level.clusters)),
     }
 
 
@@ -149,17 +155,6 @@ def packed(values: NDArray[Any], kind: Any) -> str:
     """Return an array as little-endian bytes in base 64."""
     rounded = np.rint(values) if values.dtype.kind == "f" else values
     return base64.b64encode(rounded.astype(np.dtype(kind).newbyteorder("<")).tobytes()).decode("ascii")
-
-
-def on_grid(positions: NDArray[np.float32]) -> NDArray[np.float64]:
-    """Return positions on the grid, with one scale for both axes; documents without one go to the centre."""
-    known = np.asarray(np.isfinite(positions).all(axis=1))
-    places = np.where(known[:, None], positions, 0.0).astype(np.float64)
-    if not known.any():
-        return np.full(positions.shape, GRID / 2)
-    low, high = places[known].min(axis=0), places[known].max(axis=0)
-    scaled = (places - (low + high) / 2) / (float((high - low).max()) or 1.0) + 0.5
-    return np.where(known[:, None], np.clip(scaled, 0.0, 1.0), 0.5) * GRID
 
 
 def _short(value: float | None) -> float | None:

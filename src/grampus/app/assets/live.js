@@ -97,7 +97,7 @@ function marksAfter(labelsBefore, marksBefore, level) {
     const mark = marksBefore[from] ?? markOf(c);
     const again = times.get(from) ?? 0;
     times.set(from, again + 1);
-    marks[c] = { ...mark, tint: ((mark.tint ?? 0) + again) % TINTS, shape: (mark.shape + again) % SHAPES.length };
+    marks[c] = reshaded(mark, again);
   }
   return marks;
 }

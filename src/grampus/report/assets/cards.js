@@ -163,7 +163,7 @@ function card(group) {
       realGroups().length > 1 && !group.none && isOwnLevel() ? el("label", { class: "check" }, pick, el("span", {}, "merge")) : null,
     ),
   );
-  body.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
+  body.style.setProperty("--tint", paintOf(group.mark));
   return body;
 }
 

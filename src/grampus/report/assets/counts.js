@@ -127,7 +127,7 @@ function timeRows() {
         { x: i + 0.08, width: 0.84, y: 1 - Math.max(value / most, 0.015), height: Math.max(value / most, 0.015) },
         draw("title", {}, `${group.name}, ${name(i)}: ${count(value, "document")}`),
       );
-      bar.style.fill = `var(--${colourName(group.mark)})`;
+      bar.style.fill = paintOf(group.mark);
       return bar;
     });
     const peak = table[g].indexOf(Math.max(...table[g]));

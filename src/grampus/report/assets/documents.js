@@ -78,7 +78,7 @@ function breakdown(chosen) {
     order.map((g) => {
       const part = el("span", { title: `${state.groups[g].name}: ${sizes[g]}` });
       part.style.flexGrow = sizes[g];
-      part.style.background = `var(--${colourName(state.groups[g].mark)})`;
+      part.style.background = paintOf(state.groups[g].mark);
       return part;
     }),
   );

@@ -11,7 +11,7 @@ function foundLine(group) {
   const most = Math.max(1, ...state.groups.map(({ size }) => size));
   const bar = el("span", { class: "meter", "aria-hidden": "true" });
   bar.style.setProperty("--share", group.size / most);
-  bar.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
+  bar.style.setProperty("--tint", paintOf(group.mark));
   const sure = group.mixed ? MIXED : group.stability === null ? null : SURE.find(([least]) => group.stability >= least);
   return el(
     "li",

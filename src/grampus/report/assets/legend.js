@@ -29,7 +29,7 @@ function showLegend() {
     const chosen = state.selectedAs === legendWords(category) && state.selected !== null;
     const bar = el("span", { class: "meter", "aria-hidden": "true" });
     bar.style.setProperty("--share", category.size / most);
-    bar.style.setProperty("--tint", `var(--${colourName(category.mark)})`);
+    bar.style.setProperty("--tint", paintOf(category.mark));
     return el(
       "li",
       {},

@@ -11,9 +11,9 @@ function viewNow() {
     label: filters.label >= 0 ? filters.label : null,
     from: byId("filter-from")?.value || null,
     to: byId("filter-to")?.value || null,
-    x: view.whole ? null : ((middle[0] - view.x) / view.scale).toFixed(3),
-    y: view.whole ? null : ((middle[1] - view.y) / view.scale).toFixed(3),
-    zoom: view.whole ? null : (view.scale / view.first).toFixed(6),
+    x: view.whole ? null : ((middle[0] - view.x) / view.scale).toPrecision(12),
+    y: view.whole ? null : ((middle[1] - view.y) / view.scale).toPrecision(12),
+    zoom: view.whole ? null : (view.scale / view.first).toPrecision(12),
     chosen: state.selectedBy,
     document: listing.open >= 0 ? listing.open : null,
   };

@@ -25,7 +25,7 @@ function paintTrail() {
   over.beginPath();
   pointer.trail.forEach(([x, y], i) => (i ? over.lineTo(x, y) : over.moveTo(x, y)));
   over.closePath();
-  over.fillStyle = css(colourOf("accent")).replace(")", " / 12%)");
+  over.fillStyle = css(colourOf("accent"), 0.12);
   over.fill();
   over.setLineDash([5 * view.ratio, 4 * view.ratio]);
   over.strokeStyle = css(colourOf("accent"));
@@ -38,6 +38,7 @@ function paintOverlay() {
   over.clearRect(0, 0, view.width, view.height);
   paintNames();
   if (pointer.ringed >= 0) {
+    paintOutline(over, state.styles[pointer.ringed]);
     over.beginPath();
     over.arc(...toScreen(pointer.ringed), radius() + 4 * view.ratio, 0, 2 * Math.PI);
     over.strokeStyle = css(colourOf("ink"));
@@ -100,6 +101,7 @@ function startMap() {
   });
   listen("colour", () => {
     stamps = null;
+    contours = null;
     findCentres();
     refresh();
   });

@@ -167,7 +167,7 @@ const MOST = 40; // categories of a label column; the rest is "other"
 
 // What colours the marks: name of the choice → function that returns [document → category, categories].
 const colourings = {
-  cluster: () => [(i) => state.groupOf[labels[i]], state.groups.map(({ name, mark }) => ({ name, mark }))],
+  cluster: () => [(i) => state.groupOf[labels[i]], state.groups.map(({ name, mark, words }) => ({ name, mark, words }))],
   label: () => {
     const sizes = new Uint32Array(column.values.length);
     for (const code of column.codes) sizes[code] += 1;
@@ -186,7 +186,7 @@ const colourings = {
     sureness,
     Array.from({ length: STEPS }, (_, step) => ({
       name: `${((step * surest) / STEPS).toFixed(3)} ${step < STEPS - 1 ? `– ${(((step + 1) * surest) / STEPS).toFixed(3)}` : "and more"}`,
-      mark: { colour: `s${step}`, shape: 0 },
+      mark: { name: `s${step}` },
     })),
   ],
 };

@@ -1,11 +1,10 @@
-// Names on the map: larger for larger clusters, none over another, beside its cluster with a line where it is crowded.
+// Names on the map: beside the marks they name and never on any, larger for larger clusters, with a line where it is far.
 let centres = [];
-const DEEP = 3.5; // times the first scale from which the names of the next finer level are shown
-const PLACES = [0.3, 1.1, 1.9, 2.9, 4.2, 5.8, 8]; // distances of a name from its cluster, in heights of a line
-const TURNS = 16;
-const ROOM = 32000; // square pixels of the map for each name; the others appear as one zooms
-const ALL = 12; // so many names are placed whatever they cover
-const MOST_COVERED = 0.5; // of a name's box by marks, where there are more
+const DEEP = 3; // times the scale at which the names of a level are shown, from which those of the next finer one are
+const FARTHEST = 300; // pixels between a name and its cluster
+const TURNS = 24;
+const ROOM = 24000; // square pixels of the map for each name; the others appear as one zooms
+const FULL = 12; // up to so many names have their words below them
 
 const median = (values) => values.sort()[values.length >> 1];
 
@@ -40,21 +39,22 @@ function middles(named, categoryOf) {
     lists[c][1].push(places[2 * i + 1]);
   }
   return named
-    .map(({ name, size, mark }, k) => ({ name, size, mark, at: lists[k][0].length ? denseMiddle(...lists[k]) : null }))
+    .map((one, k) => ({ ...one, lists: lists[k], at: lists[k][0].length ? denseMiddle(...lists[k]) : null }))
     .filter(({ at, name }) => at && name !== "other")
     .sort((a, b) => b.size - a.size);
 }
 
 const finer = new Map(); // level → names of its clusters
 
-function finerNames() {
-  const place = state.level + 1;
-  if (state.colourBy !== "cluster" || place >= levels.length) return [];
+function namesNow() {
+  const deeper = Math.max(0, Math.floor(Math.log(view.scale / view.first) / Math.log(DEEP)));
+  const place = Math.min(state.level + deeper, levels.length - 1);
+  if (state.colourBy !== "cluster" || place <= state.level) return centres;
   if (!finer.has(place)) {
     const { groups, groupOf } = groupsAt(place);
     const sizes = sizesAt(levels[place]);
     const sizeOf = (clusters) => clusters.reduce((sum, c) => sum + sizes[c], 0);
-    const named = groups.map(({ name, none, clusters }) => ({ name: none ? "other" : name, size: sizeOf(clusters), mark: OTHER }));
+    const named = groups.map(({ name, words, none, clusters }) => ({ name: none ? "other" : name, words, size: sizeOf(clusters) }));
     finer.set(place, middles(named, (i) => groupOf[levels[place].labels[i]]));
   }
   return finer.get(place);
@@ -65,126 +65,142 @@ function findCentres() {
   centres = named ? middles(state.categories, (i) => state.styles[i]) : [];
 }
 
-function splitName(name, most) {
-  const text = shorten(name, 44);
-  if (text.length <= most) return [text];
-  const breaks = [...text.matchAll(/ /g)].map(({ index }) => [text.slice(0, index), text.slice(index + 1)]);
-  const longer = ([a, b]) => Math.max(a.length, b.length);
-  return breaks.length ? breaks.reduce((best, one) => (longer(one) < longer(best) ? one : best)) : [text];
+// A name in lines of about the same length, whole.
+function wrapped(name, most) {
+  const limit = Math.ceil(name.length / Math.ceil(name.length / most)) + 3;
+  const lines = [];
+  for (const word of name.split(" ")) {
+    const last = lines.length - 1;
+    if (last >= 0 && lines[last].length + word.length < limit) lines[last] += ` ${word}`;
+    else lines.push(word);
+  }
+  return lines;
 }
 
 const overlap = (a, b) => a[0] < b[2] && b[0] < a[2] && a[1] < b[3] && b[1] < a[3];
 
-// How many marks lie in cells of 12 pixels, so that names find room beside them.
-const CELL = 12;
-
+// Which cells of 3 pixels the marks cover, summed from the corner, so that a box is looked up at once.
 function crowd() {
-  const side = CELL * view.ratio;
+  const side = 3 * view.ratio;
+  const reach = radius() + view.ratio;
   const [wide, high] = [Math.ceil(view.width / side), Math.ceil(view.height / side)];
-  const counts = new Uint32Array(wide * high);
+  const sums = new Uint32Array((wide + 1) * (high + 1));
   for (let i = 0; i < data.n; i += 1) {
-    const [x, y] = [Math.floor((places[2 * i] * view.scale + view.x) / side), Math.floor((places[2 * i + 1] * view.scale + view.y) / side)];
-    if (x >= 0 && y >= 0 && x < wide && y < high) counts[y * wide + x] += 1;
-  }
-  return { counts, wide, high, side };
-}
-
-// The share of a box that marks cover.
-function covered({ counts, wide, high, side }, box) {
-  let [full, all] = [0, 0];
-  for (let y = Math.max(0, Math.floor(box[1] / side)); y <= Math.min(high - 1, Math.floor(box[3] / side)); y += 1) {
-    for (let x = Math.max(0, Math.floor(box[0] / side)); x <= Math.min(wide - 1, Math.floor(box[2] / side)); x += 1) {
-      all += 1;
-      if (counts[y * wide + x]) full += 1;
+    const [x, y] = [places[2 * i] * view.scale + view.x, places[2 * i + 1] * view.scale + view.y];
+    if (x < -reach || y < -reach || x > view.width + reach || y > view.height + reach) continue;
+    const [right, bottom] = [Math.min(wide - 1, Math.floor((x + reach) / side)), Math.min(high - 1, Math.floor((y + reach) / side))];
+    for (let row = Math.max(0, Math.floor((y - reach) / side)); row <= bottom; row += 1) {
+      for (let col = Math.max(0, Math.floor((x - reach) / side)); col <= right; col += 1) sums[(row + 1) * (wide + 1) + col + 1] = 1;
     }
   }
-  return all ? full / all : 0;
+  for (let row = 1; row <= high; row += 1) {
+    for (let col = 1, sum = 0; col <= wide; col += 1) {
+      sum += sums[row * (wide + 1) + col];
+      sums[row * (wide + 1) + col] = sum + sums[(row - 1) * (wide + 1) + col];
+    }
+  }
+  const cell = (value, most) => clamp(value, 0, most);
+  return (box) => {
+    const [left, right] = [cell(Math.floor(box[0] / side), wide), cell(Math.ceil(box[2] / side), wide)];
+    const [top, bottom] = [cell(Math.floor(box[1] / side), high), cell(Math.ceil(box[3] / side), high)];
+    const sum = (row, col) => sums[row * (wide + 1) + col];
+    return sum(bottom, right) - sum(top, right) - sum(bottom, left) + sum(top, left) === 0;
+  };
 }
 
-// The best free place for a box of this size near (x, y): little covered, not far away; null if there is none.
-function freePlace(x, y, width, height, line, taken, marks, most) {
-  const { ratio } = view;
-  const boxAt = (cx, cy) => [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
-  const free = (box) =>
-    box[0] >= 2 && box[2] <= view.width - 2 && box[1] >= view.top + 4 * ratio && box[3] <= view.height - view.bottom - 4 &&
-    !taken.some((other) => overlap(box, other)); // prettier-ignore
+const crosses = ([a, b], [c, d]) => {
+  const turn = (p, q, r) => Math.sign((q[0] - p[0]) * (r[1] - p[1]) - (q[1] - p[1]) * (r[0] - p[0]));
+  return turn(a, b, c) !== turn(a, b, d) && turn(c, d, a) !== turn(c, d, b);
+};
+
+// The nearest place for a box of this size around (x, y) that hides no mark and no other name; null if there is none.
+function freePlace(x, y, width, height, free, found) {
+  const { ratio, hint } = view;
   let [best, cost] = [null, Infinity];
-  const attempt = (box, far) => {
-    if (far >= cost || !free(box)) return;
-    const hidden = covered(marks, box);
-    const total = far + 3 * hidden;
-    if (hidden <= most && total < cost) [best, cost] = [box, total];
-  };
-  const edge = width / 2 + 2;
-  attempt(boxAt(clamp(x, edge, Math.max(edge, view.width - edge)), y), 0.4);
-  for (const far of PLACES) {
+  for (let far = 4 * ratio; far < Math.min(cost, FARTHEST * ratio); far += 7 * ratio) {
     for (let turn = 0; turn < TURNS; turn += 1) {
-      const angle = (turn * 2 * Math.PI) / TURNS - Math.PI / 2;
-      const [dx, dy] = [Math.cos(angle), Math.sin(angle)];
-      const box = boxAt(x + dx * (width / 2 + far * line), y + dy * (height / 2 + far * line));
-      attempt(box, 0.35 * far);
+      const angle = (turn * 2 * Math.PI) / TURNS;
+      const [cx, cy] = [x + Math.cos(angle) * (width / 2 + far), y + Math.sin(angle) * (height / 2 + far)];
+      const box = [cx - width / 2, cy - height / 2, cx + width / 2, cy + height / 2];
+      if (box[0] < 2 || box[2] > view.width - 2 || box[1] < view.top + 4 * ratio || box[3] > view.height - view.bottom - 4) continue;
+      if (!free(box) || overlap(box, hint) || found.some((other) => overlap(box, other.box))) continue;
+      const line = [[clamp(x, box[0], box[2]), clamp(y, box[1], box[3])], [x, y]]; // prettier-ignore
+      const crossed = found.filter((other) => other.line && crosses(line, other.line)).length;
+      if (far + 90 * crossed * ratio < cost) [best, cost] = [box, far + 90 * crossed * ratio];
     }
   }
   return best;
 }
 
-// Lays out the names for the view; [{lines, size, box, from}] in device pixels.
+// From a name to the nearest mark of its cluster; null where that is next to it.
+function leader(box, [xs, ys], least) {
+  let [near, line] = [Infinity, null];
+  for (let i = 0; i < xs.length; i += 1) {
+    const [x, y] = [xs[i] * view.scale + view.x, ys[i] * view.scale + view.y];
+    const from = [clamp(x, box[0], box[2]), clamp(y, box[1], box[3])];
+    const far = Math.hypot(x - from[0], y - from[1]);
+    if (far < near) [near, line] = [far, [from, [x, y]]];
+  }
+  return near > radius() + least * view.ratio ? line : null;
+}
+
+const farNotes = (data.islets ?? []).map(([x, y, times]) => ({ name: `drawn ${times}× nearer`, at: [x, y], lists: [[x], [y]], small: true }));
+
+// Lays out the names for the view: [{parts: [{text, font, y, quiet}], box, line}] in device pixels.
 function placedNames() {
-  const most = Math.max(1, ...centres.map(({ size }) => size));
-  const deep = view.scale > DEEP * view.first;
-  const named = deep && finerNames().length ? finerNames() : centres;
-  const narrow = view.width / view.ratio < 600;
+  const named = namesNow();
+  const most = Math.max(1, ...named.map(({ size }) => size));
+  const { ratio } = view;
+  const narrow = view.width / ratio < 600;
   const family = getComputedStyle(document.body).fontFamily;
-  const marks = crowd();
-  const taken = [];
+  const free = crowd();
   const found = [];
-  const enough = Math.max(8, (view.width * view.height) / view.ratio ** 2 / ROOM);
-  for (const { name, at, size, mark } of named) {
+  const enough = Math.max(8, (view.width * view.height) / ratio ** 2 / ROOM);
+  for (const { name, words, at, lists, size, small } of [...named, ...farNotes]) {
     if (found.length >= enough) break;
     const [x, y] = [at[0] * view.scale + view.x, at[1] * view.scale + view.y];
     if (x < 0 || y < 0 || x > view.width || y > view.height) continue;
-    const points = (narrow ? 10.5 : 12) + (narrow ? 3 : named.length > 30 ? 3 : 6) * Math.sqrt(Math.min(1, size / most));
-    const font = `600 ${points * view.ratio}px ${family}`;
-    over.font = font;
-    const lines = splitName(name, narrow ? 14 : 30);
-    const line = points * 1.2 * view.ratio;
-    const width = Math.max(...lines.map((text) => over.measureText(text).width)) + 10 * view.ratio;
-    const height = line * lines.length + 4 * view.ratio;
-    const box = freePlace(x, y, width, height, line, taken, marks, found.length < ALL ? 1 : MOST_COVERED);
-    if (!box) continue;
-    taken.push(box);
-    found.push({ lines, font, line, box, from: [x, y], mark });
+    const points = small ? 11 : (narrow ? 10.5 : 12) + (narrow ? 3 : named.length > 30 ? 3 : 6) * Math.sqrt(Math.min(1, size / most));
+    const title = wrapped(name, narrow ? 14 : 26).map((text) => ({ text, size: points, weight: small ? 400 : 600, quiet: small }));
+    const below = words?.length && !narrow && named.length <= FULL ? [{ text: words.join(", "), size: Math.max(10.5, 0.7 * points), weight: 400, quiet: true }] : [];
+    for (const lines of below.length ? [[...title, ...below], title] : [title]) {
+      let [width, height] = [0, 4 * ratio];
+      const parts = lines.map(({ text, size: high, weight, quiet }) => {
+        const font = `${weight} ${high * ratio}px ${family}`;
+        over.font = font;
+        width = Math.max(width, over.measureText(text).width + 8 * ratio);
+        height += 1.22 * high * ratio;
+        return { text, font, size: high * ratio, weight, quiet, y: height - 2 * ratio - 0.61 * high * ratio };
+      });
+      const box = freePlace(x, y, width, height, free, found);
+      if (!box) continue;
+      found.push({ parts, box, line: leader(box, lists, small ? 1 : 12) });
+      break;
+    }
   }
   return found;
 }
 
 function paintNames() {
   const found = placedNames();
-  over.textAlign = "center";
-  over.textBaseline = "middle";
-  const ink = css(colourOf("ink"));
-  for (const { box, from } of found) {
-    if (from[0] >= box[0] && from[0] <= box[2] && from[1] >= box[1] && from[1] <= box[3]) continue;
+  Object.assign(over, { textAlign: "center", textBaseline: "middle", lineJoin: "round" });
+  over.strokeStyle = css(colourOf("quiet"));
+  over.lineWidth = view.ratio;
+  for (const { line } of found) {
+    if (!line) continue;
     over.beginPath();
-    over.moveTo(clamp(from[0], box[0], box[2]), clamp(from[1], box[1], box[3]));
-    over.lineTo(...from);
-    over.strokeStyle = ink;
-    over.lineWidth = 1.1 * view.ratio;
+    over.moveTo(...line[0]);
+    over.lineTo(...line[1]);
     over.stroke();
-    over.beginPath();
-    over.arc(...from, 2.6 * view.ratio, 0, 2 * Math.PI);
-    over.fillStyle = ink;
-    over.fill();
   }
-  for (const { lines, font, line, box } of found) {
-    over.fillStyle = css(colourOf("stage")).replace(")", " / 84%)");
-    over.beginPath();
-    over.roundRect(box[0], box[1], box[2] - box[0], box[3] - box[1], 4 * view.ratio);
-    over.fill();
-    over.font = font;
-    over.fillStyle = ink;
-    const middle = (box[0] + box[2]) / 2;
-    const top = (box[1] + box[3]) / 2 - ((lines.length - 1) * line) / 2;
-    lines.forEach((text, i) => over.fillText(text, middle, top + i * line));
+  over.strokeStyle = css(colourOf("stage"), 0.85);
+  over.lineWidth = 3 * view.ratio;
+  for (const { parts, box } of found) {
+    for (const { text, font, y, quiet } of parts) {
+      over.font = font;
+      over.fillStyle = css(colourOf(quiet ? "quiet" : "ink"));
+      over.strokeText(text, (box[0] + box[2]) / 2, box[1] + y);
+      over.fillText(text, (box[0] + box[2]) / 2, box[1] + y);
+    }
   }
 }

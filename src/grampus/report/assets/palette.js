@@ -1,43 +1,48 @@
-// Eight colours that people with any kind of colour vision can tell apart, times six shapes: 48 marks that differ.
-const COLOURS = 8;
-const SHAPES = ["circle", "square", "triangle", "diamond", "plus", "wedge"];
+// Colours of groups: eight hues that people with any kind of colour vision can tell apart, each in several shades.
+const HUES = 8;
+const SHADES = [0, -40, 38, -22, 20, -50, 50, -31, 29]; // percent of ink (negative) or ground in a hue
 const STEPS = 8; // of the scale from unsure to sure
+const OTHER = { name: "other" };
 
-// The mark of the i-th category: neighbours differ in colour and in shape.
-const markOf = (i) => ({ colour: i % COLOURS, shape: (i + Math.floor(i / COLOURS)) % SHAPES.length, tint: 0 });
-const OTHER = { colour: "other", shape: 0, tint: 0 };
+const markOf = (i) => ({ hue: i % HUES, shade: SHADES[Math.floor(i / HUES) % SHADES.length] });
+// The same hue in a later shade, for a part of a group.
+const reshaded = (mark, places) => ({ ...mark, shade: SHADES[(SHADES.indexOf(mark.shade) + places) % SHADES.length] });
+
+// A mark as a colour of the style sheet.
+const paintOf = ({ name, hue, shade }) =>
+  name || !shade
+    ? `var(--${name ?? `c${hue}`})`
+    : `color-mix(in oklab, var(--c${hue}) ${100 - Math.abs(shade)}%, var(--${shade < 0 ? "ink" : "stage"}))`;
+
+const marksOfLevels = [];
+const marksAt = (level) => (level.marks ?? []).map(([hue, shade]) => ({ hue, shade }));
+
+function familyMark(cluster) {
+  marksOfLevels[state.level] ??= marksAt(levels[state.level]);
+  return marksOfLevels[state.level][cluster] ?? markOf(cluster);
+}
 
 const probe = el("span", { hidden: true });
 const dab = el("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
-
-// What the style sheet makes of a colour, mixtures included: painted, and read back.
-function resolved(name) {
-  probe.style.color = `var(--${name})`;
-  dab.fillStyle = getComputedStyle(probe).color;
-  dab.fillRect(0, 0, 1, 1);
-  return [...dab.getImageData(0, 0, 1, 1).data.subarray(0, 3)];
-}
-
 const colours = new Map();
 
-// [red, green, blue] of a colour of the style sheet, in the theme that is on.
-function colourOf(name) {
-  if (!colours.has(name)) colours.set(name, resolved(name));
-  return colours.get(name);
+// [red, green, blue] of a colour of the style sheet in the theme that is on, mixtures included: painted, and read back.
+function colourOf(paint) {
+  if (!colours.has(paint)) {
+    probe.style.color = paint.includes("(") ? paint : `var(--${paint})`;
+    dab.fillStyle = getComputedStyle(probe).color;
+    dab.fillRect(0, 0, 1, 1);
+    colours.set(paint, [...dab.getImageData(0, 0, 1, 1).data.subarray(0, 3)]);
+  }
+  return colours.get(paint);
 }
 
-const colourName = (mark) =>
-  typeof mark.colour === "number" ? `c${mark.colour}${mark.tint ? `-${mark.tint}` : ""}` : mark.colour;
-const css = ([red, green, blue]) => `rgb(${red} ${green} ${blue})`;
-
-function forgetColours() {
-  colours.clear();
-}
+const css = ([red, green, blue], share = 1) => `rgb(${red} ${green} ${blue}${share < 1 ? ` / ${share}` : ""})`;
 
 function setTheme(dark) {
   document.documentElement.dataset.theme = dark ? "dark" : "light";
   byId("theme").setAttribute("aria-pressed", String(dark));
-  forgetColours();
+  colours.clear();
   tell("theme");
 }
 
@@ -50,7 +55,7 @@ function startTheme() {
   system.addEventListener("change", () => {
     if (document.documentElement.dataset.theme) return;
     byId("theme").setAttribute("aria-pressed", String(system.matches));
-    forgetColours();
+    colours.clear();
     tell("theme");
   });
 }

@@ -12,41 +12,71 @@ function mapPicture() {
   return canvas;
 }
 
-function mapDrawing() {
+const svgText = (text, x, y, size, { weight = 400, anchor = "middle", paint = "ink", halo = false } = {}) =>
+  `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" font-family="sans-serif" font-weight="${weight}" font-size="${size.toFixed(1)}" text-anchor="${anchor}" dominant-baseline="central" fill="${css(colourOf(paint))}"${halo ? ` stroke="${css(colourOf("stage"))}" stroke-width="${3 * view.ratio}" paint-order="stroke" stroke-linejoin="round"` : ""}>${escaped(text)}</text>`;
+
+const svgDot = (x, y, r, mark, opacity = 1) =>
+  `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${r.toFixed(1)}" fill="${css(colourOf(paintOf(mark)))}" fill-opacity="${opacity}"/>`;
+
+// What is on the map as elements of a drawing.
+function mapParts() {
   const { width, height, ratio } = view;
   const r = radius();
   const every = Math.max(1, Math.ceil(data.n / MOST_SHAPES));
   const parts = [`<rect width="${width}" height="${height}" fill="${css(colourOf("stage"))}"/>`];
+  if (hasContours()) {
+    const paths = contours.flatMap((rises, style) => rises.map(({ path }) => [path, css(colourOf(paintOf(state.categories[style].mark)))]));
+    parts.push(
+      `<g transform="translate(${view.x} ${view.y}) scale(${view.scale})" fill-opacity="0.07" stroke-opacity="0.3" stroke-width="${ratio / view.scale}">`,
+      ...paths.map(([path, colour]) => `<path d="${path}" fill="${colour}" stroke="${colour}"/>`),
+      "</g>",
+    );
+  }
   for (let i = 0; i < data.n; i += every) {
     const [x, y] = toScreen(i);
     if (x < 0 || y < 0 || x > width || y > height) continue;
-    const { mark } = state.categories[state.styles[i]];
     const bright = shownNow === null || shownNow[i];
-    const opacity = bright ? STRENGTHS[strengths[i]] : STRENGTHS[0];
-    const paint = `fill="${css(colourOf(colourName(mark)))}" fill-opacity="${opacity}"`;
-    const name = SHAPES[mark.shape];
-    const corners = OUTLINES[name]?.map(([a, b]) => `${(x + a * r).toFixed(1)},${(y + b * r).toFixed(1)}`).join(" ");
-    parts.push(
-      corners
-        ? `<polygon points="${corners}" ${paint}/>`
-        : `<circle cx="${x.toFixed(1)}" cy="${y.toFixed(1)}" r="${(0.95 * r).toFixed(1)}" ${paint}/>`,
-    );
+    parts.push(svgDot(x, y, r, state.categories[state.styles[i]].mark, bright ? STRENGTHS[strengths[i]] : STRENGTHS[0]));
   }
-  const ink = css(colourOf("ink"));
-  for (const { lines, line, box, from } of placedNames()) {
-    const [x, y] = [(box[0] + box[2]) / 2, (box[1] + box[3]) / 2 - ((lines.length - 1) * line) / 2];
-    const outside = from[0] < box[0] || from[0] > box[2] || from[1] < box[1] || from[1] > box[3];
-    if (outside)
-      parts.push(
-        `<path d="M${clamp(from[0], box[0], box[2]).toFixed(1)} ${clamp(from[1], box[1], box[3]).toFixed(1)}L${from[0].toFixed(1)} ${from[1].toFixed(1)}" stroke="${ink}" stroke-width="${ratio}"/>`,
-      );
-    lines.forEach((text, i) =>
-      parts.push(
-        `<text x="${x.toFixed(1)}" y="${(y + i * line).toFixed(1)}" font-family="sans-serif" font-weight="600" font-size="${(line / 1.2).toFixed(1)}" text-anchor="middle" dominant-baseline="central" fill="${ink}" stroke="${css(colourOf("stage"))}" stroke-width="${3 * ratio}" paint-order="stroke">${escaped(text)}</text>`,
-      ),
-    );
+  for (const { parts: lines, box, line } of placedNames()) {
+    if (line) parts.push(`<path d="M${line[0].map((v) => v.toFixed(1)).join(" ")}L${line[1].map((v) => v.toFixed(1)).join(" ")}" stroke="${css(colourOf("quiet"))}" stroke-width="${ratio}"/>`);
+    for (const { text, size, weight, quiet, y } of lines)
+      parts.push(svgText(text, (box[0] + box[2]) / 2, box[1] + y, size, { weight, paint: quiet ? "quiet" : "ink", halo: true }));
   }
-  return `<svg xmlns="${SVG}" width="${width / ratio}" height="${height / ratio}" viewBox="0 0 ${width} ${height}">${parts.join("")}</svg>`;
+  return parts.join("");
+}
+
+const drawing = (width, height, inside) =>
+  `<svg xmlns="${SVG}" width="${width / view.ratio}" height="${height / view.ratio}" viewBox="0 0 ${width} ${height}">${inside}</svg>`;
+
+const mapDrawing = () => drawing(view.width, view.height, mapParts());
+
+// The map with a title, what its colours mean, and the date, to be printed.
+function posterDrawing() {
+  const { ratio } = view;
+  const [edge, head, step] = [36 * ratio, 96 * ratio, 25 * ratio];
+  over.font = `400 ${14 * ratio}px sans-serif`;
+  const shown = state.categories.filter(({ size }) => size);
+  const label = ({ name, size }) => `${name} (${whole.format(size)})`;
+  const longest = Math.max(...shown.map((one) => over.measureText(label(one)).width)) + 44 * ratio;
+  const columns = clamp(Math.floor(view.width / longest), 1, shown.length);
+  const rows = Math.ceil(shown.length / columns);
+  const width = view.width + 2 * edge;
+  const foot = head + view.height + 34 * ratio + rows * step;
+  const height = foot + 52 * ratio;
+  const legend = shown.map((one, i) => {
+    const [x, y] = [edge + Math.floor(i / rows) * (view.width / columns) + 8 * ratio, head + view.height + 30 * ratio + (i % rows) * step];
+    return svgDot(x, y, 6 * ratio, one.mark) + svgText(label(one), x + 16 * ratio, y, 14 * ratio, { anchor: "start" });
+  });
+  const [title, said] = [".eyebrow", "#headline"].map((place) => document.querySelector(place).textContent);
+  return drawing(
+    width,
+    height,
+    `<rect width="${width}" height="${height}" fill="${css(colourOf("stage"))}"/>
+${svgText(title, edge, 38 * ratio, 26 * ratio, { weight: 600, anchor: "start" })}${svgText(said, edge, 70 * ratio, 16 * ratio, { anchor: "start", paint: "quiet" })}
+<svg x="${edge}" y="${head}" width="${view.width}" height="${view.height}" viewBox="0 0 ${view.width} ${view.height}">${mapParts()}</svg>
+${legend.join("")}${svgText(`Grampus, ${data.created}`, edge, foot + 22 * ratio, 12 * ratio, { anchor: "start", paint: "quiet" })}`,
+  );
 }
 
 // The dendrogram with its styles written into it.
@@ -65,26 +95,27 @@ function treeDrawing() {
   return new XMLSerializer().serializeToString(copy);
 }
 
-function treePicture(done) {
+// A drawing as pixels, twice as fine as it says.
+function rasterised(source, done) {
   const image = new Image();
-  const source = byId("dendrogram");
   image.onload = () => {
-    const canvas = el("canvas", { width: 2 * source.clientWidth, height: 2 * source.clientHeight });
+    const canvas = el("canvas", { width: 2 * image.width, height: 2 * image.height });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     done(canvas);
   };
-  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(treeDrawing())}`;
+  image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(source)}`;
 }
 
 const saveCanvas = (canvas, name) => canvas.toBlob((blob) => save(name, blob, "image/png"), "image/png");
 
 function startPictures() {
-  byId("save-png").addEventListener("click", () => {
-    if (showsTree()) treePicture((canvas) => saveCanvas(canvas, "grampus-tree.png"));
-    else saveCanvas(mapPicture(), "grampus-map.png");
-  });
-  byId("save-svg").addEventListener("click", () => {
-    if (showsTree()) save("grampus-tree.svg", treeDrawing(), "image/svg+xml");
-    else save("grampus-map.svg", mapDrawing(), "image/svg+xml");
-  });
+  const vector = (name, text) => save(`grampus-${name}.svg`, text, "image/svg+xml");
+  const raster = (name, text) => rasterised(text, (canvas) => saveCanvas(canvas, `grampus-${name}.png`));
+  const actions = {
+    "save-png": () => (showsTree() ? raster("tree", treeDrawing()) : saveCanvas(mapPicture(), "grampus-map.png")),
+    "save-svg": () => (showsTree() ? vector("tree", treeDrawing()) : vector("map", mapDrawing())),
+    "poster-png": () => raster("poster", posterDrawing()),
+    "poster-svg": () => vector("poster", posterDrawing()),
+  };
+  for (const [id, action] of Object.entries(actions)) byId(id).addEventListener("click", action);
 }

@@ -30,7 +30,7 @@ const extent = (() => {
 
 function showAll() {
   const [width, height] = [0, 1].map((axis) => Math.max(1, extent.high[axis] - extent.low[axis]));
-  const margin = 24 * view.ratio;
+  const margin = 30 * view.ratio;
   const high = view.height - view.top - view.bottom; // between the buttons
   view.scale = Math.min((view.width - 2 * margin) / width, (high - 2 * margin) / height);
   if (!(view.scale > 0) || data.n < 2) view.scale = fitScale();
@@ -44,6 +44,8 @@ function showAll() {
 function findEdges() {
   const stage = byId("stage").getBoundingClientRect();
   const [tools, out] = [".stage-tools", ".stage-out"].map((name) => document.querySelector(name).getBoundingClientRect());
+  const hint = byId("wheel-hint").getBoundingClientRect();
+  view.hint = [hint.left - stage.left, hint.top - stage.top, hint.right - stage.left, hint.bottom - stage.top].map((v) => v * view.ratio);
   view.top = (tools.bottom - stage.top) * view.ratio;
   view.bottom = (out.top - stage.top > stage.height / 2 ? stage.bottom - out.top : 0) * view.ratio;
 }
@@ -51,7 +53,8 @@ function findEdges() {
 function radius() {
   const zoom = view.scale / fitScale();
   const base = data.n < 400 ? 5 : data.n < 3000 ? 4 : data.n < 12000 ? 3.2 : data.n < 40000 ? 2.5 : 1.8;
-  return clamp(base * Math.pow(zoom, 0.3), base * 0.8, 8) * view.ratio;
+  const room = data.room ? Math.max(2, (0.48 * data.room * view.scale) / view.ratio) : Infinity; // none hides another
+  return Math.min(clamp(base * Math.pow(zoom, 0.3), base * 0.8, 8), room) * view.ratio;
 }
 
 function resize() {
@@ -63,8 +66,6 @@ function resize() {
   const middle = [(view.width / 2 - view.x) / view.scale, (view.height / 2 - view.y) / view.scale];
   Object.assign(view, { width, height, ratio });
   for (const canvas of [points, byId("overlay")]) Object.assign(canvas, { width, height });
-  buffer = pen.createImageData(width, height);
-  pixels = new Uint32Array(buffer.data.buffer);
   stamps = null;
   findEdges();
   if (first || view.whole) showAll();
@@ -116,8 +117,11 @@ function pressAll(shown, want) {
 let shownNow = null; // what is active, worked out when it changes and not for every frame
 
 function paintPoints() {
-  const [red, green, blue] = colourOf("stage");
-  pixels.fill(((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0);
+  pen.fillStyle = css(colourOf("stage"));
+  pen.fillRect(0, 0, view.width, view.height);
+  paintContours(pen);
+  buffer = pen.getImageData(0, 0, view.width, view.height);
+  pixels = new Uint32Array(buffer.data.buffer);
   stampsNow();
   if (shownNow !== null) pressAll(shownNow, false);
   pressAll(shownNow, true);

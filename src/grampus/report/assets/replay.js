@@ -167,13 +167,13 @@ function replay() {
   return true;
 }
 
-// A part of a cluster has its colour, in another tint and shape.
+// A part of a cluster has its hue, in another shade.
 function markOfPart({ key, none }, { from }) {
   if (none) return OTHER;
   let [origin, steps] = [key, 0];
   while (from.has(origin)) [origin, steps] = [from.get(origin), steps + 1];
   const mark = marksAsFound[origin] ?? markOf(key);
-  return { ...mark, tint: ((mark.tint ?? 0) + steps) % TINTS, shape: (mark.shape + key - foundCount + 1) % SHAPES.length };
+  return reshaded(mark, steps + key - foundCount);
 }
 
 function edit(operation) {

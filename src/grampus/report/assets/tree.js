@@ -24,7 +24,7 @@ function largestCluster(part) {
   return [...sizes].sort((a, b) => b[1] - a[1])[0]?.[0] ?? 0;
 }
 
-// A part takes the mark of its largest cluster; where two want the same, the smaller takes another tint and shape.
+// A part takes the mark of its largest cluster; where two want the same, the smaller takes another shade.
 function partMarks(parts) {
   const own = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
   const taken = new Map();
@@ -33,7 +33,7 @@ function partMarks(parts) {
     const wanted = largestCluster(parts[place]);
     const times = taken.get(wanted) ?? 0;
     const mark = own[wanted] ?? markOf(wanted);
-    marks[place] = { ...mark, tint: (mark.tint + times) % TINTS, shape: (mark.shape + times) % SHAPES.length };
+    marks[place] = reshaded(mark, times);
     taken.set(wanted, times + 1);
   }
   return marks;
@@ -132,7 +132,7 @@ function treeShape(width) {
 function branchDrawing(branch, { at, left, names }) {
   const [x, y] = at.get(branch.index);
   const part = currentParts.findIndex((one) => branch.from >= one.from && branch.to <= one.to);
-  const colour = part < 0 ? "var(--strong-line)" : `var(--${colourName(currentMarks[part])})`;
+  const colour = part < 0 ? "var(--strong-line)" : paintOf(currentMarks[part]);
   const from = branch.parent < 0 ? left - 12 : at.get(branch.parent)[0];
   const line = (d) => {
     const path = draw("path", { class: "limb", d });

@@ -28,7 +28,7 @@ function shareRows(table, name) {
   const most = Math.max(0.01, ...table.map((row) => Math.max(...[...row.keys()].map((i) => share(row, i))))) * 1.15;
   const rows = state.groups.map((group, g) => {
     const lines = shareBand(table[g], totals, most);
-    for (const path of lines) path.style.setProperty("--tint", `var(--${colourName(group.mark)})`);
+    for (const path of lines) path.style.setProperty("--tint", paintOf(group.mark));
     const peak = [...table[g].keys()].reduce((a, b) => (share(table[g], b) > share(table[g], a) ? b : a), 0);
     const [low, high] = wilson(table[g][peak], totals[peak]);
     const words = `${group.name}: largest share in ${name(peak)}, ${percent(share(table[g], peak))} (${percent(low)} to ${percent(high)})`;

@@ -1,0 +1,93 @@
+"""Where documents are drawn, and in which colours."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+from sklearn.manifold import trustworthiness
+
+from grampus.report.build import asset
+from grampus.report.colours import APART, HUES, INK, SHADES, STAGE, differences, group_marks
+from grampus.report.places import places_of
+
+
+def blobs(n, groups, seed=0, spread=0.4):
+    """Documents in dense groups, far from each other."""
+    rng = np.random.default_rng(seed)
+    middles = 8 * rng.normal(size=(groups, 2))
+    labels = np.arange(n) % groups
+    return (middles[labels] + spread * rng.normal(size=(n, 2))).astype(np.float32), labels
+
+
+@pytest.mark.parametrize(
+    ("places", "expected"),
+    [
+        ([[0, 0], [4, 2]], [[0, 0.25], [1, 0.75]]),
+        ([[3, 3], [3, 3]], [[0.5, 0.5], [0.5, 0.5]]),
+        ([[np.nan, np.nan], [np.nan, 1]], [[0.5, 0.5], [0.5, 0.5]]),
+        ([[np.inf, 0], [1, 0], [2, 0]], [[0.5, 0.5], [0, 0.5], [1, 0.5]]),
+    ],
+)
+def test_a_few_documents_go_on_a_square(places, expected):
+    np.testing.assert_allclose(places_of(np.array(places, dtype=np.float32)).at, expected, atol=1e-4)
+
+
+@pytest.mark.parametrize(("n", "groups"), [(60, 3), (300, 1), (300, 12), (700, 5)])
+@pytest.mark.parametrize("seed", range(3))
+def test_documents_of_a_small_pile_can_be_told_apart(n, groups, seed):
+    layout, _ = blobs(n, groups, seed)
+    layout[: n // 20] = layout[0]  # copies
+    at = places_of(layout).at
+    assert at.min() >= 0
+    assert at.max() <= 1
+    extent = np.ptp(at, axis=0)
+    pixels = cKDTree(at).query(at, 2)[0][:, 1] * min(877 / extent[0], 590 / extent[1])  # of a page of 1440 × 900
+    assert (pixels > 6).mean() >= 0.95
+    middle = (np.abs(at - (at.min(axis=0) + at.max(axis=0)) / 2) / extent < 0.5**0.5 / 2).all(axis=1)
+    assert middle.mean() <= 0.8
+    assert trustworthiness(layout[n // 20 :], at[n // 20 :], n_neighbors=10) > 0.98
+
+
+@pytest.mark.parametrize("n", [400, 6000])
+def test_a_far_islet_is_drawn_in_and_told(n):
+    layout, _ = blobs(n, 3, 1)
+    layout[:5] = [[300, 300]] + 0.1 * np.arange(10).reshape(5, 2)
+    found = places_of(layout)
+    rest = np.ptp(found.at[5:], axis=0)
+    assert rest.max() > 0.6  # and not a speck in a corner
+    ((x, y, times),) = found.islets
+    assert times > 5
+    assert np.abs(found.at[:5] - [x, y]).max() < 0.15
+
+
+def test_places_do_not_depend_on_what_was_drawn_before():
+    layout, _ = blobs(200, 3)
+    first = places_of(layout)
+    assert places_of(layout) is first
+    places_of(blobs(100, 2)[0])
+    np.testing.assert_array_equal(places_of(layout.copy()).at, first.at)
+
+
+def test_the_colours_are_those_of_the_style_sheet():
+    found = {
+        name: tuple(pair)
+        for name, *pair in re.findall(r"--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)", asset("colours.css"))
+    }
+    assert tuple(found[f"c{i}"] for i in range(len(HUES))) == HUES
+    assert (found["ink"], found["stage"]) == (INK, STAGE)
+    assert f"const SHADES = [{', '.join(map(str, SHADES))}];" in asset("palette.js")
+
+
+@pytest.mark.parametrize("groups", [2, 8, 9, 24, 60, 150])
+def test_neighbours_on_the_map_have_colours_that_all_eyes_tell_apart(groups):
+    layout, labels = blobs(20 * groups, groups, groups)
+    at = places_of(layout).at
+    marks = group_marks(labels, groups, at, (), np.full(len(labels), -1))
+    assert len(set(marks)) >= 0.95 * min(groups, len(HUES) * len(SHADES))  # one that is used twice is far away
+    middles = np.array([np.median(at[labels == c], axis=0) for c in range(groups)])
+    near = cKDTree(middles).query(middles, min(4, groups))[1][:, 1:]
+    apart = differences(marks)
+    assert min(apart[c, other] for c in range(groups) for other in near[c]) >= APART
