@@ -61,7 +61,7 @@ def test_links_lead_somewhere(page):
 
 def test_the_link_check_can_fail():
     page = DOCS / "index.md"
-    text = "# A page\n[a](guide/none.md) [b](#nowhere) [c](#a-page) [d](guide/trees.md#the-idea) ![e](none.png)"
+    text = "# A page\n[a](guide/none.md) [b](#nowhere) [c](#a-page) [d](methods/trees.md#the-idea) ![e](none.png)"
     assert broken_links(page, text) == ["guide/none.md", "#nowhere", "none.png"]
 
 
