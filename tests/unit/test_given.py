@@ -186,3 +186,15 @@ def test_the_package_shows_what_is_public():
     assert {*grampus.__all__, "metrics", "plots", "text"} <= {*dir(grampus)}
     assert all(getattr(grampus, name) is not None for name in dir(grampus))
     assert not {"TYPE_CHECKING", "annotations", "Any"} & {*dir(grampus), *dir(grampus.text)}
+
+
+def test_confidence_is_there_after_loading(tmp_path):
+    texts = list(scipy_docstrings().texts)[:120]
+    model = DocumentClusterer(3, embed=None, effort=Effort(stability=False)).fit([*texts, texts[0]])
+    model.save(tmp_path / "run")
+    again = grampus.load(tmp_path / "run")
+    assert model.confidence_.shape == (121,)
+    np.testing.assert_array_equal(again.confidence_, model.confidence_)
+    spectral = DocumentClusterer(3, embed=None, method="pddp", effort=Effort(stability=False)).fit(texts)
+    spectral.save(tmp_path / "other")
+    assert grampus.load(tmp_path / "other").confidence_ is None

@@ -197,6 +197,13 @@ class Answer:
         return int(self.labels.max(initial=-1)) + 1
 
     @property
+    def confidence(self) -> Array | None:
+        """How far the views of a consensus agree on each distinct document; None at other levels and of a sample."""
+        found = self.clustering.confidence
+        fits = self.level == "middle" and self.sample is None and found is not None and len(found) == len(self.labels)
+        return found if fits else None
+
+    @property
     def missing(self) -> NDArray[np.bool_] | None:
         """Which of the documents had no text when they were given; None where that is not known."""
         return self.rows.missing if self.sample is None else None

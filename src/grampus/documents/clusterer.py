@@ -24,7 +24,7 @@ from .find.levels import check_level
 from .find.method import Method
 from .find.methods import check_method
 from .find.outliers import check_outliers
-from .find.predict import Prediction, Predictor
+from .find.predict import Prediction, Predictor, saved_confidence
 from .find.validation import choose_ks
 from .fitted import FittedClusterer
 from .given.effort import Effort
@@ -98,7 +98,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
     margin_, oddness_, stability_ : arrays of shape (n,)
         How clearly, how typically and how steadily each document is in its cluster.
     confidence_ : array of shape (n,) or None
-        How far the views of a consensus agree; None for other methods and levels, and after loading.
+        How far the views of a consensus agree; None for other methods and levels.
     duplicates_ : array of shape (p, 2)
         Pairs of near-duplicate documents.
     result_ : object
@@ -184,8 +184,8 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             answer = advance(Answer(request, replace(rows, X=documents), texts), STAGES[:FITTED])
         self.predictor_: Predictor | None = answer.predictor
         self.result_: Any = answer.clustering.result
-        middle = answer.level == "middle" and answer.sample is None
-        self.confidence_: Any = answer.clustering.of_documents(answer.inputs.group) if middle else None
+        sure = answer.confidence
+        self.confidence_: Any = None if sure is None else sure[answer.inputs.group]
         self.index_ = rows.index if index is None else index
         self._library = library or rows.library
         self._set_fitted(answer)
@@ -325,7 +325,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             raise RunError(f"The run's parameters are not a DocumentClusterer's ({error}). Recreate the run.") from None
         model.predictor_ = Predictor.restore(kernel, run.model, words, polished) if run.model else None
         model.terms = model.predictor_.vectorizer if model.predictor_ is not None and words else None
-        model.result_, model.index_, model.confidence_ = None, None, None
+        model.result_, model.index_, model.confidence_ = None, None, saved_confidence(run.model)
         model._set_fitted(run)
         return model
 

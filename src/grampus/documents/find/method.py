@@ -73,10 +73,6 @@ class Found:
     result: Any = None
     confidence: Array | None = None
 
-    def of_documents(self, group: NDArray[np.intp]) -> Array | None:
-        """Return the confidence of the documents with these rows; None if there is none."""
-        return None if self.confidence is None else self.confidence[group]
-
 
 class Method(ABC):
     """A clustering method; a subclass is a frozen dataclass with a ``name``, its options, and ``cluster``."""

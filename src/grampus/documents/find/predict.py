@@ -298,6 +298,14 @@ def restoring() -> Iterator[None]:
         raise RunError(f"The model of the run does not fit together ({error}). Recreate the run.") from None
 
 
+def saved_confidence(model: Mapping[str, Any]) -> Array | None:
+    """Return the confidence of every document of a saved model; None where it has none."""
+    if "confidence" not in model or "group" not in model:
+        return None
+    with restoring():
+        return _of_kind(model["confidence"], "f", 1)[_of_kind(np.asarray(model["group"]), "iu", 1)]
+
+
 def saved_rows(model: Mapping[str, Any]) -> dict[str, Any]:
     """Return the rows of every document of a saved model, copies included, by input; one without a name is terms."""
     found, group = unpack(model), _of_kind(np.asarray(model["group"]), "iu", 1)

@@ -216,6 +216,8 @@ def _model(answer: Answer) -> tuple[dict[str, Any] | None, dict[str, Any], str]:
     try:
         arrays = answer.predictor.arrays()
         rows = {"group": answer.inputs.group.astype(np.int32)} if arrays else {}  # the row of each document
+        if arrays and answer.confidence is not None:
+            rows["confidence"] = answer.confidence.astype(np.float64)
         return (None if vectorizer is None else plain_parameters(vectorizer)), arrays | rows, ""
     except InputError as error:
         return None, {}, f"A saved run cannot assign new documents: {error}"
