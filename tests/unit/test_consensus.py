@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import grampus
-from grampus import DocumentClusterer, consensus, parse_kernel
+from grampus import DocumentClusterer, choose_levels, consensus, parse_kernel
 from grampus.cluster import coassociation, confidence, partitions
 from grampus.documents import ConsensusMethod, Effort, Job, KernelKMeansMethod
 from grampus.documents.find.graphs import LESS, cuts_of, dominant_cut
@@ -317,6 +317,9 @@ def test_sizes_may_differ_where_halves_agree_more_on_them() -> None:
     x = 6.0 * np.eye(24)[even] + rng.normal(size=(len(even), 24))
     assert linked_clusters(normalise(LinearGram(x)), np.ones(len(x)), 24, 0) is None
     assert linked_clusters(gram, ones, 6, 0) is None  # few clusters are not torn
+    seen = choose_levels(gram, ks=(26,), random_state=0).evidence
+    assert seen is not None
+    assert seen.mean[0] > 0.7  # on Ward's clusters, halves agree by 0.42
 
 
 def test_method_starts_where_it_is_told() -> None:

@@ -323,6 +323,15 @@ def test_two_groups_are_not_dismissed_because_a_long_cloud_agrees_as_well():
     assert decide(evidence([2, 3], [0.91, 0.5], expected=0.9)).ks["middle"] == 2
     assert decide(evidence([2, 3], [0.81, 0.5], expected=0.9)).verdict == "no groups"
     assert decide(evidence([2, 3], [0.91, 0.5], expected=0.9, beyond=2.0)).verdict == "no groups"
+    seen = replace(evidence([2, 3], [0.7, 0.5], expected=0.9), nearer=np.array([0.3, 0.1]))
+    found = decide(seen)
+    assert (found.verdict, found.ks["middle"]) == ("weak groups", 2)
+    assert "neighbours share a group far more often" in explain_levels(found.verdict, found.ks, seen, 400)
+
+
+def test_another_number_of_groups_is_shown_where_halves_do_not_agree_on_the_best():
+    seen = replace(evidence([2, 3, 4], [0.3, 0.8, 0.5], [1.2, 1.1, 1.0]), expected=np.array([0.4, 0.2, 0.2]))
+    assert decide(seen).ks["middle"] == 3
 
 
 def test_of_nearly_equal_values_the_fewest_groups_are_shown_unless_halves_agree_perfectly():

@@ -3,8 +3,9 @@
 Ward's tree of the documents, in their leading components, proposes a partition for every k. Two judges look at it, and
 neither had a part in making it. *Neighbours*: how far the nearest neighbours of a document share its group beyond
 chance; that falls as soon as a topic is torn. *Halves*: random halves of the documents have trees of their own and
-predict each other; that falls where k is wrong among few. Saying more is worth something too. The merit of k is the sum
-of these; how it was chosen stands in docs/decisions.md.
+predict each other; that falls where k is wrong among few. Saying more is worth something too, the less the fewer
+documents there are. The merit of k is the sum of these; how it was chosen stands in docs/decisions.md. Ward's rule
+makes groups of similar size; where halves agree clearly more on those of average linkage, its tree proposes, too.
 
 Whether there are groups at all is asked without a partition: have documents nearer neighbours than documents that were
 dealt anew from the same words?
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,10 +35,16 @@ PER_CLUSTER = 4  # documents for each cluster of the largest k
 COMPONENTS = 32
 EVERY, STEP = 12, 1.16  # every k up to here is tried, then steps of about a seventh
 NEIGHBOURS, TUNED = 25, 7  # of a document; the distance of the 7th is its scale (Zelnik-Manor & Perona 2004)
-FEW, HEAVY, STEADY = 0.56, 0.078, 0.089  # what the first groups, every doubling of them, and steadiness are worth
+FEW, HEAVY, STEADY = 0.56, 0.078, 0.089  # what the first groups, e times as many, and steadiness are worth
+SMALL = 1000  # documents: of fewer, more groups are worth less
+MANY, LARGE = 20, 20  # clusters, and documents of each on average, from which on average linkage is tried as well
+STEADIER = 0.1  # agreement of halves beyond that of Ward's tree: 0.24 where large classes are torn, 0.03 elsewhere
 SPLITS, FIRST_SPLITS = 6, 2  # of the documents; of those k that the first leave open, all
 WITHIN, CLOSE = 0.3, 0.08  # merit below the best: what steadiness cannot make up for, and what few splits leave open
 SURE = 0.8  # agreement of halves that needs no comparison with one cloud
+NEARER = 0.25  # of what is possible: neighbours that share a group beyond those of one cloud
+ACCIDENT = 2.0  # over the root of the documents: agreement beyond one cloud that halves reach without groups
+CLOUDS, DRAWN = 3, 3000  # clouds that are drawn at most, and their points
 FEW_SPLITS = 3  # of a comparison that need not be close
 ROUNDS, MOVES = 4, 3  # of trying values of k between those tried; of k-means after a cut
 COMPARED, NEAREST = 300, 5  # documents whose nearest neighbours the verdict looks at, and how many of these
@@ -66,6 +74,8 @@ class Evidence:
     steady : bool
         For rows of numbers, which without groups are one cloud: whether halves agree more, at the k with most merit,
         than those of every cloud that was drawn.
+    nearer : array of shape (m,), optional
+        How far nearest neighbours share their group beyond those of such a cloud, as a share of what is possible.
 
     Examples
     --------
@@ -85,6 +95,7 @@ class Evidence:
     beyond: float
     n_documents: int
     steady: bool = False
+    nearer: Array | None = None
 
     @property
     def excess(self) -> Array:
@@ -93,11 +104,16 @@ class Evidence:
 
     @property
     def agrees(self) -> NDArray[np.bool_]:
-        """Where the agreement less two standard errors is above that of one cloud, or above `SURE`.
+        """Where halves or neighbours tell groups from one cloud.
 
-        Two groups make a cloud with one long axis, and its halves agree nearly as well as those of the groups.
+        The agreement of halves, less two standard errors, is above that of one cloud, and by more than what few
+        documents do by accident, or it is above `SURE`; or neighbours share their group far more often. Two groups
+        make a cloud with one long axis, and its halves agree nearly as well as those of the groups; but the cloud has
+        no gap, so its neighbours do not.
         """
-        return np.asarray(self.mean - 2.0 * self.standard_error > np.minimum(self.expected, SURE))
+        least, accident = self.mean - 2.0 * self.standard_error, ACCIDENT / np.sqrt(self.n_documents)
+        told = (least > SURE) | ((least > self.expected) & (self.excess >= accident))
+        return np.asarray(told if self.nearer is None else told | (self.nearer >= max(NEARER, accident)))
 
 
 def grid(n: int) -> tuple[int, ...]:
@@ -161,12 +177,16 @@ def measure_evidence(
         report("looking for groups", 2, 3)
         merit = np.array([judge.merits[k] for k in tried])
         halves = [judge.halves(k) for k in tried]
-        expected = _cloud(points, entropy, 0, tried)
+        clouds = range(max(1, min(CLOUDS, DRAWN // len(points))))
+        expected, kappa, _ = np.mean([_cloud(points, entropy, draw, tried) for draw in clouds], axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
-        steady = compared.wide is None and all(own > _cloud(points, entropy, draw, (best,))[0] for draw in range(DRAWS))
+        steady = compared.wide is None and all(
+            own > _cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS)
+        )
         report("looking for groups", 3, 3)
-    mean, error = (np.array(each) for each in zip(*halves, strict=True))
-    return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), steady)
+    mean, error, shared = (np.array(each) for each in zip(*halves, strict=True))
+    nearer = (shared - kappa) / np.maximum(1.0 - kappa, 0.02)
+    return Evidence(np.array(tried), mean, error, expected, merit, beyond, len(points), steady, nearer)
 
 
 def leading_points(gram: Gram) -> Array:
@@ -209,13 +229,20 @@ class _Judge:
     def __init__(self, points: Array, entropy: Entropy) -> None:
         self.points, self.entropy = points, entropy
         self.tree, self.graph = WardTree(points), _Neighbours(points)
-        self.splits = [_Split(points, half(len(points), entropy, number)) for number in range(SPLITS)]
+        self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
+        self.splits = [_Split(points, part) for part in self.parts]
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
+        self.heavy = HEAVY * min(1.0, len(points) / SMALL) ** 0.5
 
     def every(self, ks: Sequence[int], free: bool) -> list[int]:
         """Judge values of k, and those between the best and its neighbours if others than these may be taken."""
-        rough = {k: _merit(*self.graph.judge(self.tree.cut(k))) for k in ks}
+        self._look_at_ward(ks, free)
+        self._look_at_average([k for k in ks if MANY <= k <= len(self.points) // LARGE])
+        return sorted(self.merits)
+
+    def _look_at_ward(self, ks: Sequence[int], free: bool) -> None:
+        rough = {k: self._merit(*self.graph.judge(self.tree.cut(k))) for k in ks}
         peak = max(ks, key=rough.__getitem__)
         needed = {k: rough[peak] - (WITHIN if k <= peak else WITHIN / 2) for k in ks}  # beyond, topics are torn
         self._look((k for k in ks if rough[k] >= needed[k] or not free), FIRST_SPLITS)
@@ -229,23 +256,44 @@ class _Judge:
             if not more:
                 break
             self._look(more, SPLITS)
-        return sorted(self.merits)
+
+    def _look_at_average(self, ks: list[int]) -> None:
+        """Judge clusters of average linkage, too, where halves agree clearly more on them; the better tree counts."""
+        if not ks or not self._is_torn(ks[len(ks) // 2]):
+            return
+        splits = [self.linked, *(_Split(self.points, part, "average") for part in self.parts[1:FEW_SPLITS])]
+        for k in filter(self._is_torn, ks):
+            seen = [split.judge(k, self.graph) for split in splits]
+            merit = self._merit_of(seen)
+            if merit > self.merits.get(k, -np.inf):
+                self.seen[k], self.merits[k] = seen, merit
+
+    def _is_torn(self, k: int) -> bool:
+        one, other = (split.judge(k)[0] for split in (self.splits[0], self.linked))
+        return bool(other >= one + STEADIER)
+
+    @cached_property
+    def linked(self) -> _Split:
+        """The first two halves, with trees of average linkage."""
+        return _Split(self.points, self.parts[0], "average")
 
     def _look(self, ks: Iterable[int], splits: int) -> None:
         for k in ks:
             seen = self.seen.setdefault(k, [])
             seen.extend(split.judge(k, self.graph) for split in self.splits[len(seen) : splits])
-            agreement, kappa, chance = np.mean(seen, axis=0)
-            self.merits[k] = _merit(kappa, chance) - STEADY * np.log(1.02 - agreement)
+            self.merits[k] = self._merit_of(seen)
 
-    def halves(self, k: int) -> tuple[float, float]:
-        """Return the agreement of halves at k and its standard error."""
-        found = np.array(self.seen[k])[:, 0]
-        return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+    def _merit_of(self, seen: list[Array]) -> float:
+        agreement, kappa, chance = np.mean(seen, axis=0)
+        return self._merit(kappa, chance) - STEADY * float(np.log(1.02 - agreement))
 
+    def _merit(self, kappa: float, chance: float) -> float:
+        return float(kappa + FEW * (1.0 - chance) - self.heavy * np.log(chance))
 
-def _merit(kappa: float, chance: float) -> float:
-    return float(kappa + FEW * (1.0 - chance) - HEAVY * np.log(chance))
+    def halves(self, k: int) -> tuple[float, float, float]:
+        """Return the agreement of halves at k, its standard error, and how far neighbours share their group."""
+        found, shared, _ = np.array(self.seen[k]).T
+        return float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found))), float(shared.mean())
 
 
 class _Split:
@@ -275,12 +323,12 @@ def agreement(points: Array, k: int, rule: str, entropy: Entropy) -> float:
 
 
 def _cloud(points: Array, entropy: Entropy, draw: int, ks: Sequence[int]) -> Array:
-    """Return the agreement of halves of one cloud with the spread of the points."""
+    """Return what halves and neighbours say of one cloud with the spread of the points, as of documents, (ks, 3)."""
     drawn = keyed_generator(entropy, _CLOUD, draw).standard_normal(points.shape) * points.std(axis=0)
     if np.ptp((points**2).sum(axis=1)) < 1e-6:
         drawn = unit_rows(drawn)
-    split = _Split(drawn, half(len(points), entropy, draw))
-    return np.array([split.judge(k)[0] for k in ks])
+    split, graph = _Split(drawn, half(len(points), entropy, draw)), _Neighbours(drawn)
+    return np.array([split.judge(k, graph) for k in ks])
 
 
 def _beyond(n: int, compared: Compared, entropy: Entropy) -> float:

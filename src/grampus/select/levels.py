@@ -174,7 +174,7 @@ def choose_levels(
     >>> from grampus import choose_levels
     >>> cloud = np.random.default_rng(0).normal(size=(100, 5))
     >>> choose_levels(cloud, kernel="linear", random_state=0).sentence
-    'No groups found: documents lie no nearer to each other than random ones. The best proposal was k = 10.'
+    'No groups found: documents lie no nearer to each other than random ones. The best proposal was k = 9.'
     """
     report, entropy = as_progress(progress), tuple(seed_words(random_state))
     parsed = None if isinstance(X, Gram) else parse_kernel(kernel)
@@ -273,9 +273,10 @@ def documents_needed(k: int) -> int:
 
 def decide(seen: Evidence) -> Chosen:
     """Read the evidence: the verdict, and the number of clusters of each level."""
-    best = int(seen.merit.argmax())
+    merit = np.where(seen.agrees, seen.merit, -np.inf) if seen.agrees.any() else seen.merit
+    best = int(merit.argmax())
     margin = NEARLY * min(1.0, (1.0 - float(seen.mean[best])) / PERFECT)
-    place = int(np.flatnonzero(seen.merit >= seen.merit[best] - margin)[0])
+    place = int(np.flatnonzero(merit >= merit[best] - margin)[0])
     middle = int(seen.ks[place])
     if not _has_groups(seen, place):
         return Chosen("no groups", {"middle": 1}, seen)
@@ -354,4 +355,6 @@ def _no_groups(seen: Evidence | None) -> str:
 
 def _figures(seen: Evidence, k: int) -> str:
     place = int(np.flatnonzero(seen.ks == k)[0])
+    if seen.agrees[place] and seen.mean[place] <= seen.expected[place]:
+        return "neighbours share a group far more often than in data without groups, though halves agree no better"
     return f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"

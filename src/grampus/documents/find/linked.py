@@ -9,13 +9,9 @@ from ..._array import Array, unit_rows
 from ..._parallel import blas_threads
 from ..._random import seed_words
 from ...gram import Gram
-from ...select.evidence import DOCUMENTS, agreement, leading_points
+from ...select.evidence import DOCUMENTS, LARGE, MANY, STEADIER, agreement, leading_points
 from ...select.levels import sample
 from ...select.ward import WardTree
-
-STEADIER = 0.1  # agreement of halves beyond that of Ward's tree: 0.24 where large classes are torn, 0.03 elsewhere
-MANY = 20  # clusters, from which on k-means tears large ones
-PER_CLUSTER = 20  # documents of a cluster, on average, that halves need to tell; with 8 they erred in small collections
 
 
 def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np.intp] | None:
@@ -27,11 +23,11 @@ def linked_clusters(gram: Gram, weights: Array, k: int, seed: int) -> NDArray[np
     clearly more.
     """
     heavy = np.flatnonzero(weights > 0)
-    if k < MANY or len(heavy) < PER_CLUSTER * k:
+    if k < MANY or len(heavy) < LARGE * k:
         return None
     entropy = tuple(seed_words(seed))
     part, rows = sample(gram.split_shift()[0].take(heavy), DOCUMENTS, entropy)
-    if len(rows) < PER_CLUSTER * k:
+    if len(rows) < LARGE * k:
         return None
     with blas_threads():
         points = unit_rows(leading_points(part))
