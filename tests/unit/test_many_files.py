@@ -72,13 +72,13 @@ def test_processes_read_the_same_in_the_same_order(folder, options, monkeypatch)
 
 
 def test_small_folders_are_read_here(folder, monkeypatch):
-    monkeypatch.setattr(many, "Processes", None)
+    monkeypatch.setattr("grampus.run.Processes", None)
     monkeypatch.setattr(many, "PATIENCE", 600.0)
     assert everything(folder)
 
 
 def test_one_thread_or_core_starts_no_process(folder, monkeypatch):
-    monkeypatch.setattr(many, "Processes", None)
+    monkeypatch.setattr("grampus.run.Processes", None)
     monkeypatch.setattr(many, "PATIENCE", 0.0)
     monkeypatch.setattr(many, "STARTED", 0.0)
     for threads, cores in ((1, 8), (8, 1)):
@@ -93,7 +93,7 @@ def open_own(source):
 
 def test_readers_of_a_program_stay_in_its_process(folder, monkeypatch):
     monkeypatch.setitem(READERS, "own", Reader("own", open_own, (".txt",)))
-    monkeypatch.setattr(many, "Processes", None)
+    monkeypatch.setattr("grampus.run.Processes", None)
     with config(workers=2):
         assert everything(folder)
 

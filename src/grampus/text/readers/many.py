@@ -14,7 +14,6 @@ from typing import IO, Any
 
 from ..._config import settings
 from ..._parallel import core_count, thread_count
-from ...run import Processes
 from ..files import FileRecord
 from .log import Collected, Log
 from .options import MB
@@ -106,6 +105,8 @@ def _listed(members: Iterator[Member], log: Log) -> tuple[list[Listed], Collecte
 
 def _shared(read: ReadMember, left: list[Listed], source: Source, workers: int) -> Values:
     """Yield what is in the members, read by processes."""
+    from ...run import Processes  # it brings NumPy, which the help of a command does not need
+
     told = {name: getattr(source, name) for name in ("name", "options", "query", "wanted", "asked")}
     said = iter([log for _, log in left])
     batches = _batches([member for member, _ in left], workers)
