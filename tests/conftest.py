@@ -43,6 +43,16 @@ def _cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> Iterator[No
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_log_of_a_slow_machine() -> Iterator[None]:
+    """Let no command say how far it is because the machine is busy: what is on standard error is compared."""
+    from grampus.cli import show
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(show, "LOGGED", 3600.0)
+        yield
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out scikit-learn's check of array-API input, which skips itself: we do not claim to support it."""
     left_out = [item for item in items if "check_array_api_input" in item.name]

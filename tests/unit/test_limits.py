@@ -13,9 +13,11 @@ import numpy as np
 import pytest
 
 import grampus
-from grampus import DocumentClusterer
+from grampus import DocumentClusterer, config
 from grampus._memory import resident
 from grampus.cli import limits
+from grampus.cli.show import progress_bars
+from grampus.cli.waiting import TimeLeft
 from grampus.documents import ConsensusMethod, Effort, KernelKMeansMethod, PredictedCost, predict_cost
 from grampus.documents.cost import Step, advice, format_time, refuse_cost
 from grampus.documents.pipeline import COSTS, STAGES
@@ -173,6 +175,65 @@ def test_a_dry_run_predicts_and_stops(source, capsys, tmp_path):
     assert found["k"] == 2
     assert found["memory"] > 10_000_000
     assert not (tmp_path / "run").exists()
+
+
+def test_a_prediction_includes_what_was_spent_and_tells_wall_time():
+    found = PredictedCost(9, 2, 0, (Step("clustering", 0.0, 0.0, 8.0, 2.0), Step("drawing", 0.0, 0.0, 3.0)))
+    assert (found.seconds, found.wall) == (11.0, 5.0)
+    whole = found.after(seconds=4.0, wall=6.0)
+    assert (whole.seconds, whole.wall, whole.steps[0].name) == (15.0, 11.0, "reading files")
+    with config(threads=4):
+        assert limits.spoken(whole) == "about 0 B and 15 s of processor time, 11 s on 4 cores"
+        units = WorkUnits(python=1e6, products=1e10)
+        assert units.seconds > units.wall > WorkUnits(python=1e6).seconds
+
+
+def test_a_log_has_a_line_every_while(monkeypatch, capsys):
+    monkeypatch.setattr("grampus.cli.show.LOGGED", 0.05)
+    with progress_bars(hidden=False) as progress:
+        progress("reading", 1, 4)
+        time.sleep(0.4)
+        progress.expect(PredictedCost(9, 2, 0, (Step("reading files", 0, 0, 1.0), Step("clustering", 0, 0, 90.0))))
+        progress("clustering", 0, 10)
+        time.sleep(0.4)
+    out, lines = capsys.readouterr()
+    assert out == ""
+    lines = lines.splitlines()
+    assert lines[0] == "0:00 reading, 25% of this step"
+    assert lines[-1] in ("0:00 clustering, about 1 min left in all", "0:01 clustering, about 1 min left in all")
+    time.sleep(0.2)
+    assert capsys.readouterr().err == ""
+    with progress_bars(hidden=True) as progress:
+        progress("reading", 1, 4)
+        time.sleep(0.2)
+    assert capsys.readouterr().err == ""
+
+
+def test_the_command_logs_the_time_left(source, monkeypatch, capsys):
+    monkeypatch.setattr("grampus.cli.show.LOGGED", 0.002)
+    assert command("cluster", source, "-k", "2") == 0
+    assert " left in all\n" in capsys.readouterr().err
+    assert command("cluster", source, "-k", "2", "--quiet") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_time_left_follows_the_pace_of_the_steps_that_are_done():
+    now = [0.0]
+    left = TimeLeft(clock=lambda: now[0])
+    assert (left.seconds(), left.said(), left.line()) == (None, "", "0:00 starting")
+    left.expect([("reading", 10.0), ("the kernel", 5.0), ("clustering", 20.0), ("drawing", 5.0)])
+    assert left.seconds() == 40.0
+    now[0] = 4.0
+    assert left.seconds() == 36.0
+    now[0] = 30.0
+    left.reach("clustering", 0, 8)
+    assert left.seconds() == 2.0 * 25.0
+    now[0] = 400.0
+    left.reach("clustering", 4, 8)
+    assert left.seconds() == 4.0 + 10.0
+    assert left.line() == "6:40 clustering, 50% of this step, about 14 s left in all"
+    left.reach("reading terms", 1, 1)
+    assert left.seconds() == 14.0
 
 
 def test_inspect_predicts(source, capsys):

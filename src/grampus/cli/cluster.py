@@ -13,7 +13,7 @@ from .._config import format_size
 from .._names import LEVELS, METHODS
 from .._rows import document_rows
 from .command import MAIN, argument, choice, command, names_of, option, refuse, repeat_line
-from .limits import predicted
+from .limits import Spent, predicted, spoken
 from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions, TermOptions, VectorOptions
 from .parts import PartsOptions
 from .report import TextOptions
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..describe import LanguageModel, NameCommand
     from ..documents import DocumentClusterer, Effort, Guide, Method, PredictedCost
     from ..persist import Run
+    from .show import ShownProgress
 
 KNOWN = "What is known"
 CLUSTERS: Any = option(
@@ -260,8 +261,9 @@ def cluster(options: Options) -> None:
         say(screen, *(f"{name}: {place}" for name, place in places if place))
 
 
-def _run(options: Options, progress: Progress) -> Run | None:
+def _run(options: Options, progress: ShownProgress) -> Run | None:
     """Read and cluster; the run records the line that repeats it. None after a dry run."""
+    began = Spent.now()
     from ..documents import cluster_within, keep_answer
     from ..documents.given.extras import needed_extras
 
@@ -279,10 +281,12 @@ def _run(options: Options, progress: Progress) -> Run | None:
         model = _model(options, _count(given))
         documents, described = options.others.documents(given, options.terms.kernel)
         held = not isinstance(documents, Spool)
-        found = predicted(model, documents, silent or options.dry_run) if held else None
+        found = predicted(model, documents, silent or options.dry_run, began) if held else None
         if options.dry_run:
             _show_prediction(found, options.output)
             return None
+        if found is not None:
+            progress.expect(found)
         model.fit(documents, corpus=described, guide=options.known.read(), progress=progress)
         made = options.naming.apply(model.run_, options.out, progress)
         options.parts.write(given, made, progress)
@@ -314,13 +318,14 @@ def _show_prediction(found: PredictedCost | None, output: OutputOptions) -> None
         raise click.ClickException("Nothing can be predicted: the documents cannot be clustered with these options.")
     if output.as_json:
         steps = [{"step": one.name, "seconds": round(one.seconds, 1)} for one in found.steps]
-        print_json({"memory": found.memory, "seconds": round(found.seconds, 1), "k": found.k, "steps": steps})
+        times = {"seconds": round(found.seconds, 1), "wall": round(found.wall, 1)}
+        print_json({"memory": found.memory, **times, "k": found.k, "steps": steps})
     elif not output.quiet:
         from ..documents.cost import format_time
 
         for one in found.steps:
             click.echo(f"{one.name:20}{format_size(one.kept + one.beside):>10}{format_time(one.seconds):>8}")
-        click.echo(f"Predicted: {found} of processor time, with {format_size(found.now)} that the process has now.")
+        click.echo(f"Predicted: {spoken(found)}, with {format_size(found.now)} that the process has now.")
 
 
 def _count(documents: Any, within: int | None = None) -> int:

@@ -9,7 +9,7 @@ import sys
 import time
 from contextlib import suppress
 from threading import Event, Thread, main_thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -58,22 +58,53 @@ def passed() -> tuple[str, int] | None:
     return _passed.pop() if _passed else None
 
 
-def predicted(model: DocumentClusterer, documents: Any, hidden: bool) -> PredictedCost | None:
+class Spent(NamedTuple):
+    """Times of this process: of its processors, with programs that it started and that have ended; and the clock."""
+
+    seconds: float
+    wall: float
+
+    @classmethod
+    def now(cls) -> Spent:
+        """Return the times of the present moment."""
+        return cls(sum(os.times()[:4]), time.perf_counter())
+
+    def since(self) -> Spent:
+        """Return what was spent since then."""
+        now = Spent.now()
+        return Spent(now.seconds - self.seconds, now.wall - self.wall)
+
+
+def predicted(
+    model: DocumentClusterer, documents: Any, hidden: bool, began: Spent | None = None
+) -> PredictedCost | None:
     """Predict memory and time of a clustering; refuse what exceeds the limits, and announce what is not trivial.
 
-    None where the input is wrong, which the clustering will say better.
+    What was spent since the command began is included. None where the input is wrong, which the clustering will say
+    better.
     """
     from ..documents import predict_cost
     from ..documents.cost import advice, refuse_cost
 
     with suppress(InputError):
-        found = predict_cost(model, documents)
+        ahead = predict_cost(model, documents)
+        found = ahead.after(*(began or Spent.now()).since())
         refuse_cost(found, model.kernel)
-        if found.notable and not hidden:
-            long = f" {advice(found, model.kernel, LONG / found.seconds)}" if found.seconds > LONG else ""
-            click.echo(f"Predicted: {found} of processor time.{long}", err=True)
+        if ahead.notable and not hidden:
+            long = f" {advice(found, model.kernel, LONG / found.wall)}" if found.wall > LONG else ""
+            click.echo(f"Predicted: {spoken(found)}.{long}", err=True)
         return found
     return None
+
+
+def spoken(found: PredictedCost) -> str:
+    """Return a prediction in words: memory, processor time and wall time."""
+    from .._parallel import thread_count
+    from ..documents.cost import format_time
+
+    threads = thread_count()
+    cores = "one core" if threads == 1 else f"{threads} cores"
+    return f"{found} of processor time, {format_time(found.wall)} on {cores}"
 
 
 def _watch(stop: Event, seconds: float | None, memory: int | None) -> None:

@@ -12,11 +12,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from .waiting import LOGGED, TimeLeft, every_while
+
 if TYPE_CHECKING:
     from rich.console import Console
 
     from .._progress import Progress
     from ..describe import Cluster
+    from ..documents import PredictedCost
     from ..persist import Run
 
 # C0, DEL, C1; line separators; marks that change the direction of text; invisible characters.
@@ -230,27 +233,58 @@ def one_step(progress: Progress, name: str) -> Iterator[None]:
     progress(name, 1, 1)
 
 
+class ShownProgress:
+    """A progress that is shown, or not; it knows the time left once it knows what to expect."""
+
+    def __init__(self, show: Progress) -> None:
+        self._show, self.left = show, TimeLeft()
+
+    def __call__(self, step: str, done: int, total: int | None) -> None:
+        """Report a step."""
+        self.left.reach(step, done, total)
+        self._show(step, done, total)
+
+    def expect(self, predicted: PredictedCost) -> None:
+        """Take the steps of a prediction as what is to come."""
+        self.left.expect([(one.name, one.wall) for one in predicted.steps[1:]])
+
+
 @contextmanager
-def progress_bars(hidden: bool) -> Iterator[Progress]:
+def progress_bars(hidden: bool) -> Iterator[ShownProgress]:
     """Provide ``progress(step, done, total)``, shown as bars with the time left if standard error is a terminal.
 
-    A step without a total, or of a single part, is shown as a moving bar until it is done.
+    Where it is none, such as a log, there is a line every 30 seconds. A step without a total, or of a single part, is
+    shown as a moving bar until it is done.
     """
-    if hidden or not sys.stderr.isatty():
-        yield lambda *_: None
+    if hidden:
+        yield ShownProgress(lambda *_: None)
+        return
+    if not sys.stderr.isatty():
+        progress = ShownProgress(lambda *_: None)
+        with every_while(LOGGED, lambda: sys.stderr.write(f"{clean(progress.left.line())}\n")):
+            yield progress
         return
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
+    from rich.text import Text
 
-    parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), TimeRemainingColumn())
+    class Remaining(TimeRemainingColumn):
+        """The time that a step takes still; with the first, that of everything."""
+
+        def render(self, task: Any) -> Text:
+            own = super().render(task)
+            return own if task.finished else Text.assemble(own, f"  {progress.left.said()}", style="")
+
+    parts = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[count]}"), Remaining())
     with Bars(*parts, console=console(stderr=True), transient=True) as bars:
         tasks: dict[str, Any] = {}
 
-        def progress(step: str, done: int, total: int | None) -> None:
+        def show(step: str, done: int, total: int | None) -> None:
             if step not in tasks:
                 tasks[step] = bars.add_task(clean(step), total=None, count="")
             counted = total is not None and total > 1
             known = total if counted or done == total else None
             bars.update(tasks[step], completed=done, total=known, count=f"{done}/{total}" if counted else "")
 
+        progress = ShownProgress(show)
         yield progress

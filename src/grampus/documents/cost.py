@@ -50,12 +50,21 @@ class Step:
     kept, beside : float
         Bytes.
     seconds : float
+        Of processor time.
+    alone : float, optional
+        Of wall time, where nothing else runs; by default as much as processor time.
     """
 
     name: str
     kept: float
     beside: float
     seconds: float
+    alone: float | None = None
+
+    @property
+    def wall(self) -> float:
+        """Wall time, in seconds."""
+        return self.seconds if self.alone is None else self.alone
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,15 @@ class PredictedCost:
     def seconds(self) -> float:
         """Processor time, in seconds."""
         return sum(step.seconds for step in self.steps)
+
+    @property
+    def wall(self) -> float:
+        """Wall time, in seconds, where nothing else runs on the machine."""
+        return sum(step.wall for step in self.steps)
+
+    def after(self, seconds: float, wall: float) -> PredictedCost:
+        """Return the same with what was spent before: on starting, and on reading the documents."""
+        return replace(self, steps=(Step("reading files", 0.0, 0.0, seconds, wall), *self.steps))
 
     @property
     def notable(self) -> bool:
@@ -163,7 +181,7 @@ def _predicted(request: Request, kernel: Kernel, sizes: Sizes, sample: Any, cost
     k = min(_clusters(request, n), max(n, 1))
     work = Work(sizes, shape, request.method, request.effort, k, request.k is not None)
     stages = [one for cost in costs if (one := cost(work)) != StageCost(one.name)]  # others have nothing to do
-    steps = tuple(Step(one.name, one.kept, one.beside, one.units.seconds) for one in stages)
+    steps = tuple(Step(one.name, one.kept, one.beside, one.units.seconds, one.units.wall) for one in stages)
     return PredictedCost(n, k, resident() or 0, steps, shape.width == 0)
 
 
@@ -182,9 +200,9 @@ def refuse_cost(found: PredictedCost, kernel: Kernel | str) -> None:
     share, words = 1.0, ""
     if found.memory > most:
         share, words = most / found.memory, f"needs about {format_size(found.memory)}; {whose} {format_size(most)}"
-    elif now.timeout is not None and found.seconds > TOLERANCE * now.timeout:
-        share = now.timeout / found.seconds
-        words = f"takes about {format_time(found.seconds)}; timeout allows {format_time(now.timeout)}"
+    elif now.timeout is not None and found.wall > TOLERANCE * now.timeout:
+        share = now.timeout / found.wall
+        words = f"takes about {format_time(found.wall)}; timeout allows {format_time(now.timeout)}"
     if words:
         what = f"Clustering {found.documents:,} documents into {found.k:,} clusters"
         raise MemoryBudgetError(f"{what} {words}. {advice(found, kernel, share)}")
@@ -250,8 +268,9 @@ def _of_texts(corpus: Corpus, held: bool, request: Request) -> tuple[Sizes, Any]
     texts = [corpus.texts[at] for at in every]
     words = clone(request.parameters["terms"] or default_terms(n))
     least, grow = words.min_df if isinstance(words.min_df, int) else 1, n / max(len(every), 1)
+    prepared = words.prepare(texts)
     try:
-        counted: Any = words.set_params(min_df=1).fit_transform(texts)
+        counted: Any = words.set_params(min_df=1).fit_transform(prepared)
         found, half, quarter = (np.bincount(counted[::step].indices, minlength=counted.shape[1]) for step in (1, 2, 4))
         common = found >= least
         # A rare term of the sample may be in enough documents of all, but there are no more terms than distinct words.
@@ -259,19 +278,18 @@ def _of_texts(corpus: Corpus, held: bool, request: Request) -> tuple[Sizes, Any]
         entries = (found[common].sum() + found[~common].sum() * (1.0 - grow**-0.3)) * grow
     except InputError:  # no terms
         counted, terms, entries = None, 0.0, 0.0
-    sizes = Sizes(n, total, entries, min(terms, entries), held=held, cleaned=_cleaned_share(words, texts))
+    sizes = Sizes(n, total, entries, min(terms, entries), held=held, cleaned=_cleaned_share(prepared, texts))
     some = slice(0, None, max(1, len(every) // SAMPLE))
     if request.kernel.reads_only_texts:
         return sizes, texts[some]
     return sizes, None if counted is None or request.kernel.inputs != ("terms",) else counted[some]
 
 
-def _cleaned_share(words: Any, texts: list[str]) -> float:
+def _cleaned_share(prepared: Any, texts: list[str]) -> float:
     """Return the share of the text that cleaning leaves, where it changes any."""
-    prepared = words.prepare(texts[:SAMPLE])
     if not prepared.dropped.documents:
         return 0.0
-    return sum(map(len, prepared.texts)) / max(sum(map(len, texts[:SAMPLE])), 1)
+    return sum(map(len, prepared.texts)) / max(sum(map(len, texts)), 1)
 
 
 def _of_rows(X: Any) -> tuple[Sizes, Any]:

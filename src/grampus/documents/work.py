@@ -62,6 +62,12 @@ class WorkUnits:
         """Processor time on this machine."""
         return sum(one / rate for one, rate in zip(astuple(self), astuple(machine_rates()), strict=True))
 
+    @property
+    def wall(self) -> float:
+        """Time on this machine where nothing else runs: Python and its work on texts take one core, the rest all."""
+        alone = WorkUnits(text=self.text, python=self.python).seconds
+        return alone + (self.seconds - alone) / thread_count()
+
 
 RATES = WorkUnits(products=5e9, passes=2e9, sparse=4e8, functions=2.5e9, text=8e6, python=1e6, pieces=2e4)  # a second
 
