@@ -47,12 +47,13 @@ def assign(options: Options) -> None:
         with one_step(progress, "assigning"):
             found = model.assign(corpus, outliers=options.outliers)
     likeness = [float("nan")] * len(corpus) if found.likeness is None else found.likeness
-    header = ["id", "cluster", "name", "margin", "second", "known", "likeness", "unlike"]
+    header = ["id", "cluster", "name", "margin", "second", "known", "likeness", "unlike", "probability",
+              "second_probability"]  # fmt: skip
     names = [cluster.name for cluster in model.clusters_]
     rows = [
         [corpus.ids[i], *cluster_cells(int(found.labels[i]), names), rounded(found.margin[i]),
          cluster_cells(int(found.second[i]), names)[0], bool(found.known[i]), rounded(likeness[i]),
-         bool(found.unlike[i])]
+         bool(found.unlike[i]), rounded(found.probability[i]), rounded(found.second_probability[i])]
         for i in range(len(corpus))
     ]  # fmt: skip
     options.table.write(header, rows)
@@ -61,8 +62,13 @@ def assign(options: Options) -> None:
         print_json({"documents": documents, "warnings": list(corpus.notes), "command": repeat_line()})
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
-        columns = ("id", ">cluster", "name", ">margin")
-        out.print(table(columns, [row[:4] for row in rows[:SHOWN]], f"{len(rows)} documents assigned"))
+        columns = ("id", ">cluster", "name", ">probability")
+        odd = ["" if fits else ": unlike anything seen" for fits in found.fits.tolist()]
+        sure = [f"{share:.2f}" if share == share else "" for share in found.probability.tolist()]  # noqa: PLR0124
+        shown = [
+            [*rows[i][:2], f"{rows[i][2] or ''}{odd[i]}".lstrip(": "), sure[i]] for i in range(min(SHOWN, len(rows)))
+        ]
+        out.print(table(columns, shown, f"{len(rows)} documents assigned"))
         if len(rows) > SHOWN:
             out.print(f"… and {len(rows) - SHOWN} more; --results FILE writes all of them.")
         unknown = int((~found.known).sum())

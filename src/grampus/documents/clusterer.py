@@ -97,6 +97,9 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         The tree: how clusters merge, and their parts.
     margin_, oddness_, stability_ : arrays of shape (n,)
         How clearly, how typically and how steadily each document is in its cluster.
+    memberships_ : array of shape (n, k)
+        The probability of every cluster for each document, found when it is first asked for: how often a refit without
+        the document would put it there. Rows sum to 1.
     confidence_ : array of shape (n,) or None
         How far the views of a consensus agree; None for other methods and levels.
     duplicates_ : array of shape (p, 2)
@@ -227,7 +230,7 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         )
 
     def assign(self, X: Any, *, text: str | None = None, outliers: bool = False) -> Prediction:
-        """Assign new documents: nearest cluster, second choice, margin, and how far they resemble the fitted ones.
+        """Assign new documents: nearest cluster, second choice, their probabilities, and whether they fit at all.
 
         Parameters
         ----------
@@ -242,18 +245,36 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         found = self._predicted(X, text, outliers, likeness=True)
         return replace(found, names=tuple(one.name for one in self.clusters_))
 
-    def _predicted(self, X: Any, text: str | None, outliers: bool, *, likeness: bool) -> Prediction:
-        """Assign new documents; the names of the clusters are left out."""
+    @property
+    def memberships_(self) -> NDArray[np.float64]:
+        """The probability of every cluster for each document; rows sum to 1."""
+        predictor = self._predictor()
+        made = self._made
+        group = made.inputs.group if isinstance(made, Answer) else made.model.get("group", np.arange(len(made)))
+        if len(group) != len(self.labels_):
+            raise RunError(
+                "memberships_ are those of clustered documents; here a sample was clustered, and all others were "
+                "assigned. Give documents to assign, whose result has memberships."
+            )
+        return predictor.memberships()[np.asarray(group)]
+
+    def _predictor(self) -> Predictor:
+        """Return what compares documents with the clusters; refuse where it was not saved."""
         check_is_fitted(self, "labels_")
         if self.predictor_ is None:
             raise RunError(
                 "This run cannot assign new documents: the data for it was not saved (the texts of a string kernel, "
                 "or a precomputed Gram). Recreate it with texts."
             )
+        return self.predictor_
+
+    def _predicted(self, X: Any, text: str | None, outliers: bool, *, likeness: bool) -> Prediction:
+        """Assign new documents; the names of the clusters are left out."""
+        predictor = self._predictor()
         if isinstance(self._made, Run):
             require_extras(self._made.provenance)
         rows = read_rows(X, text, self._columns.get("text"))
-        found = self.predictor_.predict(rows.X, likeness=likeness)
+        found = predictor.predict(rows.X, likeness=likeness)
         outside = ~found.known if rows.missing is None else ~found.known | rows.missing
         outside = outside | found.unlike if outliers else outside
         labels = np.where(outside, -1, found.labels)

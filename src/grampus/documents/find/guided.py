@@ -232,7 +232,7 @@ def _fitting(
     np.add.at(means, labels, weights[:, None] * evidence)
     means /= np.where(sizes > 0, sizes, 1.0)[:, None]
     own, home = means[np.arange(topics), np.arange(topics)], np.full(k, -1, dtype=np.intp)
-    there = own + 2.0 * _skewness(evidence, weights) >= SETTINGS.fits
+    there = own + 2.0 * _skewness(evidence, weights) >= _needed(sizes[:topics] / weights.sum())
     there[units.known[units.known >= 0]] = True
     home[:topics] = np.where(there | (not others), np.arange(topics), -1)
     for cluster in range(topics, k):
@@ -240,6 +240,17 @@ def _fitting(
         if home[best] == best and means[cluster, best] >= max(SETTINGS.joins * own[best], 1.0):
             home[cluster] = best
     return home[labels]
+
+
+def _needed(share: Array) -> Array:
+    """Return the evidence that a topic with this share of the documents needs to be there.
+
+    Nothing but 0 and 1 in a share p of the documents has the mean √((1 − p)/p) there, and a skewness of
+    (1 − 2p)/√(p(1 − p)): half of that is enough.
+    """
+    p = np.clip(share, 1e-9, 1.0 - 1e-9)
+    clear = np.sqrt((1.0 - p) / p) + 2.0 * (1.0 - 2.0 * p) / np.sqrt(p * (1.0 - p))
+    return np.minimum(SETTINGS.fits, 0.5 * clear)
 
 
 def _skewness(values: Array, weights: Array) -> Array:

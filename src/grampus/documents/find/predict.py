@@ -25,6 +25,7 @@ from ...text.components import ComponentsInput  # noqa: F401  (runs that 0.2 mad
 from ...text.inputs import InputMaker, unpack_maker
 from ...text.terms.persist import pack_vectorizer, unpack_vectorizer
 from ..given.inputs import Inputs, as_corpus, name_documents
+from .membership import MembershipRule, membership_rules
 from .outliers import NEW, Familiarity, known_words, references
 
 
@@ -53,6 +54,10 @@ class Prediction:
     library : str
         Whose frames ``to_frame`` returns: that of the data frame that was given.
 
+    memberships : array of shape (m, k) or None
+        The probability of every cluster: that of a refit putting the document there. Rows sum to 1; a document that
+        fits nothing has them too, see `fits`.
+
     Examples
     --------
     >>> from grampus import DocumentClusterer
@@ -70,6 +75,28 @@ class Prediction:
     names: tuple[str, ...] = ()
     likeness: Array | None = None
     library: str = "pandas"
+    memberships: Array | None = None
+
+    @property
+    def probability(self) -> Array:
+        """The probability of the nearest cluster; NaN where it is not known."""
+        return self._share(self.labels)
+
+    @property
+    def second_probability(self) -> Array:
+        """The probability of the second choice; NaN where there is none."""
+        return self._share(self.second)
+
+    @property
+    def fits(self) -> NDArray[np.bool_]:
+        """Which documents fit a cluster at all: something in them is known, and they are like what was seen."""
+        return self.known & ~self.unlike
+
+    def _share(self, clusters: NDArray[np.intp]) -> Array:
+        found, rows = np.full(len(clusters), np.nan), np.flatnonzero(clusters >= 0)
+        if self.memberships is not None:
+            found[rows] = self.memberships[rows, clusters[rows]]
+        return found
 
     @property
     def unlike(self) -> NDArray[np.bool_]:
@@ -79,7 +106,7 @@ class Prediction:
         return np.asarray(self.likeness <= NEW)
 
     def to_frame(self) -> Any:
-        """Return a data frame with a row per document: cluster, name, second, margin, known, likeness.
+        """Return a data frame with a row per document: cluster, name, second, margin, known, likeness, probabilities.
 
         It is of the library whose frame was given, else of pandas, which needs ``pip install 'grampus[frames]'``; its
         index is that of the frame, else the position.
@@ -87,7 +114,9 @@ class Prediction:
         names = [self.names[label] if 0 <= label < len(self.names) else None for label in self.labels.tolist()]
         columns = {"cluster": self.labels, "name": names, "second": self.second, "margin": self.margin}
         likeness = np.full(len(names), np.nan) if self.likeness is None else self.likeness
-        return data_frame(columns | {"known": self.known, "likeness": likeness}, self.index, None, self.library)
+        columns |= {"known": self.known, "likeness": likeness, "probability": self.probability}
+        columns |= {"second_probability": self.second_probability}
+        return data_frame(columns, self.index, None, self.library)
 
 
 @dataclass(frozen=True)
@@ -129,8 +158,16 @@ class Predictor:
     def predict(self, X: Any, *, likeness: bool = True) -> Prediction:
         """Assign documents given in the form that ``fit`` takes; their likeness costs more than all the rest."""
         new = self.features_of(X)
-        found = self.predict_features(new)
+        found = self.predict_features(new, memberships=likeness)
         return replace(found, likeness=self._likeness(X, new, len(found.labels))) if likeness else found
+
+    @cached_property
+    def _rules(self) -> tuple[MembershipRule, MembershipRule]:
+        return membership_rules(self.centroids.gram, self.labels, self.weights)
+
+    def memberships(self) -> Array:
+        """Return the probability of every cluster for the fitted documents, (m, k); rows sum to 1."""
+        return self._rules[0].apply(self.centroids.fitted(), self.labels)
 
     def with_texts(self, inputs: Inputs, shown: NDArray[np.intp]) -> Predictor:
         """Return a predictor that also knows which share of the words of fitted texts are terms.
@@ -170,8 +207,8 @@ class Predictor:
         except InputError:  # a kernel that cannot be normalised
             return np.full(count, np.nan)
 
-    def predict_features(self, new: Any) -> Prediction:
-        """Assign documents given in the form that the kernel takes."""
+    def predict_features(self, new: Any, *, memberships: bool = False) -> Prediction:
+        """Assign documents given in the form that the kernel takes; with `memberships`, also their probabilities."""
         parts = list(self.centroids.new(new, unknown="left out"))
         k = len(self.centroids.norms)
         squared = np.concatenate(parts) if parts else np.empty((0, k))
@@ -181,7 +218,8 @@ class Predictor:
             known = ~self.kernel.empty(new, from_texts=self.vectorizer is not None)
         if k > 1 and not self.kernel.knows_diagonal(new):
             margin = np.full(len(labels), np.nan)
-        return Prediction(labels, second, margin, known)
+        shares = self._rules[1].apply(squared) if memberships else None
+        return Prediction(labels, second, margin, known, memberships=shares)
 
     def features_of(self, X: Any) -> Any:
         """Return new documents in the form that the kernel takes."""
