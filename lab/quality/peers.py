@@ -1,0 +1,126 @@
+"""What others make of the 18 sets on the same vectors, and Grampus as installed and on these vectors.
+
+Fits are kept in .lab/peers-work with the label of every document; a run goes on where one ended.
+"""
+
+from __future__ import annotations
+
+import json
+import lzma
+import subprocess
+import sys
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grampus.metrics import ari
+from lab import Found, Table, Task, row
+from lab.environments import environment
+from lab.harness import ROOT, SCRATCH
+from lab.quality.draws import pair
+from lab.quality.meaning import CHOSEN_ON, CONFIRMED_ON, sample
+
+RUN = ROOT / "lab" / "peers" / "run.py"
+OURS = "Grampus, MiniLM"  # on the vectors alone, as the others
+NOISE = ("one group", "alone", "reassigned")
+KINDS = ("seed", "order", "draw")
+HEADS = ("way", "groups over classes", "left out", *(f"{way}: NMI / ARI" for way in NOISE), "ARI between seeds",
+         "orders", "draws", "CPU seconds", "MB")  # fmt: skip
+
+
+def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int) -> None:
+    """Write samples and vectors, and fit: the packages in their environment, Grampus here."""
+    work.mkdir(parents=True, exist_ok=True)
+    for name in names:
+        texts, classes = sample(name, 0)
+        held = json.dumps({"texts": texts[:most], "classes": list(map(str, classes[:most]))})
+        (work / f"{name}.json.xz").write_bytes(lzma.compress(held.encode()))
+    peers = environment("peers", ROOT / "requirements" / "peers.txt")
+    given = [str(RUN), str(work), str(work / "out"), "--most", str(most), "--repeats", str(repeats)]
+    fits = ["bertopic", "umap", "evoc", "turftopic", "top2vec", "fastopic", "recipes", "tomotopy"]
+    for python, more in ((peers, ["--encode"]), (peers, ["--only", *fits]), (sys.executable, ["--only", "grampus"])):
+        subprocess.run([python, *given, *more, "--sets", *names], check=True)
+
+
+def agreement(labels: Any, way: str, name: str, kind: str) -> float:
+    """Return the mean ARI between the repeats of a way on a set, on the documents they share; NaN for one."""
+    keys = [f"{way}|{name}|{one}|{r}" for one, r in [("seed", 0) if kind == "order" else (kind, 0), *(
+        (kind, r) for r in range(1, 9))]]  # fmt: skip
+    found = [labels[key] for key in keys if key in labels]
+    pairs = [(a[both], b[both]) for a, b in combinations(found, 2) if (both := (a > -2) & (b > -2)).any()]
+    return float(np.mean([ari(a, b) for a, b in pairs])) if pairs else float("nan")
+
+
+def means(fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], classes: dict[str, int]) -> dict[str, Any]:
+    """Return the means of every way that answered on all sets of a half, from the first seed; repeats where done."""
+    found: dict[str, Any] = {}
+    first = [one for one in fits if one["kind"] == "seed" and one["repeat"] == 0 and "groups" in one]
+    for way in dict.fromkeys(one["way"] for one in first):
+        own = {one["name"]: one for one in first if one["way"] == way and one["name"] in names}
+        if set(own) != set(names):
+            continue
+        some = [own[name] for name in names]
+        found[way] = {noise: np.mean([one[noise] for one in some], axis=0) for noise in NOISE}
+        found[way] |= {key: float(np.mean([one[key] for one in some])) for key in ("cpu", "memory")}
+        found[way]["left out"] = float(np.mean([one["left out"] / one["documents"] for one in some]))
+        found[way]["groups"] = float(np.exp(np.mean([np.log(max(o["groups"], 1) / classes[o["name"]]) for o in some])))
+        for kind in KINDS:
+            every = [value for name in names if (value := agreement(labels, way, name, kind)) == value]
+            found[way][kind] = float(np.mean(every)) if every else float("nan")
+    return found
+
+
+def lines(found: dict[str, Any], told: bool) -> list[list[str]]:
+    """Return the rows of the ways that are told the number of groups, or of those that are not; the best NMI first."""
+    ways = [way for way in found if way.endswith(", k") == told]
+    return [
+        [way, f"{one['groups']:.2f}", f"{one['left out']:.0%}", *(pair(one[noise]) for noise in NOISE),
+         *(f"{one[kind]:.3f}" for kind in KINDS), f"{one['cpu']:.1f}", f"{one['memory']:.0f}"]
+        for way in sorted(ways, key=lambda way: -found[way]["reassigned"][0]) for one in (found[way],)
+    ]  # fmt: skip
+
+
+@row("quality", "peers")
+def peers(task: Task) -> Found:
+    halves: dict[str, tuple[str, ...]] = {"confirming": CONFIRMED_ON, "choosing": CHOSEN_ON}
+    if task.quick:
+        halves = {"confirming": ("bbcsport",)}
+    work = SCRATCH / ("peers-quick" if task.quick else "peers-work")
+    if not (work / "fits.json").exists() or task.quick:
+        fitted(work, sum(halves.values(), ()), task.trials(2500, 150), task.trials(5, 1))
+    read, labels = json.loads((work / "fits.json").read_text(encoding="utf-8")), dict(np.load(work / "labels.npz"))
+    fits, tables, by_half = read["fits"], [], {}
+    for half, names in halves.items():
+        classes = {name: len(np.unique(sample(name, 0)[1])) for name in names}
+        by_half[half] = means(fits, labels, names, classes)
+        for told, text in ((False, "not told the number of groups"), (True, "told the number of classes")):
+            tables.append(Table(f"Means over the {half} half, {text}", HEADS, lines(by_half[half], told)))
+    first = {(one["way"], one["name"]): one for one in reversed(fits) if "groups" in one and one["kind"] == "seed"}
+    names = sum(halves.values(), ())
+    rows = [
+        [way, *(pair(first[way, name]["reassigned"]) if (way, name) in first else None for name in names)]
+        for way in dict.fromkeys(way for way, _ in reversed(first))
+    ]
+    tables.append(Table("NMI / ARI set by set, documents of no group at the nearest centre", ("way", *names), rows))
+    errors = {(one["way"], one["error"]): one["name"] for one in fits if "error" in one}
+    tables.append(
+        Table("What could not be run", ("package", "error", "set"), [[*key, at] for key, at in errors.items()])
+    )
+    found = by_half["confirming"]
+    others = {way: one for way, one in found.items() if not way.startswith("Grampus") and not way.endswith(", k")}
+    measures = {"peers": float(len({way.partition(",")[0] for way in found if not way.startswith("Grampus")}))}
+    if OURS in found and others:
+        for noise in ("one group", "reassigned"):
+            for at, index in enumerate(("nmi", "ari")):
+                best = max(one[noise][at] for one in others.values())
+                measures[f"{index} over, {noise}"] = float(found[OURS][noise][at] - best)
+        for kind in KINDS:
+            measures[kind] = found[OURS][kind]
+            measures[f"{kind} over"] = found[OURS][kind] - np.nanmax([one[kind] for one in others.values()])
+    best = max(others, key=lambda way: others[way]["reassigned"][0], default="")
+    figure = f"confirming half, no k: ours on the vectors {pair(found[OURS]['reassigned'])}" if OURS in found else ""
+    figure += f", best of {measures['peers']:.0f} others {best} {pair(others[best]['reassigned'])}" if best else ""
+    notes = [", ".join(f"{name} {version}" for name, version in read["made"].items()) + f"; {read['left']} fits left."]
+    return Found(figure, {name: float(value) for name, value in measures.items()}, tables, notes=notes)
