@@ -239,8 +239,19 @@ def test_the_map_fills_the_window_and_gives_it_back(page, size):
     page.settle()
     page.click("#full")
     page.settle()
-    assert page.run("document.querySelector('#workbench').getBoundingClientRect().height") == size[1]
+    assert page.run("document.querySelector('#map').getBoundingClientRect().height") == size[1]
+    assert page.run("document.elementFromPoint(...(({x, y, width, height}) => [x + width / 2, y + height / 2])"
+                    "(document.querySelector('#query').getBoundingClientRect())).id") == "query"  # fmt: skip
     page.click("#full")
+
+
+def test_the_tree_follows_the_level(chrome, tmp_path):
+    page = show(chrome, with_levels(), tmp_path / "page.html")
+    page.click("#view-tree")
+    for level, parts in ((2, 8), (0, 2), (1, 4)):
+        page.click(f"[data-level='{level}']")
+        page.settle()
+        assert text(page, "#cut-value") == str(parts)
 
 
 def test_search_by_regular_expression_cannot_hang_the_page(page):

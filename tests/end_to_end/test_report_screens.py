@@ -224,7 +224,7 @@ def test_what_the_keyboard_reaches_does_its_work(chrome, tmp_path):
     assert page.run("document.querySelector('#opened')") is None
     press("#clear")
     press("#full")
-    assert page.run("document.querySelector('#workbench').classList.contains('full')")
+    assert page.run("document.querySelector('#map').classList.contains('full')")
     page.key("Escape")
     press("#save-menu summary")
     assert page.run("document.querySelector('#save-menu').open")

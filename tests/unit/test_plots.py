@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import subprocess
 import sys
 from html.parser import HTMLParser
@@ -19,11 +20,15 @@ from grampus.persist import Choice
 from grampus.plots import _axes
 from grampus.plots.gram import averaged
 from grampus.plots.results import projected
+from grampus.report.colours import hex_of, level_marks
+from grampus.report.places import places_of
 from grampus.select import Splits
 from tests.pages import example_run
 
 to_hex = pytest.importorskip("matplotlib.colors").to_hex
 Figure = pytest.importorskip("matplotlib.figure").Figure
+FigureCanvasAgg = pytest.importorskip("matplotlib.backends.backend_agg").FigureCanvasAgg
+PathCollection = pytest.importorskip("matplotlib.collections").PathCollection
 
 
 @pytest.fixture(scope="module")
@@ -389,7 +394,23 @@ def test_what_is_not_registered_is_not_drawn():
 def test_the_map_shows_every_document_and_the_names_of_the_clusters():
     run = example_run()
     ax = run.plot()
-    assert sum(len(points.get_offsets()) for points in ax.collections) == len(run)
+    dots = [part for part in ax.collections if isinstance(part, PathCollection)]
+    at = np.concatenate([part.get_offsets() for part in dots])
+    assert len(at) == len(run)
+    # As on the page: not mirrored, and in the same colours.
+    page = places_of(run.layout.coordinates).at[np.argsort(run.evidence.labels, kind="stable")]
+    for axis in (0, 1):
+        assert np.corrcoef(at[:, axis], page[:, axis])[0, 1] > 0.999
+    assert ax.yaxis_inverted()
+    marks = level_marks(run, run.evidence.labels, run.n_clusters)
+    assert [to_hex(part.get_facecolor()[0]) for part in dots] == [hex_of(mark) for mark in marks]
+    # Names hide neither documents nor each other.
+    ax.figure.canvas = FigureCanvasAgg(ax.figure)
+    ax.figure.canvas.draw()
+    boxes = [text.get_window_extent() for text in ax.texts]
+    seen = ax.transData.transform(at)
+    assert not any(box.contains(*place) for box in boxes for place in seen)
+    assert not any(a.overlaps(b) for a, b in itertools.combinations(boxes, 2))
     assert [text.get_text() for text in ax.texts] == [cluster.name for cluster in run.evidence.clusters]
     assert not plots.document_map(run, names=False).texts
     with pytest.raises(InputError, match="document_map needs a Run"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import zlib
 from collections.abc import Sequence
@@ -48,6 +49,8 @@ def texts(page: Page) -> str:
     documents, seen = page.run.documents, page.run.evidence
     named = (("ids", documents.ids), ("titles", page.titles), ("dates", documents.dates), ("texts", page.texts))
     columns: dict[str, Any] = {name: None if column is None else list(column) for name, column in named}
+    for name in ("titles", "texts"):
+        columns[name] = columns[name] and [html.unescape(text) if "&" in text else text for text in columns[name]]
     for name in ("margin", "oddness", "stability"):
         values = getattr(seen, name)
         rounded = [None if value != value else round(value, 4) for value in values.tolist()]  # noqa: PLR0124
@@ -123,7 +126,7 @@ def _cluster(cluster: Cluster, quotes: bool) -> dict[str, Any]:
         "words": list(cluster.words),
         "terms": [[term.text, _short(term.score)] for term in cluster.terms[:TERMS]],
         "phrases": [term.text for term in cluster.phrases[:4]],
-        "sentence": cluster.sentence if quotes else "",
+        "sentence": html.unescape(cluster.sentence) if quotes else "",
         "central": list(cluster.central),
         "borderline": list(cluster.borderline),
         "stability": _short(cluster.stability),

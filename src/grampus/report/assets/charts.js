@@ -33,8 +33,9 @@ function choiceChart() {
       draw("text", { class: "tick", x: left - 8, y: y(value) + 4, "text-anchor": "end" }, String(value)),
     );
   }
+  const clear = (k) => k === best || ((k - kLow) % every === 0 && Math.abs(x(k) - x(best)) > 9 * String(best).length + 8);
   for (const { k } of known) {
-    if ((k - kLow) % every === 0 || k === best)
+    if (clear(k))
       parts.push(
         draw(
           "text",

@@ -83,7 +83,7 @@ function startTree() {
     ),
     el("div", { id: "tree-canvas", class: "tree-canvas" }),
   );
-  listen("edits", () => {
+  listen("edits level", () => {
     plantTree();
     Object.assign(byId("cut"), { max: leafCount, value: state.cut });
     byId("cut-value").textContent = String(state.cut);

@@ -134,7 +134,7 @@ const keys = {
   Enter: selectInView,
   Escape: () => {
     if (state.selected) select(null);
-    else if (byId("workbench").classList.contains("full")) setFull(false);
+    else if (byId("map").classList.contains("full")) setFull(false);
     else points.blur();
   },
 };

@@ -85,10 +85,10 @@ function goTo(i) {
   refresh();
 }
 
-// The workbench over the whole window, and back.
+// The map with its search over the whole window, and back.
 function setFull(on) {
-  if (byId("workbench").classList.contains("full") === on) return;
-  byId("workbench").classList.toggle("full", on);
+  if (byId("map").classList.contains("full") === on) return;
+  byId("map").classList.toggle("full", on);
   document.documentElement.classList.toggle("filled", on);
   byId("full").setAttribute("aria-pressed", String(on));
   byId("full").textContent = on ? "Smaller" : "Full screen";
@@ -110,7 +110,7 @@ function startMap() {
     shownNow = active();
     refresh();
   });
-  byId("full").addEventListener("click", () => setFull(!byId("workbench").classList.contains("full")));
+  byId("full").addEventListener("click", () => setFull(!byId("map").classList.contains("full")));
   document.addEventListener("keydown", (event) => {
     if (event.key === "Escape" && document.activeElement !== points) setFull(false);
   });

@@ -26,6 +26,9 @@ function largestCluster(part) {
 
 // A part takes the mark of its largest cluster; where two want the same, the smaller takes another shade.
 function partMarks(parts) {
+  const { branches: at } = levels[state.level];
+  const shown = isOwnLevel() ? [] : (marksOfLevels[state.level] ??= marksAt(levels[state.level]));
+  if (shown.length && parts.every(({ base }) => at.includes(base))) return parts.map(({ base }) => shown[at.indexOf(base)]);
   const own = (marksOfLevels[data.level] ??= marksAt(levels[data.level]));
   const taken = new Map();
   const marks = [];
@@ -86,7 +89,7 @@ function plantTree() {
   closed.clear();
   for (const branch of branches) if (branch.cluster >= 0 && branch.children.length) closed.add(branch.index);
   current = 0;
-  state.cut = Math.min(levels[data.level].clusters.filter((cluster) => !cluster.none).length, Math.max(1, leafCount));
+  state.cut = Math.min(data.clusters.filter((cluster) => !cluster.none).length, Math.max(1, leafCount));
   if (!branches.length) return;
   currentParts = partsOf(state.cut);
   currentMarks = partMarks(currentParts);
