@@ -90,6 +90,42 @@ def test_a_topic_without_documents_is_named_in_a_note():
     assert model.n_clusters_ > 1
 
 
+def test_a_topic_without_words_takes_no_name_from_another():
+    for topics in (
+        {"Sea": ["whale"], "Space": ["zebra"], "Code": ["bug", "loop"]},
+        {"Space": ["zebra"], "Sea": ["whale"]},
+    ):
+        model = DocumentClusterer(3, effort=QUICK, embed=None).fit(texts_of(), guide=topics)
+        names = [model.clusters_[label].name for label in model.labels_]
+        assert "Space" not in names
+        assert set(names[:12]) == {"Sea"}
+
+
+def test_an_update_keeps_topics_and_their_numbers():
+    from grampus.documents import update_run
+    from grampus.text import Corpus
+
+    texts = texts_of(40)
+    old, new = (
+        Corpus(texts[::2], ids=[f"o{i}" for i in range(60)]),
+        Corpus(texts[1::2], ids=[f"n{i}" for i in range(60)]),
+    )
+    run = DocumentClusterer(effort=QUICK, embed=None).fit(old, guide={"Sea": ["whale", "wave"], "Air": ["bird"]}).run_
+    again = update_run(run, new)
+    names = [cluster.name for cluster in run.evidence.clusters]
+    assert [cluster.name for cluster in again.evidence.clusters][: len(names)] == names
+    assert {"Sea", "Air"} <= {*names}
+    assert (again.evidence.labels[:60] == run.evidence.labels).mean() > 0.8
+
+
+def test_topics_have_levels_and_outliers():
+    odd = [f"zebra{number} quark{number} lemma{number}" for number in range(3)]
+    model = DocumentClusterer([2, 4, 8], effort=QUICK, embed=None, outliers="auto", level="fine")
+    found = model.fit([*texts_of(40), *odd], guide={"Sea": ["whale", "wave"], "Air": ["bird"]})
+    assert found.n_clusters_ == 8
+    assert {"coarse", "middle", "fine"} <= {*found.run_.levels}
+
+
 def test_topics_that_mean_the_same_and_labels_that_contradict_are_told():
     model = fit({"Sea": ["whale", "wave"], "Ocean": ["whale", "wave"], "Air": ["bird"]}, embed=None)  # type: ignore[arg-type]
     assert any("'Sea' and 'Ocean'" in note for note in model.run_.evidence.warnings)

@@ -32,6 +32,7 @@ from .method import Found, Job, Method
 BOUND = ("consensus", "kernel-kmeans")  # methods that evidence binds
 SHARP, STEPS = 4.0, 10  # of the votes of neighbours: how much a distance counts, and how far they go
 OVERLAP = 0.9  # correlation of the evidence of two topics that mean the same
+FEW = 3  # documents of a topic: from fewer, clusters are also found without them, and then named
 STARTS = 3  # starts, if some clusters have no known document
 
 
@@ -44,7 +45,7 @@ class GuideSettings:
     pull : float
         What a standard deviation of evidence is worth, as a part of the mean distance between clusters.
     known : float
-        Standard deviations that a label counts for its document, and one that its neighbours have for it.
+        Standard deviations that a label counts for its document.
     nothing : float
         Standard deviations that a document must have for a topic to be drawn to it rather than to other clusters.
     rounds : int
@@ -154,12 +155,9 @@ def _units(gram: Gram, job: Job, told: Told) -> LinkedUnits:
 
 def _starts(units: LinkedUnits, job: Job) -> Iterator[NDArray[np.intp]]:
     """Yield partitions by the nearest of k points: the means of the known documents, and others far from them."""
-    topics, codes = np.unique(units.seeded, return_inverse=True)
-    codes = codes.reshape(-1) - int(topics[0] < 0)
-    count = int(codes.max()) + 1
-    base = units.gram.split_shift()[0]
+    count, base = units.evidence.shape[1], units.gram.split_shift()[0]
     weights = np.where(units.weights > 0, units.weights, 0.0)
-    near = Centroids.of(base, codes, count, np.maximum(weights, 1e-9)).fitted()
+    near = Centroids.of(base, units.seeded, count, np.maximum(weights, 1e-9)).fitted()  # infinite without documents
     own = base.diagonal().astype(np.float64)
     for rng in generators(job.seed, STARTS if job.k > count else 1):
         labels, nearest = near.argmin(axis=1), np.maximum(near.min(axis=1), 0.0)
@@ -175,12 +173,28 @@ def _starts(units: LinkedUnits, job: Job) -> Iterator[NDArray[np.intp]]:
         yield labels
 
 
+def _matched(labels: NDArray[np.intp], evidence: Array, weights: Array, k: int) -> NDArray[np.intp]:
+    """Return clusters numbered so that the first are the topics that the evidence in them is for."""
+    sizes = np.bincount(labels, weights=weights, minlength=k)
+    worth = np.zeros((k, evidence.shape[1]))
+    np.add.at(worth, labels, weights[:, None] * evidence)
+    worth /= np.sqrt(np.where(sizes > 0, sizes, 1.0))[:, None]
+    rows, columns = linear_sum_assignment(worth, maximize=True)
+    number = np.full(k, -1)
+    number[rows] = columns
+    number[number < 0] = np.arange(evidence.shape[1], k)
+    return number[labels]
+
+
 def _bound(units: LinkedUnits, method: Method, job: Job, told: Told) -> tuple[Found, dict[int, int]]:
     """Return clusters by k-means that evidence binds: first the topics; documents that fit none find their own."""
     topics, walk = len(told.names), _walk(units)
-    evidence = _evidence(units, walk)
-    labels = _smoothed(_pulled(units, job, evidence), walk).argmax(axis=1)
-    labels = _fitting(labels, units, evidence, walk, job.k > topics)
+    evidence = _evidence(units)
+    starts = list(_starts(units, job))
+    if np.median(np.bincount(units.seeded[units.seeded >= 0], minlength=topics)) < FEW:
+        starts.append(_matched(method.cluster(units.gram, job).labels, evidence, units.weights, job.k))
+    labels = _smoothed(_pulled(units, job, evidence, starts), walk).argmax(axis=1)
+    labels = _fitting(labels, units, evidence, job.k > topics)
     names = {topic: topic for topic in range(topics) if (labels == topic).any()}
     rest = np.flatnonzero(labels < 0)
     heavy = int((units.weights[rest] > 0).sum())
@@ -194,13 +208,13 @@ def _bound(units: LinkedUnits, method: Method, job: Job, told: Told) -> tuple[Fo
     return Found(labels), names
 
 
-def _pulled(units: LinkedUnits, job: Job, evidence: Array) -> Array:
+def _pulled(units: LinkedUnits, job: Job, evidence: Array, starts: Sequence[NDArray[np.intp]]) -> Array:
     """Return how well documents fit clusters: the topics, and others around them, from the best of some starts."""
     weights, base = np.maximum(units.weights, 1e-9), units.gram.split_shift()[0]
     pull = np.full((len(weights), job.k), SETTINGS.nothing)
     pull[:, : evidence.shape[1]] = evidence
     best, least = np.zeros_like(pull), np.inf
-    for start in _starts(units, job):
+    for start in starts:
         labels, scale = start, 0.0
         for _ in range(SETTINGS.rounds):
             squared = Centroids.of(base, labels, job.k, weights).fitted()
@@ -217,9 +231,7 @@ def _pulled(units: LinkedUnits, job: Job, evidence: Array) -> Array:
     return best
 
 
-def _fitting(
-    labels: NDArray[np.intp], units: LinkedUnits, evidence: Array, walk: Any, others: bool
-) -> NDArray[np.intp]:
+def _fitting(labels: NDArray[np.intp], units: LinkedUnits, evidence: Array, others: bool) -> NDArray[np.intp]:
     """Return the topic of each document, −1 for those of clusters that fit none.
 
     A topic whose documents hardly fit it has none, if there are other clusters; a cluster that fits a topic as well as
@@ -275,8 +287,8 @@ def _walk(units: LinkedUnits) -> Any:
     return sp.csr_array(pick @ rows @ pick.T)
 
 
-def _evidence(units: LinkedUnits, walk: Any) -> Array:
-    """Return the evidence for every topic: what is said of it, the labels, and those of neighbours."""
+def _evidence(units: LinkedUnits) -> Array:
+    """Return the evidence for every topic: what is said of it, and the labels."""
     found = units.evidence.copy()
     known = np.flatnonzero(units.known >= 0)
     if not len(known):
