@@ -43,7 +43,7 @@ def test_sizes_from_the_command_to_page_table_tree_and_update(folder, capsys, mo
     status, out, error = here(folder, capsys, monkeypatch, *line, *files[: 4 if pieces else 6], *pieces)
     assert (status, error) == (0, "")
     assert "122 documents from news.csv, 8 clusters, 2 in no cluster" in out
-    assert "coarser: 2 or 4, finer: 16" in out
+    assert "Next:" in out
     assert "2 documents have no usable word: in no cluster" in out
     page = (folder / "page.html").read_text()
     levels = json.loads(re.search(r'<script[^>]*id="data"[^>]*>(.*?)</script>', page, re.DOTALL)[1])["levels"]

@@ -354,7 +354,7 @@ def test_near_copies_of_one_text_are_reported():
         for place, name in zip(rng.choice(len(words), 2, replace=False), rng.choice(names, 2), strict=True):
             words[place] = name
         copies.append(" ".join(words))
-    note = r"(\d+) of 200 documents are near-copies of one another: four fifths of their words are the same"
+    note = r"(\d+) of 200 documents are nearly copies of each other: they share four fifths of their words"
     notes = DocumentClusterer(3, random_state=0).fit(copies).run_.evidence.warnings
     (count,) = [found[1] for line in notes if (found := re.match(note, line))]
     assert int(count) >= 190

@@ -314,7 +314,7 @@ def test_a_model_by_name_is_looked_for_on_this_machine_only(sentence, monkeypatc
     hub.snapshot_download = snapshot_download
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     assert Embedder("tiny").embed(["abc"]).shape == (1, 3)
-    with pytest.raises(InputError, match="nothing is downloaded unasked") as caught:
+    with pytest.raises(InputError, match="Grampus downloads nothing by itself") as caught:
         Embedder("someone/absent").embed(["abc"])
     assert "\n" not in str(caught.value)
     monkeypatch.setenv("HF_HUB_OFFLINE", "0")

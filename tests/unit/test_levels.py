@@ -66,7 +66,7 @@ def test_one_cloud_has_no_groups():
     found = choose_levels(x, kernel="linear", random_state=0)
     assert (found.verdict, [level.n_clusters for level in found.levels]) == ("no groups", [1])
     assert not found.middle.labels.any()
-    assert found.sentence.startswith("No groups found")
+    assert found.sentence.startswith("No clear groups")
 
 
 def test_random_words_are_one_cluster_and_topics_are_not():
@@ -83,8 +83,8 @@ def test_random_words_are_one_cluster_and_topics_are_not():
 def test_few_documents_are_too_few_to_tell():
     found = choose_levels(np.random.default_rng(0).normal(size=(FEWEST - 1, 3)), kernel="linear")
     assert (found.verdict, found.evidence, found.middle.n_clusters) == ("too few", None, 1)
-    assert found.sentence == f"{FEWEST - 1} different documents are too few to tell whether there are groups; " \
-        f"at least {FEWEST} are needed."  # fmt: skip
+    assert found.sentence == f"Too few documents to tell whether there are groups: {FEWEST - 1} different, " \
+        f"and at least {FEWEST} are needed."  # fmt: skip
     model = DocumentClusterer().fit(["whale song", "whales sing", "bird nest"])
     assert (model.choice_.answer, model.n_clusters_) == ("too few", 1)
 
@@ -103,9 +103,9 @@ def test_a_given_k_is_kept_and_has_levels_around_it():
 
 
 @pytest.mark.parametrize(("topics", "k", "answer", "words"), [
-    (4, 4, "groups", "The 4 clusters that were asked for are groups: halves of the documents agree by 1.00"),
-    (0, 10, "no groups", "No groups found: documents lie no nearer to each other than random ones."),
-    (4, 21, "too few", "200 different documents are too few to tell whether 21 clusters are groups; at least 210"),
+    (4, 4, "groups", "The 4 clusters you asked for are groups. Two random halves of your documents give the same"),
+    (0, 10, "no groups", "No clear groups: your documents are no closer to each other than random ones."),
+    (4, 21, "too few", "Too few documents to tell whether 21 clusters are groups: 200 different, and at least 210"),
 ])  # fmt: skip
 def test_a_given_k_is_marked(topics, k, answer, words):
     some, _ = texts(np.random.default_rng(3), topics, 200)
@@ -117,7 +117,7 @@ def test_a_given_k_is_marked(topics, k, answer, words):
     first = lead(model.run_)
     assert (first.kind == "good") is (answer == "groups")
     if answer == "no groups":
-        assert first.text.startswith("No groups were found")
+        assert first.text.startswith("No clear groups")
         assert all(statement.kind != "good" for statement in verdict(model.run_))
 
 
@@ -127,7 +127,7 @@ def test_a_given_k_that_is_not_the_number_of_the_groups_says_so():
     assert model.choice_.answer in ("groups", "weak groups")  # there are groups, and three clusters are some of them
     own = evidence([3], [0.1], beyond=9.0)
     words = explain_given(Chosen("weak groups", {"middle": 3}, own), 200)
-    assert words.startswith("There are groups, but 3 is not their number: at that k halves of the documents agree")
+    assert words.startswith("There are groups, but 3 is probably not their number. Two random halves")
 
 
 def test_many_clusters_are_marked():
@@ -356,8 +356,9 @@ def test_groups_need_near_neighbours_and_halves_that_agree(beyond, means, steady
 
 def test_words_of_every_verdict():
     seen = evidence([2, 3, 4], [0.5, 0.9, 0.5])
-    assert explain_levels("groups", {"middle": 3, "fine": 9}, seen, 500).startswith("3 groups (finer: 9): halves of")
-    assert explain_levels("weak groups", {"middle": 3}, seen, 500).startswith("3 weak groups: halves")
+    words = explain_levels("groups", {"middle": 3, "fine": 9}, seen, 500)
+    assert words.startswith("3 groups (9 if finer). Two random halves of your documents give the same groups (")
+    assert explain_levels("weak groups", {"middle": 3}, seen, 500).startswith("3 weak groups. Two random halves")
     assert explain_levels("groups", {"middle": 7}, None, 500) == "7 groups."
 
 
@@ -499,9 +500,9 @@ def test_a_mixed_cluster_is_called_so_and_gets_no_tick():
     model = DocumentClusterer(4, kernel="cosine", effort=Effort(n_splits=4)).fit(rows)
     assert [cluster.mixed for cluster in model.clusters_] == [True, False, False, False]
     said = verdict(model.run_)
-    assert any("is mixed: its documents are hardly more alike than any two" in statement.text for statement in said)
+    assert any("is what was left over: its documents have little in common" in statement.text for statement in said)
     assert not any(statement.kind == "good" for statement in (lead(model.run_), *said))
-    assert "of the documents are in clusters that are mixed" in lead(model.run_).text
+    assert "of the documents are left over: they have little in common" in lead(model.run_).text
 
 
 def test_the_number_of_groups_gets_no_tick_where_one_is_mixed():

@@ -104,7 +104,8 @@ def test_a_run_that_compares_meaning_is_named_by_it():
         (1, 1, False)
     ] * 2
     assert said_by_names(run)[0].text == (
-        "By their names alone 100% of the documents would find their cluster; by its centre, 100%."
+        "The names fit well: by its name alone, 100% of the documents would be put in the right cluster "
+        "(100% by its centre)."
     )
     renamed = run.edited(Edit("rename", (0,), name="Whales"))
     assert renamed.evidence.clusters[0].name_share is None

@@ -306,7 +306,7 @@ def test_scans_and_damage_cost_one_file(tmp_path):
         corpus = read_corpus(tmp_path)
     assert corpus.texts == ["Whales sing.", "Birds fly."]
     assert corpus.skipped == {
-        "a scan without text (recognise its text first)": 1, "could not be read": 1, "a PDF without text": 1,
+        "a scan without text (run OCR first)": 1, "could not be read": 1, "a PDF without text": 1,
     }  # fmt: skip
     assert "a scan without text" in refusal(tmp_path / "b.pdf")
 

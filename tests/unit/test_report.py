@@ -158,7 +158,7 @@ def test_a_verdict_of_no_groups_is_said_first():
     run = example_run()
     assert "These groups are fairly clear" in page_of(run).lead.text
     weak = replace(run.evidence.choice, mean=(0.1, 0.2, 0.01, 0.1, None), standard_error=(0.05,) * 4 + (None,))
-    assert page_of(changed(run, choice=weak)).lead.text.startswith("There may be no groups here")
+    assert page_of(changed(run, choice=weak)).lead.text.startswith("No clear groups")
     assert said(changed(run, choice=weak), "good") == ""
     assert page_of(changed(run, choice=replace(run.evidence.choice, p_value=0.3))).lead.kind == "warning"
     one = replace(run.evidence.choice, ks=(4,), mean=(0.9,), standard_error=(0.01,), ranking=(4,))
@@ -277,7 +277,7 @@ def test_documents_in_no_cluster_are_shown_and_counted_apart():
     assert "5 documents in 2 clusters, 1 in no cluster" in page
     assert '<h3 dir="auto">No cluster</h3><p class="quiet" dir="auto">1 document.</p>' in page
     assert "Documents in no cluster" in page
-    assert "1 document in no cluster" in said(run)
+    assert "1 document is in no cluster" in said(run)
     assert "NMI 1.00, ARI 1.00" in said(run)
     found = json.loads(block(page, "data"))
     assert [cluster.get("none", False) for cluster in found["levels"][0]["clusters"]] == [False, False, True]
@@ -316,7 +316,7 @@ def said(run, kind=None):
 def test_the_verdict_speaks_of_choice_stability_labels_and_warnings():
     run = example_run()
     assert "no other number comes close" in said(run, "good")
-    assert "was given, not found" in said(changed(run, choice=None))
+    assert "the number was not chosen" in said(changed(run, choice=None))
     few = replace(
         run.evidence.choice, ks=(), mean=(), standard_error=(), ranking=(), plausible=(),
         verdict="Too few to choose from.",

@@ -18,7 +18,18 @@ from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .parts import PartsOptions
 from .report import TextOptions
 from .settings import Configured, merged
-from .show import console, one_step, print_json, progress_bars, say, show_run, table
+from .show import (
+    console,
+    counted,
+    next_steps,
+    one_step,
+    pair,
+    print_json,
+    progress_bars,
+    say,
+    show_run,
+    table,
+)
 from .types import CLUSTER, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
 
 if TYPE_CHECKING:
@@ -254,11 +265,17 @@ def cluster(options: Options) -> None:
         print_json(run_json(run, out))
     elif not options.output.quiet:
         screen = console(stderr=options.table.on_stdout)
-        show_run(run, screen)
-        if options.within is not None:
-            show_within(run, options.within, screen)
-        places = (("Saved", out), ("Page", options.page), ("Again", run.provenance.command))
+        if options.within is None:
+            show_run(run, screen)
+        else:
+            show_within(run, options.within, out or options.source, screen)
+        again = run.provenance.command if options.within is None else repeat_line()
+        places = (("Saved", out), ("Page", options.page), ("Again", again))
         say(screen, *(f"{name}: {place}" for name, place in places if place))
+        if options.within is None:
+            say(screen, "Next:")
+            for what, how in next_steps(run, out, options.page):
+                pair(screen, f"  {what}", how, 42)
 
 
 def _run(options: Options, progress: ShownProgress) -> Run | None:
@@ -335,12 +352,15 @@ def _count(documents: Any, within: int | None = None) -> int:
     return int(getattr(documents, "documents", 0) or len(documents))
 
 
-def show_within(run: Run, cluster: int, out: Console) -> None:
+def show_within(run: Run, cluster: int, place: str, out: Console) -> None:
     """Print the branches that a cluster was divided into."""
     tree = run.evidence.tree
     top = next(branch for branch in tree if branch.cluster == cluster)
-    rows = [[tree[child].size, tree[child].name] for child in top.children]
-    out.print(table((">documents", "name"), rows, f"Inside {cluster}, {top.name}; edit --split {cluster} parts it"))
+    parts = sorted((tree[child] for child in top.children), key=lambda part: -part.size)
+    title = f"Inside cluster {cluster}, {top.name}: {counted(top.size, 'document')} in {counted(len(parts), 'part')}"
+    say(out, title)
+    out.print(table((">documents", "name"), [[part.size, part.name] for part in parts]))
+    say(out, f"To make clusters of them: grampus edit {place} --split {cluster}")
 
 
 def run_json(run: Run, place: str | None = None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from .._names import LEVELS
 from .._rows import document_rows
 from .command import argument, choice, command, option, refuse, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, print_json, say, table
+from .show import console, counted, print_json, say, table
 from .types import CLUSTER, FOLDER, RUN
 
 if TYPE_CHECKING:
@@ -99,10 +99,10 @@ def _show(run: Run, options: Options) -> None:
         done = run.done
         rows = [
             [one.number, one.size, one.name, *(["done" if one.number in done else ""] if done else [])]
-            for one in run.evidence.clusters
+            for one in sorted(run.evidence.clusters, key=lambda one: (-one.size, one.number))
         ]
         columns = (">#", ">documents", "name", *([""] if done else []))
-        out.print(table(columns, rows, f"{len(run)} documents, {len(run.edits)} edits"))
+        out.print(table(columns, rows, f"{counted(len(run), 'document')}, {counted(len(run.edits), 'edit')}"))
         for number, one in enumerate(run.edits, 1):
             say(out, f"{number}. {in_words(one)}")
         say(out, f"Again: {repeat_line()}")
@@ -111,14 +111,14 @@ def _show(run: Run, options: Options) -> None:
 def in_words(edit: Edit) -> str:
     """Return what an edit does, in a line; clusters have the numbers of the log."""
     clusters = ", ".join(map(str, edit.clusters))
-    counted = f"{len(edit.documents)} document{'' if len(edit.documents) == 1 else 's'}"
+    documents = counted(len(edit.documents), "document")
     return {
         "rename": f"rename {clusters} to {edit.name}",
         "merge": f"merge {clusters}",
         "split": f"split {clusters} into {edit.parts or 2}",
-        "move": f"move {counted} to {clusters}",
-        "noise": f"{counted} in no cluster",
-        "exclude": f"{counted} left out",
+        "move": f"move {documents} to {clusters}",
+        "noise": f"{documents} in no cluster",
+        "exclude": f"{documents} left out",
         "graft": f"branches of {clusters} clustered again",
         "done": f"{clusters} is done",
         "reopen": f"{clusters} is open again",

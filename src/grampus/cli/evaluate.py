@@ -10,13 +10,20 @@ import click
 
 from .command import argument, command, names_of, refuse, repeat_line
 from .options import OutputOptions, SourceOptions
-from .show import console, print_json, progress_bars, say, table
+from .show import console, pair, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
     from ..persist import Run
 
-SCORES = {"nmi": "NMI", "ari": "ARI", "accuracy": "accuracy", "purity": "purity", "variation_of_information": "VI"}
+# Measures: their names, and what they mean.
+SCORES = {
+    "nmi": ("NMI", "what the clusters tell about the classes; 0 nothing, 1 everything"),
+    "ari": ("ARI", "pairs of documents on which both agree; 0 by chance, 1 all"),
+    "accuracy": ("accuracy", "documents that are right if each cluster stands for one class"),
+    "purity": ("purity", "documents in a cluster where their class is the most frequent"),
+    "variation_of_information": ("VI", "what one does not tell about the other, in nats; 0 is best"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +64,10 @@ def evaluate(options: Options) -> None:
     elif not options.output.quiet:
         out = console()
         out.print(_table(rows, clusters, out.width, f"{len(labels)} documents with a class"))
-        say(out, ", ".join(f"{SCORES[name]} {score:.3f}" for name, score in scores.items()), f"Again: {repeat_line()}")
+        for name, score in scores.items():
+            called, meaning = SCORES[name]
+            pair(out, f"{called:9} {score:.3f}", meaning, 18)
+        say(out, f"Again: {repeat_line()}")
 
 
 def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: str) -> object:

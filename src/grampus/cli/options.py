@@ -11,7 +11,6 @@ import click
 
 from .._config import DEVICES
 from ..text.readers import READERS
-from ..text.readers.members import OWN
 from ..text.readers.options import SPLITS
 from .command import MAIN, choice, given, option, refuse
 from .limits import enforce
@@ -107,6 +106,8 @@ class SourceOptions(Configured):
 
 def _left_out(corpus: Corpus) -> Iterator[str]:
     """Yield what was left out and why, with the first files of each kind; a note of its own tells of Grampus's own."""
+    from ..text.readers.members import OWN
+
     for reason, count in corpus.skipped.items():
         places = [file.path for file in corpus.files if reason in file.reason.split("; ")]
         more = f" and {len(places) - NAMED:,} more" if len(places) > NAMED else ""

@@ -165,6 +165,18 @@ def _cell(value: Any) -> str:
     return "\n".join(clean(str(line), LINE) for line in (value if isinstance(value, tuple) else (value,)))
 
 
+def counted(count: int, what: str) -> str:
+    """Return a number and what it counts.
+
+    Examples
+    --------
+    >>> from grampus.cli.show import counted
+    >>> counted(1, "edit"), counted(1200, "document")
+    ('1 edit', '1,200 documents')
+    """
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
 def show_run(run: Run, out: Console) -> None:
     """Print the chart of k, the clusters and the remarks of a run."""
     from ..report.oddities import outliers
@@ -178,21 +190,19 @@ def show_run(run: Run, out: Console) -> None:
         if choice.verdict:
             out.print(clean(choice.verdict, LINE))
         out.print()
-    _show_levels(run, out)
     stable = any(cluster.stability is not None for cluster in run.evidence.clusters)
     rows = []
-    for cluster in run.evidence.clusters:
+    for cluster in sorted(run.evidence.clusters, key=lambda one: (-run.sizes[one.number], one.number)):
         words = _further(cluster)
         quoted = (f"“{clean(cluster.sentence, QUOTED)}”",) if cluster.sentence else ()
         name = (cluster.name, "(weak name)") if cluster.has_weak_name else cluster.name
         row = [cluster.number, run.sizes[cluster.number], name, (words, *quoted)]
-        mark = " mixed" if cluster.mixed else ""
+        mark = " left over" if cluster.mixed else ""
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
     columns = [">#", ">documents", "name", "words", *([">stability"] if stable else [])]
-    none = f", {run.n_unassigned} in no cluster" if run.n_unassigned else ""
-    counted = f"{run.n_documents} document{'' if run.n_documents == 1 else 's'}"
-    clusters = f"{run.n_clusters} cluster{'' if run.n_clusters == 1 else 's'}"
-    title = f"{counted} from {run.provenance.source}, {clusters}{none}"
+    none = f", {run.n_unassigned:,} in no cluster" if run.n_unassigned else ""
+    source = f"{counted(run.n_documents, 'document')} from {run.provenance.source}"
+    title = f"{source}, {counted(run.n_clusters, 'cluster')}{none}"
     out.print(table(columns, rows, title))
     out.print(clean(f"Compared: {run.compared}.", LINE))
     for statement in (*said_by_names(run), *mixtures(run)):
@@ -200,8 +210,7 @@ def show_run(run: Run, out: Console) -> None:
     odd = len(outliers(run))  # as the page lists them
     pairs = len(run.evidence.duplicates)
     out.print(
-        f"{pairs} near-duplicate pair{'' if pairs == 1 else 's'}, {odd} outlier{'' if odd == 1 else 's'}; "
-        f"{run.provenance.seconds:.1f} s"
+        f"{counted(pairs, 'pair')} of near-duplicates, {counted(odd, 'outlier')}. Took {run.provenance.seconds:.1f} s."
     )
     notes(out, run.evidence.warnings)
 
@@ -213,16 +222,31 @@ def _further(cluster: Cluster) -> str:
     return ", ".join([*cluster.words, *more][:MOST])
 
 
-def _show_levels(run: Run, out: Console) -> None:
-    """Say how many clusters the other levels have, and how to see them."""
-    from ..select.levels import other_levels
+def next_steps(run: Run, place: str | None, page: str | None) -> list[tuple[str, str]]:
+    """Return what a reader may want to do next, and the command or option for it."""
+    from ..text.meaning.encoder import encoder_digest
 
-    others = other_levels({level.name: len(level.branches) for level in run.evidence.levels}, run.level)
-    if others:
-        choice, place = run.evidence.choice, run.levels.index(run.level)
-        near = (*run.levels[place + 1 :], *run.levels[:place][::-1])[0]
-        found = choice is not None and not choice.given
-        out.print(f"{others}; --level {near}" if found else others)
+    choice, levels = run.evidence.choice, {level.name: len(level.branches) for level in run.evidence.levels}
+    found = []
+    if choice is not None and choice.answer == "no groups" and not choice.given and choice.ranking:
+        found.append((f"see the best guess, {choice.ranking[0]} groups", f"-k {choice.ranking[0]}"))
+    if choice is not None and not choice.given and run.level in levels:
+        names = list(levels)
+        at = names.index(run.level)
+        found += [
+            (f"{levels[name]} {size} groups", f"--level {name}")
+            for name, size in (*((name, "smaller") for name in names[at + 1 : at + 2]),
+                               *((name, "larger") for name in names[at - 1 : at] if at))
+        ]  # fmt: skip
+    if run.compared == "words" and run.documents.texts is not None and encoder_digest() is None:
+        found.append(("compare meaning, too", "pip install 'grampus[meaning]'"))
+    if any(cluster.has_weak_name for cluster in run.evidence.clusters):
+        found.append(("better names", "--name-with ollama:MODEL"))
+    if place or page:
+        found.append(("read, rename and merge in the browser", f"grampus open {place or page}"))
+    else:
+        found.append(("keep it, as a page", "--out run --report page.html"))
+    return found
 
 
 @contextmanager

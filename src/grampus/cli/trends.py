@@ -11,9 +11,14 @@ from .show import console, print_json, progress_bars, say, table
 from .types import RUN
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..persist import Run
+    from ..persist.trends import Share
 
 SHOWN = 12  # periods in the terminal
+LARGEST = 4  # clusters of a value, where all of them are too wide
+TIMES = ("year", "quarter", "month", "week", "day")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +60,7 @@ def trends(options: Options) -> None:
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
         periods = list(dict.fromkeys(one.period for one in shares))
-        shown = periods[-SHOWN:] if options.by in ("year", "quarter", "month", "week", "day") else periods[:SHOWN]
+        shown = periods[-SHOWN:] if options.by in TIMES else periods[:SHOWN]
         held = {(one.period, one.cluster): one for one in shares}
         clusters = list(dict.fromkeys((one.cluster, one.name) for one in shares))
         lines = [
@@ -63,10 +68,25 @@ def trends(options: Options) -> None:
             for cluster, name in clusters
         ]
         title = f"Share of the documents by {options.by}, with 95 % intervals"
-        out.print(table((">#", "name", *(f">{period}" for period in shown)), lines, title))
+        needed = max(len(name) for _, name in clusters) + sum(max(len(period), 13) + 3 for period in shown) + 9
+        if needed <= out.width or options.by in TIMES:
+            out.print(table((">#", "name", *(f">{period}" for period in shown)), lines, title))
+        else:
+            out.print(table((options.by, ">documents", "clusters (share)"), _by_value(shares, shown), title))
         if len(periods) > len(shown):
             out.print(f"{len(periods) - len(shown)} more; --results FILE writes all of them.")
         say(out, f"Again: {repeat_line()}")
+
+
+def _by_value(shares: Sequence[Share], shown: Sequence[str]) -> list[list[object]]:
+    """Return a row for every value: its documents, and the clusters that most of them are in."""
+    rows: list[list[object]] = []
+    for period in shown:
+        of_value = sorted((one for one in shares if one.period == period), key=lambda one: -one.documents)
+        largest = tuple(f"{one.name}: {_cell(one)}" for one in of_value[:LARGEST] if one.documents)
+        more = sum(one.documents > 0 for one in of_value) - len(largest)
+        rows.append([period, of_value[0].total, (*largest, f"{more} more") if more else largest])
+    return rows
 
 
 def _cell(one: object) -> str:

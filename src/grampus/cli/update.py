@@ -16,7 +16,10 @@ from .show import console, notes, print_json, progress_bars, say, table
 from .types import FOLDER, PLACE, RUN
 
 if TYPE_CHECKING:
-    from ..persist import Run
+    from ..persist import Change, Run
+
+
+SPOKEN = {"shrunken": "shrunk", "dead": "gone"}  # what became of a cluster, as people say it
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,10 @@ def update(options: Options) -> None:
     with progress_bars(options.output.silent) as progress:
         new = None if options.source is None else options.rows.add(options.documents.read(options.source, progress))
 
+        before: list[Run] = []
+
         def change(run: Run) -> Run:
+            before.append(run)
             return update_run(run, new, delete=gone, progress=progress)
 
         folder = Path(options.out or options.run).resolve()
@@ -87,10 +93,10 @@ def update(options: Options) -> None:
         if page:
             write_report(run, page)
     options.table.write(*document_rows(run))
-    _show(run, options, page)
+    _show(run, before[-1], options, page)
 
 
-def _show(run: Run, options: Options, page: str | None) -> None:
+def _show(run: Run, before: Run, options: Options, page: str | None) -> None:
     """Print what became of the clusters."""
     last = run.history[-1]
     if options.output.as_json:
@@ -98,10 +104,38 @@ def _show(run: Run, options: Options, page: str | None) -> None:
     elif not options.output.quiet:
         out = console(stderr=options.table.on_stdout)
         rows = [
-            [one.cluster, one.name, one.kind, one.before, one.after, "–" if one.drift is None else f"{one.drift:.2f}"]
-            for one in last.changes
+            [one.cluster, one.name, SPOKEN.get(one.kind, one.kind), one.before, one.after, _drift(one)]
+            for one in _changes(run, before)
         ]
-        title = f"{last.documents} documents: {last.added} added, {last.deleted} deleted, {last.moved} moved"
-        out.print(table((">#", "name", "", ">before", ">after", ">drift"), rows, title))
+        title = f"{last.documents:,} documents: {last.added:,} added, {last.deleted:,} deleted, {last.moved:,} moved"
+        out.print(table((">#", "name", "change", ">before", ">after", ">drift"), rows, title))
+        if any(one.drift is not None for one in last.changes):
+            out.print("Drift: how far a cluster's new documents are from its old ones, 0 (alike) to 1 (unrelated).")
         notes(out, run.evidence.warnings)
         say(out, *([f"Page: {page}"] if page else []), f"Again: {repeat_line()}")
+
+
+def _drift(one: Change) -> str:
+    return "–" if one.drift is None else f"{one.drift:.2f}"
+
+
+def _changes(run: Run, before: Run) -> list[Change]:
+    """Return what became of every cluster, largest first; where clusters were edited, of those that the edits made."""
+    from ..persist import Change
+
+    last = run.history[-1].changes
+    if run.edits:
+        told = {one.name: one for one in last}
+        sizes = {one.name: one.size for one in before.evidence.clusters}
+        last = tuple(
+            Change(
+                one.number,
+                one.name,
+                told[one.name].kind if one.name in told else "edited",
+                sizes.get(one.name, 0),
+                one.size,
+                told[one.name].drift if one.name in told else None,
+            )
+            for one in run.evidence.clusters
+        )
+    return sorted(last, key=lambda one: (-one.after, one.cluster))

@@ -20,13 +20,15 @@ LARGE = 0.6  # of the documents in one cluster
 FEW = 3  # notes on the first screen
 # What was read or computed, not what to watch.
 REMARK = re.compile(
-    "^(Not counted|Languages?|[Tt]ext|Reading):|clustered together|UTF-8|were numbered|have no label|surrogates|"
+    "^(Not counted|Languages?|[Tt]ext|Reading):|^reading the column|is a document|title above the names|is the column|"
+    "wrote earlier|clustered together|Copies always share|UTF-8|were numbered|have no label|surrogates|"
     "if they were new|The best start ended"
 )
 # Options of the command and of Python: nothing that a reader of a page could use.
 _NAMED = r"(?:--\w|\b\w+=)"
 OPTION = re.compile(rf"\s*\([^()]*{_NAMED}[^()]*\)|;\s[^;.]*{_NAMED}[^;.]*|(?<=\.)\s[^.]*{_NAMED}.*?\.(?=\s|$)")
 LEFT_OVER = 0.2  # of the documents in mixed clusters, from which the first sentence says so
+FITTING = ((0.8, "The names fit well"), (0.6, "The names fit fairly well"), (-np.inf, "The names are vague"))
 CLEARNESS: tuple[tuple[float, str, str, Kind], ...] = (
     (STABLE, "clear", "most", "good"),
     (UNSTABLE, "fairly clear", "more than half", "plain"),
@@ -45,13 +47,11 @@ class Statement:
 
 LEADS = {
     "too few": Statement("There are too few documents to tell whether they form groups.", "warning"),
-    "no groups": Statement(
-        "There may be no groups here: documents lie no nearer to each other than random ones.", "warning"
-    ),
-    "weak groups": Statement("These groups are weak: halves of the documents agree only little better than chance."),
+    "no groups": Statement("No clear groups: your documents are no closer to each other than random ones.", "warning"),
+    "weak groups": Statement("These groups are weak: two random halves of the documents only partly agree on them."),
 }
 ASKED_FOR = Statement(
-    "No groups were found: the clusters are as many as were asked for, but documents lie no nearer to each other than "
+    "No clear groups: there are as many clusters as you asked for, but your documents are no closer to each other than "
     "random ones.",
     "warning",
 )
@@ -109,7 +109,7 @@ def _clearness(run: Run, measured: list[Cluster]) -> Statement:
     word, kept, kind = next((word, kept, kind) for least, word, kept, kind in CLEARNESS if mean >= least)
     share = sum(cluster.size for cluster in measured if cluster.mixed) / max(len(run), 1)
     if share >= LEFT_OVER:
-        left = f"{share:.0%} of the documents are in clusters that are mixed"
+        left = f"{share:.0%} of the documents are left over: they have little in common"
         return Statement(f"These groups are {word}, but {left}.", "warning" if kind == "warning" else "plain")
     again = "comes back together when half of the documents are clustered again"
     return Statement(f"These groups are {word}: {kept} of each {again}.", kind)
@@ -134,7 +134,7 @@ def _number(run: Run) -> list[Statement]:
     k, choice = run.n_clusters, run.evidence.choice
     kind: Kind
     if choice is None or choice.given:
-        said = [Statement(f"The number of clusters, {k}, was given, not found.")]
+        said = [Statement(f"You asked for {_count(k, 'cluster')}; the number was not chosen.")]
         if choice is not None:
             said.append(Statement(choice.verdict, "plain" if has_groups(run) else "warning"))
         return said
@@ -205,9 +205,12 @@ def _shape(run: Run) -> list[Statement]:
     sizes = np.array([cluster.size for cluster in run.evidence.clusters])
     if not said and run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
         share = sizes.max() / len(run)
-        said.append(Statement(f"One cluster holds {share:.0%} of the documents; it may be a remainder.", "warning"))
+        said.append(
+            Statement(f"One cluster holds {share:.0%} of the documents; it may just be what is left over.", "warning")
+        )
     if run.n_unassigned:
-        said.append(Statement(f"{_count(run.n_unassigned, 'document')} in no cluster, counted apart."))
+        are = "is" if run.n_unassigned == 1 else "are"
+        said.append(Statement(f"{_count(run.n_unassigned, 'document')} {are} in no cluster."))
     pairs = len(run.evidence.duplicates)
     if pairs:
         said.append(
@@ -225,8 +228,9 @@ def said_by_names(run: Run) -> list[Statement]:
     if not clusters or len(by_name) < len(sizes) or len(by_centre) < len(sizes):
         return []
     found, possible = (float(np.average(shares, weights=sizes)) for shares in (by_name, by_centre))
-    text = f"By their names alone {found:.0%} of the documents would find their cluster; by its centre, {possible:.0%}."
-    return [Statement(text, technical=True)]
+    words = next(words for least, words in FITTING if found >= least)
+    how = f"by its name alone, {found:.0%} of the documents would be put in the right cluster"
+    return [Statement(f"{words}: {how} ({possible:.0%} by its centre).", technical=True)]
 
 
 def mixtures(run: Run) -> list[Statement]:
@@ -237,13 +241,9 @@ def mixtures(run: Run) -> list[Statement]:
     names = join_words([f"“{cluster.name or cluster.number + 1}”" for cluster in mixed[:3]])
     more = f" and {len(mixed) - 3} more" if len(mixed) > 3 else ""
     share = sum(cluster.size for cluster in mixed) / max(len(run), 1)
-    what = "is mixed: its documents are" if len(mixed) == 1 else "are mixed: their documents are"
-    return [
-        Statement(
-            f"{names}{more}, {share:.0%} of the documents, {what} hardly more alike than any two of the collection.",
-            "warning",
-        )
-    ]
+    what = "is what was left over: its" if len(mixed) == 1 else "are what was left over: their"
+    text = f"{names}{more} ({share:.0%} of the documents) {what} documents have little in common."
+    return [Statement(text, "warning")]
 
 
 def _count(number: int, what: str) -> str:

@@ -28,6 +28,8 @@ PERFECT = 0.15  # below 1: agreement of halves from which on they may lack less 
 APART = 2.0  # factor between the numbers of clusters of two levels: with 1.5 and three of them, 74 % of the choosing
 # draws had a level near the number of classes, with up to five 93 %, and 96 % at 2.0 (levels-shown)
 BEYOND = 3.0  # what groups need: standard deviations by which neighbours are nearer than without groups
+# Agreement of halves, and how their groups are called.
+SAME = ((0.9, "the same"), (0.75, "nearly the same"), (0.5, "similar"), (-np.inf, "only partly the same"))
 EXCESS, CLEAR = 0.05, 0.35  # of halves: what another level needs, and from where on groups are called clear
 PER_CLUSTER = 10  # documents that each cluster of a given k needs, to be told from none
 _SAMPLE = 4  # what a generator is for; see `splits`
@@ -174,7 +176,7 @@ def choose_levels(
     >>> from grampus import choose_levels
     >>> cloud = np.random.default_rng(0).normal(size=(100, 5))
     >>> choose_levels(cloud, kernel="linear", random_state=0).sentence
-    'No groups found: documents lie no nearer to each other than random ones. The best proposal was k = 9.'
+    'No clear groups: your documents are no closer to each other than random ones. The best guess is k = 9.'
     """
     report, entropy = as_progress(progress), tuple(seed_words(random_state))
     parsed = None if isinstance(X, Gram) else parse_kernel(kernel)
@@ -304,14 +306,14 @@ def nest_levels(
 def explain_levels(verdict: str, sizes: dict[str, int], seen: Evidence | None, n: int) -> str:
     """Return a verdict in words."""
     if verdict == "too few":
-        return f"{n} different documents are too few to tell whether there are groups; at least {FEWEST} are needed."
+        return f"Too few documents to tell whether there are groups: {n} different, and at least {FEWEST} are needed."
     if verdict == "no groups":
         return _no_groups(seen)
     others, middle = other_levels(sizes, "middle"), sizes["middle"]
     more = f" ({others})" if others else ""
     if seen is None or middle not in seen.ks:
         return f"{middle} groups{more}."
-    return f"{middle} {verdict}{more}: {_figures(seen, middle)}."
+    return f"{middle} {verdict}{more}. {_figures(seen, middle)}"
 
 
 def other_levels(sizes: dict[str, int], shown: str) -> str:
@@ -321,13 +323,13 @@ def other_levels(sizes: dict[str, int], shown: str) -> str:
     --------
     >>> from grampus.select.levels import other_levels
     >>> other_levels({"coarse": 3, "middle": 9, "fine": 20, "finest": 60}, "middle")
-    'coarser: 3, finer: 20 or 60'
+    '3 if coarser, 20 or 60 if finer'
     """
     if shown not in sizes:
         return ""
     ks, place = [str(k) for k in sizes.values()], list(sizes).index(shown)
     parts = {"coarser": ks[:place], "finer": ks[place + 1 :]}
-    return ", ".join(f"{word}: {' or '.join(some)}" for word, some in parts.items() if some)
+    return ", ".join(f"{' or '.join(some)} if {word}" for word, some in parts.items() if some)
 
 
 def explain_given(chosen: Chosen, n: int) -> str:
@@ -335,26 +337,33 @@ def explain_given(chosen: Chosen, n: int) -> str:
     k, evidence = chosen.ks["middle"], chosen.evidence
     if evidence is None:
         return (
-            f"{n:,} different documents are too few to tell whether {k} clusters are groups; at least "
+            f"Too few documents to tell whether {k} clusters are groups: {n:,} different, and at least "
             f"{documents_needed(k):,} are needed."
         )
     if chosen.verdict == "no groups":
         return _no_groups(evidence)
     if not evidence.agrees[0] or evidence.excess[0] <= EXCESS:
-        return f"There are groups, but {k} is not their number: at that k {_figures(evidence, k)}."
-    return f"The {k} clusters that were asked for are {chosen.verdict}: {_figures(evidence, k)}."
+        return f"There are groups, but {k} is probably not their number. {_figures(evidence, k)}"
+    return f"The {k} clusters you asked for are {chosen.verdict}. {_figures(evidence, k)}"
 
 
 def _no_groups(seen: Evidence | None) -> str:
     """Return that there are no groups, why, and what was the best proposal if there was a choice."""
     near = seen is not None and seen.beyond >= BEYOND
-    why = "halves of the documents agree on none" if near else "documents lie no nearer to each other than random ones"
-    best = "" if seen is None or len(seen.ks) < 2 else f" The best proposal was k = {seen.ks[seen.merit.argmax()]}."
-    return f"No groups found: {why}.{best}"
+    why = (
+        "two random halves of your documents agree on none"
+        if near
+        else "your documents are no closer to each other than random ones"
+    )
+    best = "" if seen is None or len(seen.ks) < 2 else f" The best guess is k = {seen.ks[seen.merit.argmax()]}."
+    return f"No clear groups: {why}.{best}"
 
 
 def _figures(seen: Evidence, k: int) -> str:
     place = int(np.flatnonzero(seen.ks == k)[0])
-    if seen.agrees[place] and seen.mean[place] <= seen.expected[place]:
-        return "neighbours share a group far more often than in data without groups, though halves agree no better"
-    return f"halves of the documents agree by {seen.mean[place]:.2f}, data without groups by {seen.expected[place]:.2f}"
+    mean, expected = float(seen.mean[place]), float(seen.expected[place])
+    if seen.agrees[place] and mean <= expected:
+        return "Neighbours share a group far more often than by chance, though two random halves agree no better."
+    how = next(words for least, words in SAME if mean >= least)
+    figures = f"agreement {mean:.2f}; {expected:.2f} if there were none"
+    return f"Two random halves of your documents give {how} groups ({figures})."

@@ -229,17 +229,18 @@ def _remarks(answer: Answer) -> Iterator[str]:
     copies = inputs.n - len(inputs.first)
     yield from empty_notes(inputs, answer.missing)
     if copies:
-        yield f"{_documents(copies)} repeated word for word or term for term: clustered together."
+        of = "is a copy of another" if copies == 1 else "are copies of others"
+        yield f"{_documents(copies)} {of}. Copies always share a group."
     near = near_copies(inputs.corpus.texts) if inputs.has_texts else 0
     if near:
         yield (
-            f"{near:,} of {_documents(inputs.n)} are near-copies of one another: four fifths of their words are "
-            "the same. Groups among them rest on the few other words."
+            f"{near:,} of {_documents(inputs.n)} are nearly copies of each other: they share four fifths of their "
+            "words. Groups among them rest on the few words that differ."
         )
     if outcome != "converged" and not answer.predictor.polished:
-        yield f"The best start ended as '{outcome}', not 'converged'."
+        yield f"The clustering stopped before it settled ({outcome}); a few borderline documents may belong elsewhere."
     if agreement < 1.0:
-        yield f"{agreement:.1%} of the documents would be assigned to their own cluster if they were new."
+        yield f"Assigned as if they were new, {agreement:.1%} of the documents would come to their own cluster."
 
 
 def _documents(count: int) -> str:

@@ -17,8 +17,8 @@ function measures(group) {
   if (group.stability !== null)
     found.push(meter("Stability", group.stability, `${percent(group.stability)} stay together, ${stayWords(group)}`));
   if (group.alike !== null)
-    found.push(meter("Alike inside", group.alike, `${digits(group.alike, 2)} of 1 beyond chance${group.mixed ? ": mixed" : ""}`));
-  else if (group.cohesion !== null) found.push(meter("Alike inside", group.cohesion, `${digits(group.cohesion, 2)} of 1`));
+    found.push(meter("How similar", group.alike, `${digits(group.alike, 2)} (0 = random, 1 = copies)${group.mixed ? ": left over" : ""}`));
+  else if (group.cohesion !== null) found.push(meter("How similar", group.cohesion, `${digits(group.cohesion, 2)} (1 = copies)`));
   if (group.separation !== null && group.nearest >= 0) {
     const other = state.groups[state.groupOf[group.nearest]] ?? group;
     found.push(meter("Apart from", group.separation, `${shorten(other.name, 24)}: ${digits(group.separation, 2)}`));

@@ -78,7 +78,7 @@ function startTree() {
       el(
         "p",
         { class: "quiet" },
-        "Drag the line. The further left a branch divides, the more its parts differ. Press a branch for its documents; double-press opens or closes it.",
+        "Drag the line. The further left a branch divides, the more its parts differ. Click a branch for its documents; double-click opens or closes it.",
       ),
     ),
     el("div", { id: "tree-canvas", class: "tree-canvas" }),

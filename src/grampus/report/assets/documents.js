@@ -108,7 +108,7 @@ function showDocuments() {
       el(
         "p",
         { class: "empty" },
-        "Search, press a cluster, or draw a box or a loop on the map: the documents come here.",
+        "Search, click a cluster, or draw a box or a loop on the map: the documents come here.",
       ),
     );
   } else {

@@ -51,7 +51,7 @@ function showLegend() {
   const intro =
     state.colourBy === "certainty"
       ? "0 lies between two clusters, 1 on the centre of its own."
-      : "Press a name to see its documents alone.";
+      : "Click a name to see only its documents.";
   byId("panel-legend").replaceChildren(el("p", { class: "quiet" }, intro), el("ul", { class: "legend" }, lines));
 }
 

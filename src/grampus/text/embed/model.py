@@ -239,7 +239,7 @@ def _snapshot(name: str, download: bool) -> Path:
     try:
         return Path(hub.snapshot_download(whole, local_files_only=not download))
     except Exception as error:  # many kinds, and other ones from version to version
-        missing = "it is not on this machine, and nothing is downloaded unasked"
+        missing = "it is not on this machine, and Grampus downloads nothing by itself"
         way = "it could not be downloaded" if download else missing
         raise InputError(
             f"embed must be a folder or a model on this machine; {way} ({whole}). Download it first, name its folder, "

@@ -125,7 +125,7 @@ def open_pdf(source: Source) -> Table:
             source.shared["pdf"] = worker
     pages, about, pictures = _read(worker, source)
     if not any(pages):
-        return bad_table("a scan without text (recognise its text first)" if pictures else "a PDF without text")
+        return bad_table("a scan without text (run OCR first)" if pictures else "a PDF without text")
     title = "" if _NO_TITLE.match(about["title"]) else about["title"]
     return document_table(Extract(tuple(pages), title or first_heading(pages[0]), _date(about["date"])), source)
 

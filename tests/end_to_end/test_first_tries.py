@@ -1,0 +1,124 @@
+"""What the command prints, read as someone does who has never used it: each case as a new user met it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from grampus.cli.trends import _by_value
+from grampus.persist.trends import Share
+from grampus.text import read_corpus
+from tests.command import answer
+
+SEA = ["whale sea ocean fish", "whale song deep water", "sea ship sail wave", "ocean fish water whale"]
+AIR = ["bird nest tree wing", "feather sky branch bird", "egg nest fly bird", "tree leaf wing sky"]
+FAST = ("-k", "2", "--no-stability", "--meaning", "off")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = [json.dumps({"id": str(n), "text": text, "label": "sea" if text in SEA else "the air of the mountains"})
+             for n, text in enumerate(2 * SEA[:3] + SEA + AIR)]  # fmt: skip
+    Path("a.jsonl").write_text("\n".join(lines))
+
+
+@pytest.fixture
+def saved(here, capsys):
+    status, out, _ = answer(capsys, "cluster", "a.jsonl", "--label", "label", *FAST, "--out", "run")
+    assert status == 0
+    return out
+
+
+def flat(text):
+    return " ".join(text.split())
+
+
+def test_what_to_do_next_is_said_at_the_end(saved, capsys):
+    assert "grampus open run" in saved.split("Next:")[1]
+    status, out, _ = answer(capsys, "cluster", "a.jsonl", *FAST)
+    assert (status, "--out run --report page.html" in out.split("Next:")[1]) == (0, True)
+
+
+def test_one_edit_is_one_edit_and_clusters_come_by_size(saved, capsys):
+    _, out, _ = answer(capsys, "edit", "run", "--rename", "1=Heights")
+    assert "14 documents, 1 edit " in out + " "
+    sizes = [int(line.split("│")[2]) for line in out.splitlines() if line.startswith("│")]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+def test_trends_by_a_column_fit_80_columns(saved, capsys):
+    _, out, _ = answer(capsys, "trends", "run", "--by", "label")
+    assert max(map(len, out.splitlines())) <= 80
+    shares = [Share("the air", 0, "Sea birds", 3, 4, 0.75, 0.3, 0.95),
+              Share("the air", 1, "Ships", 1, 4, 0.25, 0.05, 0.7),
+              Share("the air", 2, "Rocks", 0, 4, 0.0, 0.0, 0.5)]  # fmt: skip
+    assert _by_value(shares, ["the air"]) == [["the air", 4, ("Sea birds: 75% (30%–95%)", "Ships: 25% (5%–70%)")]]
+
+
+def test_evaluate_says_what_its_figures_mean(saved, capsys):
+    _, out, _ = answer(capsys, "evaluate", "run")
+    for name, meaning in (("NMI", "0 nothing, 1 everything"), ("ARI", "0 by chance"), ("VI", "0 is best")):
+        line = next(line for line in out.splitlines() if line.startswith(name))
+        assert meaning in flat(out[out.index(line) :])
+
+
+def test_within_prints_what_is_new_alone(saved, capsys):
+    _, out, _ = answer(capsys, "cluster", "run", "--within", "0", *FAST)
+    assert out.startswith("Inside cluster 0, ")
+    assert "grampus edit run --split 0" in out
+    assert "Again: grampus cluster run --within 0" in out
+    assert "from a.jsonl" not in out  # the table of the whole run
+
+
+def test_an_update_shows_the_clusters_that_edits_made(saved, capsys):
+    answer(capsys, "edit", "run", "--merge", "0,1")
+    Path("new.jsonl").write_text(json.dumps({"id": "new", "text": "whale sea wave bird"}))
+    status, out, _ = answer(capsys, "update", "run", "new.jsonl")
+    assert status == 0
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert len(rows) == 1
+    assert "edited" in rows[0]
+    assert rows[0].split("│")[4:6] == ["     14 ", "    15 "]
+
+
+def test_drift_is_explained(saved, capsys):
+    Path("new.jsonl").write_text(json.dumps({"id": "new", "text": "whale sea wave bird"}))
+    _, out, _ = answer(capsys, "update", "run", "new.jsonl")
+    assert "change" in out
+    assert "Drift: how far a cluster's new documents are from its old ones" in flat(out)
+
+
+def test_assign_marks_what_fits_nothing(saved, capsys):
+    Path("new.txt").write_text("qxzv wrbl\nwhale sea ocean\n")
+    _, out, _ = answer(capsys, "assign", "run", "new.txt")
+    rows = [line for line in out.splitlines() if line.startswith("│")]
+    assert "no: no known word" in rows[0]
+    assert rows[1].split("│")[5].strip() in ("yes", "no: unlike all")
+
+
+@pytest.mark.parametrize("suffix", ["xlsx", "parquet", "csv", "jsonl"])
+def test_results_take_the_format_of_their_suffix(capsys, suffix):
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    status, _, error = answer(capsys, "cluster", "a.jsonl", *FAST, "--results", f"out.{suffix}")
+    assert (status, error) == (0, "")
+    corpus = read_corpus(f"out.{suffix}", text="words", id="id", label="cluster")
+    assert list(corpus.ids) == [str(n) for n in range(14)]
+    assert set(corpus.labels) == {"0", "1"}
+
+
+def test_no_groups_come_with_a_command_for_the_best_guess(capsys, monkeypatch):
+    from dataclasses import replace
+
+    from grampus.cli.show import next_steps
+    from grampus.persist import Choice, Run
+
+    answer(capsys, "cluster", "a.jsonl", *FAST, "--out", "run")
+    run = Run.load("run")
+    none = Choice(
+        1, "levels", (2, 22), (0.1, 0.2), (0.0, 0.0), (22, 2), (22,), 6, None, "No clear groups.", (), "no groups"
+    )
+    run = replace(run, evidence=replace(run.evidence, choice=none))
+    assert next_steps(run, None, None)[0] == ("see the best guess, 22 groups", "-k 22")
