@@ -326,7 +326,7 @@ def test_two_groups_are_not_dismissed_because_a_long_cloud_agrees_as_well():
     seen = replace(evidence([2, 3], [0.7, 0.5], expected=0.9), nearer=np.array([0.3, 0.1]))
     found = decide(seen)
     assert (found.verdict, found.ks["middle"]) == ("weak groups", 2)
-    assert "neighbours share a group far more often" in explain_levels(found.verdict, found.ks, seen, 400)
+    assert "Neighbours share a group far more often" in explain_levels(found.verdict, found.ks, seen, 400)
 
 
 def test_another_number_of_groups_is_shown_where_halves_do_not_agree_on_the_best():
