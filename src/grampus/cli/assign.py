@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .._rows import cluster_cells, rounded
 from .command import MAIN, argument, command, option, repeat_line
 from .options import MachineOptions, OutputOptions, ResultOptions, RowOptions, SourceOptions
-from .show import console, counted, notes, one_step, print_json, progress_bars, say, table
+from .show import console, notes, number_of, one_step, print_json, progress_bars, say, table
 from .types import RUN
 
 SHOWN = 20  # rows of a table in the terminal
@@ -67,17 +67,17 @@ def assign(options: Options) -> None:
         marks = ["yes" if fits else "no: unlike all" for fits in found.fits.tolist()]
         marks = [mark if known else "no: no known word" for mark, known in zip(marks, found.known, strict=True)]
         shown = [[*row[:2], row[2] or "", *more] for row, *more in zip(rows[:SHOWN], sure, marks, strict=False)]
-        out.print(table(columns, shown, f"{counted(len(rows), 'document')} assigned"))
+        out.print(table(columns, shown, f"{number_of(len(rows), 'document')} assigned"))
         if len(rows) > SHOWN:
             out.print(f"… and {len(rows) - SHOWN} more; --results FILE writes all of them.")
         unknown = int((~found.known).sum())
         if unknown:
             verb = "has" if unknown == 1 else "have"
-            notes(out, [f"{counted(unknown, 'document')} {verb} no word that the run knows: in no cluster."])
+            notes(out, [f"{number_of(unknown, 'document')} {verb} no word that the run knows: in no cluster."])
         unlike = int((found.unlike & found.known).sum())
         if unlike:
             way = "left in no cluster" if options.outliers else "in the nearest cluster; --outliers leaves them out"
             are = "is" if unlike == 1 else "are"
-            notes(out, [f"{counted(unlike, 'document')} {are} unlike anything in the run: {way}."])
+            notes(out, [f"{number_of(unlike, 'document')} {are} unlike anything in the run: {way}."])
         notes(out, corpus.notes)
         say(out, f"Again: {repeat_line()}")

@@ -14,7 +14,7 @@ from .._names import LEVELS
 from .._rows import document_rows
 from .command import argument, choice, command, option, refuse, repeat_line
 from .options import OutputOptions, ResultOptions
-from .show import console, counted, print_json, say, table
+from .show import console, number_of, print_json, say, table
 from .types import CLUSTER, FOLDER, RUN
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _show(run: Run, options: Options) -> None:
             for one in sorted(run.evidence.clusters, key=lambda one: (-one.size, one.number))
         ]
         columns = (">#", ">documents", "name", *([""] if done else []))
-        out.print(table(columns, rows, f"{counted(len(run), 'document')}, {counted(len(run.edits), 'edit')}"))
+        out.print(table(columns, rows, f"{number_of(len(run), 'document')}, {number_of(len(run.edits), 'edit')}"))
         for number, one in enumerate(run.edits, 1):
             say(out, f"{number}. {in_words(one)}")
         say(out, f"Again: {repeat_line()}")
@@ -111,7 +111,7 @@ def _show(run: Run, options: Options) -> None:
 def in_words(edit: Edit) -> str:
     """Return what an edit does, in a line; clusters have the numbers of the log."""
     clusters = ", ".join(map(str, edit.clusters))
-    documents = counted(len(edit.documents), "document")
+    documents = number_of(len(edit.documents), "document")
     return {
         "rename": f"rename {clusters} to {edit.name}",
         "merge": f"merge {clusters}",

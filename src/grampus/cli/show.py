@@ -165,13 +165,13 @@ def _cell(value: Any) -> str:
     return "\n".join(clean(str(line), LINE) for line in (value if isinstance(value, tuple) else (value,)))
 
 
-def counted(count: int, what: str) -> str:
+def number_of(count: int, what: str) -> str:
     """Return a number and what it counts.
 
     Examples
     --------
-    >>> from grampus.cli.show import counted
-    >>> counted(1, "edit"), counted(1200, "document")
+    >>> from grampus.cli.show import number_of
+    >>> number_of(1, "edit"), number_of(1200, "document")
     ('1 edit', '1,200 documents')
     """
     return f"{count:,} {what}{'' if count == 1 else 's'}"
@@ -201,17 +201,16 @@ def show_run(run: Run, out: Console) -> None:
         rows.append([*row, "–" if cluster.stability is None else f"{cluster.stability:.2f}{mark}"] if stable else row)
     columns = [">#", ">documents", "name", "words", *([">stability"] if stable else [])]
     none = f", {run.n_unassigned:,} in no cluster" if run.n_unassigned else ""
-    source = f"{counted(run.n_documents, 'document')} from {run.provenance.source}"
-    title = f"{source}, {counted(run.n_clusters, 'cluster')}{none}"
+    source = f"{number_of(run.n_documents, 'document')} from {run.provenance.source}"
+    title = f"{source}, {number_of(run.n_clusters, 'cluster')}{none}"
     out.print(table(columns, rows, title))
     out.print(clean(f"Compared: {run.compared}.", LINE))
     for statement in (*said_by_names(run), *mixtures(run)):
         out.print(clean(statement.text, LINE))
     odd = len(outliers(run))  # as the page lists them
     pairs = len(run.evidence.duplicates)
-    out.print(
-        f"{counted(pairs, 'pair')} of near-duplicates, {counted(odd, 'outlier')}. Took {run.provenance.seconds:.1f} s."
-    )
+    took = f"Took {run.provenance.seconds:.1f} s."
+    out.print(f"{number_of(pairs, 'pair')} of near-duplicates, {number_of(odd, 'outlier')}. {took}")
     notes(out, run.evidence.warnings)
 
 
@@ -306,9 +305,9 @@ def progress_bars(hidden: bool) -> Iterator[ShownProgress]:
         def show(step: str, done: int, total: int | None) -> None:
             if step not in tasks:
                 tasks[step] = bars.add_task(clean(step), total=None, count="")
-            counted = total is not None and total > 1
-            known = total if counted or done == total else None
-            bars.update(tasks[step], completed=done, total=known, count=f"{done}/{total}" if counted else "")
+            several = total is not None and total > 1
+            known = total if several or done == total else None
+            bars.update(tasks[step], completed=done, total=known, count=f"{done}/{total}" if several else "")
 
         progress = ShownProgress(show)
         yield progress

@@ -110,7 +110,6 @@ def _shared(read: ReadMember, left: list[Listed], source: Source, workers: int) 
     told = {name: getattr(source, name) for name in ("name", "options", "query", "wanted", "asked")}
     said = iter([log for _, log in left])
     batches = _batches([member for member, _ in left], workers)
-    from ...run import Processes  # NumPy, which a page of help does not need
 
     for results, found in Processes(workers).map(_read_batch, batches, read, told):
         if found and source.shared is not None:
