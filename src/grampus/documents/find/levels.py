@@ -42,6 +42,7 @@ from ..given.inputs import Inputs
 STEP = 3  # factor between the levels around a given k
 DEALT = 2  # times as many documents without groups are encoded as are compared
 MOST_DEALT = 400_000  # bytes of text that are dealt for a draw; at least 30 documents all the same
+MOST_ONCE = 4_000_000  # the same where they are dealt once for all draws
 _DEALT = 6  # what a generator is for; see `select.splits`
 
 Partitions = dict[str, NDArray[np.intp]]
@@ -87,8 +88,9 @@ def _compared(
     if inputs.vectorizer is None:
         return compare()
     rng, size = keyed_generator(entropy, _DEALT), max(inputs.corpus.texts.nbytes / max(len(inputs.corpus), 1), 1.0)
-    few = min(len(heavy), max(FEWEST, min(COMPARED, int(MOST_DEALT / size))))
-    if not any(isinstance(maker, MeaningInput) for maker in inputs.makers.values()):
+    encoded = any(isinstance(maker, MeaningInput) for maker in inputs.makers.values())
+    few = min(len(heavy), max(FEWEST, min(COMPARED, int((MOST_ONCE if encoded else MOST_DEALT) / size))))
+    if not encoded:
         return replace(compare(partial(_dealt_anew, inputs)), most=few, wide=1.0)
     pool = _dealt_anew(inputs, np.resize(rng.permutation(heavy)[: DEALT * few], DEALT * few), rng)
 
