@@ -37,10 +37,11 @@ def fitted(work: Path, names: tuple[str, ...], most: int, repeats: int) -> None:
         texts, classes = sample(name, 0)
         held = json.dumps({"texts": texts[:most], "classes": list(map(str, classes[:most]))})
         (work / f"{name}.json.xz").write_bytes(lzma.compress(held.encode()))
-    peers = environment("peers", ROOT / "requirements" / "peers.txt")
     given = [str(RUN), str(work), str(work / "out"), "--most", str(most), "--repeats", str(repeats)]
-    fits = ["bertopic", "umap", "evoc", "turftopic", "top2vec", "fastopic", "recipes", "tomotopy"]
-    for python, more in ((peers, ["--encode"]), (peers, ["--only", *fits]), (sys.executable, ["--only", "grampus"])):
+    peers, alone = (environment(name, ROOT / "requirements" / f"{name}.txt") for name in ("peers", "fastopic"))
+    fits = ["bertopic", "umap", "evoc", "turftopic", "top2vec", "recipes", "tomotopy"]
+    runs = [(peers, ["--encode"]), (peers, ["--only", *fits]), (alone, ["--only", "fastopic"])]
+    for python, more in (*runs, (sys.executable, ["--only", "grampus"])):
         subprocess.run([python, *given, *more, "--sets", *names], check=True)
 
 
