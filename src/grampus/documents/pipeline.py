@@ -174,7 +174,7 @@ def cost_of_choose(work: Work) -> StageCost:
     # Collections without groups, one for each thread: columns, weights and their orders, or rows in double precision.
     drawn = shape if shape.strings or not sizes.entries else sizes
     each = (60.0 if drawn.sparse else 24.0) * drawn.entries / max(work.n, 1) + 24.0 * few
-    rows += thread_count() * few * each
+    rows += thread_count() * (few * each + some * some)  # and similarities to the centres, at an eighth of n
     steps = (1e6 if work.given else 4e6) * (0.1 + some / 2500)
     dealt = sizes.pieces * DEALT * few / max(work.n, 1)  # of texts without groups, which are encoded
     return StageCost("looking for groups", beside=rows, units=WorkUnits(python=steps, pieces=dealt))

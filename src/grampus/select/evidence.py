@@ -178,7 +178,8 @@ def measure_evidence(
         merit = np.array([judge.merits[k] for k in tried])
         halves = [judge.halves(k) for k in tried]
         clouds = range(max(1, min(CLOUDS, DRAWN // len(points))))
-        expected, kappa, _ = np.mean([_cloud(points, entropy, draw, tried) for draw in clouds], axis=0).T
+        drawn = list(results_in_threads(lambda number: _cloud(points, entropy, clouds[number], tried), len(clouds)))
+        expected, kappa, _ = np.mean(drawn, axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
         steady = compared.wide is None and all(
             own > _cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS)
@@ -230,7 +231,7 @@ class _Judge:
         self.points, self.entropy = points, entropy
         self.tree, self.graph = WardTree(points), _Neighbours(points)
         self.parts = [half(len(points), entropy, number) for number in range(SPLITS)]
-        self.splits = [_Split(points, part) for part in self.parts]
+        self.splits = list(results_in_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
         self.heavy = HEAVY * min(1.0, len(points) / SMALL) ** 0.5
@@ -278,10 +279,16 @@ class _Judge:
         return _Split(self.points, self.parts[0], "average")
 
     def _look(self, ks: Iterable[int], splits: int) -> None:
-        for k in ks:
-            seen = self.seen.setdefault(k, [])
-            seen.extend(split.judge(k, self.graph) for split in self.splits[len(seen) : splits])
-            self.merits[k] = self._merit_of(seen)
+        asked = list(ks)
+        missing = [(k, number) for k in asked for number in range(len(self.seen.get(k, ())), splits)]
+
+        def judge(at: int) -> Array:
+            k, number = missing[at]
+            return self.splits[number].judge(k, self.graph)
+
+        for (k, _), found in zip(missing, results_in_threads(judge, len(missing)), strict=True):
+            self.seen.setdefault(k, []).append(found)
+        self.merits |= {k: self._merit_of(self.seen[k]) for k in asked}
 
     def _merit_of(self, seen: list[Array]) -> float:
         agreement, kappa, chance = np.mean(seen, axis=0)
