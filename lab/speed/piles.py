@@ -1,0 +1,100 @@
+"""Piles of documents of many kinds: what is predicted of them, and how fast many files are read."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import median
+from zipfile import ZipFile
+
+from grampus import config
+from grampus._parallel import core_count
+from grampus.text import read_corpus
+from lab import Found, Table, Task, data, row
+from lab.speed.whole import posts, seconds
+from tests.samples import pdf
+
+LINES, WORDS = 15, 10  # of a page of a PDF, and of a line
+
+
+def files(folder: Path, suffix: str, contents: Sequence[bytes | str]) -> Path:
+    """Write a folder of files."""
+    folder.mkdir()
+    for number, content in enumerate(contents):
+        (folder / f"{number:05}{suffix}").write_bytes(content if isinstance(content, bytes) else content.encode())
+    return folder
+
+
+def as_pdf(text: str) -> bytes:
+    """Return a PDF of several pages."""
+    words = "".join(c for c in text if c.isascii() and c not in "()\\").split()
+    lines = [" ".join(words[at : at + WORDS]) for at in range(0, len(words), WORDS)]
+    pages = [") Tj 0 -14 Td (".join(lines[at : at + LINES]) for at in range(0, len(lines), LINES)]
+    return pdf(pages or [""])
+
+
+def piles(task: Task, place: Path) -> dict[str, str]:
+    """Write ten piles; return where they are."""
+    some = slice(None, None, 20 if task.quick else 1)
+    news = list(data.texts("bbc")[0])[some]
+    mails = list(data.texts("20ng")[0])[:: 200 if task.quick else 8]
+    with open(place / "reuters.csv", "w", encoding="utf-8", newline="") as out:
+        csv.writer(out).writerows([["text"], *([text] for text in data.texts("r52_raw_9052")[0][some])])
+    for name in ("stackoverflow", "thucnews_zh"):
+        lines = (" ".join(text.split()) for text in data.texts(f"dev/{name}")[0][some])
+        (place / f"{name}.txt").write_text("\n".join(lines), encoding="utf-8")
+    abstracts = (json.dumps({"text": text}) for text in data.texts("dev/arxiv24")[0][some])
+    (place / "abstracts.jsonl").write_text("\n".join(abstracts), encoding="utf-8")
+    with ZipFile(place / "news.zip", "w") as archive:
+        for number, text in enumerate(news):
+            archive.writestr(f"{number}.txt", text)
+    books = ["\n\n".join(news[at : at + 40]) for at in range(0, len(news), 8)]
+    return {
+        "gz": posts(task, str(place)),
+        "mail": str(files(place / "mail", ".eml", mails)),
+        "CSV": str(place / "reuters.csv"),
+        "titles": str(place / "stackoverflow.txt"),
+        "long texts": str(files(place / "books", ".txt", books)),
+        "HTML": str(files(place / "html", ".html", [f"<title>News</title><p>{text}" for text in news])),
+        "PDF": str(files(place / "pdf", ".pdf", [as_pdf(text) for text in news])),
+        "ZIP": str(place / "news.zip"),
+        "Chinese": str(place / "thucnews_zh.txt"),
+        "abstracts": str(place / "abstracts.jsonl"),
+    }
+
+
+@row("speed", "predicted-time")
+def predicted_time(task: Task) -> Found:
+    lines, worst = [], 0.0
+    with tempfile.TemporaryDirectory() as folder:
+        for kind, pile in piles(task, Path(folder)).items():
+            words = [sys.executable, "-m", "grampus", "cluster", pile, "--meaning", "off"]
+            asked = subprocess.run([*words, "--dry-run", "--json"], capture_output=True, check=True)
+            predicted = json.loads(asked.stdout)["seconds"]
+            spent = seconds(*words, "--report", f"{folder}/page.html", "-q")[0]
+            worst = max(worst, predicted / spent, spent / predicted)
+            lines.append((kind, f"{predicted:.1f}", f"{spent:.1f}", f"{predicted / spent:.2f}"))
+    table = Table("Processor time, s", ("pile", "predicted", "taken", "predicted over taken"), lines)
+    return Found(f"within a factor {worst:.2f} on {len(lines)} piles", {"factor": worst}, [table])
+
+
+@row("speed", "thousand-pdfs-cores")
+def many_pdfs(task: Task) -> Found:
+    news, count = data.texts("bbc")[0], task.trials(1000, 40)
+    found: dict[int, list[float]] = {1: [], core_count(): []}
+    with tempfile.TemporaryDirectory() as folder:
+        place = files(Path(folder, "pdf"), ".pdf", [as_pdf(news[number % len(news)]) for number in range(count)])
+        for _ in range(task.trials(5, 1)):
+            for workers, times in found.items():
+                began = time.perf_counter()
+                with config(workers=workers):
+                    assert len(read_corpus(place)) == count
+                times.append(time.perf_counter() - began)
+    one, every = (median(times) for times in found.values()) if len(found) > 1 else (median(found[1]),) * 2
+    return Found(f"{one / every:.1f} × on {core_count()} cores ({one:.2f} and {every:.2f} s)", {"ratio": one / every})
