@@ -24,15 +24,13 @@ test("packed arrays come back", () => {
   assert.equal(unpack(null, "u8"), null);
 });
 
-test("a group of two clusters weighs terms by size and alternates examples", () => {
-  const { groupOfClusters } = open(["groupOfClusters"]);
-  const group = plain(groupOfClusters([0, 1], {}));
-  assert.equal(group.name, "whales + fish");
-  assert.equal(group.size, 4);
-  assert.deepEqual(group.terms, [["fish", 1.5], ["whale", 1], ["sea", 1]]); // prettier-ignore
-  assert.deepEqual(group.central, [0, 2, 1, 3]);
-  assert.equal(group.stability, null);
-  assert.equal(groupOfClusters([0, 1], { 0: "sea" }).name, "sea");
+test("a group is a cluster under the name that it was given, which no figure is about", () => {
+  const { groupOfCluster } = open(["groupOfCluster"]);
+  const found = plain(groupOfCluster(0));
+  assert.deepEqual([found.name, found.size, found.stability, found.weak], ["whales", 2, 0.9, false]);
+  assert.deepEqual(found.terms, [["whale", 2], ["sea", 1]]); // prettier-ignore
+  const named = groupOfCluster(0, "sea");
+  assert.deepEqual([named.name, named.said], ["sea", null]);
 });
 
 test("documents must pass search, filters and selection", () => {

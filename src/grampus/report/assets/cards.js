@@ -20,7 +20,7 @@ function measures(group) {
     found.push(meter("How similar", group.alike, `${digits(group.alike, 2)} (0 = random, 1 = copies)${group.mixed ? ": left over" : ""}`));
   else if (group.cohesion !== null) found.push(meter("How similar", group.cohesion, `${digits(group.cohesion, 2)} (1 = copies)`));
   if (group.separation !== null && group.nearest >= 0) {
-    const other = state.groups[state.groupOf[group.nearest]] ?? group;
+    const other = state.groups[group.nearest] ?? group;
     found.push(meter("Apart from", group.separation, `${shorten(other.name, 24)}: ${digits(group.separation, 2)}`));
   }
   if (group.said !== null) {
@@ -136,7 +136,7 @@ function card(group) {
     group.phrases.length
       ? el("p", { class: "phrases quiet", dir: "auto" }, group.phrases.map((phrase) => `“${phrase}”`).join(" · "))
       : null,
-    group.sentences.map((sentence) => el("blockquote", { class: "sentence", dir: "auto" }, sentence)),
+    group.sentence ? el("blockquote", { class: "sentence", dir: "auto" }, group.sentence) : null,
     measures(group),
     documentList("Central documents", group.central, true),
     documentList("Borderline documents", group.borderline, false),
@@ -168,8 +168,7 @@ function card(group) {
 }
 
 function selectGroup(group) {
-  const chosen = new Set(group.clusters);
-  select((i) => chosen.has(labels[i]), `cluster “${shorten(group.name, 60)}”`, `c${group.first}`);
+  select((i) => labels[i] === group.first, `cluster “${shorten(group.name, 60)}”`, `c${group.first}`);
   openTab("documents");
 }
 

@@ -13,7 +13,7 @@ function labelCounts() {
   });
   const wide = shown.length + (order.length > shown.length ? 1 : 0);
   const table = state.groups.map(() => new Uint32Array(wide));
-  for (let i = 0; i < data.n; i += 1) table[state.groupOf[labels[i]]][place[column.codes[i]]] += 1;
+  for (let i = 0; i < data.n; i += 1) table[labels[i]][place[column.codes[i]]] += 1;
   const heads = [...shown.map((code) => column.values[code] || "(none)"), ...(wide > shown.length ? ["other"] : [])];
   const cell = (value, row) => {
     const share = row ? value / row : 0;
@@ -115,7 +115,7 @@ function timeRows() {
   const { word, index, name } = periods(low, high);
   const wide = index(high) + 1;
   const table = state.groups.map(() => new Uint32Array(wide));
-  for (let i = 0; i < data.n; i += 1) if (days[i] !== UNKNOWN_DAY) table[state.groupOf[labels[i]]][index(days[i])] += 1;
+  for (let i = 0; i < data.n; i += 1) if (days[i] !== UNKNOWN_DAY) table[labels[i]][index(days[i])] += 1;
   const most = Math.max(1, ...table.map((row) => Math.max(...row)));
   byId("time-note").textContent =
     `Documents per ${word}, all rows on one scale (highest bar: ${whole.format(most)}).${unknown ? ` ${count(unknown, "document")} without a date that can be read.` : ""}`;

@@ -70,7 +70,7 @@ function openDocument(i) {
 
 function breakdown(chosen) {
   const sizes = new Uint32Array(state.groups.length);
-  for (const i of chosen) sizes[state.groupOf[labels[i]]] += 1;
+  for (const i of chosen) sizes[labels[i]] += 1;
   const order = [...sizes.keys()].filter((g) => sizes[g]).sort((a, b) => sizes[b] - sizes[a]);
   const bar = el(
     "div",

@@ -17,17 +17,14 @@ const splitCluster = (group, parts) => edit({ action: "split", level: data.level
 const moveTo = (some, group) => edit({ action: "move", level: data.level, clusters: [keyOf(group)], documents: some });
 const takeOut = (some) => edit({ action: "noise", level: data.level, clusters: [], documents: some });
 
-// The clusters of a level after its edits: [{clusters, first, name, none}], and the group of every cluster.
+// The clusters of a level after its edits: [{first, name, words, none}].
 function groupsAt(place) {
-  const { clusters } = levels[place];
-  const groups = clusters.map(({ name, words, none }, c) => ({ clusters: [c], first: c, name: levelNames[place][c] ?? name, words, none: none === true }));
-  return { groups, groupOf: Uint32Array.from(clusters.keys()) };
+  const groups = levels[place].clusters.map(({ name, words, none }, c) => ({ first: c, name: levelNames[place][c] ?? name, words, none: none === true }));
+  return { groups };
 }
 
 function regroup() {
-  const { groups, groupOf } = groupsAt(state.level);
-  state.groups = groups.map(({ clusters }) => groupOfClusters(clusters, levelNames[state.level]));
-  state.groupOf = groupOf;
+  state.groups = data.clusters.map((_, c) => groupOfCluster(c, levelNames[state.level][c]));
   tell("groups");
   recolour();
 }

@@ -15,8 +15,7 @@ let clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
 
 const state = {
   level: data.level, // which partition is shown
-  groups: [], // [{clusters, first, name, size, mark, terms, …}], as edited
-  groupOf: new Uint32Array(data.clusters.length), // cluster → group
+  groups: [], // [{first, name, size, mark, terms, …}], as edited
   colourBy: "cluster", // cluster | cut | label | certainty
   cut: clusterCount,
   styles: new Uint8Array(data.n), // document → category
@@ -46,7 +45,6 @@ function showLevel(place) {
   data.clusters = levels[place].clusters;
   clusterCount = data.clusters.filter((cluster) => !cluster.none).length;
   sizesOf = sizesAt(levels[place]);
-  state.groupOf = new Uint32Array(data.clusters.length);
   if (state.colourBy === "cut") state.colourBy = "cluster";
   regroup();
 }
@@ -89,56 +87,21 @@ function callAndRest({ id, title, text }) {
 
 const callOf = (words) => callAndRest(words)[0];
 
-// Terms of clusters taken together, each weighted by its cluster's share of the documents.
-function mergedTerms(clusters) {
-  const total = clusters.reduce((sum, c) => sum + sizesOf[c], 0) || 1;
-  const scores = new Map();
-  for (const c of clusters) {
-    for (const [term, score] of data.clusters[c].terms) {
-      scores.set(term, (scores.get(term) ?? 0) + (score * sizesOf[c]) / total);
-    }
-  }
-  return [...scores].sort((a, b) => b[1] - a[1]).slice(0, 12);
-}
+// What is not known of a cluster that the reader made.
+const UNKNOWN = {
+  sentence: "", stability: null, alike: null, mixed: false, said: null, sayable: null, weak: false, cohesion: null,
+  separation: null, nearest: -1, none: false,
+}; // prettier-ignore
 
-const alternate = (lists) => {
-  const longest = Math.max(0, ...lists.map((list) => list.length));
-  return Array.from({ length: longest }, (_, i) =>
-    lists.filter((list) => i < list.length).map((list) => list[i]),
-  ).flat();
-};
-
-function groupOfClusters(clusters, names) {
-  const parts = clusters.map((c) => data.clusters[c]);
-  const single = parts.length === 1 ? parts[0] : null;
-  const first = clusters[0];
-  return {
-    clusters,
-    first,
-    name: names[first] ?? parts.map((part) => part.name).join(" + "),
-    words: single?.words ?? [],
-    size: clusters.reduce((sum, c) => sum + sizesOf[c], 0),
-    none: parts[0].none === true,
-    mark: parts[0].none ? OTHER : familyMark(first),
-    terms: mergedTerms(clusters),
-    phrases: alternate(parts.map((part) => part.phrases)).slice(0, 4),
-    sentences: parts.map((part) => part.sentence).filter(Boolean).slice(0, 2),
-    central: alternate(parts.map((part) => part.central)),
-    borderline: alternate(parts.map((part) => part.borderline)),
-    stability: single?.stability ?? null,
-    alike: single?.alike ?? null,
-    mixed: single?.mixed === true,
-    said: names[first] === undefined ? (single?.said ?? null) : null,
-    sayable: single?.sayable ?? null,
-    weak: single?.weak === true,
-    cohesion: single?.cohesion ?? null,
-    separation: single?.separation ?? null,
-    nearest: single?.nearest ?? -1,
-  };
+function groupOfCluster(first, name) {
+  const cluster = { ...UNKNOWN, ...data.clusters[first] };
+  const mark = cluster.none ? OTHER : familyMark(first);
+  const given = name === undefined ? {} : { name, said: null };
+  return { ...cluster, ...given, first, size: sizesOf[first], mark };
 }
 
 const realGroups = () => state.groups.filter((group) => !group.none);
-const groupOfDocument = (i) => state.groups[state.groupOf[labels[i]]];
+const groupOfDocument = (i) => state.groups[labels[i]];
 
 // The documents that are found, selected and not filtered out; null when nothing is searched, selected or filtered.
 function active() {
@@ -167,7 +130,7 @@ const MOST = 40; // categories of a label column; the rest is "other"
 
 // What colours the marks: name of the choice → function that returns [document → category, categories].
 const colourings = {
-  cluster: () => [(i) => state.groupOf[labels[i]], state.groups.map(({ name, mark, words }) => ({ name, mark, words }))],
+  cluster: () => [(i) => labels[i], state.groups.map(({ name, mark, words }) => ({ name, mark, words }))],
   label: () => {
     const sizes = new Uint32Array(column.values.length);
     for (const code of column.codes) sizes[code] += 1;

@@ -51,11 +51,10 @@ function namesNow() {
   const place = Math.min(state.level + deeper, levels.length - 1);
   if (state.colourBy !== "cluster" || place <= state.level) return centres;
   if (!finer.has(place)) {
-    const { groups, groupOf } = groupsAt(place);
+    const { groups } = groupsAt(place);
     const sizes = sizesAt(levels[place]);
-    const sizeOf = (clusters) => clusters.reduce((sum, c) => sum + sizes[c], 0);
-    const named = groups.map(({ name, words, none, clusters }) => ({ name: none ? "other" : name, words, size: sizeOf(clusters) }));
-    finer.set(place, middles(named, (i) => groupOf[levels[place].labels[i]]));
+    const named = groups.map(({ name, words, none, first }) => ({ name: none ? "other" : name, words, size: sizes[first] }));
+    finer.set(place, middles(named, (i) => levels[place].labels[i]));
   }
   return finer.get(place);
 }

@@ -33,7 +33,7 @@ const sureWords = (i) => {
 function whyHere(i, group, text) {
   const seen = new Set((foldWord(text).match(/[\p{L}\p{N}]+/gu) ?? []));
   const shared = group.terms.map(([term]) => term).filter((term) => foldWord(term).split(/\s+/).every((word) => seen.has(word)));
-  const other = isOwnLevel() && second[i] < clusterCount ? state.groups[state.groupOf[second[i]]] : null;
+  const other = isOwnLevel() && second[i] < clusterCount ? state.groups[second[i]] : null;
   const copies = (data.copies.find(([members]) => members.includes(i))?.[0] ?? []).filter((j) => j !== i);
   return [
     ["Cluster", [glyph(group.mark, 10), ` ${group.name}, ${sureWords(i)} (${certainty[i].toFixed(2)})`]],

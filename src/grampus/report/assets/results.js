@@ -33,19 +33,19 @@ function tableOf(order) {
     .filter((place) => place !== data.level)
     .map((place) => ({ name: levels[place].name, labels: levels[place].labels, ...groupsAt(place) }));
   const placed = (level, i) => {
-    const { none, first, name } = level.groups[level.groupOf[level.labels[i]]];
+    const { none, first, name } = level.groups[level.labels[i]];
     return none ? ['""', csvCell("no cluster")] : [first, csvCell(name)];
   };
   // The next nearest group; none where a merge has put both together.
   const nextOf = (i) => {
-    const group = second[i] < real ? own.groups[own.groupOf[second[i]]] : null;
-    return group && group !== own.groups[own.groupOf[ownLabels[i]]] ? group.first : '""';
+    const group = second[i] < real ? own.groups[second[i]] : null;
+    return group && group !== own.groups[ownLabels[i]] ? group.first : '""';
   };
   const more = others.flatMap(({ name }) => [`cluster_${name}`, `name_${name}`]);
   const head = ["id", "cluster", "name", "words", "margin", "second", "oddness", "stability", ...more, ...extra.map(([name]) => name)];
   const lines = [head.map(quoted).join(",")];
   for (const i of order) {
-    const group = own.groups[own.groupOf[ownLabels[i]]];
+    const group = own.groups[ownLabels[i]];
     lines.push(
       [
         csvCell(documents.ids[i]),

@@ -11,7 +11,7 @@ function agreement() {
   const [rows, columns] = [Array(high).fill(0), Array(wide).fill(0)];
   let n = 0;
   for (let i = 0; i < data.n; i += 1) {
-    const [g, c] = [state.groupOf[labels[i]], column.codes[i]];
+    const [g, c] = [labels[i], column.codes[i]];
     if (state.groups[g].none || !column.values[c]) continue;
     cells.set(g * wide + c, (cells.get(g * wide + c) ?? 0) + 1);
     rows[g] += 1;
