@@ -232,3 +232,61 @@ def page_and_run(task: Task) -> Found:
             different, operations = different + bool(parts), operations + len(edits)
         assert page.problems == [], page.problems
     return Found(f"{different} of {scripts} scripts ({operations} edits) differ", {"different": different})
+
+
+# What a reader does in the app → the script that does it; each ends when the page shows it.
+ACTIONS = {
+    "rename": "door.edit({action: 'rename', level: door.data.level, clusters: [0], name: 'Another'})",
+    "merge": "door.merge([door.state.groups[0], door.state.groups[1]])",
+    "undo": "door.undo()",
+    "move": "door.move(Array.from({length: 500}, (_, i) => (7 * i) % door.data.n), door.state.groups[2])",
+    "set aside": "door.takeOut(Array.from({length: 500}, (_, i) => (11 * i) % door.data.n))",
+    "done": "door.edit({action: 'done', level: door.data.level, clusters: [1]})",
+    "level": "document.querySelector('[data-level=\"0\"]').click()",
+    "back": "document.querySelector('[data-level=\"1\"]').click()",
+    "filter": "document.querySelector('#tab-filters').click(), document.querySelector('#facet-0-3').click()",
+    "unfilter": "document.querySelector('#facet-0-all').click()",
+}
+NEEDED = {
+    "filter": "!!document.querySelector('#facet-0-3')",
+    "unfilter": "!!document.querySelector('#facet-0-all')",
+    "level": "!!document.querySelector('[data-level=\"0\"]')",
+}
+TIMED = "(async () => {{ const t = performance.now(); await ({}); await new Promise(requestAnimationFrame); return performance.now() - t; }})()"  # noqa: E501
+SEARCH = """
+document.querySelector('#query').value = 'w17', document.querySelector('#search').requestSubmit(),
+new Promise((done) => { const look = () => /^$|Searching/.test(document.querySelector('#search-note').textContent)
+  ? setTimeout(look, 2) : done(); document.querySelector('#search-note').textContent = ''; look(); })
+"""
+
+
+@promise("app-100k")
+def app_answers(task: Task) -> Found:
+    from unittest.mock import patch
+
+    from grampus.app import OpenRun, view
+    from tests.end_to_end.test_app import DOOR
+    from tests.pages import serving
+
+    texts = generated(task.trials(100_000, 2_000)).split("\n")
+    whole = view.app_script().removesuffix("})();\n") + DOOR + "})();\n"
+    times: dict[str, list[float]] = {name: [] for name in (*ACTIONS, "search")}
+    with tempfile.TemporaryDirectory() as folder, open_browser() as page:
+        document_clusterer(20, kernel=KERNEL, n_init=1).fit(Corpus(texts)).run_.save(f"{folder}/run")
+        with patch.object(view, "app_script", lambda: whole), serving(OpenRun(f"{folder}/run")) as server:
+            page.size(1440, 900)
+            page.open(server.address, 120)
+            page.until("document.querySelector('#points')?.dataset.drawn && window.door", 60)
+            page.until("document.querySelector('#query').dataset.ready", 120)
+            page.until("!document.querySelector('#tab-filters').hidden", 60)
+            page.run("document.querySelector('#tab-filters').click(), 1")
+            for _ in range(3):
+                for name, script in {**ACTIONS, "search": SEARCH}.items():
+                    page.until(NEEDED.get(name, "true"), 20)
+                    times[name].append(page.run(TIMED.format(script.strip()), 60))
+                page.run("document.querySelector('#clear')?.click(), 1")
+        assert page.problems == [], page.problems
+    middle = {name: float(np.median(values)) for name, values in times.items()}
+    slowest = max(middle, key=lambda name: middle[name])
+    figure = ", ".join(f"{name} {ms:.0f}" for name, ms in middle.items())
+    return Found(f"{figure} ms; slowest: {slowest}", {"slowest_ms": middle[slowest], **middle})
