@@ -122,3 +122,25 @@ def test_no_groups_come_with_a_command_for_the_best_guess(capsys, monkeypatch):
     )
     run = replace(run, evidence=replace(run.evidence, choice=none))
     assert next_steps(run, None, None)[0] == ("see the best guess, 22 groups", "-k 22")
+
+
+def test_inspect_lists_columns_and_words_not_stems_nor_numbers(capsys):
+    rows = [f"{n},Generating images of repositories 10 15,x" for n in range(40)]
+    Path("b.csv").write_text("number,What would help you?,kind\n" + "\n".join(rows))
+    status, out, _ = answer(capsys, "inspect", "b.csv")
+    assert status == 0
+    assert "What would help you? 100% Generating images of repositories 10 15" in flat(out)
+    frequent = flat(out).split("frequent ")[1].split(" copies")[0]
+    assert frequent == "generating 40, images 40, repositories 40"
+    assert max(map(len, out.splitlines())) <= 80
+
+
+def test_inspect_looks_at_a_sample_and_tells_of_unknown_languages(capsys, monkeypatch):
+    monkeypatch.setattr("grampus.cli.inspect.SAMPLE", 10)
+    Path("b.jsonl").write_text("\n".join(json.dumps({"text": f"zorble fleem grax{n}"}) for n in range(35)))
+    _, out, _ = answer(capsys, "inspect", "b.jsonl")
+    assert "9 of them" in out
+    assert "unknown (read as English)" in out
+    _, out, _ = answer(capsys, "inspect", "b.jsonl", "--json")
+    found = json.loads(out)
+    assert (found["documents"], found["sample"]) == (35, 9)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +22,9 @@ if TYPE_CHECKING:
 
 MOST_LINES = 10
 EXAMPLES = 3
+SAMPLE = 2_000  # documents that are looked at, of more
+ROWS = 200  # of a table
+FREQUENT = 10  # words
 READS = {
     "terms": "weighted terms or rows of numbers",
     "text": "texts as strings",
@@ -68,6 +73,7 @@ def inspect(options: Options) -> None:
         with one_step(progress, "reading terms"):
             vectorizer = options.terms.vectorizer(len(corpus)) or default_vectorizer(len(corpus))
             found = survey(corpus, vectorizer, options.lines)
+            found["table"] = _table_columns(options.source, options.documents)
         found["predicted"] = _predicted(corpus, options)
     if options.output.as_json:
         print_json({**found, "command": repeat_line()})
@@ -108,37 +114,93 @@ def survey(corpus: Corpus, vectorizer: TermVectorizer, most_lines: int = MOST_LI
 
     from ..errors import InputError
 
+    whole, corpus = corpus, _sample(corpus)
     prepared = vectorizer.prepare(corpus)
     try:
         counts = vectorizer.fit_transform(prepared)
     except InputError as error:  # no term remains
         terms: dict[str, Any] = {"different": 0, "reason": str(error)}
     else:
-        frequency = np.bincount(counts.indices, minlength=counts.shape[1])
-        names = vectorizer.get_feature_names_out()
-        order = np.lexsort((np.arange(len(names)), -frequency))[:10]
         terms = {
             "different": int(counts.shape[1]),
             "each": float(np.median(np.diff(counts.indptr))),
             "without": int((np.diff(counts.indptr) == 0).sum()),
-            "frequent": {str(names[at]): int(frequency[at]) for at in order},
+            "frequent": _frequent(corpus, vectorizer),
         }
     lengths = [len(text.split()) for text in corpus.texts]
     return {
         "source": corpus.source,
-        "documents": len(corpus),
-        "bytes": corpus.texts.nbytes,
+        "documents": len(whole),
+        "sample": len(corpus),
+        "bytes": whole.texts.nbytes,
         "files": dict(Counter(file.reader for file in corpus.files if file.documents).most_common()),
         "skipped": dict(corpus.skipped),
         "columns": [name for name in ("labels", "titles", "dates") if getattr(corpus, name) is not None],
         "languages": prepared.counts(),
+        "unknown": prepared.unknown,
         "words": {name: int(np.percentile(lengths, share)) for name, share in _SHARES.items()},
         "terms": terms,
-        "copies": len(corpus) - len(set(corpus.texts)),
+        "copies": len(whole) - len(set(whole.texts)),
         "lines": _lines(corpus, most_lines),
         "dropped": _dropped(corpus, vectorizer, prepared),
         "notes": [*corpus.notes, *prepared.notes()],
     }
+
+
+def _sample(corpus: Corpus) -> Corpus:
+    """Return the documents that are looked at: all, or some from the whole of a large collection."""
+    if len(corpus) <= SAMPLE:
+        return corpus
+    every = -(-len(corpus) // SAMPLE)
+    return replace(corpus, **{name: tuple(values[at] for at in range(0, len(corpus), every))
+                              for name in ("texts", "ids", "labels", "titles", "dates")
+                              if (values := getattr(corpus, name)) is not None}, inputs={})  # fmt: skip
+
+
+def _frequent(corpus: Corpus, vectorizer: TermVectorizer) -> dict[str, int]:
+    """Return the words that most documents have, as they are written: no stems, no numbers."""
+    import numpy as np
+    from sklearn.base import clone
+
+    words = clone(vectorizer).set_params(stemmer=None, ngram_range=(1, 1), weighting="txx")
+    counts = words.fit_transform(corpus)
+    names = words.get_feature_names_out()
+    frequency = np.bincount(counts.indices, minlength=len(names))
+    order = (int(at) for at in np.lexsort((np.arange(len(names)), -frequency)))
+    return dict(islice(((str(names[at]), int(frequency[at])) for at in order if str(names[at]).isalpha()), FREQUENT))
+
+
+def _table_columns(source: str, options: SourceOptions) -> list[dict[str, str]]:
+    """Return the columns of a table, each with how much of it is filled and an example; none for other sources."""
+    from ..errors import GrampusError
+    from ..text.readers.guess import Columns
+    from ..text.readers.log import Log
+    from ..text.readers.read import named_reader, open_table
+    from ..text.readers.registry import Record
+
+    if source == "-":
+        return []
+    try:
+        with ExitStack() as cleanup:
+            reader = named_reader(options.format)
+            opened, _ = open_table(source, reader, Columns(), options.query, options.options, Log(), cleanup)
+            if opened.of_files:
+                return []
+            records = [one.values for one in islice(opened.records, ROWS) if isinstance(one, Record)]
+            names = opened.columns or tuple(dict.fromkeys(name for values in records for name in values))
+    except GrampusError:
+        return []
+    if len(names) < 2:
+        return []
+    filled = {name: [str(one[name]) for one in records if str(one.get(name) or "").strip()] for name in names}
+    return [
+        {
+            "name": name,
+            "filled": f"{len(filled[name]) / max(len(records), 1):.0%}",
+            "example": (filled[name] or [""])[0],
+        }
+        for name in map(str, names)
+    ]
 
 
 def _predicted(corpus: Corpus, options: Options) -> dict[str, Any]:
@@ -189,18 +251,48 @@ def _dropped(corpus: Corpus, vectorizer: TermVectorizer, prepared: Prepared) -> 
     ]
 
 
+def _languages(found: dict[str, Any]) -> str:
+    """Return the languages in words, and how many documents are in none or too short to tell."""
+    from ..text.languages.table import LANGUAGES
+
+    names = [f"{LANGUAGES[code].name} {count:,}" for code, count in found["languages"].items()]
+    if names and found["unknown"] == found["sample"]:
+        names = [f"unknown (read as {LANGUAGES[code].name})" for code in found["languages"]]
+    elif names and found["unknown"]:
+        names.append(f"of which {found['unknown']:,} too short to tell")
+    return ", ".join(names) or "not looked for"
+
+
+def _show_columns(columns: list[dict[str, str]], out: Console) -> None:
+    """Print the columns of a table, each with an example."""
+    say(out, "", "Columns (filled, example); --text NAME reads one as the text")
+    wide = min(max(len(clean(one["name"])) for one in columns), out.width // 3)
+    for one in columns:
+        name = f"{clean(one['name'], wide):{wide}}  {one['filled']:>4}"
+        out.print(f"  {name}  {clean(one['example'], out.width - len(name) - 4)}", soft_wrap=True)
+
+
+def _show_dropped(dropped: list[dict[str, Any]], out: Console) -> None:
+    """Print what cleaning drops, with examples."""
+    say(out, "", "Not counted (pieces, documents); [terms] clean = false counts it, too")
+    for entry in dropped:
+        out.print(f"{entry['pieces']:9,}  {entry['documents']:9,}  {entry['kind']}", soft_wrap=True)
+        for example in entry["examples"]:
+            out.print(f"{'':22}{clean(example, out.width - 22)}", soft_wrap=True)
+
+
 def _show(found: dict[str, Any], out: Console) -> None:
     """Print a survey within the width of the terminal."""
     from .._config import format_size
-    from ..text.languages.table import LANGUAGES
 
     pair(out, "source", f"{found['source']}: {found['documents']:,} documents, {format_size(found['bytes'])}")
     if found["files"]:
         pair(out, "files", ", ".join(f"{count:,} {kind}" for kind, count in found["files"].items()))
     if found["columns"]:
         pair(out, "also read", ", ".join(found["columns"]))
-    languages = ", ".join(f"{LANGUAGES[code].name} {count:,}" for code, count in found["languages"].items())
-    pair(out, "languages", languages or "not looked for")
+    if found["sample"] < found["documents"]:
+        pair(out, "looked at", f"{found['sample']:,} of them, from the whole; what follows is about these")
+    pair(out, "languages", _languages(found))
     pair(out, "words", ", ".join(f"{name} {count:,}" for name, count in found["words"].items()))
     terms = found["terms"]
     if terms["different"]:
@@ -212,16 +304,14 @@ def _show(found: dict[str, Any], out: Console) -> None:
     pair(out, "copies", f"{found['copies']:,}")
     if found["predicted"]:
         pair(out, "predicted", f"{found['predicted']['text']} of processor time to cluster them")
+    if found.get("table"):
+        _show_columns(found["table"], out)
     if found["lines"]:
         say(out, "", "Most frequent lines (documents)")
         for entry in found["lines"]:
             out.print(f"{entry['documents']:9,}  {clean(entry['line'], out.width - 11)}", soft_wrap=True)
     if found["dropped"]:
-        say(out, "", "Not counted (pieces, documents); [terms] clean = false counts it, too")
-        for entry in found["dropped"]:
-            out.print(f"{entry['pieces']:9,}  {entry['documents']:9,}  {entry['kind']}", soft_wrap=True)
-            for example in entry["examples"]:
-                out.print(f"{'':22}{clean(example, out.width - 22)}", soft_wrap=True)
+        _show_dropped(found["dropped"], out)
     remarks = [note for note in found["notes"] if not note.startswith(("Not counted:", "Languages:", "Language:"))]
     if remarks:
         say(out, "")
