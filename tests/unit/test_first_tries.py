@@ -182,3 +182,13 @@ def test_a_language_may_be_named_or_coded(name):
 def test_a_language_that_is_misspelt_is_asked_for(parameter):
     with pytest.raises(InputError, match="Did you mean 'english'"):
         TermVectorizer(**{parameter: "englsh"}).fit(["whale song"])
+
+
+def test_one_piece_is_one_piece():
+    from grampus.text.clean import Dropped
+    from grampus.text.clean.cleaning import SHARED, SINGULAR, STEPS
+
+    assert set(SINGULAR) == {SHARED, *(kind for _, kind, _ in STEPS)}
+    found = Dropped()
+    found.add("mail headers", ["From: a"])
+    assert found.note() == "Not counted: 1 mail header (1 document)."

@@ -152,9 +152,11 @@ def _sample(corpus: Corpus) -> Corpus:
     if len(corpus) <= SAMPLE:
         return corpus
     every = -(-len(corpus) // SAMPLE)
-    return replace(corpus, **{name: tuple(values[at] for at in range(0, len(corpus), every))
-                              for name in ("texts", "ids", "labels", "titles", "dates")
-                              if (values := getattr(corpus, name)) is not None}, inputs={})  # fmt: skip
+    columns: dict[str, Any] = {name: getattr(corpus, name) for name in ("texts", "ids", "labels", "titles", "dates")}
+    some: dict[str, Any] = {
+        name: values and [values[at] for at in range(0, len(corpus), every)] for name, values in columns.items()
+    }
+    return replace(corpus, **some, inputs={})
 
 
 def _frequent(corpus: Corpus, vectorizer: TermVectorizer) -> dict[str, int]:

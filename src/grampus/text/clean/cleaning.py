@@ -70,6 +70,11 @@ STEPS: tuple[tuple[str, str, Step], ...] = (
     ("addresses", "addresses", drop_addresses),
 )
 SHARED = "shared lines"
+SINGULAR = {
+    "mail headers": "mail header", "encoded attachments": "encoded attachment", "signatures": "signature",
+    "lines that introduce quotations": "line that introduces a quotation", "troff requests": "troff request",
+    "tags and entities": "tag or entity", "addresses": "address", SHARED: "shared line",
+}  # fmt: skip
 _WORD = re.compile(r"[^\W_]")
 
 
@@ -108,7 +113,8 @@ class Dropped:
         'Not counted: 2 addresses (1 document).'
         """
         parts = [
-            f"{self.pieces[kind]:,} {kind} ({self.documents[kind]:,} document{'s' if self.documents[kind] > 1 else ''})"
+            f"{self.pieces[kind]:,} {SINGULAR[kind] if self.pieces[kind] == 1 else kind} "
+            f"({self.documents[kind]:,} document{'s' if self.documents[kind] > 1 else ''})"
             for kind in dict.fromkeys((*(kind for _, kind, _ in STEPS), SHARED))
             if self.documents[kind]
         ]
