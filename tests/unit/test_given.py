@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.decomposition import TruncatedSVD
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 
@@ -30,6 +32,12 @@ def test_a_gap_in_a_list_is_a_row_without_a_text(gap):
     assert model.labels_.tolist() == [0, 0, 0, -1, 1, 1, 1]
     assert model.predict([gap, "whales"]).tolist() == [-1, 0]
     assert "1 row has no text: in no cluster (label −1)." in model.run_.evidence.warnings
+
+
+def test_nothing_but_blank_texts_are_assigned_to_none():
+    model = two().fit(TEXTS)
+    assert model.predict(["", None]).tolist() == [-1, -1]
+    assert model.transform([""]).tolist() == [[0.0, 0.0]]
 
 
 def test_pandas_na_in_a_list_is_a_row_without_a_text():
@@ -198,3 +206,29 @@ def test_confidence_is_there_after_loading(tmp_path):
     spectral = DocumentClusterer(3, embed=None, method="pddp", effort=Effort(stability=False)).fit(texts)
     spectral.save(tmp_path / "other")
     assert grampus.load(tmp_path / "other").confidence_ is None
+
+
+def test_memberships_are_features_of_another_model(tmp_path):
+    classes = [0, 0, 0, 1, 1, 1]
+    pipeline = make_pipeline(two(), LogisticRegression()).fit(TEXTS, classes)
+    assert pipeline.predict(["whales", "birds"]).tolist() == [0, 1]
+    model = pipeline[0]
+    shares = model.transform(["whales", None, "xyzzy"])
+    assert shares.shape == (3, 2)
+    assert shares[0].sum() == pytest.approx(1.0)
+    assert shares[0].argmax() == model.predict(["whales"])[0]
+    assert shares[1].tolist() == [0.0, 0.0]
+    np.testing.assert_allclose(shares[0], model.assign(["whales"]).memberships[0])
+    assert model.get_feature_names_out().tolist() == [cluster.name for cluster in model.clusters_]
+    model.save(tmp_path / "run")
+    np.testing.assert_allclose(grampus.load(tmp_path / "run").transform(["whales"]), shares[:1])
+    with pytest.raises(NotFittedError):
+        two().transform(TEXTS)
+
+
+def test_memberships_are_a_frame_with_the_names_of_clusters():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"text": TEXTS}, index=list("abcdef"))
+    found = two().set_output(transform="pandas").fit_transform(frame)
+    assert found.index.tolist() == list("abcdef")
+    assert sorted(found.columns) == ["Birds", "Whales"]

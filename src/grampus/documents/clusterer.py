@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.base import BaseEstimator, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._progress import Progress, as_progress
@@ -39,7 +39,7 @@ from .pipeline import FITTED, STAGES, advance, compare, read
 
 
 @dataclass(eq=False, repr=False)
-class DocumentClusterer(ClusterMixin, FittedClusterer):
+class DocumentClusterer(ClusterMixin, TransformerMixin, FittedClusterer):
     """Cluster documents; describe the clusters, how they nest, and how far to trust them.
 
     Weakly assigned documents have a high ``oddness_`` and a low ``margin_``. Documents are sorted by content, and equal
@@ -268,14 +268,18 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
             )
         return self.predictor_
 
-    def _predicted(self, X: Any, text: str | None, outliers: bool, *, likeness: bool) -> Prediction:
-        """Assign new documents; the names of the clusters are left out."""
+    def _compared(self, X: Any, text: str | None) -> tuple[Predictor, Rows]:
+        """Return what compares new documents with the clusters, and these documents."""
         predictor = self._predictor()
         if isinstance(self._made, Run):
             require_extras(self._made.provenance)
-        rows = read_rows(X, text, self._columns.get("text"))
+        return predictor, read_rows(X, text, self._columns.get("text"))
+
+    def _predicted(self, X: Any, text: str | None, outliers: bool, *, likeness: bool) -> Prediction:
+        """Assign new documents; the names of the clusters are left out."""
+        predictor, rows = self._compared(X, text)
         found = predictor.predict(rows.X, likeness=likeness)
-        outside = ~found.known if rows.missing is None else ~found.known | rows.missing
+        outside = rows.outside(found.known)
         outside = outside | found.unlike if outliers else outside
         labels = np.where(outside, -1, found.labels)
         return replace(found, labels=labels, index=rows.index, library=rows.library)
@@ -292,6 +296,41 @@ class DocumentClusterer(ClusterMixin, FittedClusterer):
         text, outliers : as for ``assign``
         """
         return self._predicted(X, text, outliers, likeness=outliers).labels
+
+    def transform(self, X: Any, *, text: str | None = None) -> NDArray[np.float64]:
+        """Return the probability of every cluster for new documents, as ``assign`` has it; all 0 for one in no cluster.
+
+        So clusters can be the features of another model, and ``set_output(transform="pandas")`` calls them by name.
+        ``memberships_`` has the probabilities of the fitted documents.
+
+        Parameters
+        ----------
+        X, text : as for ``predict``
+
+        Returns
+        -------
+        array of shape (m, k)
+
+        Examples
+        --------
+        >>> from grampus import DocumentClusterer
+        >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
+        >>> model.transform(["a whale", ""]).argmax(axis=1).tolist(), model.transform([""]).tolist()
+        ([0, 0], [[0.0, 0.0]])
+        """
+        predictor, rows = self._compared(X, text)
+        found = predictor.predict_features(predictor.features_of(rows.X), memberships=True)
+        assert found.memberships is not None
+        return np.where(rows.outside(found.known)[:, None], 0.0, found.memberships)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return what the columns of ``transform`` are called: the names of the clusters.
+
+        Parameters
+        ----------
+        input_features : ignored
+        """
+        return np.array([cluster.name for cluster in self.clusters_], dtype=object)
 
     def score(self, X: Any, y: Any = None, *, text: str | None = None) -> float:
         """Return how steady the clusters of documents are, which makes grid searches work: at most 1, and 0 by chance.

@@ -266,7 +266,7 @@ class Predictor:
                 f"kernel '{self.kernel}' was fitted to rows of a matrix and other inputs; such a run cannot assign new "
                 "documents. Fit it to a corpus, with the matrix as one of its inputs."
             )
-        return named_input(name, corpus, self.makers)
+        return named_input(name, corpus, self.makers, self.features[name].shape[1])
 
     # -- to a folder and back
 
@@ -306,12 +306,17 @@ class Predictor:
         return replace(found, known_words=known)
 
 
-def named_input(name: str, corpus: Corpus, makers: Mapping[str, InputMaker]) -> Any:
-    """Return an input of new documents: the rows that came with them, or those that its maker makes."""
+def named_input(name: str, corpus: Corpus, makers: Mapping[str, InputMaker], width: int = 0) -> Any:
+    """Return an input of new documents: the rows that came with them, or those that its maker makes.
+
+    Where no text holds anything, a maker knows no `width`; the rows are 0 then.
+    """
     if name in corpus.inputs:
         return corpus.inputs[name].astype(np.float64, copy=False)
     if name in makers:
-        return check_matrix(makers[name].transform(corpus), f"the input {name!r}", rows=0)
+        rows = makers[name].transform(corpus)
+        rows = rows if rows.shape[1] else np.zeros((len(corpus), width))
+        return check_matrix(rows, f"the input {name!r}", rows=0)
     raise InputError(
         f"New documents must have the input {name!r}, as the fitted ones had: add it with "
         f"corpus.with_input({name!r}, rows)."

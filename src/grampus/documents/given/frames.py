@@ -45,6 +45,10 @@ class Rows:
     library: str = "pandas"
     features: list[str] | None = None
 
+    def outside(self, known: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return which documents are in no cluster: nothing in them is known, or they have no text."""
+        return ~known if self.missing is None else ~known | self.missing
+
     @property
     def columns(self) -> dict[str, str]:
         """The columns that were read from a data frame."""
