@@ -243,10 +243,11 @@ def cluster(options: Options) -> None:
       grampus cluster news.csv --topics "Flags, Climate, Courts"
       grampus cluster run --within 2
     """
+    began = Spent.now()
     options.check()
     texts = options.texts.texts
     with progress_bars(options.output.silent) as progress:
-        run = _run(options, progress)
+        run = _run(options, progress, began)
         if run is None:
             return
         out = options.out if options.within is None else options.out or options.source
@@ -278,9 +279,8 @@ def cluster(options: Options) -> None:
                 pair(screen, f"  {what}", how, 42)
 
 
-def _run(options: Options, progress: ShownProgress) -> Run | None:
+def _run(options: Options, progress: ShownProgress, began: Spent) -> Run | None:
     """Read and cluster; the run records the line that repeats it. None after a dry run."""
-    began = Spent.now()
     from ..documents import cluster_within, keep_answer
     from ..documents.given.extras import needed_extras
 
