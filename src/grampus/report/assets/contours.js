@@ -69,18 +69,22 @@ function contourPath(rings, place) {
 function findContours() {
   const side = GRID / FIELD;
   const bounds = state.categories.map(() => [Infinity, Infinity, -1, -1]);
-  const cell = (i) => [Math.floor(places[2 * i] / side), Math.floor(places[2 * i + 1] / side)];
+  const cell = (at) => Math.floor(places[at] / side);
   for (let i = 0; i < data.n; i += 1) {
-    const [bound, [x, y]] = [bounds[state.styles[i]], cell(i)];
-    [bound[0], bound[1], bound[2], bound[3]] = [Math.min(bound[0], x), Math.min(bound[1], y), Math.max(bound[2], x), Math.max(bound[3], y)];
+    const bound = bounds[state.styles[i]];
+    for (const axis of [0, 1]) {
+      const at = cell(2 * i + axis);
+      if (at < bound[axis]) bound[axis] = at;
+      if (at > bound[axis + 2]) bound[axis + 2] = at;
+    }
   }
   const fields = bounds.map(([left, top, right, bottom], style) => {
     const [wide, high] = [right - left + 1 + 2 * MARGIN, bottom - top + 1 + 2 * MARGIN];
     return right < 0 ? null : { left: left - MARGIN, top: top - MARGIN, wide, high, mark: state.categories[style].mark, field: new Float32Array(wide * high) };
   });
   for (let i = 0; i < data.n; i += 1) {
-    const [{ left, top, wide, field }, [x, y]] = [fields[state.styles[i]], cell(i)];
-    field[(y - top) * wide + x - left] += 1;
+    const { left, top, wide, field } = fields[state.styles[i]];
+    field[(cell(2 * i + 1) - top) * wide + cell(2 * i) - left] += 1;
   }
   contours = fields.map((one) => {
     if (!one || one.mark.name) return [];

@@ -63,6 +63,13 @@ function move(dx, dy) {
   view.x = clamp(view.x + dx, -slack, view.width);
   view.y = clamp(view.y + dy, -slack, view.height);
   view.whole = false;
+  if (data.n > LARGE) {
+    clearTimeout(kept.timer);
+    kept.timer = setTimeout(() => {
+      kept.timer = 0;
+      refresh();
+    }, 140);
+  }
   refresh();
 }
 

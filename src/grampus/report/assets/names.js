@@ -112,11 +112,12 @@ const crosses = ([a, b], [c, d]) => {
   return turn(a, b, c) !== turn(a, b, d) && turn(c, d, a) !== turn(c, d, b);
 };
 
-// The nearest place for a box of this size around (x, y) that hides no mark and no other name; null if there is none.
-function freePlace(x, y, width, height, free, found) {
+// The place for a box of this size around (x, y) that hides no mark and no other name, nearest to the marks it names;
+// null if there is none.
+function freePlace(x, y, width, height, free, found, lists) {
   const { ratio, hint } = view;
   let [best, cost] = [null, Infinity];
-  for (let far = 4 * ratio; far < Math.min(cost, FARTHEST * ratio); far += 7 * ratio) {
+  for (let far = 4 * ratio; far < Math.min(4 * cost, FARTHEST * ratio); far += 7 * ratio) {
     for (let turn = 0; turn < TURNS; turn += 1) {
       const angle = (turn * 2 * Math.PI) / TURNS;
       const [cx, cy] = [x + Math.cos(angle) * (width / 2 + far), y + Math.sin(angle) * (height / 2 + far)];
@@ -125,21 +126,31 @@ function freePlace(x, y, width, height, free, found) {
       if (!free(box) || overlap(box, hint) || found.some((other) => overlap(box, other.box))) continue;
       const line = [[clamp(x, box[0], box[2]), clamp(y, box[1], box[3])], [x, y]]; // prettier-ignore
       const crossed = found.filter((other) => other.line && crosses(line, other.line)).length;
-      if (far + 90 * crossed * ratio < cost) [best, cost] = [box, far + 90 * crossed * ratio];
+      const total = 0.25 * far + 90 * crossed * ratio;
+      if (total < cost) {
+        const [near] = nearestOf(box, lists, Math.ceil(lists[0].length / 80));
+        if (total + near < cost) [best, cost] = [box, total + near];
+      }
     }
   }
   return best;
 }
 
-// From a name to the nearest mark of its cluster; null where that is next to it.
-function leader(box, [xs, ys], least) {
+// How far the nearest of these marks is from a box, and the line between them.
+function nearestOf(box, [xs, ys], every) {
   let [near, line] = [Infinity, null];
-  for (let i = 0; i < xs.length; i += 1) {
+  for (let i = 0; i < xs.length; i += every) {
     const [x, y] = [xs[i] * view.scale + view.x, ys[i] * view.scale + view.y];
     const from = [clamp(x, box[0], box[2]), clamp(y, box[1], box[3])];
     const far = Math.hypot(x - from[0], y - from[1]);
     if (far < near) [near, line] = [far, [from, [x, y]]];
   }
+  return [near, line];
+}
+
+// From a name to the nearest mark of its cluster; null where that is next to it.
+function leader(box, lists, least) {
+  const [near, line] = nearestOf(box, lists, 1);
   return near > radius() + least * view.ratio ? line : null;
 }
 
@@ -155,10 +166,12 @@ function placedNames() {
   const free = crowd();
   const found = [];
   const enough = Math.max(8, (view.width * view.height) / ratio ** 2 / ROOM);
+  let tried = 0;
   for (const { name, words, at, lists, size, small } of [...named, ...farNotes]) {
-    if (found.length >= enough) break;
+    if (found.length >= enough || tried > 1.5 * enough) break;
     const [x, y] = [at[0] * view.scale + view.x, at[1] * view.scale + view.y];
     if (x < 0 || y < 0 || x > view.width || y > view.height) continue;
+    tried += 1;
     const points = small ? 11 : (narrow ? 10.5 : 12) + (narrow ? 3 : named.length > 30 ? 3 : 6) * Math.sqrt(Math.min(1, size / most));
     const title = wrapped(name, narrow ? 14 : 26).map((text) => ({ text, size: points, weight: small ? 400 : 600, quiet: small }));
     const below = words?.length && !narrow && named.length <= FULL ? [{ text: words.join(", "), size: Math.max(10.5, 0.7 * points), weight: 400, quiet: true }] : [];
@@ -171,9 +184,10 @@ function placedNames() {
         height += 1.22 * high * ratio;
         return { text, font, size: high * ratio, weight, quiet, y: height - 2 * ratio - 0.61 * high * ratio };
       });
-      const box = freePlace(x, y, width, height, free, found);
-      if (!box) continue;
-      found.push({ parts, box, line: leader(box, lists, small ? 1 : 12) });
+      const box = freePlace(x, y, width, height, free, found, lists);
+      const line = box && leader(box, lists, small ? 1 : 12);
+      if (!box || (line && lines !== title)) continue; // a short name near by rather than a long one far away
+      found.push({ parts, box, line });
       break;
     }
   }
@@ -181,7 +195,10 @@ function placedNames() {
 }
 
 function paintNames() {
-  const found = placedNames();
+  const found = rests() ? placedNames() : kept.names;
+  kept.names = found;
+  over.save();
+  if (!rests()) over.translate(view.x - kept.x, view.y - kept.y);
   Object.assign(over, { textAlign: "center", textBaseline: "middle", lineJoin: "round" });
   over.strokeStyle = css(colourOf("quiet"));
   over.lineWidth = view.ratio;
@@ -202,4 +219,5 @@ function paintNames() {
       over.fillText(text, (box[0] + box[2]) / 2, box[1] + y);
     }
   }
+  over.restore();
 }

@@ -114,12 +114,29 @@ function pressAll(shown, want) {
   }
 }
 
+// While a large map is moved, its contours and names move with it; they are drawn anew when it rests.
+const LARGE = 5000;
+const kept = { canvas: el("canvas"), x: 0, y: 0, scale: 0, names: [], timer: 0 };
+const rests = () => !kept.timer || kept.scale !== view.scale;
+
+function paintGround() {
+  if (!rests()) {
+    pen.drawImage(kept.canvas, view.x - kept.x, view.y - kept.y);
+    return;
+  }
+  paintContours(pen);
+  if (data.n <= LARGE) return;
+  Object.assign(kept, { x: view.x, y: view.y, scale: view.scale });
+  Object.assign(kept.canvas, { width: view.width, height: view.height });
+  kept.canvas.getContext("2d").drawImage(points, 0, 0);
+}
+
 let shownNow = null; // what is active, worked out when it changes and not for every frame
 
 function paintPoints() {
   pen.fillStyle = css(colourOf("stage"));
   pen.fillRect(0, 0, view.width, view.height);
-  paintContours(pen);
+  paintGround();
   buffer = pen.getImageData(0, 0, view.width, view.height);
   pixels = new Uint32Array(buffer.data.buffer);
   stampsNow();
