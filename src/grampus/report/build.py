@@ -128,7 +128,7 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
 
 def render(page: Page, shell: Shell | None = None) -> str:
     """Fill the template."""
-    shell = shell or Shell(_script(), _style())
+    shell = shell or Shell(_script(), page_style())
     mark, worker = asset("mark.js"), asset("worker.js")
     run = page.run
     shown = {
@@ -183,11 +183,17 @@ def asset(name: str) -> str:
 
 @cache
 def _script() -> str:
-    return joined(map(asset, SCRIPTS))
+    return joined(page_scripts())
+
+
+def page_scripts() -> list[str]:
+    """Return the scripts of the page, in their order."""
+    return list(map(asset, SCRIPTS))
 
 
 @cache
-def _style() -> str:
+def page_style() -> str:
+    """Return the style of the page."""
     return "\n".join(map(asset, STYLES))
 
 
