@@ -156,7 +156,7 @@ def test_what_was_dropped_is_counted():
     CLEAN(POST, report)
     assert report.pieces["addresses"] == 2
     assert report.examples["addresses"] == {"http://sea.example/song.html": 1, "ann@air.example": 1}
-    assert report.note().startswith("Not counted: 1 mail headers (1 document), 1 signatures")
+    assert report.note().startswith("Not counted: 1 mail header (1 document), 1 signature")
 
 
 @pytest.mark.parametrize("size", [200_000])

@@ -1,6 +1,7 @@
 """What people stumbled over who tried the library for the first time: each case as they met it."""
 
 import csv
+import gzip
 import io
 import random
 from pathlib import Path
@@ -42,6 +43,12 @@ def test_ligatures_of_latex_are_letters(tmp_path, monkeypatch):
     monkeypatch.setattr(pdf.PdfWorker, "read", lambda *_: iter([{"text": page}]))
     (text,) = read_corpus(tmp_path / "a.pdf", options=ReadOptions(split="file")).texts
     assert text.startswith("Roundoff error, coefficients of the first flow, waffle, final ")
+
+
+@pytest.mark.skipif(pdf.find_spec("pypdfium2") is None, reason="needs pypdfium2")
+def test_a_compressed_pdf_is_read_in_a_folder(tmp_path):
+    (tmp_path / "a.pdf.gz").write_bytes(gzip.compress(samples.pdf(["Whales sing."])))
+    assert list(read_corpus(tmp_path).texts) == ["Whales sing."]
 
 
 def title_csv(delimiter=",", title="Survey of open science 2020", blank=""):

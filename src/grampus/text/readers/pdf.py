@@ -20,8 +20,8 @@ from ...errors import CorpusError, MissingExtraError
 from .extract import Extract, bad_table, document_table, tidy
 from .lines import first_heading
 from .log import quoted
-from .registry import Reader, Source, Table
-from .streams import Expansion, too_large
+from .registry import Reader, Source, Table, read_head
+from .streams import Expansion, is_compressed, too_large
 
 _WORKER = Path(__file__).with_name("pdf_worker.py")
 _PAGE_BYTES = 1024  # counted for each page, so that a page that is named a million times ends
@@ -132,7 +132,8 @@ def open_pdf(source: Source) -> Table:
 
 def _read(worker: PdfWorker, source: Source) -> tuple[list[str], dict[str, str], int]:
     path, data = source.path, b""
-    if path is None or source.stream is None or source.archive is not None:
+    packed = source.stream is not None and source.stream.seekable() and is_compressed(read_head(source.stream))
+    if path is None or source.stream is None or source.archive is not None or packed:
         path = None
         data = source.content()
     request = {"size": len(data)} if path is None else {"path": os.path.abspath(path)}
