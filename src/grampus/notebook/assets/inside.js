@@ -5,6 +5,8 @@ starts.push(() => {
   byId("workbench").classList.add("full");
   document.body.classList.add("filled");
   byId("full").hidden = true;
+  const stay = (event) => event.key === "Escape" && document.activeElement !== points && event.stopImmediatePropagation();
+  addEventListener("keydown", stay, true); // the map fills the frame, always
   listen("selection matches unfiltered", tellRows);
   addEventListener("message", ({ source, data: told }) => {
     if (source !== parent || told?.grampus !== "select" || !Array.isArray(told.rows)) return;
