@@ -234,7 +234,7 @@ class _Judge:
         self.splits = list(results_in_threads(lambda number: _Split(points, self.parts[number]), SPLITS))
         self.seen: dict[int, list[Array]] = {}
         self.merits: dict[int, float] = {}
-        self.heavy = HEAVY * min(1.0, len(points) / SMALL) ** 0.5
+        self.heavy = HEAVY * min(1.0, len(points) / SMALL)
 
     def every(self, ks: Sequence[int], free: bool) -> list[int]:
         """Judge values of k, and those between the best and its neighbours if others than these may be taken."""
