@@ -26,6 +26,10 @@ RUN = ROOT / "lab" / "peers" / "run.py"
 OURS = "Grampus, MiniLM"  # on the vectors alone, as the others
 NOISE = ("one group", "alone", "reassigned")
 KINDS = ("seed", "order", "draw")
+COSTS = (
+    "CPU seconds are those of one thread, without imports and compilation; those of TF-IDF + SVD are without TF-IDF, "
+    'and "as installed, k" finds the meaning of the texts in the cache.'
+)
 HEADS = ("way", "groups over classes", "left out", *(f"{way}: NMI / ARI" for way in NOISE), "ARI between seeds",
          "orders", "draws", "CPU seconds", "MB")  # fmt: skip
 
@@ -55,7 +59,10 @@ def agreement(labels: Any, way: str, name: str, kind: str) -> float:
 
 
 def means(fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], classes: dict[str, int]) -> dict[str, Any]:
-    """Return the means of every way that answered on all sets of a half, from the first seed; repeats where done."""
+    """Return the means of every way that answered on all sets of a half, from the first seed.
+
+    Agreement is that of ways with repeats on all of these sets, NaN for others: sets differ more than packages.
+    """
     found: dict[str, Any] = {}
     first = [one for one in fits if one["kind"] == "seed" and one["repeat"] == 0 and "groups" in one]
     for way in dict.fromkeys(one["way"] for one in first):
@@ -68,17 +75,17 @@ def means(fits: list[dict[str, Any]], labels: Any, names: tuple[str, ...], class
         found[way]["left out"] = float(np.mean([one["left out"] / one["documents"] for one in some]))
         found[way]["groups"] = float(np.exp(np.mean([np.log(max(o["groups"], 1) / classes[o["name"]]) for o in some])))
         for kind in KINDS:
-            every = [value for name in names if (value := agreement(labels, way, name, kind)) == value]
-            found[way][kind] = float(np.mean(every)) if every else float("nan")
+            found[way][kind] = float(np.mean([agreement(labels, way, name, kind) for name in names]))
     return found
 
 
-def lines(found: dict[str, Any], told: bool) -> list[list[str]]:
+def lines(found: dict[str, Any], told: bool) -> list[list[str | None]]:
     """Return the rows of the ways that are told the number of groups, or of those that are not; the best NMI first."""
     ways = [way for way in found if way.endswith(", k") == told]
     return [
         [way, f"{one['groups']:.2f}", f"{one['left out']:.0%}", *(pair(one[noise]) for noise in NOISE),
-         *(f"{one[kind]:.3f}" for kind in KINDS), f"{one['cpu']:.1f}", f"{one['memory']:.0f}"]
+         *(f"{one[kind]:.3f}" if one[kind] == one[kind] else None for kind in KINDS),
+         f"{one['cpu']:.1f}", f"{one['memory']:.0f}"]
         for way in sorted(ways, key=lambda way: -found[way]["reassigned"][0]) for one in (found[way],)
     ]  # fmt: skip
 
@@ -106,9 +113,10 @@ def peers(task: Task) -> Found:
     ]
     tables.append(Table("NMI / ARI set by set, documents of no group at the nearest centre", ("way", *names), rows))
     errors = {(one["way"], one["error"]): one["name"] for one in fits if "error" in one}
-    tables.append(
-        Table("What could not be run", ("package", "error", "set"), [[*key, at] for key, at in errors.items()])
-    )
+    gone = {way: [name for name in names if (way, name) not in first] for way, *_ in rows}
+    missing = [[*key, at] for key, at in errors.items()]
+    missing += [[way, "not fitted yet", ", ".join(lacking)] for way, lacking in gone.items() if lacking]
+    tables.append(Table("What is missing of the first seed", ("way", "why", "sets"), missing))
     found = by_half["confirming"]
     others = {way: one for way, one in found.items() if not way.startswith("Grampus") and not way.endswith(", k")}
     measures = {"peers": float(len({way.partition(",")[0] for way in found if not way.startswith("Grampus")}))}
@@ -118,10 +126,15 @@ def peers(task: Task) -> Found:
                 best = max(one[noise][at] for one in others.values())
                 measures[f"{index} over, {noise}"] = float(found[OURS][noise][at] - best)
         for kind in KINDS:
-            measures[kind] = found[OURS][kind]
-            measures[f"{kind} over"] = found[OURS][kind] - np.nanmax([one[kind] for one in others.values()])
+            steady = [one[kind] for one in others.values() if one[kind] == one[kind]]
+            if (own := found[OURS][kind]) == own:
+                measures[kind] = own
+                measures |= {f"{kind} over": own - max(steady)} if len(steady) == len(others) else {}
     best = max(others, key=lambda way: others[way]["reassigned"][0], default="")
     figure = f"confirming half, no k: ours on the vectors {pair(found[OURS]['reassigned'])}" if OURS in found else ""
     figure += f", best of {measures['peers']:.0f} others {best} {pair(others[best]['reassigned'])}" if best else ""
-    notes = [", ".join(f"{name} {version}" for name, version in read["made"].items()) + f"; {read['left']} fits left."]
+    if unknown := [kind for kind in KINDS if kind not in measures]:
+        figure += f"; agreement between {', '.join(f'{kind}s' for kind in unknown)} not measured"
+    made = ", ".join(f"{name} {version}" for name, version in read["made"].items())
+    notes = [f"The fits were made with {made}; {read['left']} fits are left to do. {COSTS}"]
     return Found(figure, {name: float(value) for name, value in measures.items()}, tables, notes=notes)

@@ -49,3 +49,15 @@ def test_fits_are_scored_kept_and_not_made_again(tmp_path):
     }
     again = subprocess.run(words, check=True, capture_output=True, text=True)
     assert "0 fits to do" in again.stdout
+
+
+def test_agreement_is_told_of_ways_with_repeats_on_every_set():
+    one = {"way": "x", "kind": "seed", "repeat": 0, "groups": 2, "left out": 0, "documents": 4, "cpu": 1, "memory": 1}
+    one |= {noise: [1.0, 1.0] for noise in ("one group", "alone", "reassigned")}
+    fits = [one | {"name": name} for name in ("a", "b")]
+    labels = {f"x|{name}|seed|{r}": np.array([0, 0, 1, 1]) for name, r in (("a", 0), ("a", 1), ("b", 0))}
+    classes = {"a": 2, "b": 2}
+    assert means(fits, labels, ("a",), classes)["x"]["seed"] == 1
+    half = means(fits, labels, ("a", "b"), classes)
+    assert np.isnan(half["x"]["seed"])
+    assert lines(half, told=False)[0][6:9] == [None, None, None]
