@@ -342,11 +342,13 @@ def restoring() -> Iterator[None]:
 
 
 def saved_confidence(model: Mapping[str, Any]) -> Array | None:
-    """Return the confidence of every document of a saved model; None where it has none."""
+    """Return the confidence of every document of a saved model, NaN where there is none; None for a model without."""
     if "confidence" not in model or "group" not in model:
         return None
     with restoring():
-        return _of_kind(model["confidence"], "f", 1)[_of_kind(np.asarray(model["group"]), "iu", 1)]
+        found = np.asarray(model["confidence"])
+        _of_kind(np.where(np.isnan(found), 0.0, found), "f", 1)
+        return np.asarray(found[_of_kind(np.asarray(model["group"]), "iu", 1)])
 
 
 def saved_rows(model: Mapping[str, Any]) -> dict[str, Any]:
