@@ -110,3 +110,20 @@ def test_the_check_of_parameters_can_fail():
         """
 
     assert undocumented(lacking) == ["y"]
+
+
+def test_the_tables_of_peers_are_those_of_the_committed_row():
+    from lab.harness import RESULTS, ROOT, ROWS, discover, load
+
+    discover()
+    record = load(ROWS["quality", "peers"], RESULTS)
+    assert record is not None
+    confirming = record.body.partition("choosing half")[0]
+    measured = {row[0]: row for line in confirming.splitlines() if len(row := line.strip("| ").split(" | ")) == 11}
+    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8").replace("**", "")
+    page = page.partition("## How well")[2].partition("## What it does")[0]
+    shown = [row for line in page.splitlines() if (row := line.strip("| ").split(" | "))[0] in measured]
+    named = [row for row in shown if row[0] != "way"]
+    assert {row[0] for row in named} == set(measured) - {"way", "---"}
+    for way, *figures in named:
+        assert figures == [*measured[way][5 if way.endswith(", k") else 1 : 6], measured[way][9]]
