@@ -159,7 +159,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
     "guide": {
         "none": (),
         "seeds": ("--topics", "seeds.json"),
-        "names": ("--topics", "Whales, Taxes", "--only-topics"),
+        "names": ("--topics", "Harbour, Law, Bread, Taxes", "--only-topics"),
         "labels": ("[guide] labels = '{near}.known.json'", "[guide] fixed = true"),
         "links": ("[guide] must_link = '{near}.must.csv'", "[guide] cannot_link = '{near}.cannot.json'"),
     },
