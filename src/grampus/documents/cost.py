@@ -120,8 +120,8 @@ class PredictedCost:
 
     @property
     def notable(self) -> bool:
-        """Whether it is worth announcing."""
-        return self.seconds > NOTABLE_SECONDS or self.memory > NOTABLE_BYTES
+        """Whether it is worth announcing: what it needs beyond what the process holds."""
+        return self.seconds > NOTABLE_SECONDS or self.memory - self.now > NOTABLE_BYTES
 
     def __str__(self) -> str:
         return f"about {format_size(self.memory)} and {format_time(self.seconds)}"
