@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from threading import Thread
 from typing import Any
@@ -110,10 +110,11 @@ class Processes(Runner):
             here = settings()._replace(threads=1, workers=1)
             parallel = Parallel(
                 n_jobs=self.workers, backend="loky", return_as="generator", batch_size=1, max_nbytes=None,
-                pre_dispatch=2 * self.workers, initializer=_end_with, initargs=(os.getpid(),),
+                pre_dispatch=2 * self.workers,
             )  # fmt: skip
+            parent = os.getpid()
             try:
-                yield from parallel(delayed(_call)(here, function, piece, sent) for piece in pieces)
+                yield from parallel(delayed(_call_below)(parent, here, function, piece, sent) for piece in pieces)
             except TerminatedWorkerError:
                 raise PartsError(
                     "A worker process was killed, most likely for lack of memory. Use fewer of them: "
@@ -156,6 +157,13 @@ def _call(here: Settings, function: Function, piece: Any, shared: tuple[Any, ...
         return function(piece, *(_shared(shared) if isinstance(shared, str) else shared))
 
 
+def _call_below(parent: int, *call: Any) -> Any:
+    """Call a function of a piece in a worker of a process."""
+    _end_with(parent)
+    return _call(*call)
+
+
+@cache
 def _end_with(parent: int) -> None:
     """End this worker as soon as the process that started it is gone, also where that was killed."""
 
