@@ -172,7 +172,7 @@ def _end_with(parent: int) -> None:
             time.sleep(LOOK)
         os._exit(1)
 
-    if os.name == "posix":
+    if os.name == "posix" and os.getpid() != parent:  # with one worker, joblib calls it in the process itself
         Thread(target=watch, name="grampus-parent", daemon=True).start()
 
 
