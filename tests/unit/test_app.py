@@ -467,6 +467,15 @@ def test_a_run_that_is_changed_between_look_and_save_is_not_overwritten(folder):
         save_edits(folder, with_levels(), "0" * 64)
 
 
+def test_an_answer_that_is_not_written_is_not_kept_to_be_taken_back(folder):
+    store = OpenRun(folder)
+    with pytest.raises(StaleError):
+        store.replace("another", store.run)
+    assert store.kept == 0
+    store.replace(store.revision, store.run)
+    assert store.kept == 1
+
+
 def test_many_tabs_at_once_make_one_change_each_or_none(reader, folder):
     seen, statuses = reader.server.session.store.revision, []
 

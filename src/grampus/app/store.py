@@ -95,9 +95,7 @@ class OpenRun:
             The run was changed since; nothing was written.
         """
         with self._lock:
-            run, revision = self.look()
-            if seen != revision:
-                raise StaleError("The run was changed meanwhile, in another tab or by a command. Nothing was written.")
+            run, revision = self._as_seen(seen)
             changed = change(run)
             self._past = [*self._past[1 - MOST_PAST :], run]
             try:
@@ -118,17 +116,27 @@ class OpenRun:
             The run was changed since; nothing was written.
         """
         with self._lock:
-            run, revision = self.look()
+            run, revision = self._as_seen(seen)
+            written = self._write(revision, made)
             self._before = [*self._before[1 - MOST_KEPT :], (run, made)]
-            return self._write(seen, revision, made)
+            return written
 
     def undone(self, seen: str) -> tuple[Run, str]:
         """Take back the last edit, or the last answer that took the place of another."""
         with self._lock:
-            run, revision = self.look()
+            run, revision = self._as_seen(seen)
             if self._before and run.edits == self._before[-1][1].edits and digest(run) == digest(self._before[-1][1]):
-                return self._write(seen, revision, self._before.pop()[0])
+                written = self._write(revision, self._before[-1][0])
+                self._before.pop()
+                return written
             return self.change(seen, self._as_before)
+
+    def _as_seen(self, seen: str) -> tuple[Run, str]:
+        """Return the run and its revision; refuse where it is not what was seen."""
+        run, revision = self.look()
+        if seen != revision:
+            raise StaleError("The run was changed meanwhile, in another tab or by a command. Nothing was written.")
+        return run, revision
 
     def _as_before(self, run: Run) -> Run:
         """Return the run without its last edit: as it was kept, or else made again."""
@@ -140,10 +148,10 @@ class OpenRun:
         """How many answers can be brought back."""
         return len(self._before)
 
-    def _write(self, seen: str, revision: str, made: Run) -> tuple[Run, str]:
+    def _write(self, revision: str, made: Run) -> tuple[Run, str]:
         with writing(self.place) as place:
-            if seen != revision or manifest_digest(self.place) != revision:
-                raise StaleError("The run was changed meanwhile. Nothing was written.")
+            if manifest_digest(self.place) != revision:
+                raise StaleError("The run was changed by a command meanwhile. Nothing was written.")
             made._write(place)
             self.run, self.revision, self._seen = made, manifest_digest(self.place), self._status()
         return self.run, self.revision

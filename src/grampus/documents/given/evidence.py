@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import scipy.sparse as sp
 
-from ..._array import Array
+from ..._array import Array, unit_rows
 from ...errors import InputError
 from ...text import Corpus
 from .inputs import Inputs
@@ -41,10 +41,10 @@ def _similar(rows: Array, meaning: object, topics: Sequence[Topic], middle: Arra
     """Return standardised cosines of documents and topics, both less the mean of the documents."""
     texts = [text for topic in topics for text in topic.texts]
     owner = np.repeat(np.arange(len(topics)), [len(topic.texts) for topic in topics])
-    queries = _unit(np.asarray(meaning.transform(Corpus(texts))) - middle)  # type: ignore[attr-defined]
+    queries = unit_rows(np.asarray(meaning.transform(Corpus(texts))) - middle)  # type: ignore[attr-defined]
     means = np.zeros((len(topics), rows.shape[1]))
     np.add.at(means, owner, queries)
-    return _standard(_unit(rows) @ _unit(means).T)
+    return _standard(unit_rows(rows) @ unit_rows(means).T)
 
 
 def _by_words(topics: Sequence[Topic], inputs: Inputs) -> Array:
@@ -63,11 +63,6 @@ def _by_words(topics: Sequence[Topic], inputs: Inputs) -> Array:
 
 def _lengths(rows: sp.csr_array) -> Array:
     return np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).reshape(-1))
-
-
-def _unit(rows: Array) -> Array:
-    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-    return rows / np.where(lengths > 0, lengths, 1.0)
 
 
 def _standard(values: Array, centred: bool = True) -> Array:
