@@ -8,7 +8,8 @@ import pytest
 
 from grampus import DocumentClusterer
 from grampus.describe import Known, NameCommand, Wording, ask_names, name_levels, name_partition, name_tree
-from grampus.describe.candidates import same_word
+from grampus.describe.candidates import Candidate, same_word
+from grampus.describe.names import _titles
 from grampus.describe.reading import read_words
 from grampus.describe.sentences import sentences, typical_sentence
 from grampus.describe.wording import is_word
@@ -287,3 +288,10 @@ def test_other_files_of_names_are_refused(tmp_path, content):
     run = DocumentClusterer(2).fit(SPACE + PEACE).run_
     with pytest.raises(InputError, match="names"):
         with_names_of(run, file)
+
+
+def test_no_two_titles_of_a_level_are_forms_of_one_word_whoever_their_parents_are():
+    taken: set[str] = set()
+    one = _titles({0: [Candidate(1.0, "libraries", ("librari",))]}, [], taken)
+    other = _titles({1: [Candidate(1.0, "library", ("librari",)), Candidate(0.5, "fonts", ("font",))]}, [], taken)
+    assert (one[0].text, other[1].text) == ("libraries", "fonts")

@@ -371,7 +371,7 @@ def _choose(
     level: range,
 ) -> None:
     """Choose the names of the groups of a level: first the titles, then further words."""
-    taken = {chosen[group][0].text.casefold() for group in level if group in chosen}
+    taken = {key for group in level if group in chosen for key in _title_keys(chosen[group][0])}
     for parent in sorted({groups.parents[group] for group in level}):
         siblings = [group for group in level if groups.parents[group] == parent]
         above = chosen[parent] if parent >= 0 and len(groups.parts[parent]) > 1 and parent in chosen else []
@@ -392,6 +392,11 @@ def _inherited(candidates: list[Candidate], above: list[Candidate]) -> list[Cand
     return sorted(less, key=lambda one: (-one.score, one.text))
 
 
+def _title_keys(title: Candidate) -> tuple[str, str]:
+    """Return what no other title of a level may have: its text, or its words in any form."""
+    return title.text.casefold(), " ".join(title.stems)
+
+
 def _titles(candidates: dict[int, list[Candidate]], others: list[Candidate], taken: set[str]) -> dict[int, Candidate]:
     """Give every group of siblings a title; where two want the same one, the better fit has it.
 
@@ -403,14 +408,14 @@ def _titles(candidates: dict[int, list[Candidate]], others: list[Candidate], tak
     late = set[tuple[str, int]]()
     while claims:
         value, text, group, one = heappop(claims)
-        if group in titles or text.casefold() in taken:
+        if group in titles or not taken.isdisjoint(_title_keys(one)):
             continue
         if (text, group) not in late and any(repeats(one, other) for other in (*others, *titles.values())):
             late.add((text, group))
             heappush(claims, (TWIN * value, text, group, one))
         else:
             titles[group] = one
-            taken.add(text.casefold())
+            taken.update(_title_keys(one))
     return titles
 
 
