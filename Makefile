@@ -106,7 +106,8 @@ coverage: $(STAMP)  ## all tests, counting lines and branches; fails below the l
 coverage-limits:  ## compare what was counted with the limits
 	$(PY) -m coverage combine --quiet --append
 	$(PY) -m coverage json --quiet -o .coverage/report.json
-	$(PY) -m coverage report --skip-covered --sort=-miss | head -n 15
+	$(PY) -m coverage report --skip-covered --sort=-miss > .coverage/report.txt
+	head -n 15 .coverage/report.txt
 	$(PY) -m tools.coverage limits $(LINES) $(BRANCHES)
 
 # The tests that reach the compiled loops.
