@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -229,6 +230,21 @@ def test_a_merged_gram_is_a_gram_with_means_as_features():
     for base in (LinearGram(x), DenseGram(x @ x.T)):
         merged = merge(base, group, weights)
         check_gram(merged, means @ means.T)
+
+
+def test_long_chains_of_links_cost_no_square_of_memory():
+    n, rng = 20_000, np.random.default_rng(0)
+    x = rng.normal(size=(n, 8)) + 6.0 * np.eye(8)[np.arange(n) % 8]
+    first = rng.permutation(n)[: 4 * n // 5]  # a fifth is linked to nothing, so that single documents are moved
+    chains = Guide(must_link=np.column_stack([first, (first + 8) % n]))
+    model = DocumentClusterer(8, kernel="linear", method="kernel-kmeans", effort=Effort(stability=False, n_init=1))
+    tracemalloc.start()
+    try:
+        labels = model.fit(x, guide=chains).labels_
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
+    assert (labels[first] == labels[(first + 8) % n]).all()
 
 
 def test_the_command_reads_a_guide(tmp_path, monkeypatch, capsys):

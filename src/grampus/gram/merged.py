@@ -8,13 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from .._array import Array, Index, dot, index_array, is_sparse, scale_rows
-from .answers import Cost, Features
+from .._array import Array, Index, dot, index_array, is_sparse, scale_rows, tiles
+from .answers import Cost
 from .base import Gram, require_gram
+from .sources import LinearGram
 
 
 class Merged(Gram):
-    """A K Aᵀ for averages A of groups of documents; made by ``merge``."""
+    """A K Aᵀ for averages A of groups of documents, where these have no features; made by ``merge``."""
 
     def __init__(self, base: Gram, group: NDArray[np.intp], shares: Array) -> None:
         count = int(group.max()) + 1
@@ -25,13 +26,13 @@ class Merged(Gram):
     def _block(self, rows: Index, cols: Index) -> Array:
         left, right = (self.average[index_array(part)] for part in (_listed(rows, self), _listed(cols, self)))
         own, others = np.unique(left.indices), np.unique(right.indices)
-        block = self.base._block(own, others)
-        return np.asarray((left[:, own] @ block) @ right[:, others].T.toarray()).astype(self.dtype, copy=False)
+        out = np.zeros((left.shape[0], right.shape[0]))
+        for part in tiles(len(own), 8 * max(len(others), 1)):
+            block = self.base._block(own[part], others)
+            out += left[:, own[part]] @ np.asarray(right[:, others] @ block.T).T
+        return out.astype(self.dtype, copy=False)
 
     def _diagonal(self) -> Array:
-        explicit = self.features()
-        if explicit is not None:
-            return explicit.squares().astype(self.dtype, copy=False)
         sizes = np.bincount(self.group, minlength=len(self))
         out = np.bincount(self.group, weights=self.shares**2 * self.base._diagonal(), minlength=len(self))
         for one in np.flatnonzero(sizes > 1).tolist():
@@ -45,14 +46,6 @@ class Merged(Gram):
     def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
         sums = self.base._sum_by(labels[self.group], k, weights[self.group] * self.shares)
         return np.asarray(self.average @ sums)
-
-    def features(self) -> Features | None:
-        """Return the means of the base's features, where it has them."""
-        found = self.base.features()
-        if found is None:
-            return None
-        rows = dot(self.average, scale_rows(found.scale, found.rows))
-        return Features(sp.csr_array(rows) if is_sparse(rows) else rows, np.ones(len(self)))
 
     def cost(self) -> Cost:
         """Return the cost of the base, and of the averages of a matrix."""
@@ -91,4 +84,9 @@ def merge(gram: Gram, group: NDArray[np.intp], weights: Array) -> Gram:
     """
     mass, count = np.bincount(group, weights=weights), np.bincount(group)
     shares = np.where(mass[group] > 0, weights / np.where(mass[group] > 0, mass[group], 1.0), 1.0 / count[group])
-    return Merged(require_gram(gram), group, shares)
+    found = require_gram(gram).features()
+    if found is None:
+        return Merged(gram, group, shares)
+    average = sp.csr_array((shares, (group, np.arange(len(group)))), shape=(len(count), len(group)))
+    rows = dot(average, scale_rows(found.scale, found.rows))
+    return LinearGram.trusted(sp.csr_array(rows) if is_sparse(rows) else rows)
