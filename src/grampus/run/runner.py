@@ -13,10 +13,11 @@ import tempfile
 import time
 import warnings
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import pairwise
 from threading import Thread
 from typing import Any
@@ -31,6 +32,11 @@ Function = Callable[..., Any]
 
 MANY_BYTES = 40_000_000  # of text, from which on processes pay: starting one costs about a second
 PIECE_BYTES = 4_000_000  # of text in a piece, for processes and Dask workers
+AHEAD = 2  # pieces of every worker that are waited for at a time
+# Workers share the processors: each has one thread, in the libraries below as well.
+ONE_THREAD = dict.fromkeys(
+    ("BLIS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1"
+)
 LOOK = 0.5  # seconds between two looks of a worker whether its parent lives
 _SMALL = 1 << 16  # bytes that travel with every piece
 
@@ -101,25 +107,33 @@ class Processes(Runner):
 
     def map(self, function: Function, pieces: Iterable[Any], *shared: Any) -> Iterator[Any]:
         """Yield a function of every piece, in their order."""
-        from joblib import Parallel, delayed
+        from joblib.externals.loky import get_reusable_executor
         from joblib.externals.loky.process_executor import TerminatedWorkerError
 
         with _broadcast(shared) as sent, warnings.catch_warnings():
             # An encoder or a card's context is no leak.
             warnings.filterwarnings("ignore", "A worker stopped while some jobs were given", UserWarning)
             here = settings()._replace(threads=1, workers=1)
-            parallel = Parallel(
-                n_jobs=self.workers, backend="loky", return_as="generator", batch_size=1, max_nbytes=None,
-                pre_dispatch=2 * self.workers,
-            )  # fmt: skip
-            parent = os.getpid()
+            pool = get_reusable_executor(self.workers, env=ONE_THREAD, initializer=_end_with, initargs=(os.getpid(),))
+            waiting: deque[Any] = deque()
             try:
-                yield from parallel(delayed(_call_below)(parent, here, function, piece, sent) for piece in pieces)
+                for piece in pieces:
+                    waiting.append(pool.submit(_call, here, function, piece, sent))
+                    if len(waiting) == AHEAD * self.workers:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
             except TerminatedWorkerError:
                 raise PartsError(
                     "A worker process was killed, most likely for lack of memory. Use fewer of them: "
                     "grampus.config(workers=1), or GRAMPUS_WORKERS=1."
                 ) from None
+            except KeyboardInterrupt:
+                pool.shutdown(wait=False, kill_workers=True)
+                raise
+            finally:
+                for one in waiting:
+                    one.cancel()
 
 
 @contextmanager
@@ -157,13 +171,6 @@ def _call(here: Settings, function: Function, piece: Any, shared: tuple[Any, ...
         return function(piece, *(_shared(shared) if isinstance(shared, str) else shared))
 
 
-def _call_below(parent: int, *call: Any) -> Any:
-    """Call a function of a piece in a worker of a process."""
-    _end_with(parent)
-    return _call(*call)
-
-
-@cache
 def _end_with(parent: int) -> None:
     """End this worker as soon as the process that started it is gone, also where that was killed."""
 
@@ -172,7 +179,7 @@ def _end_with(parent: int) -> None:
             time.sleep(LOOK)
         os._exit(1)
 
-    if os.name == "posix" and os.getpid() != parent:  # with one worker, joblib calls it in the process itself
+    if os.name == "posix":
         Thread(target=watch, name="grampus-parent", daemon=True).start()
 
 
