@@ -17,8 +17,11 @@ from grampus.documents import Effort, Guide
 from grampus.text.meaning.encoder import load_encoder
 from grampus.text.meaning.opening import opening
 from lab import Found, Table, Task, data, row
+from lab.environments import environment
 from lab.quality.draws import pair, scores
+from lab.quality.guide import class_words
 from lab.quality.meaning import CHOSEN_ON, CONFIRMED_ON, FILES
+from lab.quality.names import JUDGE, ask
 
 MOST = 1000  # documents of a set
 FOLDS, BINS = 5, 10
@@ -45,13 +48,19 @@ def told(model: DocumentClusterer) -> Any:
 
 
 def by_names(name: str) -> dict[str, Any]:
-    """Return NMI and ARI without a guide, of the encoder's nearest name, and of names as topics, at the same k."""
+    """Return NMI and ARI without a guide, of the encoder's nearest name, and of names as topics, at the same k.
+
+    Beside them what BERTopic's zero-shot modelling makes of the names, on the encoder's vectors.
+    """
     texts, classes, _ = named(name)
-    topics = list(np.unique(classes))
+    topics = [str(one) for one in np.unique(classes)]
     encode = load_encoder().encode
-    nearest = (encode([opening(text) for text in texts]) @ encode(topics).T).argmax(axis=1)
+    rows, names = encode([opening(text) for text in texts]), encode(topics)
+    nearest = (rows @ names.T).argmax(axis=1)
+    given = {"texts": texts, "rows": rows.tolist(), "topics": topics, "names": names.tolist()}
+    zero_shot = ask(environment("judge", JUDGE), "zero_shot", **given)["labels"]
     answers = {"no guide": fit(texts, len(topics)).labels_, "nearest name": nearest,
-               "topics": fit(texts, len(topics), topics).labels_}  # fmt: skip
+               "BERTopic": np.array(zero_shot), "topics": fit(texts, len(topics), topics).labels_}  # fmt: skip
     return {way: scores(classes, labels) for way, labels in answers.items()}
 
 
@@ -59,14 +68,44 @@ def by_names(name: str) -> dict[str, Any]:
 def topics_names(task: Task) -> Found:
     sets = [name for name in (*CHOSEN_ON, *CONFIRMED_ON) if named(name)[2]] if not task.quick else ["bbcsport"]
     found = {name: task.step(name, partial(by_names, name)) for name in sets}
-    mean = {
-        way: np.mean([one[way] for one in found.values()], axis=0) for way in ("no guide", "nearest name", "topics")
-    }
+    mean = {way: np.mean([one[way] for one in found.values()], axis=0) for way in found[sets[0]]}
     gain, over = mean["topics"] - mean["no guide"], mean["topics"] - mean["nearest name"]
-    rows = [(name, *map(pair, one.values())) for name, one in {**found, "mean": mean}.items()]
-    measures = {"nmi": float(gain[0]), "ari": float(gain[1]), "over nearest": float(over[0])}
+    rows = [(name, *map(pair, one.values())) for name, one in {**found, **halves(found), "mean": mean}.items()]
+    zero_shot = float((mean["topics"] - mean["BERTopic"])[0])
+    measures = {
+        "nmi": float(gain[0]),
+        "ari": float(gain[1]),
+        "over nearest": float(over[0]),
+        "over zero-shot": zero_shot,
+    }
     text = f"gain {pair(gain, '+')}, over the nearest name {pair(over, '+')}"
     return Found(text, measures, [Table("NMI / ARI", ("set", *mean), rows)])
+
+
+def halves(found: dict[str, Any]) -> dict[str, Any]:
+    """Return the means over the sets of each half."""
+    ways = {"mean, chosen on": CHOSEN_ON, "mean, confirmed on": CONFIRMED_ON}
+    inside = {half: [one for name, one in found.items() if name in names] for half, names in ways.items()}
+    return {half: {way: np.mean([one[way] for one in some], axis=0) for way in some[0]}
+            for half, some in inside.items() if some}  # fmt: skip
+
+
+def by_words(name: str) -> dict[str, Any]:
+    """Return NMI and ARI without a guide and with five words of each class as topics, at the same k."""
+    texts, classes, _ = named(name)
+    k, topics = len(np.unique(classes)), class_words(texts, classes)
+    answers = {"no guide": fit(texts, k).labels_, "words": fit(texts, k, topics).labels_}
+    return {way: scores(classes, labels) for way, labels in answers.items()}
+
+
+@row("quality", "topics-words")
+def topics_words(task: Task) -> Found:
+    sets = (*CHOSEN_ON, *CONFIRMED_ON) if not task.quick else ("bbcsport",)
+    found = {name: task.step(name, partial(by_words, name)) for name in sets}
+    mean = {way: np.mean([one[way] for one in found.values()], axis=0) for way in ("no guide", "words")}
+    gain = mean["words"] - mean["no guide"]
+    rows = [(name, *map(pair, one.values())) for name, one in {**found, **halves(found), "mean": mean}.items()]
+    return Found(f"gain {pair(gain, '+')}", {"gain": float(gain[0])}, [Table("NMI / ARI", ("set", *mean), rows)])
 
 
 def labelled(name: str, share: float, wrong: float) -> dict[str, float]:

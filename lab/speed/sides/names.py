@@ -64,6 +64,27 @@ def bertopic(texts: list[str], labels: list[int]) -> dict[str, Any]:
     return found
 
 
+def zero_shot(texts: list[str], rows: list[list[float]], topics: list[str], names: list[list[float]]) -> dict[str, Any]:
+    """Return the topic of every document by BERTopic's zero-shot modelling, with its defaults, on given vectors."""
+    import numpy as np
+    from bertopic import BERTopic
+    from bertopic.backend import BaseEmbedder
+    from umap import UMAP
+
+    class Known(BaseEmbedder):
+        """Knows the vectors of the names; other words have none that would count."""
+
+        def embed(self, documents, verbose=False):
+            other = np.random.default_rng(0).normal(size=(len(documents), len(names[0])))
+            return np.array([known.get(one, row) for one, row in zip(documents, other, strict=True)], dtype=np.float32)
+
+    known = dict(zip(topics, names, strict=True))
+    umap = UMAP(n_neighbors=15, n_components=5, min_dist=0.0, metric="cosine", random_state=0)
+    model = BERTopic(embedding_model=Known(), zeroshot_topic_list=topics, umap_model=umap)
+    found, _ = model.fit_transform(texts, np.array(rows, dtype=np.float32))
+    return {"labels": [int(one) for one in found]}
+
+
 def judge_all(sets: dict[str, dict[str, Any]]) -> dict[str, Any]:
     """Return what the judge says about every set: a process that loads it once."""
     found = {}
