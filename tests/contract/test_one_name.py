@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+from tests.contract.test_layers import parsed
+
 PACKAGE = Path(__file__).parents[2] / "src" / "grampus"
 
 # The command line names a function after its command, and its options `Options`, in every file.
@@ -15,7 +17,7 @@ COMMANDS, OPTIONS = {"command", "group"}, "Options"
 def defined(source: str, *, command_line: bool = False) -> set[str]:
     """Return the classes and public functions at the top of a module, without what click's convention names."""
     names = set()
-    for node in ast.parse(source).body:
+    for node in parsed(source).body:
         if isinstance(node, ast.ClassDef) and not (command_line and node.name == OPTIONS):
             names.add(node.name)
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not node.name.startswith("_"):

@@ -157,8 +157,8 @@ def test_odd_tags_are_read_as_browsers_do():
     ['<a ">"\'', "<!--", "<a", "<script>", "</p", "<p ", "<![CDATA[", "&#", "<div>", '<a b="', "<b></i>", "<title>"],
 )
 def test_broken_pages_take_linear_time(unit):
-    with soon(5):
-        extract_html(unit * 100_000)
+    with soon(2):
+        extract_html(unit * 40_000)
 
 
 @pytest.mark.parametrize(
@@ -172,8 +172,8 @@ def test_broken_pages_take_linear_time(unit):
     ],
 )  # fmt: skip
 def test_broken_marks_take_linear_time(read, unit):
-    with soon(5):
-        read(unit * (400_000 // len(unit)) + "x")
+    with soon(2):
+        read(unit * (160_000 // len(unit)) + "x")
 
 
 ENDLESS = [

@@ -57,10 +57,11 @@ def same_partition(a, b):
 
 @pytest.mark.parametrize("loops", [False, True])
 @pytest.mark.parametrize("laplacian", LAPLACIANS)
-@pytest.mark.parametrize("neighbours", [None, 100])
+@pytest.mark.parametrize("neighbours", [None, 40])
 def test_the_embedding_is_the_textbooks(laplacian, loops, neighbours):
-    found = spectral_embedding(DenseGram(K), 4, laplacian=laplacian, loops=loops, n_neighbors=neighbours)
-    values, coordinates = naive_spectral.embedding(K, 4, laplacian, loops=loops, neighbours=neighbours)
+    some = K[:100, :100]
+    found = spectral_embedding(DenseGram(some), 4, laplacian=laplacian, loops=loops, n_neighbors=neighbours)
+    values, coordinates = naive_spectral.embedding(some, 4, laplacian, loops=loops, neighbours=neighbours)
     np.testing.assert_allclose(found.eigenvalues, values, atol=1e-9)
     np.testing.assert_allclose(np.abs(found.coordinates), np.abs(coordinates), atol=1e-7)
 
