@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,6 +16,13 @@ class Unavailable(Exception):  # noqa: N818  (a notice, not an error)
     """Something the row needs is not installed here; the message says what to install."""
 
 
+def program(name: str, hint: str) -> str:
+    """Return where a program is; raise where it is not installed, with what to install."""
+    if (found := shutil.which(name)) is None:
+        raise Unavailable(f"{name} is not installed ({hint})")
+    return found
+
+
 @dataclass(frozen=True)
 class Cell:
     """Our value, its standard error over the trials, and the published value; the last two may be missing."""
@@ -25,9 +33,9 @@ class Cell:
     digits: int = 3
 
     @classmethod
-    def of(cls, values: Any) -> Cell:
+    def of(cls, values: Any, published: float | None = None) -> Cell:
         """Return the mean of some trials with its standard error."""
-        return cls(float(np.mean(values)), error=float(np.std(values, ddof=1) / np.sqrt(len(values))))
+        return cls(float(np.mean(values)), published, float(np.std(values, ddof=1) / np.sqrt(len(values))))
 
     @property
     def difference(self) -> float | None:

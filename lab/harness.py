@@ -232,6 +232,14 @@ def _version(package: str) -> str:
         return "absent"
 
 
+def printed(*words: str, **how: Any) -> str:
+    """Run Python in a fresh process; return what it prints."""
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False, **how)
+    if done.returncode:
+        raise RuntimeError(done.stderr[-2000:])
+    return done.stdout
+
+
 def write(path: Path, text: str) -> None:
     """Write a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -60,13 +60,13 @@ def cluster(name: str, column: str, setting: Setting, count: int, seed: int) -> 
         gram = DenseGram(matrix @ matrix.T)
     starts = setting.starts(parse_kernel("cosine").gram(found.x), found.k, count, seed)
     runs = kernel_kmeans(gram, found.k, setting.pairs, adjusted, **starts).runs
-    scores = np.array([nmi(found.labels, labels) for labels in runs.labels])
+    scores = Cell.of([nmi(found.labels, labels) for labels in runs.labels])
     moves = np.zeros((count, 10))
     for row, history in zip(moves, runs.histories, strict=True):
         row[: len(history.moves)] = history.moves[:10]
     return {
-        "nmi": float(scores.mean()),
-        "error": float(scores.std(ddof=1) / np.sqrt(count)),
+        "nmi": scores.ours,
+        "error": scores.error,
         "anmi": float(anmi(runs.labels)),
         "moves": moves.mean(axis=0).tolist(),
         "iterations": float(np.mean(runs.n_iter)),
@@ -174,22 +174,18 @@ def claims(task: Task) -> Found:
     raised = [abs(f["DSM"]["ratio"]) > abs(f["DS"]["ratio"]) for f in found.values()]
     told = ", ".join(f"p={p} {mean[f'p={p}']:.3f} (without {mean[f'SP p={p}']:.3f})" for p in powers)
     cells = len(found) * len(powers)
-    return Found(
-        claims=[
-            Claim("SP without the map always converges.", unsteady == 0, f"{unsteady} runs did not"),
-            *(
-                Claim(f"SP without the map is generally less {what} in most cells).", lower[score] > cells / 2, seen)
-                for score, what, seen in (
-                    ("nmi", "accurate (NMI is lower", f"in {lower['nmi']} of {cells} cells; {told}"),
-                    ("anmi", "stable (ANMI is lower", f"in {lower['anmi']} of {cells} cells"),
-                )
-            ),
-            Claim("p = 0.6 is best on average.", max(powers, key=lambda p: mean[f"p={p}"]) == 0.6, told),
-            aa_level(found),
-            Claim("The map raises the dominance ratio above that of DS.", all(raised), f"on {sum(raised)} sets"),
-            fewest_moves(found),
-        ]
-    )
+    seen = [f"in {lower[score]} of {cells} cells" for score in ("nmi", "anmi")]
+    less = "SP without the map is generally less"
+    judged = [
+        Claim("SP without the map always converges.", unsteady == 0, f"{unsteady} runs did not"),
+        Claim(f"{less} accurate (NMI is lower in most cells).", lower["nmi"] > cells / 2, f"{seen[0]}; {told}"),
+        Claim(f"{less} stable (ANMI is lower in most cells).", lower["anmi"] > cells / 2, seen[1]),
+        Claim("p = 0.6 is best on average.", max(powers, key=lambda p: mean[f"p={p}"]) == 0.6, told),
+        aa_level(found),
+        Claim("The map raises the dominance ratio above that of DS.", all(raised), f"on {sum(raised)} sets"),
+        fewest_moves(found),
+    ]
+    return Found(claims=judged)
 
 
 def grid(task: Task, cases: list[tuple[str, Setting]]) -> Found:
@@ -259,11 +255,16 @@ def apart(better: dict[str, Any], worse: dict[str, Any]) -> float:
     return float((better["nmi"] - worse["nmi"]) / max(np.hypot(better["error"], worse["error"]), 1e-12))
 
 
+def means(found: Trials, columns: Any) -> list[Cell]:
+    """Return the mean NMI of some columns."""
+    return [Cell(found[column]["nmi"], error=found[column]["error"]) for column in columns]
+
+
 @paper("dominance-all-but-one")
 def all_but_one(task: Task) -> Found:
     found = {name: trials(task, name, PLAIN) for name in names(task)}
     not_better = [n for n, f in found.items() if min(f["AA"]["nmi"], f["DS"]["nmi"]) <= f["orig"]["nmi"]]
-    rows = [(name, *(Cell(f[c]["nmi"], error=f[c]["error"]) for c in PLAIN)) for name, f in found.items()]
+    rows = [(name, *means(f, PLAIN)) for name, f in found.items()]
     figure = f"not better on {', '.join(not_better) or 'no set'} ({len(found)} sets)"
     return Found(figure, {"sets": len(not_better)}, [Table("Mean NMI", ("set", *PLAIN), rows)])
 
@@ -304,7 +305,7 @@ def small_powers(task: Task) -> Found:
     columns = ("orig", *(f"p={p}" for p in powers))
     found = {name: trials(task, name, columns, full=50) for name in names(task)}
     cells = [(name, c) for name, f in found.items() for c in columns[1:] if apart(f["orig"], f[c]) <= 2]
-    rows = [(name, *(Cell(f[c]["nmi"], error=f[c]["error"]) for c in columns)) for name, f in found.items()]
+    rows = [(name, *means(f, columns)) for name, f in found.items()]
     figure = f"not lower by two standard errors in {len(cells)} of {len(found) * len(powers)} cells"
     return Found(figure, {"cells": len(cells)}, [Table("Mean NMI of 50 starts, with the map", ("set", *columns), rows)])
 
@@ -314,10 +315,7 @@ def unit_rows(task: Task) -> Found:
     columns = ("p=0.6", NOT_UNIT)
     found = {name: trials(task, name, columns, full=50) for name in names(task)}
     better = [name for name, f in found.items() if apart(f["p=0.6"], f[NOT_UNIT]) > 2]
-    rows = [
-        (name, *(Cell(f[c]["nmi"], error=f[c]["error"]) for c in columns), f"{apart(f['p=0.6'], f[NOT_UNIT]):+.1f}")
-        for name, f in found.items()
-    ]
+    rows = [(name, *means(f, columns), f"{apart(f['p=0.6'], f[NOT_UNIT]):+.1f}") for name, f in found.items()]
     table = Table("Mean NMI of 50 starts", ("set", "unit rows", "rows as they are", "standard errors apart"), rows)
     figure = f"better by two standard errors on {len(better)} of {len(found)} sets"
     return Found(figure, {"share": len(better) / len(found)}, [table])
@@ -355,18 +353,10 @@ def figure2(task: Task) -> Found:
         axes.set(xlabel="rank", ylabel="eigenvalue")
         axes.legend()
 
-    judged = [
-        Claim(
-            "The shift moves a large number of eigenvalues below zero.",
-            negative > x.shape[0] // 2,
-            f"{negative} of {x.shape[0]}",
-        ),
-        Claim(
-            "Adding what makes the shifted matrix positive again brings the dominance back.",
-            abs(after - before) < 0.01 * before,
-            f"ratio {before:.2f}, then {after:.2f}",
-        ),
-    ]
+    below, text = f"{negative} of {x.shape[0]}", "The shift moves a large number of eigenvalues below zero."
+    again = "Adding what makes the shifted matrix positive again brings the dominance back."
+    back, ratios = abs(after - before) < 0.01 * before, f"ratio {before:.2f}, then {after:.2f}"
+    judged = [Claim(text, negative > x.shape[0] // 2, below), Claim(again, back, ratios)]
     return Found(claims=judged, pictures={"eigenvalues": picture})
 
 

@@ -235,21 +235,16 @@ def figure2(task: Task) -> Found:
         pairs += itertools.product(STEERED, ("PDDP", "bisecting k-means"))
         for a, b in pairs:
             claims.append(everywhere(f"{word}: {a} is below {b}.", lambda f, a=a, b=b, w=which: below(f[a], f[b], w)))  # type: ignore[misc]
-    claims += [
-        everywhere(
-            "Of the four variants PDDP_OC_2MEANS or PDDP_OC has the lowest objective.",
-            lambda f: [
-                min(STEERED, key=lambda name: f[name][k][OBJECTIVE]) in ("PDDP_OC", "PDDP_OC_2MEANS") for k in f["PDDP"]
-            ],
-        ),
-        everywhere(
-            "PDDP_OC and PDDP_OC_2MEANS take longer than PDDP_OCPC.",
-            lambda f: [
-                min(f["PDDP_OC"][k][SECONDS], f["PDDP_OC_2MEANS"][k][SECONDS]) > f["PDDP_OCPC"][k][SECONDS]
-                for k in f["PDDP"]
-            ],
-        ),
-    ]
+    full = ("PDDP_OC", "PDDP_OC_2MEANS")
+
+    def lowest(f: dict[str, Curve]) -> list[bool]:
+        return [min(STEERED, key=lambda name: f[name][k][OBJECTIVE]) in full for k in f["PDDP"]]
+
+    def slower(f: dict[str, Curve]) -> list[bool]:
+        return [min(f[name][k][SECONDS] for name in full) > f["PDDP_OCPC"][k][SECONDS] for k in f["PDDP"]]
+
+    claims.append(everywhere("Of the four variants PDDP_OC_2MEANS or PDDP_OC has the lowest objective.", lowest))
+    claims.append(everywhere("PDDP_OC and PDDP_OC_2MEANS take longer than PDDP_OCPC.", slower))
     for name in ("PDDP_2MEANS", "PDDP_OCPC"):
         similar = {s: [f[name][k][OBJECTIVE] <= f["k-means"][k][LARGEST] for k in f[name]] for s, f in found.items()}
         claims.append(judged(f"{name} is similar to k-means: no objective above the largest of ten starts.", similar))
@@ -300,11 +295,5 @@ def kernel_figure(task: Task, kernel: str) -> Found:
     return Found(tables=tables(found), claims=claims, notes=notes, pictures=pictures(found))
 
 
-@paper("pddp-figure4")
-def figure4(task: Task) -> Found:
-    return kernel_figure(task, POLYNOMIAL)
-
-
-@paper("pddp-figure5")
-def figure5(task: Task) -> Found:
-    return kernel_figure(task, GAUSSIAN)
+paper("pddp-figure4")(partial(kernel_figure, kernel=POLYNOMIAL))
+paper("pddp-figure5")(partial(kernel_figure, kernel=GAUSSIAN))

@@ -10,11 +10,11 @@ a matrix that is not symmetric. Degrees are sums over all documents, the documen
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import tempfile
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from grampus.kernels import parse_kernel
 from grampus.metrics import accuracy, error_rate, precision, recall, variation_of_information
 from grampus.text import TermVectorizer
 from lab import Cell, Claim, Found, Table, Task, Unavailable, data
+from lab.found import program
 from lab.papers import PUBLISHED, paper
 
 PRINTED = PUBLISHED["strings"]["table1"]
@@ -141,11 +142,6 @@ def by_terms(task: Task) -> dict[str, Scores]:
     return task.step("k-means", run)
 
 
-def error(values: Any) -> float:
-    """Return the standard error of a mean."""
-    return float(np.std(values, ddof=1) / np.sqrt(len(values)))
-
-
 def published(method: str) -> dict[str, float]:
     """Return the published row that a method belongs to."""
     return dict(PRINTED[next(name for name in ("kernel k-means", "spectral", "k-means") if method.startswith(name))])
@@ -164,11 +160,7 @@ def table1(task: Task) -> Found:
         shown = {f"{m}, length {(n := best_length(found, m))}": (m, found[n][m]) for m in found[min(found)]}
         shown |= {name: (name, scores) for name, scores in by_terms(task).items()}
         rows = [
-            (
-                name,
-                *(Cell(float(np.mean(scores[s])), published(method)[s], error(scores[s])) for s in SCORES),
-                f"{np.mean(scores['largest']):.0f}",
-            )
+            (name, *(Cell.of(scores[s], published(method)[s]) for s in SCORES), f"{np.mean(scores['largest']):.0f}")
             for name, (method, scores) in shown.items()
         ]
         title = f"{kernel}, {source}: best of ten starts, mean of ten such runs"
@@ -198,20 +190,15 @@ def claims(found: dict[int, dict[str, Scores]], terms: Scores) -> list[Claim]:
 
     def gap(a: str, b: str) -> tuple[float, str]:
         """Return how far `a` is below `b` in standard errors of the difference."""
-        means = [float(np.mean(best[m])) for m in (a, b)]
-        apart = (means[1] - means[0]) / max(float(np.hypot(error(best[a]), error(best[b]))), 1e-9)
-        return float(apart), f"{means[0]:.3f} against {means[1]:.3f}"
+        one, other = Cell.of(best[a]), Cell.of(best[b])
+        apart = (other.ours - one.ours) / max(np.hypot(one.error or 0.0, other.error or 0.0), 1e-9)
+        return float(apart), f"{one.ours:.3f} against {other.ours:.3f}"
 
     judged = [falls(method) for method in methods]
     for spectral in (PROGRAM, TEXT):
-        lengths = chosen[KERNEL_KMEANS], chosen[spectral]
-        judged.append(
-            Claim(
-                f"Kernel k-means is best at a shorter length than {spectral}.",
-                lengths[0] < lengths[1],
-                "{} and {}".format(*lengths),
-            )
-        )
+        ours, other = chosen[KERNEL_KMEANS], chosen[spectral]
+        text = f"Kernel k-means is best at a shorter length than {spectral}."
+        judged.append(Claim(text, ours < other, f"{ours} and {other}"))
         for method in (KERNEL_KMEANS, KMEANS):
             apart, told = gap(method, spectral)
             judged.append(Claim(f"{method} outperforms {spectral} (by two standard errors).", apart > 2, told))
@@ -222,15 +209,19 @@ def claims(found: dict[int, dict[str, Scores]], terms: Scores) -> list[Claim]:
 
 def in_r(matrix: NDArray[np.float64] | None = None) -> Labels:
     """Return the labels of R's kmeans, on the rows of a matrix or on tm's TF-IDF of the texts (strings.R)."""
-    program = shutil.which("Rscript")
-    if program is None:
-        raise Unavailable("Rscript is not installed; Debian has it in r-base-core, and tm in r-cran-tm")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         if matrix is not None:
             np.savetxt(place / "matrix.txt", matrix, fmt="%.17g")
         (place / "texts.txt").write_text("\n".join(data.strings().x) + "\n", encoding="utf-8")
-        words = [program, "--vanilla", str(Path(__file__).with_suffix(".R")), folder, str(K), str(STARTS)]
+        words = [
+            program("Rscript", "Debian: r-base-core, r-cran-tm"),
+            "--vanilla",
+            str(Path(__file__).with_suffix(".R")),
+            folder,
+            str(K),
+            str(STARTS),
+        ]
         done = subprocess.run(words, capture_output=True, text=True, check=False)
         if "there is no package" in done.stderr:
             raise Unavailable("R's package tm is not installed; Debian has it in r-cran-tm")
@@ -247,7 +238,7 @@ def table1_r(task: Task) -> Found:
     for name, method in (("k-means", KMEANS), ("spectral", "spectral, wrong end, spectrum(20)")):
         rows.append((f"{method}: R", *(f"{found[name][s][0]:.4f}" for s in SCORES), f"{found[name]['largest'][0]:.0f}"))
         rows.append((f"{name}: published", *(f"{PRINTED[name][s]:.{DIGITS}f}" for s in SCORES), "–"))
-    own = (f"{np.mean(ours[s]):.4f} ± {error(ours[s]):.4f}" for s in SCORES)
+    own = (str(replace(Cell.of(ours[s]), digits=4)) for s in SCORES)
     rows.insert(2, (f"{KMEANS}: Grampus, mean of ten runs", *own, f"{np.mean(ours['largest']):.0f}"))
     wrong = [s for s in SCORES if round(found["k-means"][s][0], DIGITS) != PRINTED["k-means"][s]]
     figure = f"k-means: {len(SCORES) - len(wrong)} of {len(SCORES)} scores equal to every published digit"
@@ -264,10 +255,7 @@ def figure1(task: Task) -> Found:
         Table(
             f"VI in bits, {kernel} ({KERNELS[kernel]}): best of ten starts, mean of ten; {KMEANS} {terms:.3f}",
             ("method", *map(str, lengths)),
-            [
-                (m, *(Cell(float(np.mean(lengths[n][m]["vi"])), error=error(lengths[n][m]["vi"])) for n in lengths))
-                for m in lengths[min(lengths)]
-            ],
+            [(m, *(Cell.of(lengths[n][m]["vi"]) for n in lengths)) for m in lengths[min(lengths)]],
         )
         for kernel, lengths in found.items()
     ]

@@ -100,10 +100,9 @@ def top_three(task: Task, setting: Setting) -> Found:
     same = [name for name in names if first[name] == found[name, "KKM-S"][0][0]]
     missed = [name for name in names if PRINTED["true_k"][name] not in [k for k, _ in found[name, "RED-S"]]]
     told = f"the same on {', '.join(same) or 'none'}", f"missed on {', '.join(missed) or 'none'}"
+    alike = set(names) - set(same) <= {"ng17-19"}
     claims = [
-        Claim(
-            "RED-S's first choice is KKM-S's on all sets but ng17-19.", set(names) - set(same) <= {"ng17-19"}, told[0]
-        ),
+        Claim("RED-S's first choice is KKM-S's on all sets but ng17-19.", alike, told[0]),
         Claim("RED-S misses the true k in its top three only on reviews.", set(missed) <= {"reviews"}, told[1]),
     ]
     wanted = [name for name in right if name in ("bbc", "bbcsport", "classic3", "ng3")]
@@ -271,10 +270,8 @@ def shift(task: Task) -> Found:
         higher += found[families[0]]["true"] > found[families[1]]["true"]
         rows.append((f"{name} ({PRINTED['true_k'][name]})", *(spell(found[family]["top"]) for family in families)))
     real = Table("KKM-S on the real sets: top three k", ("set (true k)", "with the shift", "without"), rows)
-    figure = (
-        f"RED-S right first on {ours} of {count} sets with it, {theirs} without; KKM-S scores the true k higher on "
-    )
-    figure += f"{higher} of {len(names)} real sets"
+    figure = f"RED-S right first on {ours} of {count} sets with it, {theirs} without; KKM-S scores the true k higher "
+    figure += f"on {higher} of {len(names)} real sets"
     return Found(figure, {"difference": ours - theirs, "higher": higher / len(names)}, [table, real])
 
 
@@ -379,13 +376,5 @@ def speed(task: Task) -> Found:
     )
     ratios = [ratio for ratio, _ in found.values()]
     told = f"{min(ratios):.1f} to {max(ratios):.1f} ×; n/4 prototypes make n²/16 products"
-    return Found(
-        tables=[table],
-        claims=[
-            Claim(
-                "RED-S is 16 to 20 times as fast: every set lies in that range.",
-                all(16 <= ratio <= 20 for ratio in ratios),
-                told,
-            )
-        ],
-    )
+    held, text = all(16 <= r <= 20 for r in ratios), "RED-S is 16 to 20 times as fast: every set lies in that range."
+    return Found(tables=[table], claims=[Claim(text, held, told)])

@@ -6,7 +6,6 @@ import hashlib
 import json
 import locale
 import os
-import subprocess
 import sys
 import tempfile
 import warnings
@@ -29,7 +28,7 @@ from grampus.select import Splits
 from grampus.text import Corpus, TermVectorizer
 from lab import Found, Task, data
 from lab.found import Table
-from lab.harness import ROOT
+from lab.harness import ROOT, printed
 from lab.promises import promise
 
 COMBINATIONS = 540
@@ -143,11 +142,8 @@ def hashed(threads: int, backend: str, order: int, place: str, kind: str) -> str
 def in_process(seed: str, some: Sequence[Sequence[Any]]) -> list[str]:
     """Return the hashes of combinations in a process with one hash seed."""
     environment = {**os.environ, "PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "lab.promises.determinism"]
-    given: dict[str, Any] = {"cwd": ROOT, "env": environment, "input": json.dumps(some), "text": True}
-    done = subprocess.run(command, capture_output=True, check=False, **given)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return list(json.loads(done.stdout))
+    given = {"cwd": ROOT, "env": environment, "input": json.dumps(some)}
+    return list(json.loads(printed("-m", "lab.promises.determinism", **given)))
 
 
 @promise("same-labels")

@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 from collections import Counter
@@ -23,7 +22,7 @@ from typing import Any
 
 from lab import Found, Task
 from lab.found import Table
-from lab.harness import ROOT
+from lab.harness import ROOT, printed
 from lab.injector import KILL, TEMPORARY, Fault, Job, Server, Trial, loaded, shim, spread
 from lab.promises import promise
 
@@ -259,10 +258,8 @@ def attacked(how: str, name: str, most: int) -> list[dict[str, Any]]:
     """Attack one job in a process with the shim; return what happened, fault by fault."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "LD_PRELOAD": shim(folder), "PYTHONHASHSEED": "0"}
-        command = [sys.executable, "-m", "lab.promises.faults", how, name, str(most)]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
+        found = printed("-m", "lab.promises.faults", how, name, str(most), cwd=ROOT, env=environment)
+    return [json.loads(line) for line in found.splitlines()]
 
 
 def every(task: Task, cases: list[tuple[str, str]], most: int) -> tuple[list[tuple[Any, ...]], list[str]]:

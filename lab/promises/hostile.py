@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 import traceback
 import warnings
 import zipfile
@@ -34,6 +35,7 @@ from grampus.report import write_report
 from grampus.text import Corpus
 from lab import Found, Task
 from lab.found import Table
+from lab.harness import printed
 from lab.promises import open_browser, promise
 from tests import samples
 from tests.fuzz import DOCUMENTS, READERS, write_bomb
@@ -117,10 +119,7 @@ def refused(name: str, make: Callable[[], bytes]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, name).write_bytes(make())
         Path(folder, "good.txt").write_text("whale song", encoding="utf-8")
-        command = [sys.executable, "-c", REFUSE, folder]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, done.stderr[-500:]
-    return dict(json.loads(done.stdout))
+        return dict(json.loads(printed("-c", REFUSE, folder, timeout=120)))
 
 
 @promise("refused-files")
@@ -269,19 +268,7 @@ def forgeries(task: Task) -> Found:
 
 
 ROUND = 12  # terminal payloads in one run
-SEQUENCES = (
-    "\x1b]0;{}\x07", "\x1b]2;{}\x1b\\", "\x1b]8;;http://x.invalid/{}\x1b\\", "\x1b]52;c;{}\x07", "\x1b]4;1;{}\x07",
-    "\x1b[6n{}", "\x1b[c{}", "\x1b[>c{}", "\x1b[21t{}", "\x1b[2J{}", "\x1b[3J{}", "\x1b[H{}", "\x1b[5;91m{}",
-    "\x1b[8m{}",
-    "\x1b[?1049h{}", "\x1b[?2004h{}", "\x1b[?1000h{}", "\x1bP$q{}\x1b\\", "\x1bP+q{}\x1b\\", "\x1b_{}\x1b\\",
-    "\x1b^{}\x1b\\",
-    "\x1bX{}\x1b\\", "\x1bc{}", "\x1b7{}\x1b8", "\x1b(0{}", "\x1b#8{}", "\x1b%@{}", "\x1b[1;{}r", "\x1b[99;99H{}",
-    "\x9b6n{}", "\x9b2J{}", "\x9d0;{}\x9c", "\x90q{}\x9c", "\x9e{}\x9c", "\x98{}\x9c", "\x85{}", "\x84{}",
-    "\x07{}", "\x08\x08{}", "\x0b{}", "\x0c{}", "\x0e{}\x0f", "\x05{}", "\x7f{}", "\x00{}", "\x18{}", "\x1a{}",
-    "a\r{}", "a\n{}", "a\r\n\x1b[1A\x1b[2K{}", "\u202e{}\u202c", "\u2066{}\u2069", "\u061c{}", "\u200e{}", "\u200b{}",
-    "\u2028{}", "\u2029{}", "\ufeff{}", "\U000e0041{}\U000e007f", "\u2060{}", "\x1b[38;2;1;2;3m{}", "\x1b[{}",
-    "[red]{}[/red]", ":smile:{}", "%1b[2J{}", "\\x1b[2J{}", "\\033[31m{}",
-)  # fmt: skip
+SEQUENCES: list[str] = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))["sequences"]
 MARKS = ("PWN", "rm -rf", "#1", "0")
 PAYLOADS = [sequence.format(mark) for sequence, mark in product(SEQUENCES, MARKS)]
 OURS = re.compile("\x1b\\[(?:[0-9;]*m|\\?25[lh]|2K|1A)|\r\n|\r")  # colours, and the progress bar's own moves

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import subprocess
-import sys
 import tempfile
 from functools import partial
 from pathlib import Path
@@ -19,6 +17,7 @@ from grampus.kernels import parse_kernel
 from grampus.metrics import nmi
 from grampus.text import TermVectorizer
 from lab import Cell, Found, Table, Task, data
+from lab.harness import printed
 from lab.promises import promise
 from tests import memory
 
@@ -239,11 +238,9 @@ print(json.dumps(figures))
 """
 
 
-def _printed(*words: str) -> Any:
+def last_line(*words: str) -> Any:
     """Run a program in a fresh process; return what its last line says."""
-    done = subprocess.run([sys.executable, "-c", *words], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout.splitlines()[-1])
+    return json.loads(printed("-c", *words).splitlines()[-1])
 
 
 @promise("limits-memory")
@@ -251,7 +248,7 @@ def limits_memory(task: Task) -> Found:
     rows, ratios = [], {}
     for name, case in {**CASES, **OTHERS}.items():
         program = RUN.replace("CASE", case)
-        found = task.step(f"{name} {case}", partial(_printed, program, str(int(task.quick))))
+        found = task.step(f"{name} {case}", partial(last_line, program, str(int(task.quick))))
         ratios[name] = found["peak"] / found["predicted"]
         cells = (f"{found[key] / 1e6:,.0f}" for key in ("start", "predicted", "peak"))
         rows.append((name, *cells, f"{ratios[name]:.2f}", f"{found['seconds']:.0f}", f"{found['spent']:.0f}"))
@@ -287,7 +284,7 @@ def soak(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder, "texts.txt")
         source.write_text("\n".join(f"{words[i % 3]} n{i % 7} m{i % 11}" for i in range(150)), encoding="utf-8")
-        seen = _printed(SOAK, str(source), f"{folder}/run", str(count))
+        seen = last_line(SOAK, str(source), f"{folder}/run", str(count))
     memory, files, threads = (last - early for early, last in zip(seen[count // 5 - 1], seen[-1], strict=True))
     text = f"{count} commands: {memory / 1e6:+.1f} MB of {seen[-1][0] / 1e6:.0f} MB, {files:+d} open files, "
     return Found(f"{text}{threads:+d} threads", {"growth": memory / 1e6, "files": abs(files) + max(threads, 0)})

@@ -6,7 +6,6 @@ import html
 import io
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ from typing import Any
 from docs.follow import Followed, build_wheel, first_steps, follow, summary
 from docs.samples import write_samples
 from lab import Found, Table, Task, Unavailable
+from lab.found import program
 from lab.harness import ROOT
 from lab.promises import promise
 
@@ -75,9 +75,7 @@ def shown(chromium: str, address: str, seconds: int) -> str:
 
 @promise("site")
 def site(task: Task) -> Found:
-    chromium = shutil.which("chromium")
-    if chromium is None:
-        raise Unavailable("chromium is not installed (make browser)")
+    chromium = program("chromium", "make browser")
     with tempfile.TemporaryDirectory() as folder:
         build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html", "docs", folder]
         built = subprocess.run(build, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -125,9 +123,7 @@ def megabytes(package: dict[str, Any]) -> float:
 
 @promise("footprints")
 def footprints(task: Task) -> Found:
-    uv = shutil.which("uv")
-    if uv is None:
-        raise Unavailable("uv is not installed (pip install uv)")
+    uv = program("uv", "pip install uv")
     rows = []
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(8) as pool:
         own = build_wheel(Path(folder, "wheel")).stat().st_size / 1e6

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import subprocess
-import sys
 import time
 import warnings
 from functools import partial
@@ -23,6 +21,7 @@ from grampus._native.encoder import MOST_PIECES
 from grampus.text.meaning.encoder import MeaningEncoder, load_encoder
 from grampus.text.meaning.opening import opening
 from lab import Found, Table, Task, data, row
+from lab.harness import printed
 from lab.manuals import messages
 from lab.quality.draws import MOST, pair, scores
 from lab.quality.embeddings import installed
@@ -38,16 +37,9 @@ CONFIRMED_ON = (
 SHORT = ("tweet89", "huffpost41", "snips7", "biomedical", "banking77", "stackoverflow", "thucnews_zh")
 MESSAGES = ("ar", "de", "en", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt_BR", "ru", "th", "tr", "zh_CN", "zh_TW")
 HOSTILE = (
-    "",
-    " ",
-    "\0",
-    "\t\n\r\v\f",
-    "".join(map(chr, range(32))),
-    "\x7f\x80\x9f",
-    "\ufeffa\u200bb\u2028c",
-    "\u0300" * 500,
+    "", " ", "\0", "\t\n\r\v\f", "".join(map(chr, range(32))), "\x7f\x80\x9f", "\ufeffa\u200bb\u2028c", "\u0300" * 500,
     "x" * 10**5,
-)
+)  # fmt: skip
 WAYS: dict[str, Any] = {"words": None, "words and meaning": "auto"}
 
 
@@ -71,11 +63,8 @@ def answers(name: str, seed: int) -> dict[str, Any]:
 
 @row("quality", "meaning")
 def meaning(task: Task) -> Found:
-    halves = (
-        {"chosen": ("gnad10_de",), "confirmed": ("bbcsport",)}
-        if task.quick
-        else {"chosen": CHOSEN_ON, "confirmed": CONFIRMED_ON}
-    )
+    chosen, confirming = (("gnad10_de",), ("bbcsport",)) if task.quick else (CHOSEN_ON, CONFIRMED_ON)
+    halves = {"chosen": chosen, "confirmed": confirming}
     rows, gains = [], {}
     for half, names in halves.items():
         means = []
@@ -121,15 +110,8 @@ def openings(count: int) -> list[str]:
 def strings(count: int) -> list[str]:
     """Return random strings of Unicode, of all planes but the surrogates."""
     rng = random.Random(0)
-    ranges = [
-        (0x20, 0x7F),
-        (0x20, 0x24F),
-        (0x370, 0x6FF),
-        (0xE00, 0xE7F),
-        (0x3000, 0x9FFF),
-        (0xAC00, 0xD7A3),
-        (0, 0x10FFFF),
-    ]
+    ranges = [(0x20, 0x7F), (0x20, 0x24F), (0x370, 0x6FF), (0xE00, 0xE7F), (0x3000, 0x9FFF), (0xAC00, 0xD7A3),
+              (0, 0x10FFFF)]  # fmt: skip
 
     def letter() -> str:
         while 0xD800 <= (point := rng.randint(*rng.choice(ranges))) < 0xE000:
@@ -207,8 +189,7 @@ def meaning_speed(task: Task) -> Found:
     with grampus.config(threads=1):
         ours, theirs = (speed(encode, some, pieces) for encode in (encoder.encode, package.encode))
         titles = speed(encoder.encode, short, len(short))
-    found = subprocess.run([sys.executable, "-c", MEMORY], check=True, capture_output=True, text=True)
-    memory = int(found.stdout) * 1024 / 1e6
+    memory = int(printed("-c", MEMORY)) * 1024 / 1e6
     measures = {"hashes": float(len(hashes)), "ready": ready, "pieces a second": ours, "ratio": ours / theirs}
     measures |= {"titles a second": titles, "memory": memory}
     figure = (

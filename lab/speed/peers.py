@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -26,8 +25,9 @@ from numpy.typing import NDArray
 from grampus.kernels import parse_kernel
 from grampus.metrics import ari, nmi
 from grampus.text import TermVectorizer, Weighting
-from lab import Found, Task, Unavailable, data, row
+from lab import Found, Task, data, row
 from lab.environments import environment
+from lab.found import program
 from lab.harness import ROOT
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -56,13 +56,8 @@ class Side:
 def interpreter(side: Side) -> str:
     """Return the program that runs a side; build the environment of the peers when it is missing."""
     if side.script.endswith(".R"):
-        found = shutil.which("Rscript")
-        if found is None:
-            raise Unavailable("Rscript is not installed (Debian: r-base-core, r-cran-kernlab, r-cran-fpc)")
-        return found
-    if not side.peers:
-        return sys.executable
-    return environment("peers", REQUIREMENTS)
+        return program("Rscript", "Debian: r-base-core, r-cran-kernlab, r-cran-fpc")
+    return environment("peers", REQUIREMENTS) if side.peers else sys.executable
 
 
 def run(side: Side, inputs: Arrays) -> tuple[float, dict[str, Any], dict[str, str]]:

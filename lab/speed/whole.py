@@ -76,21 +76,8 @@ def posts(task: Task, folder: str) -> str:
 def command(task: Task) -> Found:
     with tempfile.TemporaryDirectory() as folder:
         place, page = posts(task, folder), str(Path(folder, "page.html"))
-        ours = [
-            sys.executable,
-            "-m",
-            "grampus",
-            "cluster",
-            place,
-            "-k",
-            "20",
-            "--meaning",
-            "off",
-            "--report",
-            page,
-            "-q",
-        ]
-        return by_turns(task, ours, [sys.executable, "-c", RECIPE, place, "20"])
+        words = ["-m", "grampus", "cluster", place, "-k", "20", "--meaning", "off", "--report", page, "-q"]
+        return by_turns(task, [sys.executable, *words], [sys.executable, "-c", RECIPE, place, "20"])
 
 
 @row("speed", "meaning-20ng")
