@@ -94,9 +94,8 @@ def open_csv(source: Source, delimiter: str | None = None) -> Table:
     delimiter = options.delimiter or delimiter
     above = _titles(head, delimiter) if options.header else 0
     if above:
-        source.log.say(
-            "a title above the names of the columns was left out", quoted(" ".join(head[0].split()).strip(',;|"'))
-        )
+        title = " ".join(head[0].split()).strip(',;|"')
+        source.log.say("a title above the names of the columns was left out", quoted(title))
     delimiter = delimiter or _guess_delimiter(head[above])
     lines = chain(["\n"] * above, head[above:], lines, _end(ended))
     rows = _rows(csv.reader(lines, delimiter=delimiter), ended, limit)

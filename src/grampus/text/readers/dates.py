@@ -98,7 +98,6 @@ def normalise_dates(values: Sequence[str], day_first: bool | None) -> tuple[list
     found = [(value, to_iso(value, day_first) if value else "") for value in values]
     unknown = [value for value, iso in found if iso is None]
     if unknown:
-        notes.append(
-            f"{len(unknown)} of {len(values)} dates are in a form that is not known, such as {unknown[0][:40]!r}"
-        )
+        many = f"{len(unknown)} of {len(values)} dates"
+        notes.append(f"{many} are in a form that is not known, such as {unknown[0][:40]!r}")
     return [value if iso is None else iso for value, iso in found], notes

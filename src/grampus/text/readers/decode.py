@@ -61,12 +61,9 @@ def check_encoding(encoding: str | None) -> str | None:
 
 def looks_binary(head: bytes) -> str | None:
     """Return what a file is, by its first bytes, if it is not text."""
-    for magic, what in _BINARY.items():
-        if head.startswith(magic):
-            return what
-    if (b"\0" in head and _wide(head) is None) or is_noise(head.decode("latin-1")):
-        return "binary"
-    return None
+    known = next((what for magic, what in _BINARY.items() if head.startswith(magic)), None)
+    noise = (b"\0" in head and _wide(head) is None) or is_noise(head.decode("latin-1"))
+    return known or ("binary" if noise else None)
 
 
 def is_noise(head: str) -> bool:

@@ -33,10 +33,9 @@ def open_duckdb(source: Source) -> Table:
         result = connection.execute(query)
         columns = check_names([column[0] for column in result.description], source.name)
 
-    def fetch() -> list[dict[str, Any]] | None:
-        return [dict(zip(columns, row, strict=True)) for row in result.fetchmany(BATCH)] or None
-
-    return Table("record", columns, read_batches(source, fetch, first_line))
+    fetched = iter(lambda: result.fetchmany(BATCH), [])
+    batches = ([dict(zip(columns, row, strict=True)) for row in rows] for rows in fetched)
+    return Table("record", columns, read_batches(source, batches, first_line))
 
 
 FORMATS = (Reader("duckdb", open_duckdb, (".duckdb",), (8, b"DUCK"), needs_path=True, takes_query=True),)

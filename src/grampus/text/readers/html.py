@@ -67,10 +67,7 @@ class _Page:
             return
         if self.open and self.open[-1][1] and self.open[-1][0] not in _BLOCKS:
             return  # the sign of a link to a heading
-        if self.counts["pre"]:
-            self.block.append(value)
-        else:
-            self.block.append(_WHITE.sub(" ", value))
+        self.block.append(value if self.counts["pre"] else _WHITE.sub(" ", value))
         size = len(value.strip())
         self.length += size
         self.linked += size if self.counts["a"] else 0

@@ -47,10 +47,7 @@ def split_lines(pieces: Iterator[str], limit: int) -> Iterator[str | None]:
 def numbered_lines(pieces: Iterator[str], limit: int) -> Iterator[tuple[int, str] | BadRecord]:
     """Yield lines with their numbers, and a bad record for each that is too long."""
     for number, line in enumerate(split_lines(pieces, limit), 1):
-        if line is None:
-            yield _too_long(number, limit)
-        else:
-            yield number, line
+        yield _too_long(number, limit) if line is None else (number, line)
 
 
 def _too_long(number: int, limit: int) -> BadRecord:

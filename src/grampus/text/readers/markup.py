@@ -82,9 +82,8 @@ def read_markdown(text: str) -> Extract:
     text = _cut(text, _HTML_COMMENT, lambda _: "-->")
     text = _HTML_TAG.sub(" ", _MD_LINK.sub(r"\1", text))
     text = _MD_EMPHASIS.sub(r"\2", _MD_MARKS.sub("", text))
-    return Extract(
-        (tidy(text),), title or (_MD_EMPHASIS.sub(r"\2", heading[1].rstrip(" \t#")) if heading else ""), date
-    )
+    title = title or (_MD_EMPHASIS.sub(r"\2", heading[1].rstrip(" \t#")) if heading else "")
+    return Extract((tidy(text),), title, date)
 
 
 def read_rst(text: str) -> Extract:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import partial
+from typing import ClassVar
 from urllib.parse import unquote
 
 from ...errors import CorpusError
@@ -21,14 +22,49 @@ ZIP = (0, b"PK\x03\x04")
 class _Story(XmlHandler):
     """Collect paragraphs; a heading belongs to the paragraph after it, a row of a table is a line."""
 
+    _SKIPPED: ClassVar[frozenset[str]]
+    _BREAKS: ClassVar[dict[str, str]]  # elements that stand for white space
+    _TABLE: ClassVar[str]
+    _ENDS: ClassVar[dict[str, str]]  # of cells, rows and tables
+
     def __init__(self) -> None:
         self.out: list[str] = []
         self.pages: list[str] = []
         self.heading = ""
         self.skipping = 0
         self.tables = 0
+        self._open = 0  # elements around text
         self._paragraph = 0  # where the paragraph began
         self._is_heading = False
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if self.skipping or name in self._SKIPPED:
+            self.skipping += 1
+        elif name in self._BREAKS:
+            self.out.append(self._BREAKS[name])
+        elif name == self._TABLE:
+            self.tables += 1
+        else:
+            self.enter(name, attributes)
+
+    def end(self, name: str) -> None:
+        if self.skipping:
+            self.skipping -= 1
+        elif name in self._ENDS:
+            self.tables -= name == self._TABLE
+            self.out.append(self._ENDS[name])
+        else:
+            self.leave(name)
+
+    def text(self, value: str) -> None:
+        if self._open and not self.skipping:
+            self.out.append(value)
+
+    def enter(self, name: str, attributes: dict[str, str]) -> None:
+        """Take the start of an element of this kind of markup."""
+
+    def leave(self, name: str) -> None:
+        """Take the end of one."""
 
     def begin(self, *, heading: bool = False) -> None:
         self._paragraph, self._is_heading = len(self.out), heading
@@ -56,44 +92,28 @@ class _Story(XmlHandler):
 class _Ooxml(_Story):
     """The markup of Word and PowerPoint, whose elements for text have the same names."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._in_text = self._title_shape = False
+    _SKIPPED = frozenset(("Fallback", "del", "moveFrom", "instrText"))
+    _BREAKS: ClassVar = {"tab": "\t", "br": "\n", "cr": "\n"}
+    _TABLE, _ENDS = "tbl", {"tc": "\t", "tr": "\n", "tbl": "\n"}
+    _title_shape = False
 
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if self.skipping or name in ("Fallback", "del", "moveFrom", "instrText"):
-            self.skipping += 1
-        elif name == "t":
-            self._in_text = True
+    def enter(self, name: str, attributes: dict[str, str]) -> None:
+        if name == "t":
+            self._open = 1
         elif name == "p":
             self.begin(heading=self._title_shape)
         elif name == "pStyle":
             self._is_heading = bool(_HEADING.search(attributes.get("val", "")))
         elif name == "ph":
             self._title_shape = bool(_HEADING.search(attributes.get("type", "")))
-        elif name in ("tab", "br", "cr"):
-            self.out.append("\t" if name == "tab" else "\n")
-        elif name == "tbl":
-            self.tables += 1
 
-    def end(self, name: str) -> None:
-        if self.skipping:
-            self.skipping -= 1
-        elif name == "t":
-            self._in_text = False
+    def leave(self, name: str) -> None:
+        if name == "t":
+            self._open = 0
         elif name == "p":
             self.finish()
         elif name == "sp":
             self._title_shape = False
-        elif name in ("tc", "tr"):
-            self.out.append("\t" if name == "tc" else "\n")
-        elif name == "tbl":
-            self.tables -= 1
-            self.out.append("\n")
-
-    def text(self, value: str) -> None:
-        if self._in_text and not self.skipping:
-            self.out.append(value)
 
 
 class _Odf(_Story):
@@ -103,45 +123,24 @@ class _Odf(_Story):
         ("tracked-changes", "annotation", "note-citation", "sequence-decls", "forms", "scripts", "automatic-styles",
          "font-face-decls", "notes", "table-of-content", "desc", "title")
     )  # fmt: skip
+    _BREAKS: ClassVar = {"s": " ", "tab": "\t", "line-break": "\n"}
+    _TABLE, _ENDS = "table", {"table-cell": "\t", "table-row": "\n", "table": "\n"}
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._open = 0
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:
-        if self.skipping or name in self._SKIPPED:
-            self.skipping += 1
-        elif name in ("p", "h"):
+    def enter(self, name: str, attributes: dict[str, str]) -> None:
+        if name in ("p", "h"):
             self._open += 1
             if self._open == 1:
                 self.begin(heading=name == "h" or bool(_HEADING.match(attributes.get("style-name", ""))))
-        elif name == "s":
-            self.out.append(" ")
-        elif name in ("tab", "line-break"):
-            self.out.append("\t" if name == "tab" else "\n")
-        elif name == "table":
-            self.tables += 1
 
-    def end(self, name: str) -> None:
-        if self.skipping:
-            self.skipping -= 1
-        elif name in ("p", "h"):
+    def leave(self, name: str) -> None:
+        if name in ("p", "h"):
             self._open -= 1
             if self._open == 0:
                 self.finish()
             else:
                 self.out.append(" ")
-        elif name in ("table-cell", "table-row"):
-            self.out.append("\t" if name == "table-cell" else "\n")
-        elif name == "table":
-            self.tables -= 1
-            self.out.append("\n")
         elif name == "page":
             self.end_page()
-
-    def text(self, value: str) -> None:
-        if self._open and not self.skipping:
-            self.out.append(value)
 
 
 def open_docx(source: Source) -> Table:

@@ -20,7 +20,7 @@ def open_parquet(source: Source) -> Table:
     """Read the wanted columns of a Parquet file."""
     parquet: Any = import_extra("pyarrow.parquet", "parquet")
     with refusing(f"{source.name} must be a valid Parquet file", first_line):
-        file = source.cleanup.enter_context(closing(parquet.ParquetFile(_file(source))))
+        file = source.cleanup.enter_context(closing(parquet.ParquetFile(source.path or source.seekable())))
         columns = check_names(file.schema_arrow.names, source.name)
         chosen = _chosen(file.schema_arrow, columns, source.wanted)
         # Not the columns' own sizes: pyarrow aborts the process where their metadata are damaged.
@@ -30,17 +30,7 @@ def open_parquet(source: Source) -> Table:
     # A value may be as large as everything in its row group, and a dictionary may repeat it in every row.
     rows = min(BATCH, max(_SMALLEST_BATCH, _BATCH_BYTES // max(sizes, default=1)))
     batches = file.iter_batches(batch_size=rows, columns=chosen, use_threads=False)
-
-    def fetch() -> list[dict[str, Any]] | None:
-        batch = next(batches, None)
-        return None if batch is None else batch.to_pylist()
-
-    return Table("record", columns, read_batches(source, fetch, first_line))
-
-
-def _file(source: Source) -> Any:
-    """Return the path of a file, or the bytes of one in an archive."""
-    return source.path or source.seekable()
+    return Table("record", columns, read_batches(source, (batch.to_pylist() for batch in batches), first_line))
 
 
 def _chosen(schema: Any, columns: tuple[str, ...], wanted: tuple[str, ...] | None) -> list[str]:
@@ -55,19 +45,13 @@ def open_arrow(source: Source) -> Table:
     """Read the wanted columns of an Arrow file (Feather 2)."""
     ipc, arrow = (import_extra(name, "parquet") for name in ("pyarrow.ipc", "pyarrow"))
     with refusing(f"{source.name} must be a valid Arrow file", first_line):
-        given = _file(source)  # a file that Arrow opens itself is closed when Python comes by
-        if isinstance(given, str):
-            given = source.cleanup.enter_context(arrow.OSFile(given))
+        # A file that Arrow opens itself is closed when Python comes by.
+        given = source.cleanup.enter_context(arrow.OSFile(source.path)) if source.path else source.seekable()
         file = source.cleanup.enter_context(ipc.open_file(given))
         columns = check_names(file.schema.names, source.name)
         chosen = _chosen(file.schema, columns, source.wanted)
         count = file.num_record_batches
-    slices = _slices(file, count, chosen)
-
-    def fetch() -> list[dict[str, Any]] | None:
-        return next(slices, None)
-
-    return Table("record", columns, read_batches(source, fetch, first_line))
+    return Table("record", columns, read_batches(source, _slices(file, count, chosen), first_line))
 
 
 def _slices(file: Any, count: int, chosen: list[str]) -> Iterator[list[dict[str, Any]]]:

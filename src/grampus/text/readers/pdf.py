@@ -89,9 +89,8 @@ class PdfWorker:
                 line = self._answers.get(timeout=seconds + (_START_SECONDS if self._first else 0))
             except queue.Empty:
                 self.close()
-                raise CorpusError(
-                    f"{name} must be readable in {seconds:g} s a page (max_seconds); it is not."
-                ) from None
+                late = f"{name} must be readable in {seconds:g} s a page (max_seconds); it is not."
+                raise CorpusError(late) from None
             if line is None:
                 self.close()
                 raise CorpusError(f"{name} must be a valid PDF; reading it crashed, or took too much memory.")

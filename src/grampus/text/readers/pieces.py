@@ -94,14 +94,11 @@ class PieceReader:
 
     def corpora(self, source: str) -> Iterator[Corpus]:
         """Yield a source as corpora."""
-        columns = named_columns(
-            self.columns.get("text"), **{name: self.columns.get(name) for name in ("id", "label", "title", "date")}
-        )
-        log = Log(None)
+        columns = named_columns(**{"text": None, **self.columns})
         limits = (self.documents, BYTES if self.documents <= DOCUMENTS else float("inf"))
         with ExitStack() as cleanup:
             reader = named_reader(self.format)
-            table, opened = open_table(source, reader, columns, self.query, self.options, log, cleanup)
+            table, opened = open_table(source, reader, columns, self.query, self.options, Log(), cleanup)
             yield from assemble_pieces(table, columns, opened, *limits)
 
     def _named(self, source: str, corpus: Corpus) -> Corpus:

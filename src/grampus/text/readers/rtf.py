@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ...errors import CorpusError
+from ..store import replace_surrogates
 from .extract import Extract, document_table, tidy
 from .registry import Reader, Source, Table
 
@@ -83,11 +84,8 @@ def read_rtf(data: bytes, name: str) -> Extract:
     state = _Rtf(name)
     for match in _TOKEN.finditer(data):
         kind = match.lastgroup
-        if kind == "byte":
-            state.take(bytes.fromhex(match["byte"].decode()))
-            continue
-        if kind == "plain":
-            state.take(match["plain"])
+        if kind in ("byte", "plain"):
+            state.take(match["plain"] if kind == "plain" else bytes.fromhex(match["byte"].decode()))
             continue
         state.flush()
         if kind == "brace":
@@ -100,10 +98,7 @@ def read_rtf(data: bytes, name: str) -> Extract:
         elif match["word"] is not None:
             state.word(match["word"], int(match["number"]) if match["number"] else None)
     state.flush()
-    text, title = (
-        "".join(state.texts[kind]).encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")  # pairs of \u
-        for kind in ("text", "title")
-    )
+    text, title = (replace_surrogates("".join(state.texts[kind])) for kind in ("text", "title"))  # pairs of \u
     return Extract((tidy(text),), title)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 from urllib.parse import quote
@@ -60,20 +61,18 @@ def open_sqlite(source: Source) -> Table:
             raise CorpusError(f"query must be a SELECT; got {quoted(query)!r}.")
         columns = check_names([column[0] for column in cursor.description], source.name)
 
-    def fetch() -> list[dict[str, Any]] | None:
-        row = cursor.fetchone()
-        steps.done = 0
-        return None if row is None else [dict(zip(columns, row, strict=True))]
+    def batches() -> Iterator[list[dict[str, Any]]]:
+        while (row := cursor.fetchone()) is not None:
+            steps.done = 0
+            yield [dict(zip(columns, row, strict=True))]
 
-    return Table("record", columns, read_batches(source, fetch, steps.explain))
+    return Table("record", columns, read_batches(source, batches(), steps.explain))
 
 
 def _select_only_table(connection: sqlite3.Connection, name: str) -> str:
     """Return a query for the only table; views are no candidates, as they may compute anything."""
-    found = connection.execute(
-        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
-    )
-    names = [row[0].decode("utf-8", "replace") for row in found if isinstance(row[0], bytes)]
+    tables = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name"
+    names = [name.decode("utf-8", "replace") for (name,) in connection.execute(tables) if isinstance(name, bytes)]
     if len(names) != 1:
         listed = quoted(", ".join(names)) or "none"
         raise CorpusError(f"query must name what to read from {name}; its tables are: {listed}.")

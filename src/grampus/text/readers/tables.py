@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from math import inf
 from types import ModuleType
@@ -43,14 +43,13 @@ def expansion(source: Source) -> Expansion:
 
 
 def read_batches(
-    source: Source, fetch: Callable[[], Iterable[Mapping[str, object]] | None], explain: Callable[[Exception], str]
+    source: Source, batches: Iterator[Sequence[Mapping[str, object]]], explain: Callable[[Exception], str]
 ) -> Iterator[Record]:
     """Yield the records of batches until there are none, within `max_ratio` times the size of their file."""
-    guard = expansion(source)
-    number = 0
+    guard, number = expansion(source), 0
     while True:
         try:
-            batch = fetch()
+            batch = next(batches, None)
         except Exception as error:  # pyarrow and DuckDB raise many kinds, some outside their own trees
             raise CorpusError(
                 f"{source.name} must be readable to its end; after record {number}: {explain(error)}."
