@@ -34,15 +34,8 @@ def check_matrix(x: Any, name: str = "X", *, rows: int = 1) -> Any:
             "(grampus.text), or use a string kernel such as 'spectrum(4)'."
         )
     try:
-        x = check_array(
-            x,
-            accept_sparse="csr",
-            dtype=list(FLOATS),
-            order="C",
-            ensure_min_samples=rows,
-            ensure_min_features=1,
-            input_name=name,
-        )
+        least = {"ensure_min_samples": rows, "ensure_min_features": 1}
+        x = check_array(x, accept_sparse="csr", dtype=list(FLOATS), order="C", input_name=name, **least)
     except (ValueError, TypeError) as error:
         raise InputError(f"{name}: {error}") from error
     if not is_sparse(x):
@@ -79,9 +72,8 @@ def check_gram_matrix(k: Any, name: str = "the Gram matrix") -> Array:
     Symmetric up to rounding: |K_ij − K_ji| ≤ 1e-8 max|K| (1e-4 for float32).
     """
     if is_sparse(k):
-        require_memory(
-            8 * k.shape[0] * k.shape[1], "A dense copy of the sparse Gram matrix", "Pass its features instead"
-        )
+        size = 8 * k.shape[0] * k.shape[1]
+        require_memory(size, "A dense copy of the sparse Gram matrix", "Pass its features instead")
         k = k.toarray()
     k = check_matrix(k, name)
     n, m = k.shape

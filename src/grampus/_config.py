@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 from .errors import InputError, MemoryBudgetError
@@ -183,9 +182,7 @@ class config:  # noqa: N801  (read and used as a function)
     def __enter__(self) -> config:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         global _settings  # noqa: PLW0603
         _settings = self._before
 

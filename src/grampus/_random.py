@@ -27,9 +27,8 @@ def random_source(random_state: Any) -> Source:
     try:
         return check_random_state(random_state)
     except ValueError:
-        raise InputError(
-            f"random_state must be an int, a numpy RandomState or Generator, or None; got {random_state!r}."
-        ) from None
+        kinds = "an int, a numpy RandomState or Generator, or None"
+        raise InputError(f"random_state must be {kinds}; got {random_state!r}.") from None
 
 
 def seed_words(random_state: Any, count: int = 4) -> list[int]:

@@ -42,7 +42,5 @@ def masked_words(words: list[str]) -> list[str]:
     >>> masked_words(["--token", "abc", "--query", "select 1 -- pwd: abc"])
     ['--token', '***', '--query', 'select 1 -- pwd: ***']
     """
-    out: list[str] = []
-    for before, word in zip(["", *words], words, strict=False):
-        out.append(MASK if _OPTION.match(before) else masked(word))
-    return out
+    pairs = zip(["", *words], words, strict=False)
+    return [MASK if _OPTION.match(before) else masked(word) for before, word in pairs]

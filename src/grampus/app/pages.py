@@ -111,12 +111,10 @@ def _figures(values: Any, n: int) -> NDArray[np.float32]:
 
 def _run(data: dict[str, Any], columns: dict[str, Any], page: _Parts) -> Run:
     n, own = data["n"], data["levels"][data["level"]]
-    clusters = tuple(
-        _cluster(number, one) for number, one in enumerate(c for c in own["clusters"] if not c.get("none"))
-    )
-    labels = _labels(own["labels"], n, len(clusters))
-    sizes = np.bincount(labels[labels >= 0], minlength=len(clusters)).tolist()
-    clusters = tuple(Cluster(**{**vars(one), "size": size}) for one, size in zip(clusters, sizes, strict=True))
+    shown = [one for one in own["clusters"] if not one.get("none")]
+    labels = _labels(own["labels"], n, len(shown))
+    sizes = np.bincount(labels[labels >= 0], minlength=len(shown)).tolist()
+    clusters = tuple(map(_cluster, range(len(shown)), sizes, shown))
     tree, leaves = _tree(data["tree"], labels, clusters)
     pairs = [(group[0], one, alike) for group, alike in data["copies"] for one in group[1:]]
     column, classes = data["column"], None
@@ -159,10 +157,10 @@ def _labels(text: str, n: int, k: int) -> NDArray[np.int32]:
     return np.where(values < k, values, np.uint32(0xFFFFFFFF)).astype(np.int32)
 
 
-def _cluster(number: int, one: dict[str, Any]) -> Cluster:
+def _cluster(number: int, size: int, one: dict[str, Any]) -> Cluster:
     known = {name: float("nan") if one[name] is None else float(one[name]) for name in ("cohesion", "separation")}
     return Cluster(
-        number, 0, str(one["name"]), tuple(Term(str(text), float(score)) for text, score in one["terms"]), (),
+        number, size, str(one["name"]), tuple(Term(str(text), float(score)) for text, score in one["terms"]), (),
         tuple(Term(str(text), 1.0) for text in one["phrases"]), tuple(map(int, one["central"])),
         tuple(map(int, one["borderline"])), (), known["cohesion"], int(one["nearest"]), known["separation"],
         stability=one["stability"], sentence=str(one["sentence"]), alike=one["alike"], mixed=bool(one["mixed"]),
@@ -181,20 +179,10 @@ def _tree(
     for index, node in enumerate(given["nodes"]):
         below.setdefault(node[0], []).append(index)
     tree = tuple(
-        Branch(
-            index,
-            parent,
-            tuple(below.get(index, ())),
-            size,
-            order,
-            0.0,
-            float(gain or 0.0),
-            cluster,
-            name,
-            tuple(words),
-        )
+        Branch(index, parent, tuple(below.get(index, ())), size, order, 0.0, float(gain or 0.0), cluster, name,
+               tuple(words))
         for index, (parent, order, size, cluster, name, gain, words) in enumerate(given["nodes"])
-    )
+    )  # fmt: skip
     ends = np.array([*(branch.index for branch in tree if not branch.children), -1], dtype=np.int32)
     return tree, ends[np.minimum(_numbers(given["leaf"], "<u4", len(labels)), len(ends) - 1)]
 

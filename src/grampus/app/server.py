@@ -11,6 +11,7 @@ from __future__ import annotations
 import secrets
 import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from hmac import compare_digest
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -109,10 +110,8 @@ class Handler(BaseHTTPRequestHandler):
             self._guard.cancel()
 
     def _hang_up(self) -> None:
-        try:
+        with suppress(OSError):
             self.connection.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            return
 
     def log_message(self, format: str, *args: Any) -> None:  # noqa: A002  (the base class calls it so)
         """Log nothing: addresses may hold the key."""
@@ -145,9 +144,8 @@ class Handler(BaseHTTPRequestHandler):
         if names.get_all("Host") != [self.server.host]:
             return problem(403, "This server is asked under another name.")
         origin, site = names.get_all("Origin", []), names.get("Sec-Fetch-Site", "none")
-        if origin not in ([], [self.server.origin]) or (self.command == "POST" and not origin):
-            return problem(403, "Another page asks.")
-        if site not in ("none", "same-origin"):
+        foreign = origin not in ([], [self.server.origin]) or site not in ("none", "same-origin")
+        if foreign or (self.command == "POST" and not origin):
             return problem(403, "Another page asks.")
         if len(self.path) > LONGEST_QUERY:
             return problem(414, "The address is too long.")

@@ -158,11 +158,9 @@ class Session:
         try:
             run, revision = store.undone(seen) if undo is True else store.change(seen, change)
             marked = run.edits and run.edits[-1].action in MARKS and not undo and len(content["edits"]) == 1
-            return (
-                as_json({**live_state(run, revision), "back": store.kept, "marked": True})
-                if marked
-                else self._answer(run, revision)
-            )
+            if marked:
+                return as_json({**live_state(run, revision), "back": store.kept, "marked": True})
+            return self._answer(run, revision)
         except StaleError:
             return self._answer(*store.look(), status=409)
 
@@ -210,16 +208,10 @@ class Session:
         model = self._keep("model", revision, lambda: DocumentClusterer.of_run(run))
         assigned = model.assign(corpus)
         rows = [
-            [
-                corpus.ids[i],
-                " ".join(corpus.texts[i][:160].split()),
-                int(assigned.labels[i]),
-                rounded(assigned.margin[i]),
-                bool(assigned.known[i]),
-                bool(assigned.unlike[i]),
-            ]
+            [corpus.ids[i], " ".join(corpus.texts[i][:160].split()), int(assigned.labels[i]),
+             rounded(assigned.margin[i]), bool(assigned.known[i]), bool(assigned.unlike[i])]
             for i in range(min(len(corpus), MOST_SHOWN))
-        ]
+        ]  # fmt: skip
         number = max(self._dropped, default=0) + 1
         self._dropped = {**dict(list(self._dropped.items())[1 - MOST_DROPPED :]), number: corpus}
         return as_json({"documents": rows, "count": len(corpus), "notes": list(corpus.notes), "dropped": number})

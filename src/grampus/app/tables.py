@@ -24,19 +24,11 @@ def _xlsx(run: Run) -> bytes:
     return xlsx_bytes(*document_rows(run))
 
 
-def _parquet(run: Run) -> bytes:
-    return parquet_bytes(*document_rows(run))
-
-
-def _page(run: Run) -> bytes:
-    return report_html(run).encode("utf-8", "replace")
-
-
 # Ending of the file: what makes it, and its type.
 EXPORTS: dict[str, tuple[Callable[[Run], bytes], str]] = {
     "csv": (_csv, "text/csv; charset=utf-8"),
     "json": (_json, "application/json"),
     "xlsx": (_xlsx, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    "parquet": (_parquet, "application/vnd.apache.parquet"),
-    "html": (_page, "text/html; charset=utf-8"),
+    "parquet": (lambda run: parquet_bytes(*document_rows(run)), "application/vnd.apache.parquet"),
+    "html": (lambda run: report_html(run).encode("utf-8", "replace"), "text/html; charset=utf-8"),
 }

@@ -357,10 +357,8 @@ def show_within(run: Run, cluster: int, place: str, out: Console) -> None:
     tree = run.evidence.tree
     top = next(branch for branch in tree if branch.cluster == cluster)
     parts = sorted((tree[child] for child in top.children), key=lambda part: -part.size)
-    title = (
-        f"Inside cluster {cluster}, {top.name}: {number_of(top.size, 'document')} in {number_of(len(parts), 'part')}"
-    )
-    say(out, title)
+    sizes = f"{number_of(top.size, 'document')} in {number_of(len(parts), 'part')}"
+    say(out, f"Inside cluster {cluster}, {top.name}: {sizes}")
     out.print(table((">documents", "name"), [[part.size, part.name] for part in parts]))
     say(out, f"To make clusters of them: grampus edit {place} --split {cluster}")
 

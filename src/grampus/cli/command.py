@@ -65,12 +65,10 @@ def command(kind: type[T], name: str, short_help: str) -> Callable[[Callable[[T]
     """Make a command of a function of one dataclass; the function's docstring is the help."""
 
     def decorate(function: Callable[[T], None]) -> Command:
+        different = {one.name: one for one in _parameters(kind)}.values()
         return Command(
             name,
-            # Groups share --settings, which is listed last.
-            params=sorted(
-                {one.name: one for one in _parameters(kind)}.values(), key=lambda one: one.name == "settings"
-            ),
+            params=sorted(different, key=lambda one: one.name == "settings"),  # groups share it; it is listed last
             callback=lambda **values: function(_gather(kind, values)),
             help=inspect.getdoc(function),
             short_help=short_help,

@@ -65,9 +65,8 @@ def demo(options: Options) -> None:
     check_outputs({"--report": options.page}, (), as_json=options.output.as_json)
     corpus = load_corpus(options.corpus)
     ks, kind = CORPORA[options.corpus]
-    model = DocumentClusterer(
-        options.clusters, effort=Effort(ks=ks, n_splits=SPLITS), random_state=options.machine.seed
-    )
+    effort = Effort(ks=ks, n_splits=SPLITS)
+    model = DocumentClusterer(options.clusters, effort=effort, random_state=options.machine.seed)
     with progress_bars(options.output.silent) as progress:
         run = model.fit(corpus, progress=progress).run_
         if options.page:

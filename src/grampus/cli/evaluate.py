@@ -58,9 +58,8 @@ def evaluate(options: Options) -> None:
     clusters, cells = sorted(set(labels)), Counter(pairs)
     rows = {name: [cells[cluster, name] for cluster in clusters] for name in sorted(set(classes))}
     if options.output.as_json:
-        print_json(
-            {"documents": len(labels), "scores": scores, "table": rows, "command": repeat_line(), "clusters": clusters}
-        )
+        value = {"documents": len(labels), "scores": scores, "table": rows, "command": repeat_line()}
+        print_json({**value, "clusters": clusters})
     elif not options.output.quiet:
         out = console()
         out.print(_table(rows, clusters, out.width, f"{len(labels)} documents with a class"))
@@ -78,10 +77,8 @@ def _table(rows: dict[str, list[int]], clusters: list[int], width: int, title: s
         return table(["class", *(f">{cluster}" for cluster in clusters)], cells, f"{title}; columns are clusters")
     cells = []
     for name, row in rows.items():
-        largest = sorted(
-            ((count, -cluster) for cluster, count in zip(clusters, row, strict=True) if count), reverse=True
-        )
-        cells.append([name, sum(row), ", ".join(f"{-cluster} ({count})" for count, cluster in largest)])
+        held = [(-count, cluster) for cluster, count in zip(clusters, row, strict=True) if count]
+        cells.append([name, sum(row), ", ".join(f"{cluster} ({-count})" for count, cluster in sorted(held))])
     return table(["class", ">documents", "clusters (documents)"], cells, title)
 
 

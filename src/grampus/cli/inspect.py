@@ -153,9 +153,8 @@ def _sample(corpus: Corpus) -> Corpus:
         return corpus
     every = -(-len(corpus) // SAMPLE)
     columns: dict[str, Any] = {name: getattr(corpus, name) for name in ("texts", "ids", "labels", "titles", "dates")}
-    some: dict[str, Any] = {
-        name: values and [values[at] for at in range(0, len(corpus), every)] for name, values in columns.items()
-    }
+    rows = range(0, len(corpus), every)
+    some: dict[str, Any] = {name: values and [values[at] for at in rows] for name, values in columns.items()}
     return replace(corpus, **some, inputs={})
 
 

@@ -62,10 +62,8 @@ def open(options: Options) -> None:  # noqa: A001  (a command's function has its
     except KeyboardInterrupt:
         store = server.session.store
         if not options.output.silent:
-            say(
-                console(),
-                "Ended; no run was made." if store is None else f"Ended. Everything is saved in {store.place}.",
-            )
+            saved = "Ended; no run was made." if store is None else f"Ended. Everything is saved in {store.place}."
+            say(console(), saved)
     finally:
         server.server_close()
 

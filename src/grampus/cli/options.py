@@ -80,9 +80,7 @@ class SourceOptions(Configured):
         """Return the documents of a file, a folder or a pattern, to be read in pieces; None for other sources."""
         from ..text import read_pieces
 
-        if source in ("-", "duckdb:") or (
-            os.path.isdir(source) and os.path.exists(os.path.join(source, "manifest.json"))
-        ):
+        if source in ("-", "duckdb:") or os.path.exists(os.path.join(source, "manifest.json")):
             return None
         if not os.path.exists(source) and not any(sign in source for sign in "*?["):
             return None  # reading it says what is wrong

@@ -72,11 +72,9 @@ def _same(place: str, other: str) -> bool:
     """Return whether two paths lead to the same file, through links of any kind; ``-`` is standard input."""
     if other == "-":
         return os.path.isfile(place) and _open_as(place, 0)
-    if os.path.realpath(place) == os.path.realpath(other):
-        return True
     with suppress(OSError):  # one of them is not there
         return os.path.samefile(place, other)
-    return False
+    return os.path.realpath(place) == os.path.realpath(other)
 
 
 def _open_as(place: str, handle: int) -> bool:

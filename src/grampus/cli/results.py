@@ -23,11 +23,10 @@ def write_rows(place: str, header: Sequence[str], rows: Iterable[Sequence[Any]],
         write_file(Path(place), BINARY[suffix](header, rows))
         return
     text = jsonl_text(header, rows) if suffix in (".jsonl", ".ndjson") else csv_text(header, rows, lossless=lossless)
-    data = text.encode("utf-8", "surrogatepass")
-    if place == "-":  # the same bytes as in a file, whatever the terminal's encoding
-        sys.stdout.flush()
-        if sys.stdout.isatty():  # a person reads it: nothing that a terminal would interpret
-            data = "\n".join(clean(line, sys.maxsize) for line in text.split("\n")).encode("utf-8", "replace")
-        sys.stdout.buffer.write(data)
+    if place != "-":
+        write_file(Path(place), text.encode("utf-8", "surrogatepass"))
         return
-    write_file(Path(place), data)
+    if sys.stdout.isatty():  # a person reads it: nothing that a terminal would interpret
+        text = "\n".join(clean(line, sys.maxsize) for line in text.split("\n"))
+    sys.stdout.flush()  # then the same bytes as in a file, whatever the terminal's encoding
+    sys.stdout.buffer.write(text.encode("utf-8", "replace" if sys.stdout.isatty() else "surrogatepass"))

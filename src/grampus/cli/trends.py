@@ -89,9 +89,8 @@ def _by_value(shares: Sequence[Share], shown: Sequence[str]) -> list[list[object
     return rows
 
 
-def _cell(one: object) -> str:
-    share, low, high = (getattr(one, name) for name in ("share", "low", "high"))
-    return f"{share:.0%} ({low:.0%}–{high:.0%})"
+def _cell(one: Share) -> str:
+    return f"{one.share:.0%} ({one.low:.0%}–{one.high:.0%})"
 
 
 def _column(run: Run, options: Options) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -127,15 +127,10 @@ def _changes(run: Run, before: Run) -> list[Change]:
     if run.edits:
         told = {one.name: one for one in last}
         sizes = {one.name: one.size for one in before.evidence.clusters}
+        edited = Change(-1, "", "edited", 0, 0)
         last = tuple(
-            Change(
-                one.number,
-                one.name,
-                told[one.name].kind if one.name in told else "edited",
-                sizes.get(one.name, 0),
-                one.size,
-                told[one.name].drift if one.name in told else None,
-            )
+            replace(told.get(name, edited), cluster=one.number, name=name, before=sizes.get(name, 0), after=one.size)
             for one in run.evidence.clusters
+            for name in [one.name]
         )
     return sorted(last, key=lambda one: (-one.after, one.cluster))

@@ -25,12 +25,13 @@ from ..describe.wording import FEWEST_READ, MOST_READ, READ_IN_ALL
 from ..persist import Layout
 from ..persist.run import EXCERPT
 from ..select.evidence import COMPARED, DOCUMENTS
+from ..select.nested import by_size
 from ..text.meaning.encoder import DIMENSIONS
 from ..text.spool import Spool
 from .answer import Answer
 from .cost import PredictedCost, check_cost, predict_request
 from .find.guided import run_method
-from .find.levels import DEALT, around, check_groups, neighbours, numbered_by_size, partitions
+from .find.levels import DEALT, around, check_groups, neighbours, partitions
 from .find.method import Job
 from .find.outliers import find_outliers
 from .find.predict import Predictor
@@ -146,9 +147,8 @@ def choose(answer: Answer) -> Answer:
         return answer
     guidance = answer.guidance
     if request.k is None:
-        choice, ks = choose_ks(
-            answer.gram, answer.counted, answer.kernel, request.effort, request.seed, request.progress
-        )
+        given = (answer.gram, answer.counted, answer.kernel, request.effort, request.seed, request.progress)
+        choice, ks = choose_ks(*given)
         if guidance is not None:
             ks["middle"] = min(ks["middle"] + len(guidance.names), int((answer.counted.weights > 0).sum()))
             guidance = replace(guidance, free=True)
@@ -203,7 +203,7 @@ def nest(answer: Answer) -> Answer:
     if answer.before is not None:
         return keep_levels(answer, answer.before)
     levels = partitions(answer.gram, labels, answer.ks, request.seed, smallest=request.smallest)
-    levels = {name: numbered_by_size(level, answer.inputs.weights) for name, level in levels.items()}
+    levels = {name: by_size(level, answer.inputs.weights) for name, level in levels.items()}
     wanted = request.parameters["level"]
     level = wanted if wanted in levels else "middle"
     note = f"There is no {wanted} level; the middle one is shown." if level != wanted else ""

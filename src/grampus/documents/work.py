@@ -83,9 +83,8 @@ def machine_rates() -> WorkUnits:
     True
     """
     arrays, texts = ARRAYS / _fastest(_arrays), TEXTS / _fastest(_texts)
-    return WorkUnits(
-        *(rate * speed for rate, speed in zip(astuple(RATES), 4 * (arrays,) + 2 * (texts,) + (arrays,), strict=True))
-    )
+    speeds = 4 * (arrays,) + 2 * (texts,) + (arrays,)
+    return WorkUnits(*(rate * speed for rate, speed in zip(astuple(RATES), speeds, strict=True)))
 
 
 def _fastest(work: Callable[[], object]) -> float:

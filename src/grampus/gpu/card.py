@@ -73,9 +73,8 @@ def require_device_memory(xp: Any, size: float, what: str, instead: str) -> None
     """Raise MemoryBudgetError if `size` bytes do not fit on the device."""
     free = free_memory(xp)
     if size > free:
-        raise MemoryBudgetError(
-            f"{what} needs {format_size(size)} on the GPU, which has {format_size(free)} free. {instead}."
-        )
+        needs = f"{what} needs {format_size(size)} on the GPU, which has {format_size(free)} free"
+        raise MemoryBudgetError(f"{needs}. {instead}.")
 
 
 @contextmanager

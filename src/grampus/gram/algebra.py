@@ -211,9 +211,8 @@ class SumGram(Combined):
         return SumGram(parts, self.weights)
 
     def _matmul(self, v: Any) -> Array:
-        return self._join([part._matmul(v) for part in self.parts]).astype(
-            np.result_type(self.dtype, v.dtype), copy=False
-        )
+        product = self._join([part._matmul(v) for part in self.parts])
+        return product.astype(np.result_type(self.dtype, v.dtype), copy=False)
 
     def _sum_by(self, labels: NDArray[np.intp], k: int, weights: Array) -> Array:
         return self._join([part._sum_by(labels, k, weights) for part in self.parts])

@@ -54,9 +54,8 @@ class Gram(ABC):
     __array_ufunc__ = None  # numbers of NumPy leave +, * and @ to the Gram
     _combine: ClassVar[Callable[[Gram, str, Any], Any]]  # set by algebra.py, whose classes derive from this one
     namespace: ModuleType = np  # the array library of the entries
-    arrays: ClassVar[tuple[str, ...] | None] = (
-        None  # attributes that `_moved` copies to another library; None: it cannot
-    )
+    # Attributes that `_moved` copies to another library; None: it cannot.
+    arrays: ClassVar[tuple[str, ...] | None] = None
     vocabulary: Any = None  # names of the feature columns, where the kernel knows them
 
     def __init__(self, n: int, dtype: Any) -> None:

@@ -250,9 +250,8 @@ class _LinearOperatorGram(Gram):
         left, right = self._matmul(u), self._matmul(v)
         size = float(np.sqrt((left**2).sum() * (v**2).sum()))
         if abs(float((left * v).sum() - (right * u).sum())) > 1e-6 * size:
-            raise InputError(
-                "gram must be symmetric; uᵀ(Kv) and vᵀ(Ku) differ. Symmetrise it first, with (K + Kᵀ) / 2."
-            )
+            advice = "Symmetrise it first, with (K + Kᵀ) / 2"
+            raise InputError(f"gram must be symmetric; uᵀ(Kv) and vᵀ(Ku) differ. {advice}.")
 
     def _matmul(self, v: Any) -> Array:
         return np.asarray(self.linear.matmat(v), dtype=np.float64)

@@ -269,6 +269,5 @@ def _feature_tiles(gram: Gram, landmarks: NDArray[np.intp], project: Array) -> I
 
 
 def _require(rows: int, columns: int, entry: int, what: str) -> None:
-    require_memory(
-        rows * columns * entry, f"The {rows} × {columns} {what} of nystrom", "Use fewer landmarks or a smaller rank"
-    )
+    needed = f"The {rows} × {columns} {what} of nystrom"
+    require_memory(rows * columns * entry, needed, "Use fewer landmarks or a smaller rank")

@@ -114,9 +114,8 @@ def _became(cluster: int, state: State, number: Mapping[int, int]) -> int:
 def _same(cluster: Cluster, place: int, name: str, became: Sequence[int], new: NDArray[np.intp]) -> Cluster:
     """Return a cluster whose documents are the same, under its number and name."""
     nearest = became[cluster.nearest] if cluster.nearest >= 0 else -1
-    documents: dict[str, Any] = {
-        part: tuple(int(new[at]) for at in getattr(cluster, part)) for part in ("central", "borderline", "outliers")
-    }
+    shown = ("central", "borderline", "outliers")
+    documents: dict[str, Any] = {part: tuple(int(new[at]) for at in getattr(cluster, part)) for part in shown}
     if name != cluster.name:
         documents |= {"name_share": None, "centre_share": None}
     return replace(cluster, number=place, name=name, nearest=-1 if nearest == place else nearest, **documents)
@@ -223,11 +222,6 @@ def renumbered(run: Run, numbers: Sequence[int]) -> Run:
     )
     labels = new[evidence.labels]
     model = {**run.model, "labels": new[np.asarray(run.model["labels"])]} if "labels" in run.model else run.model
-    return replace(
-        run,
-        evidence=replace(
-            evidence, labels=labels, clusters=clusters, tree=tree, levels=levels, second=new[evidence.second]
-        ),
-        layout=_layout(run.layout, np.arange(len(labels)), labels.astype(np.intp)),
-        model=model,
-    )
+    second, layout = new[evidence.second], _layout(run.layout, np.arange(len(labels)), labels.astype(np.intp))
+    evidence = replace(evidence, labels=labels, clusters=clusters, tree=tree, levels=levels, second=second)
+    return replace(run, evidence=evidence, layout=layout, model=model)

@@ -233,9 +233,8 @@ def check_name(name: Any, what: str = "a name") -> str:
 def _places(ids: Sequence[str], place: Mapping[str, int]) -> NDArray[np.intp]:
     unknown = [one for one in ids if one not in place]
     if unknown:
-        raise InputError(
-            f"documents must be ids of the run; {len(unknown)} of {len(ids)} are not, such as {unknown[0][:60]!r}."
-        )
+        what = f"{len(unknown)} of {len(ids)} are not, such as {unknown[0][:60]!r}"
+        raise InputError(f"documents must be ids of the run; {what}.")
     return np.array([place[one] for one in ids], dtype=np.intp)
 
 
@@ -267,9 +266,8 @@ def _split(state: State, edit: Edit, _: Any, __: Any) -> None:
     wanted = max(2, edit.parts)
     parts = state.plant.parts(state.leaves[members], wanted)
     if len(parts) < wanted:
-        raise InputError(
-            f"cluster {key} has {len(parts)} parts in the tree; asked for {wanted}. Cluster it again with --within."
-        )
+        found = f"cluster {key} has {len(parts)} parts in the tree; asked for {wanted}"
+        raise InputError(f"{found}. Cluster it again with --within.")
     below = members_below(state.plant, state.leaves[members])
     order = sorted(parts, key=lambda part: (-below[part], state.plant.position[part]))
     places = np.maximum(part_of(state.plant.branches, order)[state.leaves[members]], 0)  # without a place: the largest

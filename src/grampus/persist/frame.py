@@ -65,10 +65,8 @@ def _clusters(run: Any, _: Any) -> Parts:
 
 def _tree(run: Any, _: Any) -> Parts:
     tree = run.evidence.tree
-    columns = {
-        name: [getattr(branch, name) for branch in tree] for name in ("parent", "size", "height", "gain", "cluster")
-    }
-    return columns | {"name": [branch.name for branch in tree]}, range(len(tree)), "node"
+    names = ("parent", "size", "height", "gain", "cluster", "name")
+    return {name: [getattr(branch, name) for branch in tree] for name in names}, range(len(tree)), "node"
 
 
 def _duplicates(run: Any, index: Any) -> Parts:

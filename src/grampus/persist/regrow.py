@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .records import Branch, Level
 
+T = TypeVar("T")
+
 
 def preorder(branches: Sequence[Branch]) -> list[int]:
     """Return the branches from the root, each before its children and these in their order."""
-    order, waiting = [], [0] if branches else []
+    return _depth_first(0, lambda index: branches[index].children) if branches else []
+
+
+def _depth_first(root: T, below: Callable[[T], Sequence[T]]) -> list[T]:
+    order, waiting = [], [root]
     while waiting:
-        index = waiting.pop()
-        order.append(index)
-        waiting.extend(reversed(branches[index].children))
+        order.append(waiting.pop())
+        waiting.extend(reversed(below(order[-1])))
     return order
 
 
@@ -118,9 +123,8 @@ class Plant:
         for number, graft in enumerate(grafts):
             parent, own = first + graft.parent if number else home, tuple(inside.get(number, ()))
             order = -1 if graft.order < 0 else top + 1 + graft.order
-            made.append(
-                Branch(first + number, parent, own, 0, order, graft.height, graft.gain, -1, graft.name, graft.words)
-            )
+            named = (graft.height, graft.gain, -1, graft.name, graft.words)
+            made.append(Branch(first + number, parent, own, 0, order, *named))
         return Plant.of(made), first
 
 
@@ -192,7 +196,7 @@ def regrow(
         else:
             largest[number], place_of[number, -1] = -1, twig
     root = _above(plant, at_home)
-    order = _flat(root)
+    order = _depth_first(root, lambda twig: twig.twigs)
     index = {id(twig): number for number, twig in enumerate(order)}
     new = np.full(len(labels), -1, dtype=np.int32)
     for number, members in enumerate(groups):
@@ -233,15 +237,6 @@ def _above(plant: Plant, at_home: Mapping[int, list[_Twig]]) -> _Twig:
         elif twigs:
             made[branch.index] = _Twig(branch.index, {branch.index}, name=branch.name, words=branch.words, twigs=twigs)
     return made[0]
-
-
-def _flat(root: _Twig) -> list[_Twig]:
-    order, waiting = [], [root]
-    while waiting:
-        twig = waiting.pop()
-        order.append(twig)
-        waiting.extend(reversed(twig.twigs))
-    return order
 
 
 def _branches(
@@ -296,7 +291,7 @@ def _level(branches: Sequence[int], root: _Twig, index: Mapping[int, int], above
     number = {branch: place for place, branch in enumerate(branches)}
     wanted = set(branches)
     holds: dict[int, bool] = {}
-    for twig in reversed(_flat(root)):
+    for twig in reversed(_depth_first(root, lambda twig: twig.twigs)):
         holds[id(twig)] = bool(twig.sources & wanted) or any(holds[id(other)] for other in twig.twigs)
     chosen: dict[int, int] = {}
     waiting = [(root, False)]

@@ -133,13 +133,9 @@ class Run(Drawable):
         names = {"terms": "words" if self.provenance.parameters.get("terms") else "numbers", "text": "strings"}
         names["embedding"] = {"meaning": "meaning", "vectors": "word vectors"}.get(kind, "embeddings")
         shares = kernel.shares()
-        parts = [
-            f"{names.get(name, name)} ({shares[name] / sum(shares.values()):.0%})".replace("%", " %")
-            if shares
-            else names.get(name, name)
-            for name in kernel.inputs
-        ]
-        return " and ".join(parts)
+        whole = sum(shares.values())
+        said = {name: f" ({share / whole:.0%})".replace("%", " %") for name, share in shares.items()}
+        return " and ".join(names.get(name, name) + said.get(name, "") for name in kernel.inputs)
 
     @property
     def levels(self) -> tuple[str, ...]:

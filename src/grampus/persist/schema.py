@@ -129,9 +129,8 @@ def _hints(kind: type) -> dict[str, Any]:
 def _is_shallow(value: Any, levels: int) -> bool:
     if not isinstance(value, list | dict):
         return True
-    return levels > 0 and all(
-        _is_shallow(item, levels - 1) for item in (value.values() if isinstance(value, dict) else value)
-    )
+    inside = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_shallow(item, levels - 1) for item in inside)
 
 
 def _require(fits: bool, where: str, what: str, value: Any) -> None:
@@ -193,18 +192,16 @@ def _check_limits(value: Any, limits: Limits, sizes: dict[str | int, int], where
     high = sizes[limits.high] - 1 if isinstance(limits.high, str) else limits.high
     if ((numbers < limits.low) | (numbers > high)).any():
         rule = f"at least {limits.low}" if high == _INF else f"from {limits.low} to {high}"
-        raise RunError(
-            f"{where} must be {rule}; got {numbers.min()}{f' to {numbers.max()}' if numbers.size > 1 else ''}."
-        )
+        got = f"{numbers.min()} to {numbers.max()}" if numbers.size > 1 else numbers.min()
+        raise RunError(f"{where} must be {rule}; got {got}.")
 
 
 def _check_clusters(seen: RunEvidence) -> None:
     sizes = np.bincount(seen.labels[seen.labels >= 0], minlength=len(seen.clusters)).tolist()
     for place, (cluster, size) in enumerate(zip(seen.clusters, sizes, strict=True)):
-        _require(
-            cluster.number == place, f"evidence.clusters[{place}].number", f"{place}, its position", cluster.number
-        )
-        _require(cluster.size == size, f"evidence.clusters[{place}].size", f"{size}, as in the labels", cluster.size)
+        where = f"evidence.clusters[{place}]"
+        _require(cluster.number == place, f"{where}.number", f"{place}, its position", cluster.number)
+        _require(cluster.size == size, f"{where}.size", f"{size}, as in the labels", cluster.size)
 
 
 def _check_tree(evidence: RunEvidence) -> None:

@@ -51,9 +51,8 @@ def k_chart(selection: Any, *, ax: Axes | None = None) -> Axes:
         selection = _scores(selection)
     missing = [name for name in _NEEDED if not hasattr(selection, name)]
     if missing:
-        raise InputError(
-            f"k_chart needs what choose_k returns; got {type(selection).__name__}, which has no {missing[0]}."
-        )
+        got = f"{type(selection).__name__}, which has no {missing[0]}"
+        raise InputError(f"k_chart needs what choose_k returns; got {got}.")
     rows = [row for row in score_rows(selection) if row.mean is not None]
     ks, mean = [row.k for row in rows], np.array([row.mean for row in rows], dtype=float)
     ax = axes(ax)
@@ -81,18 +80,10 @@ def _scores(levels: Levels) -> SimpleNamespace:
     evidence = levels.evidence
     if evidence is None:
         raise InputError(f"These levels have no scores to draw: {levels.sentence}")
-    ks = tuple(evidence.ks.tolist())
-    ranking = tuple(ks[place] for place in np.argsort(-evidence.excess, kind="stable"))
-    return SimpleNamespace(
-        ks=ks,
-        mean=tuple(evidence.mean.tolist()),
-        standard_error=tuple(evidence.standard_error.tolist()),
-        expected=tuple(evidence.expected.tolist()),
-        best=levels.middle.n_clusters,
-        ranking=ranking,
-        plausible=(),
-        answer=levels.verdict,
-    )
+    scores = {name: tuple(getattr(evidence, name)) for name in ("ks", "mean", "standard_error", "expected")}
+    ranking = tuple(evidence.ks[np.argsort(-evidence.excess, kind="stable")])
+    chosen = {"best": levels.middle.n_clusters, "ranking": ranking, "plausible": (), "answer": levels.verdict}
+    return SimpleNamespace(**scores, **chosen)
 
 
 _draw.plot.register(Selection, k_chart)

@@ -86,10 +86,8 @@ def document_map(run: Run, *, names: bool = True, size: float | None = None, ax:
 def _contours(ax: Axes, members: Array, colour: str, scale: float, n: int) -> None:
     """Draw where the documents of a group are dense."""
     side = scale / float(np.clip(4 * n**0.5, 32, 128))
-    edges = [
-        np.arange(low - 9 * side, high + 10 * side, side)
-        for low, high in zip(members.min(0), members.max(0), strict=True)
-    ]
+    ends = zip(members.min(0), members.max(0), strict=True)
+    edges = [np.arange(low - 9 * side, high + 10 * side, side) for low, high in ends]
     counts, x, y = np.histogram2d(members[:, 0], members[:, 1], bins=edges)
     density = gaussian_filter(counts, 3**0.5, mode="constant")
     alone = 1.05 / (2 * np.pi * 3)  # of a single document
@@ -115,9 +113,8 @@ class _Room:
         """Return which boxes (left, top, right, bottom; in points) cover neither documents nor names."""
         inside = (boxes[:, :2] >= 2).all(axis=1) & (boxes[:, 2] <= self.wide - 2) & (boxes[:, 3] <= self.high - 2)
         limit = np.array(self.cells.shape)[[1, 0, 1, 0]] - 1
-        left, top, right, bottom = np.clip(
-            np.concatenate([np.floor(boxes[:, :2] / CELL), np.ceil(boxes[:, 2:] / CELL)], axis=1), 0, limit
-        ).astype(int).T  # fmt: skip
+        around = np.concatenate([np.floor(boxes[:, :2] / CELL), np.ceil(boxes[:, 2:] / CELL)], axis=1)
+        left, top, right, bottom = np.clip(around, 0, limit).astype(int).T
         sums = self.cells
         empty = sums[bottom, right] - sums[top, right] - sums[bottom, left] + sums[top, left] == 0
         for other in self.taken:
@@ -138,10 +135,8 @@ def _names(ax: Axes, run: Run, places: Array, radius: float, box: tuple[float, f
     reach = 2 * int(np.ceil((radius + 1) / CELL)) + 1
     sums = np.pad(maximum_filter(grid, reach).cumsum(axis=0).cumsum(axis=1), ((1, 0), (1, 0)))
     room = _Room(sums, int(high), int(across))
-    far, turn = (
-        one.ravel()
-        for one in np.meshgrid(np.arange(3, FARTHEST, 5), np.linspace(0, 2 * np.pi, 24, endpoint=False), indexing="ij")
-    )
+    steps, turns = np.arange(3, FARTHEST, 5), np.linspace(0, 2 * np.pi, 24, endpoint=False)
+    far, turn = (one.ravel() for one in np.meshgrid(steps, turns, indexing="ij"))
     way = np.column_stack([np.cos(turn), np.sin(turn)])
     largest = max((cluster.size for cluster in run.evidence.clusters), default=1)
     for cluster in sorted(run.evidence.clusters, key=lambda one: (-one.size, one.number)):

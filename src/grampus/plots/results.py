@@ -142,9 +142,8 @@ def projections(
     divided = tree.nodes[check_integer(node, "node", low=0, high=len(tree) - 1, of=" (the nodes of the tree)")]
     bins = check_integer(bins, "bins", low=1)
     if len(gram) != tree.root.size:
-        raise InputError(
-            f"The tree has {tree.root.size} documents, the Gram {len(gram)}: use the Gram that the tree was grown from."
-        )
+        advice = "use the Gram that the tree was grown from"
+        raise InputError(f"The tree has {tree.root.size} documents, the Gram {len(gram)}: {advice}.")
     values, cut = projected(divided, gram, direction)
     ax = axes(ax)
     ax.hist(values, bins=bins, color=COLOURS[0])
@@ -161,9 +160,8 @@ def projected(node: Node, gram: Gram, direction: int = 0) -> tuple[Array, float]
     if split is None:
         raise InputError(f"Node {node.index} is a leaf: it has no cut.")
     if split.input_centred:
-        raise InputError(
-            "The node was centred in the input space, which its Gram does not show. Use centring='feature'."
-        )
+        why = "The node was centred in the input space, which its Gram does not show"
+        raise InputError(f"{why}. Use centring='feature'.")
     if split.nearest and len(node.children) > 2:
         raise InputError(f"Node {node.index} has {len(node.children)} centroids: no single line divides it.")
     scores = gram.split_shift()[0].take(node.members) @ split.coefficients - split.offset

@@ -128,7 +128,7 @@ def write_report(run: Run, path: str | PathLike[str], *, texts: Embed = "excerpt
 
 def render(page: Page, shell: Shell | None = None) -> str:
     """Fill the template."""
-    shell = shell or Shell(_script(), page_style())
+    shell = shell or Shell(joined(page_scripts()), page_style())
     mark, worker = asset("mark.js"), asset("worker.js")
     run = page.run
     shown = {
@@ -179,11 +179,6 @@ def joined(scripts: Iterable[str]) -> str:
 def asset(name: str) -> str:
     """Return a file of the page."""
     return files(__package__).joinpath("assets", name).read_text(encoding="utf-8")
-
-
-@cache
-def _script() -> str:
-    return joined(page_scripts())
 
 
 def page_scripts() -> list[str]:

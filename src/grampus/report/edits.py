@@ -73,9 +73,8 @@ def edits_of(content: Any, run: Run, what: str = "edits") -> tuple[Edit, ...]:
         edits = _first_version(content, run.n_clusters, what)
     else:
         if content.get("answer") != digest(run):
-            raise InputError(
-                f"{what} was made for another answer: the run has been edited or made anew since. Write its page again."
-            )
+            why = "the run has been edited or made anew since"
+            raise InputError(f"{what} was made for another answer: {why}. Write its page again.")
         try:
             edits = read_as(tuple[Edit, ...], content.get("edits"), "edits")
         except RunError as error:

@@ -59,9 +59,8 @@ def levels_of(run: Run) -> tuple[tuple[ShownLevel, ...], int]:
             levels.append(ShownLevel(name, labels, _clusters(run, labels, level), level.branches))
     if answer < 0 or len(levels) < 2:
         branch = {one.cluster: one.index for one in evidence.tree}
-        return (
-            ShownLevel("", evidence.labels, evidence.clusters, tuple(branch.get(c, -1) for c in range(run.n_clusters))),
-        ), 0
+        branches = tuple(branch.get(c, -1) for c in range(run.n_clusters))
+        return (ShownLevel("", evidence.labels, evidence.clusters, branches),), 0
     return tuple(levels), answer
 
 

@@ -176,9 +176,8 @@ def _apart(places: Array) -> Array:
         apart = places[pairs[:, 0]] - places[pairs[:, 1]]
         distance = np.maximum(np.sqrt((apart**2).sum(axis=1)), 1e-9)
         push = apart * (0.25 * (room - distance) / distance)[:, None]
-        move = np.column_stack([
-            np.bincount(pairs[:, 0], push[:, axis], n) - np.bincount(pairs[:, 1], push[:, axis], n) for axis in (0, 1)
-        ])  # fmt: skip
+        one, other = pairs.T
+        move = np.column_stack([np.bincount(one, along, n) - np.bincount(other, along, n) for along in push.T])
         length = np.maximum(np.sqrt((move**2).sum(axis=1)), 1e-12)
         places = places + move * np.minimum(1.0, room / length)[:, None]
     return places

@@ -222,10 +222,8 @@ def _short_name(page: Page, place: int) -> str:
 
 def _listed(values: Mapping[str, Any]) -> str:
     """Return names and values in one line; mappings inside in brackets."""
-    words = (
-        f"{name} {f'({_listed(value)})' if isinstance(value, Mapping) else value}" for name, value in values.items()
-    )
-    return ", ".join(words)
+    plain = {name: f"({_listed(value)})" if isinstance(value, Mapping) else value for name, value in values.items()}
+    return ", ".join(f"{name} {value}" for name, value in plain.items())
 
 
 def _figure(value: float | None) -> str:

@@ -150,9 +150,8 @@ def _number(run: Run) -> list[Statement]:
     kind = "good" if sure else "plain" if others <= 2 and has_groups(run) else "warning"
     said = [Statement(explain_choice(choice), kind)]
     if choice.p_value is not None and choice.p_value > SIGNIFICANT:
-        said.append(
-            Statement(f"That there are no groups at all cannot be ruled out (p = {choice.p_value:.2g}).", "warning")
-        )
+        doubt = f"That there are no groups at all cannot be ruled out (p = {choice.p_value:.2g})."
+        said.append(Statement(doubt, "warning"))
     return said
 
 
@@ -167,14 +166,9 @@ def _stability(run: Run) -> list[Statement]:
     word = "stable" if mean >= STABLE else "fairly stable" if mean >= UNSTABLE else "not stable"
     sure = mean >= STABLE and has_groups(run) and not any(cluster.mixed for cluster in measured)
     kind: Kind = "good" if sure else "plain" if mean >= UNSTABLE else "warning"
-    said = [
-        Statement(
-            f"The clusters are {word}: when half of the documents are clustered again, {mean:.0%} of those that were "
-            "together stay together (0% is chance).",
-            kind,
-            technical=True,  # the first sentence says it in words
-        )
-    ]
+    again = f"when half of the documents are clustered again, {mean:.0%} of those that were together stay together"
+    # Technical: the first sentence says it in words.
+    said = [Statement(f"The clusters are {word}: {again} (0% is chance).", kind, technical=True)]
     if weak and len(weak) < len(measured):
         names = join_words([f"“{name}”" for name in weak[:3]])
         stay = "stays" if len(weak) == 1 else "stay"
@@ -204,18 +198,15 @@ def _shape(run: Run) -> list[Statement]:
     said = mixtures(run)
     sizes = np.array([cluster.size for cluster in run.evidence.clusters])
     if not said and run.n_clusters > 1 and len(run) and sizes.max() > LARGE * len(run):
-        share = sizes.max() / len(run)
-        said.append(
-            Statement(f"One cluster holds {share:.0%} of the documents; it may just be what is left over.", "warning")
-        )
+        holds = f"One cluster holds {sizes.max() / len(run):.0%} of the documents"
+        said.append(Statement(f"{holds}; it may just be what is left over.", "warning"))
     if run.n_unassigned:
         are = "is" if run.n_unassigned == 1 else "are"
         said.append(Statement(f"{_count(run.n_unassigned, 'document')} {are} in no cluster."))
     pairs = len(run.evidence.duplicates)
     if pairs:
-        said.append(
-            Statement(f"{_count(pairs, 'pair')} of documents {'is' if pairs == 1 else 'are'} nearly identical.")
-        )
+        are = "is" if pairs == 1 else "are"
+        said.append(Statement(f"{_count(pairs, 'pair')} of documents {are} nearly identical."))
     return [*said, *said_by_names(run)]
 
 
@@ -253,9 +244,6 @@ def _count(number: int, what: str) -> str:
 def _outcome(run: Run) -> list[Statement]:
     if run.evidence.outcome == "converged":
         return []
-    what = (
-        "oscillated between two solutions"
-        if run.evidence.outcome == "oscillated"
-        else "reached the limit of iterations"
-    )
+    ends = {"oscillated": "oscillated between two solutions"}
+    what = ends.get(run.evidence.outcome, "reached the limit of iterations")
     return [Statement(f"The clustering {what}; a few borderline documents may belong elsewhere.", "warning")]

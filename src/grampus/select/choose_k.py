@@ -92,9 +92,8 @@ def choose_k(
     job = ScoringJob.of(documents, ks, scheme, splits, _entropy(random_state, checkpoint), n_jobs, report)
     kept = Checkpoint() if checkpoint is None else Checkpoint.open(checkpoint, job.manifest())
     columns = job.score(kept, report)
-    scored: dict[str, Any] = {
-        name: np.stack([np.asarray(getattr(column, name)) for column in columns], axis=-1) for name in Scores._fields
-    }
+    stacked = (np.stack([np.asarray(value) for value in values], axis=-1) for values in zip(*columns, strict=True))
+    scored: dict[str, Any] = dict(zip(Scores._fields, stacked, strict=True))
     return Selection(
         ks=job.ks,
         **scored,

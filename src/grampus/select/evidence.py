@@ -181,9 +181,8 @@ def measure_evidence(
         drawn = list(results_in_threads(lambda number: _cloud(points, entropy, clouds[number], tried), len(clouds)))
         expected, kappa, _ = np.mean(drawn, axis=0).T
         best, own = tried[int(merit.argmax())], halves[int(merit.argmax())][0]
-        steady = compared.wide is None and all(
-            own > _cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS)
-        )
+        lone = (_cloud(points, entropy, draw, (best,))[0, 0] for draw in range(DRAWS))
+        steady = compared.wide is None and all(own > agreed for agreed in lone)
         report("looking for groups", 3, 3)
     mean, error, shared = (np.array(each) for each in zip(*halves, strict=True))
     nearer = (shared - kappa) / np.maximum(1.0 - kappa, 0.02)

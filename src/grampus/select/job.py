@@ -24,7 +24,7 @@ from .null import null_test
 from .prototypes import Reduction, growing_rate, reduce_gram
 from .results import NullTest
 from .schemes import Scheme, check_scheme, scheme_for
-from .splits import Entropy, Splits, check_distinct, check_ks, check_splits, half, seed_generator
+from .splits import PROTOTYPES, Entropy, Splits, check_distinct, check_ks, check_splits, half, keyed_generator
 from .strength import chance_strength, corrected, tables
 
 _PER_CLUSTER = 10  # prototypes that the default rate leaves for each of max(ks) clusters, if there are enough documents
@@ -129,9 +129,8 @@ class ScoringJob:
         if row.rule.spherical and documents.shifted:
             raise InputError(f"{row.name} uses no shift; leave the trailing shift out of the kernel.")
         if splits.reduced and not row.reduced:
-            raise InputError(
-                f"reduction, n_neighbors and seeds belong to RED-S; {row.name} uses every document. Leave them out."
-            )
+            uses = f"{row.name} uses every document"
+            raise InputError(f"reduction, n_neighbors and seeds belong to RED-S; {uses}. Leave them out.")
         gram, names, reduced = documents.gram, documents.names, None
         if row.reduced:
             report("finding prototypes", 0, 1)
@@ -198,10 +197,7 @@ class ScoringJob:
                 return
             parallel = joblib.Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")
             for k in ks:
-                calls = (
-                    joblib.delayed(score_batch)(self.splitter, self.scheme, k, numbers, 1)
-                    for numbers in self._batches(k, workers)
-                )
+                calls = (joblib.delayed(self._batch)(k, numbers, 1) for numbers in self._batches(k, workers))
                 yield from ((k, part) for part in parallel(calls))
 
     def _batch(self, k: int, numbers: Sequence[int], threads: int) -> Scores:
@@ -270,4 +266,5 @@ def _reduce(gram: Gram, splits: Splits, k: int, entropy: Entropy) -> Reduction:
             f"reduction = {rate} leaves {n // rate} prototypes of {n} documents; max(ks) = {k} needs at least "
             f"{2 * k}. Use a smaller rate, smaller ks, or scheme='KKM-S'."
         )
-    return reduce_gram(gram, rate, splits.n_neighbors, seeds=splits.seeds, random_state=seed_generator(entropy))
+    rng = keyed_generator(entropy, PROTOTYPES)
+    return reduce_gram(gram, rate, splits.n_neighbors, seeds=splits.seeds, random_state=rng)

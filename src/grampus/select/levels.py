@@ -297,9 +297,9 @@ def nest_levels(
     gram: Gram, labels: NDArray[np.intp], chosen: Chosen, entropy: Sequence[int]
 ) -> tuple[LevelPartition, ...]:
     """Return the levels around a partition: its clusters merged, themselves, and divided."""
-    found = nested(gram, labels, chosen.ks, entropy[0])
+    parts = nested(gram, labels, chosen.ks, entropy[0]).items()
     return tuple(
-        LevelPartition(name, int(part.max()) + 1, part, chosen.excess(chosen.ks[name])) for name, part in found.items()
+        LevelPartition(name, int(part.max()) + 1, part, chosen.excess(chosen.ks[name])) for name, part in parts
     )
 
 
@@ -349,12 +349,9 @@ def explain_given(chosen: Chosen, n: int) -> str:
 
 def _no_groups(seen: Evidence | None) -> str:
     """Return that there are no groups, why, and what was the best proposal if there was a choice."""
-    near = seen is not None and seen.beyond >= BEYOND
-    why = (
-        "two random halves of your documents agree on none"
-        if near
-        else "your documents are no closer to each other than random ones"
-    )
+    why = "your documents are no closer to each other than random ones"
+    if seen is not None and seen.beyond >= BEYOND:
+        why = "two random halves of your documents agree on none"
     best = "" if seen is None or len(seen.ks) < 2 else f" The best guess is k = {seen.ks[seen.merit.argmax()]}."
     return f"No clear groups: {why}.{best}"
 

@@ -111,6 +111,5 @@ def _mean_scores(gram: Gram, rule: Rule, ks: Sequence[int], splits: Splits, entr
     """Return the mean adjusted Rand index at every k over a few splits."""
     gram = DenseGram.trusted(gram.dense())
     splitter = Splitter.of(gram, rule, ks, splits, entropy, times=DRAWS + 1)
-    return np.array(
-        [adjusted_rand(tables(*splitter.halves(k, range(splits.n), threads).crossed(), k)).mean() for k in ks]
-    )
+    crossed = ((splitter.halves(k, range(splits.n), threads).crossed(), k) for k in ks)
+    return np.array([adjusted_rand(tables(*halves, k)).mean() for halves, k in crossed])

@@ -10,11 +10,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from .._array import Array, dot, is_sparse, scale_rows, tiles
-from .._check import check_integer
+from .._check import check_choice, check_integer
 from .._config import require_memory
 from .._parallel import blas_threads
 from .._random import generators
-from ..errors import InputError
 from ..gram import DenseGram, Gram, LinearGram, require_gram
 from ..gram.graph import nearest_neighbors
 from .splits import NEIGHBORS, SEEDS
@@ -149,8 +148,7 @@ def reduce_gram(
     n = len(base)
     n_neighbors = check_integer(n_neighbors, "n_neighbors", low=0, high=n - 1, of=" (the other documents)")
     rate = growing_rate(n) if rate is None else check_integer(rate, "rate", low=1, high=n, of=" (the documents)")
-    if seeds not in SEEDS:
-        raise InputError(f"seeds must be one of {', '.join(map(repr, SEEDS))}; got {seeds!r}.")
+    check_choice(seeds, "seeds", SEEDS)
     count = n // rate
     require_memory(8 * count * count, f"The {count} × {count} reduced Gram", "Use a larger rate")
     with blas_threads():
@@ -161,9 +159,8 @@ def reduce_gram(
         else:
             chosen = _ranked(compactness)[rate - 1 :: rate][:count]
         matrix = _between(base, members[chosen])
-    return Reduction(
-        DenseGram.trusted(matrix), chosen, members[chosen], compactness[chosen], rate, n_neighbors, n_documents=n
-    )
+    reduced = DenseGram.trusted(matrix)
+    return Reduction(reduced, chosen, members[chosen], compactness[chosen], rate, n_neighbors, n_documents=n)
 
 
 def neighbourhoods(gram: Gram, p: int) -> NDArray[np.intp]:

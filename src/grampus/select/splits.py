@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._array import Array
-from .._check import check_integer
+from .._check import check_choice, check_integer
 from ..cluster.kmeans import JOINS, Labels, plus_plus, random_partition, row_reader
 from ..errors import InputError
 from ..gram import Gram
@@ -19,7 +19,7 @@ from ..gram import Gram
 INITS = ("auto", "random", "k-means++", "documents")
 NEIGHBORS = 5  # `validation`, §3.3
 SEEDS = ("compactness", "random")  # how the documents at the centres of prototypes are chosen
-_SPLIT, _START, _NULL, _SEEDS = 0, 1, 2, 3  # what a generator is for
+_SPLIT, _START, _NULL, PROTOTYPES = 0, 1, 2, 3  # what a generator is for
 
 Entropy = tuple[int, ...]
 
@@ -32,11 +32,6 @@ def keyed_generator(entropy: Entropy, *key: int) -> np.random.Generator:
 def null_generator(entropy: Entropy, draw: int) -> np.random.Generator:
     """Return the generator of one draw of the reference."""
     return keyed_generator(entropy, _NULL, draw)
-
-
-def seed_generator(entropy: Entropy) -> np.random.Generator:
-    """Return the generator of random prototypes."""
-    return keyed_generator(entropy, _SEEDS)
 
 
 @lru_cache(maxsize=256)  # every k asks for the same ones
@@ -85,10 +80,8 @@ class Splits:
     seeds: str = SEEDS[0]
 
     def __post_init__(self) -> None:
-        if self.init not in INITS:
-            raise InputError(f"init must be one of {', '.join(map(repr, INITS))}; got {self.init!r}.")
-        if self.seeds not in SEEDS:
-            raise InputError(f"seeds must be one of {', '.join(map(repr, SEEDS))}; got {self.seeds!r}.")
+        check_choice(self.init, "init", INITS)
+        check_choice(self.seeds, "seeds", SEEDS)
         lowest = {"n": 1, "n_init": 1, "n_neighbors": 0} | ({} if self.reduction is None else {"reduction": 1})
         for name, low in lowest.items():
             object.__setattr__(self, name, check_integer(getattr(self, name), f"Splits: {name}", low=low))

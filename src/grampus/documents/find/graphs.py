@@ -18,10 +18,8 @@ from ...metrics import ari
 NEIGHBOURS = 20  # of each document in the graph; this and LESS are chosen with the other defaults, see the guide
 LESS = 1 / 3  # of the other cut: a cut must be smaller than this to be kept
 FEWER = r"Only \d+ of \d+ clusters"  # the warning about clusters that are missing, as a pattern
-FEWEST, MOST_GRAPHED = (
-    5 * NEIGHBOURS,
-    50_000,
-)  # documents: a graph of fewer is nearly complete, one of more costs n²
+# Documents: a graph of fewer is nearly complete, one of more costs n².
+FEWEST, MOST_GRAPHED = 5 * NEIGHBOURS, 50_000
 STEADY, MAJORITY = 0.85, 2 / 3  # a cut that replaces a consensus: its ARI with its twin, its largest part
 
 

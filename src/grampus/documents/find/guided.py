@@ -106,9 +106,8 @@ def cluster_guided(gram: Gram, method: Method, job: Job, told: Told) -> tuple[Fo
     told : Told
     """
     if job.k < len(told.names):
-        raise InputError(
-            f"n_clusters must be at least {len(told.names)}, the number of topics that the guide names; got {job.k}."
-        )
+        least = f"{len(told.names)}, the number of topics that the guide names"
+        raise InputError(f"n_clusters must be at least {least}; got {job.k}.")
     units = _units(gram, job, told)
     present = int((units.weights > 0).sum())
     if job.k > present:
@@ -280,22 +279,15 @@ def _walk(units: LinkedUnits) -> Any:
     matrix = sp.csr_array(graph.links.matrix)
     degree = np.asarray(matrix.sum(axis=1)).reshape(-1)
     rows = sp.diags_array(1.0 / np.where(degree > 0, degree, 1.0)) @ matrix
-    pick = sp.csr_array(
-        (np.ones(len(graph.documents)), (graph.documents, np.arange(len(graph.documents)))),
-        shape=(len(units.weights), len(graph.documents)),
-    )
+    m = len(graph.documents)
+    pick = sp.csr_array((np.ones(m), (graph.documents, np.arange(m))), shape=(len(units.weights), m))
     return sp.csr_array(pick @ rows @ pick.T)
 
 
 def _evidence(units: LinkedUnits) -> Array:
     """Return the evidence for every topic: what is said of it, and the labels."""
-    found = units.evidence.copy()
-    known = np.flatnonzero(units.known >= 0)
-    if not len(known):
-        return found
-    marks = np.zeros_like(found)
-    marks[known, units.known[known]] = 1.0
-    found += SETTINGS.known * marks
+    found, known = units.evidence.copy(), np.flatnonzero(units.known >= 0)
+    found[known, units.known[known]] += SETTINGS.known
     return found
 
 
@@ -409,7 +401,6 @@ def run_method(gram: Gram, method: Method, job: Job, told: Told | None) -> tuple
     notes += [str(warning.message) for warning in caught]
     labels = np.asarray(found.labels)
     if labels.shape != (len(gram),) or labels.dtype.kind not in "iu" or labels.min() < -1 or labels.max() < 0:
-        raise InputError(
-            f"method must return {len(gram)} labels, whole numbers from −1 on, not all −1; {method!r} did not."
-        )
+        expected = f"{len(gram)} labels, whole numbers from −1 on, not all −1"
+        raise InputError(f"method must return {expected}; {method!r} did not.")
     return replace(found, labels=labels.astype(np.intp)), named, notes

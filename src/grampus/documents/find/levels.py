@@ -31,7 +31,7 @@ from ...select.levels import (
     explain_levels,
     find_levels,
 )
-from ...select.nested import SMALLEST, by_size, nested
+from ...select.nested import SMALLEST, nested
 from ...select.splits import keyed_generator
 from ...select.ungrouped import deal_words, ungrouped
 from ...text import Corpus
@@ -191,8 +191,3 @@ def neighbours(levels: Partitions, answer: str) -> dict[str, list[Any]]:
         "above": [levels[name] for name in reversed(names[:place])],
         "below": [levels[name] for name in names[place + 1 :]],
     }
-
-
-def numbered_by_size(labels: NDArray[np.intp], weights: Array) -> NDArray[np.intp]:
-    """Renumber clusters: most documents first, then the one with the earliest document; −1 stays."""
-    return by_size(labels, weights)

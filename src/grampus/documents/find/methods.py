@@ -350,10 +350,8 @@ class KernelPCAMethod(Unweighted):
 
     def run(self, gram: Gram, job: Job) -> Any:
         """Cluster by coordinates."""
-        options: dict[str, Any] = {"n_init": job.n_init, "random_state": job.seed}
-        return kernel_pca_kmeans(
-            centre(gram) if self.centre else gram, job.k, n_components=self.n_components, **options
-        )
+        seen, options = centre(gram) if self.centre else gram, {"n_init": job.n_init, "random_state": job.seed}
+        return kernel_pca_kmeans(seen, job.k, n_components=self.n_components, **options)
 
 
 METHODS: dict[str, type[Method]] = {

@@ -199,11 +199,9 @@ class Predictor:
         if not count or not self.kernel.knows_diagonal(new):
             return np.full(count, np.nan)
         corpus = None if self._known() is None else as_corpus(X)
-        shares = None
-        if corpus is not None:
-            shares = known_words(new["terms"] if isinstance(new, dict) else new, corpus.texts)
+        terms = new["terms"] if isinstance(new, dict) and corpus is not None else new
         try:
-            return self._familiarity.rank(new, shares)
+            return self._familiarity.rank(new, None if corpus is None else known_words(terms, corpus.texts))
         except InputError:  # a kernel that cannot be normalised
             return np.full(count, np.nan)
 
@@ -295,11 +293,9 @@ class Predictor:
             vectorizer = unpack_vectorizer(parameters, words) if words and parameters else None
             makers = saved_makers(arrays)
             known = _of_kind(arrays["known_words"], "f", 1) if "known_words" in arrays else None
-            if (
-                labels.min(initial=-1) < -1
-                or labels.max(initial=-1) < 0
-                or not {len(labels)} == {len(weights)} == {_rows(rows) for rows in _each(features)}
-            ):
+            parts = features.values() if isinstance(features, dict) else [features]
+            whole = {len(labels)} == {len(weights)} == {_rows(rows) for rows in parts}
+            if labels.min(initial=-1) < -1 or labels.max(initial=-1) < 0 or not whole:
                 raise ValueError("labels")
         gram = kernel.gram(features, name_documents(features) if isinstance(features, dict) else None)
         found = cls.of(kernel, gram, features, labels, weights, vectorizer, polished, makers)
@@ -362,10 +358,6 @@ def saved_rows(model: Mapping[str, Any]) -> dict[str, Any]:
 
 def _rows(features: Any) -> int:
     return features.shape[0] if hasattr(features, "shape") else len(features)
-
-
-def _each(features: Any) -> list[Any]:
-    return list(features.values()) if isinstance(features, dict) else [features]
 
 
 def _pack(features: Any) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,18 +47,12 @@ def choose_by_strength(gram: Gram, inputs: Inputs, effort: Effort, seed: int, pr
         way = scheme_for(effort.scheme, len(heavy), reduced=False)
         return Choice(1, way.name, (), (), (), (), (), 0, None, verdict)
 
-    found = select.choose_k(
-        base,
-        ks=values,
-        scheme=effort.scheme,
-        splits=select.Splits(effort.n_splits),
-        null=effort.null,
-        random_state=seed,
-        progress=progress,
-    )
-    mean, error, splits = numbers(found.mean), numbers(found.standard_error), found.n_splits
+    options: dict[str, Any] = {"scheme": effort.scheme, "null": effort.null, "random_state": seed}
+    splits = select.Splits(effort.n_splits)
+    found = select.choose_k(base, ks=values, splits=splits, progress=progress, **options)
+    mean, error, made = numbers(found.mean), numbers(found.standard_error), found.n_splits
     p_value, ranking, words = None if found.null is None else found.null.p_value, found.ranking, found.confidence
-    return Choice(found.best, found.scheme, found.ks, mean, error, ranking, found.plausible, splits, p_value, words)
+    return Choice(found.best, found.scheme, found.ks, mean, error, ranking, found.plausible, made, p_value, words)
 
 
 def splits_of(n_splits: int, documents: int) -> int:

@@ -52,7 +52,7 @@ class Effort:
 
     def __post_init__(self) -> None:
         for name in ("polish", "stability", "null"):
-            object.__setattr__(self, name, check_flag(getattr(self, name), name))
+            check_flag(getattr(self, name), name)
         for name in ("n_splits", "n_init"):
             object.__setattr__(self, name, check_integer(getattr(self, name), name, low=1))
         if self.scheme != BY_LEVELS:

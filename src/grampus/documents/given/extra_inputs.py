@@ -53,10 +53,8 @@ def make_input(
     if embed is None:
         return None
     if isinstance(embed, str | PathLike) and Path(embed).is_file() and Path(embed).suffix.lower() != ".onnx":
-        options: dict[str, Any] = (
-            {} if terms is None else {"tokenizer": terms.tokenizer, "stop_words": terms.stop_words}
-        )
-        return MeanVectors(embed, **options)
+        shared = () if terms is None else ("tokenizer", "stop_words")
+        return MeanVectors(embed, **{name: getattr(terms, name) for name in shared})
     return EmbeddingInput(as_embedder(embed), progress=progress)
 
 
@@ -132,10 +130,8 @@ def missing_meaning_note(parameters: Mapping[str, Any], kernel: Kernel, inputs: 
         return ""
     if np.median(np.diff(inputs.described.indptr)) >= SHORT:
         return ""
-    return (
-        "These texts are short and share few words. Compared by meaning as well, such texts mostly form better groups: "
-        + HINT
-    )
+    gain = "Compared by meaning as well, such texts mostly form better groups"
+    return f"These texts are short and share few words. {gain}: {HINT}"
 
 
 def weighted_kernel(words: float) -> Kernel:

@@ -131,9 +131,8 @@ def _refuse_kinds(values: Iterable[Any]) -> None:
         if isinstance(value, bytes | bytearray):
             raise InputError(f"X must be texts; number {number} is bytes. Decode them first: text.decode('utf-8').")
         if isinstance(value, PathLike):
-            raise InputError(
-                f"X must be texts; number {number} is a path. Read the files first: grampus.read_corpus(folder)."
-            )
+            advice = "Read the files first: grampus.read_corpus(folder)"
+            raise InputError(f"X must be texts; number {number} is a path. {advice}.")
 
 
 def corpus_of_rows(corpus: Any, text: str | None = None) -> tuple[Corpus, Any, str | None]:

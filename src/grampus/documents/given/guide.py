@@ -171,9 +171,8 @@ class _Finder:
             raise InputError(f"{what} must name documents of the collection; there is none with the id {document!r}.")
         whole = isinstance(document, int | np.integer) and not isinstance(document, bool)
         if not whole or not 0 <= document < self.n:
-            raise InputError(
-                f"{what} must name documents by id, or by position from 0 to {self.n - 1}; got {document!r}."
-            )
+            places = f"from 0 to {self.n - 1}"
+            raise InputError(f"{what} must name documents by id, or by position {places}; got {document!r}.")
         return int(document)
 
     def name(self, at: int) -> str:
@@ -195,9 +194,8 @@ def _pairs(given: Any, what: str, find: _Finder) -> NDArray[np.intp]:
 
 
 def _graph(pairs: NDArray[np.intp], m: int) -> Any:
-    return sp.coo_array(
-        (np.ones(len(pairs), dtype=np.int8), (pairs[:, 0].astype(np.int32), pairs[:, 1].astype(np.int32))), shape=(m, m)
-    ).tocsr()
+    one, other = pairs.T.astype(np.int32)
+    return sp.coo_array((np.ones(len(pairs), dtype=np.int8), (one, other)), shape=(m, m)).tocsr()
 
 
 def _components(pairs: NDArray[np.intp], m: int) -> NDArray[np.intp]:
@@ -219,10 +217,8 @@ def _check_apart(together: NDArray[np.intp], apart: NDArray[np.intp], linked: ND
     if find.group[one] == find.group[other]:
         raise InputError(f"cannot_link must be between different documents; {find.name(one)} and {find.name(other)} "
                          "have the same content.")  # fmt: skip
-    units = find.group[together]
-    before = shortest_path(
-        _graph(units, len(linked)), directed=False, unweighted=True, indices=find.group[one], return_predecessors=True
-    )[1]
+    graph, first = _graph(find.group[together], len(linked)), find.group[one]
+    before = shortest_path(graph, directed=False, unweighted=True, indices=first, return_predecessors=True)[1]
     at, chain = int(find.group[other]), [other]
     while before[at] >= 0 and len(chain) < SHOWN:
         at = int(before[at])

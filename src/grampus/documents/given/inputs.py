@@ -210,9 +210,8 @@ def _documents(X: Any, texts: Corpus | None, kernel: Kernel, corpus: Corpus | No
         if corpus is not None:
             raise InputError("corpus describes the rows of a matrix; X contains texts already.")
         if "gram" in kernel.inputs:
-            raise InputError(
-                "kernel 'precomputed' takes a Gram matrix; got texts. Name a kernel such as 'cosine|shift'."
-            )
+            advice = "Name a kernel such as 'cosine|shift'"
+            raise InputError(f"kernel 'precomputed' takes a Gram matrix; got texts. {advice}.")
         corpus, has_texts = texts, True
     elif kernel.reads_only_texts or ("text" in kernel.inputs and corpus is None):
         raise InputError(f"kernel '{kernel}' takes texts; got {type(X).__name__}.")
@@ -240,10 +239,8 @@ def _read(given: Mapping[str, Any], kernel: Kernel) -> Any:
             )
     if not kernel.reads_names:
         return _checked(given[kernel.inputs[0]])
-    exact = {name: _checked(given[name]) for name in kernel.inputs}
-    return {
-        name: rows if isinstance(rows, list) else rows.astype(np.float64, copy=False) for name, rows in exact.items()
-    }
+    exact = ((name, _checked(given[name])) for name in kernel.inputs)
+    return {name: rows if isinstance(rows, list) else rows.astype(np.float64, copy=False) for name, rows in exact}
 
 
 def _checked(rows: Any) -> Any:
@@ -348,9 +345,8 @@ def as_corpus(X: Any) -> Corpus | None:
     if isinstance(X, Corpus):
         return X
     if isinstance(X, str | bytes):
-        raise InputError(
-            "X must be a sequence of texts or a matrix; got a single string. Use read_corpus to read a file."
-        )
+        advice = "Use read_corpus to read a file"
+        raise InputError(f"X must be a sequence of texts or a matrix; got a single string. {advice}.")
     if isinstance(X, Texts):
         return Corpus(X)
     if is_sparse(X) or (isinstance(X, np.ndarray) and X.dtype.kind not in "OUS") or hasattr(X, "columns"):
@@ -373,9 +369,8 @@ def default_terms(n: int) -> TermVectorizer:
     n : int
         Number of texts.
     """
-    return TermVectorizer(
-        WEIGHTING, stop_words=AUTO, stemmer=AUTO, clean=True, min_df=min(3, 1 + n // 100), dtype=np.float64
-    )
+    least = min(3, 1 + n // 100)
+    return TermVectorizer(WEIGHTING, stop_words=AUTO, stemmer=AUTO, clean=True, min_df=least, dtype=np.float64)
 
 
 WEIGHTING = "lec"

@@ -101,8 +101,11 @@ def _corpora(X: Any, text: str | None, runner: Runner | None) -> tuple[Iterator[
     corpus = as_corpus(X)
     if corpus is None:
         raise InputError(f"scratch is for texts; X is of type {type(X).__name__}. Leave it out.")
-    pieces = [slice(first, first + PIECE) for first in range(0, max(len(corpus), 1), PIECE)]
-    return cut_corpus(corpus, pieces), corpus.source, corpus.fingerprint
+    return _cut(corpus), corpus.source, corpus.fingerprint
+
+
+def _cut(corpus: Corpus) -> Iterator[Corpus]:
+    return cut_corpus(corpus, [slice(first, first + PIECE) for first in range(0, max(len(corpus), 1), PIECE)])
 
 
 def _partition(piece: tuple[int, Any], text: str | None) -> Corpus:
@@ -183,9 +186,8 @@ def draw_sample(X: Any, seed: int, guide: Guide | None) -> LargeSample | None:
         One that names documents is refused: they may not be in the sample.
     """
     if isinstance(X, Corpus) and not is_held(len(X), X.texts.nbytes):
-        pieces = [slice(first, first + PIECE) for first in range(0, len(X), PIECE)]
         spool = Spool(source=X.source)
-        spool.read(cut_corpus(X, pieces))
+        spool.read(_cut(X))
         return draw_sample(spool, seed, guide)
     if not isinstance(X, Spool):
         return None

@@ -110,9 +110,8 @@ def read_topics(given: str) -> dict[str, Any]:
         as_json = Path(given).suffix.lower() == ".json" or text.lstrip()[:1] in ("{", "[")
         found = parse_json(text, given) if as_json else dict(_lines(text))
     if not found or not isinstance(found, dict | list):
-        raise InputError(
-            f'{given} must name topics: "Flags, Climate", or a file such as {{"Flags": ["flag", "star"]}}.'
-        )
+        such = '{"Flags": ["flag", "star"]}'
+        raise InputError(f'{given} must name topics: "Flags, Climate", or a file such as {such}.')
     topics_of(found)
     return found if isinstance(found, dict) else {name: {} for name in found}
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from ...persist import Edit, Run, Update
-from ...text import Corpus, Texts
+from ...text import Corpus
 
 WORDS = 5  # in a row: a sequence that only deleted documents have is a trace of them
 
@@ -28,19 +29,16 @@ def split_words(text: str) -> list[str]:
 
 def words_of_corpus(corpus: Corpus) -> set[str]:
     """Return the words of texts and titles."""
-    columns = [corpus.texts] if corpus.titles is None else [corpus.texts, corpus.titles]
-    return {word for column in columns for text in column for word in split_words(text)}
+    return {word for text in chain(corpus.texts, corpus.titles or ()) for word in split_words(text)}
 
 
 def _traces(texts: Iterable[str], corpus: Corpus) -> set[tuple[str, ...]]:
     """Return the sequences of words that these texts have and no document of the corpus."""
     own = {sequence for text in texts for sequence in _sequences(text)}
-    columns: list[Texts] = [corpus.texts] if corpus.titles is None else [corpus.texts, corpus.titles]
-    for column in columns:
-        for text in column:
-            if not own:
-                return own
-            own.difference_update(_sequences(text))
+    for text in chain(corpus.texts, corpus.titles or ()):
+        if not own:
+            return own
+        own.difference_update(_sequences(text))
     return own
 
 
@@ -68,10 +66,8 @@ def without(edits: Sequence[Edit], gone: set[str], lost: Sequence[str], corpus: 
         documents = left(edit.documents)
         if (edit.documents and not documents) or (edit.name and not clean(edit.name)):
             continue
-        grafts = tuple(
-            replace(graft, name=clean(graft.name) or "part", documents=left(graft.documents)) for graft in edit.grafts
-        )
-        kept.append(replace(edit, documents=documents, grafts=grafts))
+        grafts = [replace(one, name=clean(one.name) or "part", documents=left(one.documents)) for one in edit.grafts]
+        kept.append(replace(edit, documents=documents, grafts=tuple(grafts)))
     return kept
 
 

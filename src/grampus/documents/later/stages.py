@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,9 +72,8 @@ def read_again(answer: Answer, before: Before) -> Answer:
             added = named_input(name, new, makers) if len(new) else rows[name][:0]
             whole[name] = stacked(rows[name][old], added)
         features = whole if kernel.reads_names else whole["terms"]
-        inputs = replace(
-            distinct(corpus, True, features, kernel, words, None, None, makers), described=None, names=None
-        )
+        inputs = distinct(corpus, True, features, kernel, words, None, None, makers)
+        inputs = replace(inputs, described=None, names=None)
     else:
         kernel, inputs = read_inputs(request.parameters, request.kernel, corpus, None, request.progress)
         kernel = kernel.for_clusters(1, request.method.components())
@@ -160,9 +160,8 @@ def _continued(gram: Gram, start: Start, job: Job) -> Found:
         labels = np.where(labels < 0, Centroids.of(part, labels, k, heavy).fitted().argmin(axis=1), labels)
     outcome = "converged"
     if k > 1:
-        clustering = kernel_kmeans(
-            part, k, init=labels, n_init=1, polish=job.polish, sample_weight=weights[inside], random_state=job.seed
-        )
+        options: dict[str, Any] = {"polish": job.polish, "sample_weight": weights[inside], "random_state": job.seed}
+        clustering = kernel_kmeans(part, k, init=labels, n_init=1, **options)
         labels, outcome = np.asarray(clustering.labels), str(clustering.outcome)
     whole = np.full(len(gram), -1, dtype=np.intp)
     whole[inside] = labels
@@ -206,14 +205,12 @@ def keep_names(answer: Answer, before: Before) -> Answer:
     if wording is not None:
         described = describe(answer.gram, answer.labels, wording, counts=inputs.weights, measured=answer.evidence)
         source = dict(enumerate(described))
+    called = source | survive
     clusters = tuple(
         replace(
-            one,
-            name=survive.get(one.number, source[one.number]).name,
-            words=survive.get(one.number, source[one.number]).words,
-            **{part: getattr(source[one.number], part) for part in parts},
+            one, name=called[at].name, words=called[at].words, **{part: getattr(source[at], part) for part in parts}
         )
-        for one in answer.clusters
+        for at, one in ((one.number, one) for one in answer.clusters)
     )
     whole = {branch.index: branch.cluster for branch in answer.tree if branch.cluster >= 0}
     known = _branch_names(answer, before)

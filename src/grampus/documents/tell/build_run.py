@@ -119,13 +119,14 @@ def _provenance(answer: Answer, words: dict[str, Any] | None) -> Provenance:
 def _kept(inputs: Inputs, excerpts: Texts | None) -> Documents:
     """Return what a run keeps of the documents themselves."""
     corpus = inputs.corpus
+    texts = corpus.texts if inputs.has_texts else None
     return Documents(
         ids=corpus.ids,
         titles=corpus.titles,
         classes=None if corpus.labels is None else Texts(corpus.labels),
         dates=corpus.dates,
-        texts=corpus.texts if inputs.has_texts else None,
-        excerpts=_excerpts(inputs) if excerpts is None else excerpts,
+        texts=texts,
+        excerpts=Texts(map(excerpt, texts)) if excerpts is None and texts is not None else excerpts,
     )
 
 
@@ -169,17 +170,11 @@ def describe_clusters(answer: Answer, wording: Wording | None) -> tuple[Cluster,
     def places(distinct: tuple[int, ...]) -> tuple[int, ...]:
         return tuple(int(inputs.first[i]) for i in distinct)
 
-    return tuple(
-        replace(
-            cluster,
-            size=int(sizes[cluster.number]),
-            central=places(cluster.central),
-            borderline=places(cluster.borderline),
-            outliers=places(cluster.outliers),
-            stability=None if steady is None else steady[cluster.number],
-        )
-        for cluster in described
-    )
+    found = []
+    for size, sure, one in zip(sizes.tolist(), steady or [None] * len(described), described, strict=True):
+        shown: dict[str, Any] = {name: places(getattr(one, name)) for name in ("central", "borderline", "outliers")}
+        found.append(replace(one, size=size, stability=sure, **shown))
+    return tuple(found)
 
 
 def heatmap_sample(gram: Gram, seen: Typicality) -> tuple[NDArray[np.intp], Array]:
@@ -245,13 +240,6 @@ def _remarks(answer: Answer) -> Iterator[str]:
 
 def _documents(count: int) -> str:
     return f"{count:,} document{'s' if count != 1 else ''}"
-
-
-def _excerpts(inputs: Inputs) -> Texts | None:
-    """Return the first characters of every document, with white space collapsed."""
-    if not inputs.has_texts:
-        return None
-    return Texts(map(excerpt, inputs.corpus.texts))
 
 
 def excerpt(text: str) -> str:

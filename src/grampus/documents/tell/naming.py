@@ -85,10 +85,8 @@ def _groups(run: Run, branches: Sequence[int], finer: Sequence[int], names: Mapp
         else:
             held = Counter(seen.labels[members].tolist()) if len(np.unique(seen.labels[members])) > 1 else Counter()
             inside = [seen.clusters[one] for one, _ in held.most_common() if one >= 0]
-            terms, phrases = (
-                [branch.name, *branch.words, *(word for one in inside for word in (one.name, *one.words))],
-                (),
-            )
+            terms = [branch.name, *branch.words, *(word for one in inside for word in (one.name, *one.words))]
+            phrases = ()
             central = members[np.argsort(-np.nan_to_num(seen.margin[members]), kind="stable")].tolist()
         found.append(
             Known(
@@ -202,9 +200,8 @@ def read_names(path: str | PathLike[str]) -> dict[str, list[str]]:
         reason = error.strerror if isinstance(error, OSError) else "it is not JSON"
         raise InputError(f"{file} cannot be read as names of clusters: {reason}.") from None
     if not isinstance(given, dict) or not all(_is_list_of_ids(value) for value in given.values()):
-        raise InputError(
-            f'{file} must be a JSON object from names to lists of ids, such as {{"Whales": ["12", "40"]}}.'
-        )
+        such = '{"Whales": ["12", "40"]}'
+        raise InputError(f"{file} must be a JSON object from names to lists of ids, such as {such}.")
     for name in given:
         if wrong := wrong_name(name):
             raise InputError(f"{file} must hold names of one line of 1 to 80 characters; {name[:40]!r}: {wrong}.")

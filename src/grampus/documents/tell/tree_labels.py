@@ -42,9 +42,8 @@ def level_records(tree: Tree, levels: Mapping[str, NDArray[np.intp]]) -> tuple[L
     found = []
     for name, labels in levels.items():
         sizes = np.bincount(labels[labels >= 0])
-        at = {
-            int(labels[node.members[0]]): node.index for node in reversed(tree.nodes) if _is_whole(node, labels, sizes)
-        }
+        whole = (node for node in reversed(tree.nodes) if _is_whole(node, labels, sizes))
+        at = {int(labels[node.members[0]]): node.index for node in whole}
         found.append(Level(name, tuple(at[c] for c in range(len(sizes)))))
     return tuple(found)
 
