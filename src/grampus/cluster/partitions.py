@@ -146,9 +146,8 @@ def consensus(
         gram = normalise(gram)
     distinct = int((mass > 0).sum())
     if distinct < k:
-        warnings.warn(
-            f"Only {distinct} of {k} clusters: all views treat the other documents like one of these.", stacklevel=2
-        )
+        why = "all views treat the other documents like one of these"
+        warnings.warn(f"Only {distinct} of {k} clusters: {why}.", stacklevel=2)
     starts: Any = {"init": "k-means++", "n_init": n_init, "random_state": random_state}
     clustering = kernel_kmeans(gram, min(k, distinct), sample_weight=mass, progress=progress, **starts)
     apart = np.where((rows >= 0).any(axis=1), clustering.labels, -1)
@@ -186,9 +185,8 @@ def _distinct(codes: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.int
 def _view_weights(view_weight: Any, views: int) -> Array:
     weights = np.ones(views) if view_weight is None else np.asarray(view_weight, dtype=np.float64)
     if weights.shape != (views,) or not np.isfinite(weights).all() or weights.min() < 0 or not weights.sum() > 0:
-        raise InputError(
-            f"view_weight must be {views} finite numbers of at least 0, not all 0, one for each partition."
-        )
+        rule = "finite numbers of at least 0, not all 0, one for each partition"
+        raise InputError(f"view_weight must be {views} {rule}.")
     return weights / weights.sum()
 
 

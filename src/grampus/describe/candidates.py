@@ -50,10 +50,8 @@ def repeats(one: Candidate, other: Candidate) -> bool:
 
 @lru_cache(maxsize=2**14)
 def _pieces(stems: tuple[str, ...], text: str) -> tuple[str, ...]:
-    words = text.lower().split(" ")
-    return tuple(
-        dict.fromkeys((*stems, *re.findall(r"[^\W_]+", text.lower()), *(word.replace("-", "") for word in words)))
-    )
+    parts, whole = re.findall(r"[^\W_]+", text.lower()), text.lower().replace("-", "").split(" ")
+    return tuple(dict.fromkeys((*stems, *parts, *whole)))
 
 
 @lru_cache(maxsize=2**16)

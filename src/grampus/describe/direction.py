@@ -71,10 +71,8 @@ class DocumentMeaning:
         rows, own = np.asarray(self.rows[inside], dtype=np.float64) - self.mean, labels[inside]
         weights = self.counts[inside]
         every = np.maximum(np.bincount(own, weights=weights, minlength=len(names)), 1e-12)
-        by_name, by_centre = (
-            np.bincount(own, weights=weights * ((rows @ some.T).argmax(axis=1) == own), minlength=len(names)) / every
-            for some in (said, directions)
-        )
+        right = ((rows @ some.T).argmax(axis=1) == own for some in (said, directions))
+        by_name, by_centre = (np.bincount(own, weights=weights * some, minlength=len(names)) / every for some in right)
         return by_name, by_centre
 
     def centred(self, rows: Array) -> Array:

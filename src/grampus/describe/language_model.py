@@ -256,9 +256,8 @@ def _check_address(url: str) -> None:
         raise InputError("the address of a language model must hold no user, password or query; keys go elsewhere.")
     allowed = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
     if not host or not allowed or not url.isascii() or not url.isprintable() or " " in url:
-        raise InputError(
-            f"the address of a language model must be https, or http on this machine (127.0.0.1); got {url!r}."
-        )
+        kinds = "https, or http on this machine (127.0.0.1)"
+        raise InputError(f"the address of a language model must be {kinds}; got {url!r}.")
 
 
 def _is_loopback(host: str) -> bool:

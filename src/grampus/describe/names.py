@@ -237,18 +237,15 @@ def _weighed(
     near = np.ones((len(texts), len(groups.parents)))
     if wording.meaning is not None and texts:
         near = wording.meaning.closeness(texts, wording.meaning.directions(atoms, groups.members))
-    weighed = {}
+    weighed: dict[int, list[Candidate]] = {}
     for group, some in ranked.items():
         best = max((one.score for one in some), default=1.0)
         column = np.maximum(near[:, group], UNLIKE).round(6).tolist()
-        weighed[group] = [
-            one._replace(
-                score=(one.score / best) ** SOFTENED * column[number[one.text]] * (1 + LONGER * (len(one.stems) - 1)),
-                near=column[number[one.text]],
-            )
-            for one in some
-            if one.score >= LEAST_TELLING * best
-        ]
+        weighed[group] = []
+        for one in [one for one in some if one.score >= LEAST_TELLING * best]:
+            near_it, longer = column[number[one.text]], 1 + LONGER * (len(one.stems) - 1)
+            score = (one.score / best) ** SOFTENED * near_it * longer
+            weighed[group].append(one._replace(score=score, near=near_it))
         weighed[group].sort(key=lambda one: (-one.score, one.text))
     return weighed
 
@@ -283,9 +280,8 @@ def _words(wording: Wording, sample: Sample | None, group: Flags, likely: Array,
         if text and wording.is_word(text) and not _NUMERAL.fullmatch(text):
             candidates.append(Candidate(score, text, (stem,)))
     if not candidates:
-        candidates = [
-            Candidate(score, wording.usual(wording.terms[term]), (wording.terms[term],)) for term, score in best
-        ]
+        stems = [(wording.terms[term], score) for term, score in best]
+        candidates = [Candidate(score, wording.usual(stem), (stem,)) for stem, score in stems]
     return candidates[:CANDIDATES]
 
 
@@ -310,10 +306,8 @@ def _phrases(sample: Sample, sizes: Array, groups: Groups, asked: Sequence[int])
             places = places[owner[sample.owner[sample.reading.text[places]]]]
             length = int(phrases.lengths[phrase])
             stems = tuple(sample.stems[sample.reading.word[places[0] + step]] for step in range(length))
-            text = sample.spelled(places, length)
-            some.append(
-                (count[row], Candidate(float(values[row]), text, stems, float(count[row] / read[group]), len(places)))
-            )
+            text, share = sample.spelled(places, length), float(count[row] / read[group])
+            some.append((count[row], Candidate(float(values[row]), text, stems, share, len(places))))
         best[group] = _longest(some)
     return best
 

@@ -74,11 +74,7 @@ def sentences(text: str) -> list[str]:
     for paragraph in _PARAGRAPH.split(body):
         for sentence in _SENTENCE.split(" ".join(paragraph.split())):
             begins = sentence[:1].isupper() or (sentence[:1].isalpha() and not sentence[:1].islower())
-            if (
-                begins
-                and _END.search(sentence)
-                and sentence not in complete
-                and not any(map(is_address, sentence.split()))
-            ):
+            whole = begins and _END.search(sentence) and not any(map(is_address, sentence.split()))
+            if whole and sentence not in complete:
                 complete.append(sentence)
     return complete

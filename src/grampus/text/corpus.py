@@ -135,10 +135,9 @@ class Corpus:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Corpus):
             return NotImplemented
-        mine, others = (
-            {f.name: getattr(corpus, f.name) for f in fields(corpus) if f.name != "inputs"} for corpus in (self, other)
-        )
-        return mine == others and equal_inputs(self.inputs, other.inputs)
+        names = [one.name for one in fields(self) if one.name != "inputs"]
+        same = all(getattr(self, name) == getattr(other, name) for name in names)
+        return same and equal_inputs(self.inputs, other.inputs)
 
     def __hash__(self) -> int:
         return hash(self.fingerprint)

@@ -150,9 +150,8 @@ def _read_npz(path: Path) -> Matrix:
 
 def _read_safetensors(path: Path) -> Matrix:
     header = read_header(path)
-    return Matrix(
-        read_tensor(path, _choose({name: len(entry["shape"]) for name, entry in header.items()}, path), header)
-    )
+    chosen = _choose({name: len(entry["shape"]) for name, entry in header.items()}, path)
+    return Matrix(read_tensor(path, chosen, header))
 
 
 def _choose(dimensions: dict[str, int], path: Path) -> str:
@@ -178,12 +177,10 @@ def _read_parquet(path: Path) -> Matrix:
             lists = [name for name, kind in columns.items() if "list" in str(kind)]
             named = [name for name in lists if name in _NAMES] or lists
             if len(named) > 1:
-                raise InputError(
-                    f"{path.name} must have one column of lists, or 'embedding'; it has {', '.join(named)}."
-                )
-            chosen = named or [
-                name for name, kind in columns.items() if _NUMBER.match(str(kind)) and name not in _OTHER
-            ]
+                held = ", ".join(named)
+                raise InputError(f"{path.name} must have one column of lists, or 'embedding'; it has {held}.")
+            single = [name for name, kind in columns.items() if _NUMBER.match(str(kind)) and name not in _OTHER]
+            chosen = named or single
             size = sum(table.metadata.row_group(g).total_byte_size for g in range(table.metadata.num_row_groups))
             require_memory(2 * size, f"The table of {path.name}", _ADVICE)
             found = table.read([*chosen, *([_ID] if _ID in columns else [])])

@@ -67,9 +67,8 @@ def read_tensor(path: Path, name: str, header: dict[str, Any] | None = None) -> 
     entry = (read_header(path) if header is None else header)[name]
     kind, shape = entry["dtype"], tuple(entry["shape"])
     if kind not in _TYPES:
-        raise InputError(
-            f"{path.name} must hold numbers of a known type; the array {name[:40]!r} is {str(kind)[:20]!r}."
-        )
+        found = f"the array {name[:40]!r} is {str(kind)[:20]!r}"
+        raise InputError(f"{path.name} must hold numbers of a known type; {found}.")
     if 0 in shape:
         return np.empty(shape, _TYPES[kind])
     mapped: NDArray[Any] = np.memmap(path, _TYPES[kind], "r", entry["start"], shape)

@@ -165,18 +165,14 @@ def pack_corpus(corpus: Corpus) -> Record:
         if values is not None:
             texts = values if isinstance(values, Texts) else Texts(values)
             record[f"{name}.bytes"], record[f"{name}.ends"] = texts.to_arrays()
-    notes = Texts(corpus.notes)
-    record["notes.bytes"], record["notes.ends"] = notes.to_arrays()
+    record["notes.bytes"], record["notes.ends"] = Texts(corpus.notes).to_arrays()
     return record | {f"input.{name}": np.asarray(rows) for name, rows in corpus.inputs.items()}
 
 
 def unpack_corpus(record: Record, source: str) -> Corpus:
     """Return the corpus of the arrays from `pack_corpus`."""
-    columns: dict[str, Any] = {
-        name: Texts.trusted(record[f"{name}.bytes"], record[f"{name}.ends"])
-        for name in (*COLUMNS, "notes")
-        if f"{name}.ends" in record
-    }
+    held = [name for name in (*COLUMNS, "notes") if f"{name}.ends" in record]
+    columns: dict[str, Any] = {name: Texts.trusted(record[f"{name}.bytes"], record[f"{name}.ends"]) for name in held}
     columns["ids"]._distinct = True
     columns["notes"] = tuple(columns["notes"])
     inputs = {name.removeprefix("input."): rows for name, rows in record.items() if name.startswith("input.")}

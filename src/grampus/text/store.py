@@ -104,9 +104,8 @@ class Texts(Sequence[str]):
         if not isinstance(other, Texts):
             return NotImplemented
         size = len(self._buffer)
-        return _restore(
-            bytes(self._buffer + other._buffer), self._ends + array("q", (size + end for end in other._ends[1:]))
-        )
+        ends = self._ends + array("q", (size + end for end in other._ends[1:]))
+        return _restore(self._buffer + other._buffer, ends)
 
     def take(self, places: Any) -> Texts:
         """Return the texts at some places, in that order.

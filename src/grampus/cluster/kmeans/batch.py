@@ -86,9 +86,8 @@ class Batch:
         work = float(n) * n * total if explicit is None else float(explicit.entries) * k
         room = current().sums_room(work, None if explicit is None else self.diagonal)
         self._elsewhere = room is not None  # not in this machine's memory
-        self._plan = plan(
-            gram, columns=k * total, passes=_ITERATIONS, rows=6.0 * share * n * total, features_speed=speed, room=room
-        )
+        work_units = {"columns": k * total, "passes": _ITERATIONS, "rows": 6.0 * share * n * total}
+        self._plan = plan(gram, **work_units, features_speed=speed, room=room)
         self.gram = store(gram) if self._plan is Plan.STORE and room is None else gram
         self.independent = self._plan is Plan.FEATURES
 

@@ -279,9 +279,8 @@ class KernelKMeans(CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, Transf
         gram = self._gram(X)
         progress, finish = start_reporter(self, X, self.n_init)
         options = self._options("rule", "polish", "init", "n_init", "max_iter", "random_state")
-        self.result_: Clustering = kernel_kmeans(
-            gram, self.n_clusters, sample_weight=sample_weight, progress=progress, **options
-        )
+        options |= {"sample_weight": sample_weight, "progress": progress}
+        self.result_: Clustering = kernel_kmeans(gram, self.n_clusters, **options)
         self.labels_ = self.result_.labels
         self.objective_ = self.inertia_ = self.result_.objective
         self.n_iter_ = self.result_.n_iter

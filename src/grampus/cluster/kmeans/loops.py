@@ -8,6 +8,7 @@ matrix are grouped, so that one pass over the matrix serves all of them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import astuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -57,8 +58,7 @@ class Loops:
         bounded = may_keep(4 * self.documents.n * (k + 8) * many)
 
         def begin(p: int) -> _native.Run:
-            fields = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)
-            return _native.start_run(self.documents, starts[p], k, fields, max_iter, TWO_CYCLES, bounded)
+            return _native.start_run(self.documents, starts[p], k, astuple(rule), max_iter, TWO_CYCLES, bounded)
 
         if len(starts) < many and (len(starts) == 1 or self.documents.n >= many * _SHARED):
             for p in range(len(starts)):
@@ -97,11 +97,8 @@ class Products(Loops):
     def run(self, starts: Labels, k: int, rule: Rule, max_iter: int, threads: int | None) -> Iterator[Finished]:
         """Run every start; yield each when it stops."""
         starts = np.array([join(self.gram, start) for start in starts])
-        fields = (rule.adjusted, rule.tolerance, rule.shift, rule.spherical, rule.centroid)
-        going = [
-            (p, _native.start_run(self.documents, start, k, fields, max_iter, TWO_CYCLES))
-            for p, start in enumerate(starts)
-        ]
+        options = (k, astuple(rule), max_iter, TWO_CYCLES)
+        going = [(p, _native.start_run(self.documents, start, *options)) for p, start in enumerate(starts)]
         before = dict(enumerate(starts))
         with blas_threads():
             while going:

@@ -52,9 +52,7 @@ class _Walk:
     def __init__(self, gram: Gram, diagonal: Array, labels: NDArray[np.intp], k: int, weights: Array) -> None:
         self.gram, self.diagonal, self.weights = gram, diagonal, weights
         self.labels = labels
-        self.sums = np.asfortranarray(
-            gram.sum_by(self.labels, k, weights)
-        )  # a cluster's sums are read and written together
+        self.sums = np.asfortranarray(gram.sum_by(self.labels, k, weights))  # those of a cluster are read together
         self.sizes = np.bincount(self.labels, weights=weights, minlength=k)
         to_cluster = self.sums[np.arange(len(labels)), self.labels]
         self.within = np.bincount(self.labels, weights=weights * to_cluster, minlength=k)

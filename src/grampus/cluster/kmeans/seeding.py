@@ -69,9 +69,8 @@ def given_starts(init: Any, n: int, k: int, starts: int) -> Labels:
     try:
         partitions = np.atleast_2d(np.asarray(init))
     except ValueError:
-        raise InputError(
-            f"init must be labels of shape ({n},) or ({starts}, {n}); got rows of unequal length."
-        ) from None
+        shapes = f"({n},) or ({starts}, {n})"
+        raise InputError(f"init must be labels of shape {shapes}; got rows of unequal length.") from None
     labels = np.array([check_labels(row, n) for row in partitions], dtype=np.int32)
     if labels.max() >= k:
         raise InputError(f"init has {labels.max() + 1} different labels; n_clusters allows {k}.")

@@ -55,9 +55,8 @@ class EmbeddedClustering(Shown):
 
     def take(self, index: NDArray[np.intp]) -> EmbeddedClustering:
         """Return the documents in another order."""
-        return replace(
-            self, labels=self.labels[index], embedding=self.embedding.take(index), kmeans=self.kmeans.take(index)
-        )
+        embedding, kmeans = self.embedding.take(index), self.kmeans.take(index)
+        return replace(self, labels=self.labels[index], embedding=embedding, kmeans=kmeans)
 
     @property
     def objective(self) -> float:

@@ -55,9 +55,8 @@ class KernelEmbedding:
 
     def take(self, index: NDArray[np.intp]) -> KernelEmbedding:
         """Return the documents in another order."""
-        return replace(
-            self, coordinates=self.coordinates[index], plane=self.plane[index], coefficients=self.coefficients[index]
-        )
+        rows: dict[str, Any] = {name: getattr(self, name)[index] for name in ("coordinates", "plane", "coefficients")}
+        return replace(self, **rows)
 
 
 def kernel_embedding(gram: Gram, n_components: int) -> KernelEmbedding:
@@ -159,7 +158,6 @@ def embedding_2d(source: Any) -> Array:
         ordered, order = source.canonical()
         return _plane(*_leading(centre(ordered), PLANE))[np.argsort(order)]
     if not isinstance(source, (SpectralEmbedding, KernelEmbedding)):
-        raise InputError(
-            f"embedding_2d needs a Gram, an embedding, or a clustering made from one; got {type(source).__name__}."
-        )
+        kinds = "a Gram, an embedding, or a clustering made from one"
+        raise InputError(f"embedding_2d needs {kinds}; got {type(source).__name__}.")
     return source.plane.copy()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -77,15 +78,9 @@ class SpectralEmbedding:
 
     def take(self, index: NDArray[np.intp]) -> SpectralEmbedding:
         """Return the documents in another order."""
-        return replace(
-            self,
-            coordinates=self.coordinates[index],
-            plane=self.plane[index],
-            degrees=self.degrees[index],
-            components=self.components[index],
-            isolated=np.flatnonzero(np.isin(index, self.isolated)),
-            coefficients=self.coefficients[index],
-        )
+        names = ("coordinates", "plane", "degrees", "components", "coefficients")
+        rows: dict[str, Any] = {name: getattr(self, name)[index] for name in names}
+        return replace(self, isolated=np.flatnonzero(np.isin(index, self.isolated)), **rows)
 
     def edit(self, cross: Array) -> Array:
         """Return the links of new documents: negative similarities become 0, and only the nearest count."""

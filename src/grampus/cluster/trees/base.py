@@ -21,10 +21,8 @@ from .tree import Tree
 def warn_if_incomplete(tree: Tree) -> Tree:
     """Warn if a tree stopped early, and return it."""
     if not tree.complete:
-        warnings.warn(
-            f"Only {len(tree.leaves)} of {tree.n_clusters} clusters: no leaf contains documents that differ.",
-            stacklevel=3,
-        )
+        found = f"Only {len(tree.leaves)} of {tree.n_clusters} clusters"
+        warnings.warn(f"{found}: no leaf contains documents that differ.", stacklevel=3)
     return tree
 
 

@@ -75,12 +75,8 @@ def bisecting_kernel_kmeans(
     True
     """
     k = check_clusters(n_clusters, len(gram))
-    options = {
-        "init": init,
-        "n_init": check_integer(n_init, "n_init", low=1),
-        "max_iter": check_integer(max_iter, "max_iter", low=1),
-    }
-    source = random_source(random_state)
+    n_init, max_iter = check_integer(n_init, "n_init", low=1), check_integer(max_iter, "max_iter", low=1)
+    options, source = {"init": init, "n_init": n_init, "max_iter": max_iter}, random_source(random_state)
     base, sigma = gram.split_shift()
     return warn_if_incomplete(grow(Part.of(base), k, Halving(sigma, options, source), choose))
 

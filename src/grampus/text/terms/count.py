@@ -207,11 +207,8 @@ class Units:
                         stack.append(part)
         fresh = {unit: number for number, unit in enumerate(sorted(needed))}
         tokens = {token: fresh[unit] for token, unit in self.tokens.items() if unit in fresh}
-        grams = {
-            (fresh[key >> 32] << 32) | fresh[key & 0xFFFFFFFF]: fresh[unit]
-            for key, unit in self.grams.items()
-            if unit in fresh
-        }
+        kept_grams = [(*parts[unit], unit) for unit in self.grams.values() if unit in fresh]
+        grams = {(fresh[prefix] << 32) | fresh[last]: fresh[unit] for prefix, last, unit in kept_grams}
         kept = np.fromiter((column.get(unit, -1) for unit in fresh), np.int32, len(fresh))
         return Units(False, tokens, grams), kept
 

@@ -63,9 +63,7 @@ def unpack_vectorizer(parameters: dict[str, Any], learned: dict[str, Any]) -> Te
     rest = {**parameters, "ngram_range": tuple(parameters["ngram_range"]), "dtype": np.dtype(parameters["dtype"])}
     if isinstance(rest.get("clean"), dict):
         rest["clean"] = Cleaning(**rest["clean"])
-    tokenizer = Tokenizer(
-        rest.pop("tokenizer"), *(rest.pop(name) for name in ("lowercase", "min_length", "max_length"))
-    )
+    tokenizer = Tokenizer(*(rest.pop(name) for name in ("tokenizer", "lowercase", "min_length", "max_length")))
     vectorizer = TermVectorizer(tokenizer=tokenizer, **rest)
     weighting = Weighting(vectorizer.weighting, dtype=vectorizer.dtype)
     names = list(learned["terms"])

@@ -167,9 +167,8 @@ def _cleaned(given: Sequence[str], cleaner: Cleaner) -> tuple[Sequence[str], Dro
     """Return cleaned texts and what was dropped; the texts themselves, without a copy, if nothing was."""
     runner, pieces = cut_texts(given)
     total, parts, changed = Dropped(), list[Sequence[str]](), False
-    for piece, (texts, dropped) in zip(
-        pieces, runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner), strict=True
-    ):
+    cleaned = runner.map(_clean_piece, (given[piece] for piece in pieces), cleaner)
+    for piece, (texts, dropped) in zip(pieces, cleaned, strict=True):
         total.documents.update(dropped.documents)
         total.pieces.update(dropped.pieces)
         changed = changed or texts is not None

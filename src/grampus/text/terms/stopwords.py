@@ -91,9 +91,8 @@ def stop_words(source: StopList, language: str = "en") -> frozenset[str]:
     try:
         words = frozenset(source)
     except TypeError as error:
-        raise InputError(
-            f"stop_words must be 'smart', 'english', 'auto', a language, a file, words or None; got {source!r}."
-        ) from error
+        kinds = "'smart', 'english', 'auto', a language, a file, words or None"
+        raise InputError(f"stop_words must be {kinds}; got {source!r}.") from error
     wrong = [word for word in words if type(word) is not str]
     if wrong:
         raise InputError(f"stop_words must hold strings; got {wrong[0]!r}.")
