@@ -20,24 +20,10 @@ if TYPE_CHECKING:
     from .text import Corpus, TermVectorizer, read_corpus
 
 __all__ = [  # noqa: RUF022  (plainly sorted)
-    "BisectingKernelKMeans",
-    "Corpus",
-    "DocumentClusterer",
-    "KernelKMeans",
-    "KernelPCAKMeans",
-    "Levels",
-    "PDDP",
-    "SpectralKMeans",
-    "TermVectorizer",
-    "__version__",
-    "choose_k",
-    "choose_levels",
-    "config",
-    "consensus",
-    "load",
-    "parse_kernel",
-    "read_corpus",
-]
+    "BisectingKernelKMeans", "Corpus", "DocumentClusterer", "KernelKMeans", "KernelPCAKMeans", "Levels", "PDDP",
+    "SpectralKMeans", "TermVectorizer", "__version__", "choose_k", "choose_levels", "config", "consensus", "load",
+    "parse_kernel", "read_corpus",
+]  # fmt: skip
 
 _MODULES = {
     "_config": ("config",),

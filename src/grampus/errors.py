@@ -18,16 +18,9 @@ Each message says what is required, what was given, and what to do.
 from __future__ import annotations
 
 __all__ = [
-    "ConvergenceError",
-    "CorpusError",
-    "GrampusError",
-    "InputError",
-    "KernelSpellingError",
-    "MemoryBudgetError",
-    "MissingExtraError",
-    "PartsError",
-    "RunError",
-]
+    "ConvergenceError", "CorpusError", "GrampusError", "InputError", "KernelSpellingError", "MemoryBudgetError",
+    "MissingExtraError", "PartsError", "RunError",
+]  # fmt: skip
 
 
 class GrampusError(Exception):

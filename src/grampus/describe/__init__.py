@@ -11,23 +11,7 @@ from .typicality import Typicality, typicality
 from .wording import Wording
 
 __all__ = [
-    "Cluster",
-    "Known",
-    "LanguageModel",
-    "Name",
-    "NameCommand",
-    "Naming",
-    "Term",
-    "Typicality",
-    "Wording",
-    "ask_names",
-    "describe",
-    "describing_terms",
-    "distinguishing_terms",
-    "keywords",
-    "name_levels",
-    "name_partition",
-    "name_tree",
-    "near_duplicates",
-    "typicality",
-]
+    "Cluster", "Known", "LanguageModel", "Name", "NameCommand", "Naming", "Term", "Typicality", "Wording",
+    "ask_names", "describe", "describing_terms", "distinguishing_terms", "keywords", "name_levels", "name_partition",
+    "name_tree", "near_duplicates", "typicality",
+]  # fmt: skip

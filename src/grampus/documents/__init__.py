@@ -21,27 +21,8 @@ from .pipeline import predict_cost
 from .tell.naming import with_names, with_names_of, write_names
 
 __all__ = [
-    "BisectingMethod",
-    "ConsensusMethod",
-    "DocumentClusterer",
-    "Effort",
-    "Found",
-    "Guide",
-    "Job",
-    "KernelKMeansMethod",
-    "KernelPCAMethod",
-    "Method",
-    "PDDPMethod",
-    "PredictedCost",
-    "Prediction",
-    "SpectralMethod",
-    "cluster_within",
-    "default_terms",
-    "keep_answer",
-    "load",
-    "predict_cost",
-    "update_run",
-    "with_names",
-    "with_names_of",
-    "write_names",
-]
+    "BisectingMethod", "ConsensusMethod", "DocumentClusterer", "Effort", "Found", "Guide", "Job",
+    "KernelKMeansMethod", "KernelPCAMethod", "Method", "PDDPMethod", "PredictedCost", "Prediction", "SpectralMethod",
+    "cluster_within", "default_terms", "keep_answer", "load", "predict_cost", "update_run", "with_names",
+    "with_names_of", "write_names",
+]  # fmt: skip

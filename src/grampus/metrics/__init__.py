@@ -18,18 +18,6 @@ from .matching import accuracy, error_rate, match_clusters, precision, recall
 from .table import ContingencyTable, contingency_table
 
 __all__ = [
-    "ContingencyTable",
-    "accuracy",
-    "anmi",
-    "ari",
-    "cluster_entropy",
-    "contingency_table",
-    "error_rate",
-    "match_clusters",
-    "nmi",
-    "pairwise_nmi",
-    "precision",
-    "purity",
-    "recall",
-    "variation_of_information",
-]
+    "ContingencyTable", "accuracy", "anmi", "ari", "cluster_entropy", "contingency_table", "error_rate",
+    "match_clusters", "nmi", "pairwise_nmi", "precision", "purity", "recall", "variation_of_information",
+]  # fmt: skip

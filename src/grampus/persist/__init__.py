@@ -7,21 +7,6 @@ from .run import Run, change_run
 from .trends import Share, trends
 
 __all__ = [
-    "Branch",
-    "Change",
-    "Choice",
-    "Comparison",
-    "Documents",
-    "Edit",
-    "Graft",
-    "Layout",
-    "Level",
-    "Provenance",
-    "Run",
-    "RunEvidence",
-    "Share",
-    "Update",
-    "change_run",
-    "compare_runs",
-    "trends",
-]
+    "Branch", "Change", "Choice", "Comparison", "Documents", "Edit", "Graft", "Layout", "Level", "Provenance", "Run",
+    "RunEvidence", "Share", "Update", "change_run", "compare_runs", "trends",
+]  # fmt: skip

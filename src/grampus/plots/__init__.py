@@ -11,12 +11,5 @@ from .gram import heatmap, normalised_curves, scree
 from .results import dendrogram, projections, reassignments
 
 __all__ = [
-    "dendrogram",
-    "document_map",
-    "heatmap",
-    "k_chart",
-    "normalised_curves",
-    "projections",
-    "reassignments",
-    "scree",
-]
+    "dendrogram", "document_map", "heatmap", "k_chart", "normalised_curves", "projections", "reassignments", "scree",
+]  # fmt: skip

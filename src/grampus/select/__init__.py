@@ -15,28 +15,8 @@ from .stability import Stability, stability
 from .strength import chance_strength, prediction_strength
 
 __all__ = [
-    "Contest",
-    "Evidence",
-    "Indices",
-    "LevelPartition",
-    "Levels",
-    "NullTest",
-    "Reduction",
-    "Score",
-    "Selection",
-    "Splits",
-    "Stability",
-    "chance_strength",
-    "choose_k",
-    "choose_levels",
-    "explain_choice",
-    "growing_rate",
-    "nearest_centroid",
-    "other_indices",
-    "prediction_strength",
-    "reduce_gram",
-    "score_chart",
-    "score_rows",
-    "silhouette",
-    "stability",
-]
+    "Contest", "Evidence", "Indices", "LevelPartition", "Levels", "NullTest", "Reduction", "Score", "Selection",
+    "Splits", "Stability", "chance_strength", "choose_k", "choose_levels", "explain_choice", "growing_rate",
+    "nearest_centroid", "other_indices", "prediction_strength", "reduce_gram", "score_chart", "score_rows",
+    "silhouette", "stability",
+]  # fmt: skip
