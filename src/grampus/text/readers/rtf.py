@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from ...errors import CorpusError
-from ..store import replace_surrogates
 from .extract import Extract, document_table, tidy
 from .registry import Reader, Source, Table
 
@@ -98,6 +97,8 @@ def read_rtf(data: bytes, name: str) -> Extract:
         elif match["word"] is not None:
             state.word(match["word"], int(match["number"]) if match["number"] else None)
     state.flush()
+    from ..store import replace_surrogates  # it brings NumPy, which the help of a command does not need
+
     text, title = (replace_surrogates("".join(state.texts[kind])) for kind in ("text", "title"))  # pairs of \u
     return Extract((tidy(text),), title)
 
