@@ -69,9 +69,8 @@ def dense_documents(rows: Any, diagonal: Any, weights: Any) -> _core.Dense:
     """Return documents given by dense features, (n, m)."""
     n = len(diagonal)
     rows = np.require(rows, np.float64, ["C_CONTIGUOUS", "ALIGNED"])
-    _require(
-        rows.ndim == 2 and len(rows) == n and rows.shape[1] > 0, f"rows must have shape ({n}, m); got {rows.shape}"
-    )
+    whole = rows.ndim == 2 and len(rows) == n and rows.shape[1] > 0
+    _require(whole, f"rows must have shape ({n}, m); got {rows.shape}")
     return _core.Dense(rows, _numbers(diagonal, (n,), "diagonal"), _numbers(weights, (n,), "weights"))
 
 
@@ -111,9 +110,8 @@ def start_run(
     labels = np.require(labels, np.int32, ["C_CONTIGUOUS", "ALIGNED"])
     _require(labels.shape == (documents.n,), f"labels must have shape ({documents.n},); got {labels.shape}")
     _require(1 <= k <= _MOST, f"k must be from 1 to {_MOST}; got {k}")
-    _require(
-        len(labels) == 0 or (labels.min() >= JOINS and labels.max() < k), f"labels must be from {JOINS} to {k - 1}"
-    )
+    known = len(labels) == 0 or (labels.min() >= JOINS and labels.max() < k)
+    _require(known, f"labels must be from {JOINS} to {k - 1}")
     return Run(documents, labels, k, *rule, max_iter, cycles, bounded)
 
 
@@ -174,10 +172,8 @@ def lay_out(
     n = len(places)
     _require(places.shape == (n, 2) and n <= _MOST, f"places must have shape (n, 2); got {places.shape}")
     heads, tails = (_numbers(values, (len(weights),), "edges", np.int32) for values in (heads, tails))
-    _require(
-        all(len(end) == 0 or (end.min() >= 0 and end.max() < n) for end in (heads, tails)),
-        f"edges must be inside 0 … {n - 1}",
-    )
+    inside = all(len(end) == 0 or (end.min() >= 0 and end.max() < n) for end in (heads, tails))
+    _require(inside, f"edges must be inside 0 … {n - 1}")
     weights = _numbers(weights, (len(weights),), "weights", np.float32)
     _require(bool(((weights >= 0) & (weights <= 1)).all()), "weights must be from 0 to 1")
     _core.lay_out(heads, tails, weights, fixed, epochs, repulsions, seed, places)
@@ -222,9 +218,8 @@ class Seeds:
         """Keep the drawn document that leaves the smallest sum of distances, from similarities (drawn, n)."""
         inside = len(centres) > 0 and centres.min() >= 0 and centres.max() < self._n
         _require(bool(inside), f"centres must be from 0 to {self._n - 1}")
-        self._core.take(
-            _numbers(similar, (len(centres), self._n), "similar"), _numbers(centres, centres.shape, "centres", np.int64)
-        )
+        similar = _numbers(similar, (len(centres), self._n), "similar")
+        self._core.take(similar, _numbers(centres, centres.shape, "centres", np.int64))
 
     def spread(self, rows: Any, k: int, uniform: Any) -> None:
         """Draw k centres of documents with features (n, m), each the best of several: 1 + (k − 1) · trials numbers."""

@@ -101,10 +101,7 @@ class Seeds:
     def labels(self) -> NDArray[np.int32]: ...
 
 def ward(
-    total: NDArray[np.float64],
-    sizes: NDArray[np.float64],
-    groups: NDArray[np.int64],
-    joins: NDArray[np.int64],
+    total: NDArray[np.float64], sizes: NDArray[np.float64], groups: NDArray[np.int64], joins: NDArray[np.int64]
 ) -> None: ...
 def lay_out(
     heads: NDArray[np.int32],
@@ -152,10 +149,7 @@ def count_known(
 class Index:
     def __init__(self) -> None: ...
     def add(
-        self,
-        columns: list[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]],
-        count: int,
-        first: int,
+        self, columns: list[tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.uint8]]], count: int, first: int
     ) -> None: ...
     def packed(self) -> bytes: ...
 

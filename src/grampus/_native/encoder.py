@@ -67,10 +67,8 @@ class Meaning:
         biases = [weights[f"b{layer}_{n}"] for layer in (1, 2) for n in WINDOWS]
         joined = [np.concatenate([weights[f"{name}{n}"] for n in WINDOWS]) for name in ("proj_b", "ln_g", "ln_b")]
         last = [weights["ln_g"], weights["ln_b"], weights["cnn_b"]]
-        numbers = [
-            np.require(values, np.float64, ["C"])
-            for values in (weights["scale"], weights["lo"], low, *joined, *biases, *last)
-        ]
+        every = (weights["scale"], weights["lo"], low, *joined, *biases, *last)
+        numbers = [np.require(values, np.float64, ["C"]) for values in every]
         self.tables, self.layers, self.numbers, self.epsilon = tables, layers, numbers, float(weights["eps"])
         self._loops = _core.Meaning(tables, layers, numbers, self.epsilon, (tables, layers, numbers))
 

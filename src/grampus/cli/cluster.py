@@ -18,18 +18,7 @@ from .options import MachineOptions, OutputOptions, ResultOptions, SourceOptions
 from .parts import PartsOptions
 from .report import TextOptions
 from .settings import Configured, merged
-from .show import (
-    console,
-    next_steps,
-    number_of,
-    one_step,
-    pair,
-    print_json,
-    progress_bars,
-    say,
-    show_run,
-    table,
-)
+from .show import console, next_steps, number_of, one_step, pair, print_json, progress_bars, say, show_run, table
 from .types import CLUSTER, FOLDER, PLACE, RUN, parse_count, parse_numbers, parse_share
 
 if TYPE_CHECKING:

@@ -53,9 +53,8 @@ class DeviceRows(OnDevice):
             self.indices = xp.asarray(rows.indices, dtype=np.int32)
             factors = xp.asarray(np.repeat(scale, np.diff(rows.indptr)))
             self.data = xp.asarray(rows.data, dtype=np.float64) * factors
-            columns = np.bincount(
-                rows.indices, weights=np.abs(rows.data) * np.repeat(scale * weights, np.diff(rows.indptr)), minlength=1
-            )
+            heavy = np.abs(rows.data) * np.repeat(scale * weights, np.diff(rows.indptr))
+            columns = np.bincount(rows.indices, weights=heavy, minlength=1)
         else:
             self.data = xp.ascontiguousarray(xp.asarray(rows, dtype=np.float64) * xp.asarray(scale)[:, None])
             columns = as_numpy(abs(self.data).T @ xp.asarray(weights))
@@ -83,9 +82,8 @@ class DeviceRows(OnDevice):
     def _joined(self, start: Labels, k: int, rule: Rule) -> Labels:
         if not (start == JOINS).any():
             return start
-        lone = _Alone(
-            self, np.where(start == JOINS, -1, start).astype(np.int32), k, Rule(tolerance=rule.tolerance), weights=False
-        )
+        centres = np.where(start == JOINS, -1, start).astype(np.int32)
+        lone = _Alone(self, centres, k, Rule(tolerance=rule.tolerance), weights=False)
         lone.follow(True)
         lone.assign(lone.measure(), outside=True)
         return np.where(start == JOINS, as_numpy(lone.next), start).astype(np.int32)
@@ -181,12 +179,8 @@ class _Alone:
     def _screen(self, figures: Array) -> tuple[float, float, float, float, float, bool] | None:
         """Return what the bound of single precision needs; None where it does not hold."""
         rule, filled = self.rule, figures[SIZE] > 0
-        if (
-            rule.adjusted
-            or not 1 / _LIMIT < self.on.longest < _LIMIT
-            or not figures[SIZE].sum() < _LIMIT
-            or not abs(rule.shift) < _LIMIT
-        ):
+        within = 1 / _LIMIT < self.on.longest < _LIMIT and figures[SIZE].sum() < _LIMIT and abs(rule.shift) < _LIMIT
+        if rule.adjusted or not within:
             return None
         slopes = np.abs(figures[SLOPE][filled])
         steep = float((slopes * np.sqrt(np.maximum(figures[INNER][filled], 0.0))).max())

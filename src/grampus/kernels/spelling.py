@@ -138,9 +138,8 @@ class _Parser:
     def __init__(self, spelling: str) -> None:
         self.spelling = " ".join(spelling.split()) if re.search(r"[^\S ]", spelling) else spelling
         if len(self.spelling) > _LONGEST:
-            raise KernelSpellingError(
-                f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}.", self.spelling[:40] + "…", 40
-            )
+            long = f"A spelling has at most {_LONGEST} characters; got {len(self.spelling)}."
+            raise KernelSpellingError(long, self.spelling[:40] + "…", 40)
         self.tokens = list(self._tokens())
         self.next, self.depth = 0, 0
 
@@ -159,6 +158,10 @@ class _Parser:
 
     def error(self, message: str, position: int) -> KernelSpellingError:
         return KernelSpellingError(message, self.spelling, position)
+
+    def expected(self, what: str, token: _Token) -> KernelSpellingError:
+        got = f"; got {token.text!r}" if token.text else ""
+        return self.error(f"Expected {what}{got}.", token.position)
 
     def peek(self, mark: str) -> bool:
         return self.tokens[self.next].text == mark and self.tokens[self.next].kind != "end"
@@ -199,9 +202,8 @@ class _Parser:
             if not self.accept("*"):
                 break
         if kernel is None:
-            raise self.error(
-                f"Expected a kernel: {start.text} is a weight, as in '{start.text} * cosine'.", start.position
-            )
+            alone = f"{start.text} is a weight, as in '{start.text} * cosine'"
+            raise self.error(f"Expected a kernel: {alone}.", start.position)
         for token in weights:
             kernel = self.checked(partial(operator.mul, kernel, _value(token)), token)
         return kernel
@@ -220,8 +222,7 @@ class _Parser:
         if self.accept("@"):
             token = self.take()
             if token.kind != "name":
-                got = f"; got {token.text!r}" if token.text else ""
-                raise self.error(f"Expected the name of an input, such as 'embedding'{got}.", token.position)
+                raise self.expected("the name of an input, such as 'embedding'", token)
             kernel = self.checked(partial(kernel.at, token.text), token)
         return kernel
 
@@ -248,10 +249,7 @@ class _Parser:
     def call(self, wanted: type[Spelled]) -> Spelled:
         token = self.take()
         if token.kind != "name":
-            what = "a kernel" if wanted is Kernel else "a transform"
-            raise self.error(
-                f"Expected {what}; got {token.text!r}." if token.text else f"Expected {what}.", token.position
-            )
+            raise self.expected("a kernel" if wanted is Kernel else "a transform", token)
         name = token.text if token.text in _registry else _AMERICAN.get(token.text, token.text)
         cls = _registry.get(name)
         if cls is None or not issubclass(cls, wanted):
@@ -269,9 +267,7 @@ class _Parser:
             if token.kind == "name" and self.accept("="):
                 name, token = token.text, self.take()
             if token.kind not in ("number", "name"):
-                raise self.error(
-                    f"Expected a value; got {token.text!r}." if token.text else "Expected a value.", token.position
-                )
+                raise self.expected("a value", token)
             values.append((name, _value(token), token))
             if self.accept(")"):
                 return values

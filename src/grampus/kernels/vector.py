@@ -292,9 +292,8 @@ class Precomputed(Kernel):
 
     def _collect_new(self, new: Any, fitted: Any) -> Any:
         if isinstance(new, tuple) and len(new) != 2:
-            raise InputError(
-                f"New documents must be similarities or the pair (similarities, self-similarities); got {len(new)}."
-            )
+            kinds = "similarities or the pair (similarities, self-similarities)"
+            raise InputError(f"New documents must be {kinds}; got {len(new)}.")
         cross, diagonal = new if isinstance(new, tuple) else (new, None)
         if diagonal is not None:
             diagonal = check_matrix(np.reshape(diagonal, (-1, 1)), "the self-similarities", rows=0)[:, 0]

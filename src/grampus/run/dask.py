@@ -86,9 +86,8 @@ class OnDask(Runner):
                 self.client.retry([future])
             else:
                 raise _lost(f"a task was {future.status}")
-        raise PartsError(
-            f"Workers died {_PATIENCE} times on one piece, most likely for lack of memory. Cut it smaller."
-        )
+        why = "most likely for lack of memory"
+        raise PartsError(f"Workers died {_PATIENCE} times on one piece, {why}. Cut it smaller.")
 
     def _patiently(self, call: Callable[[float], Any]) -> Any:
         """Return ``call(timeout)``, tried again while there are workers; one that adapts may start with none.

@@ -150,11 +150,7 @@ class Compared:
 
 
 def measure_evidence(
-    gram: Gram,
-    compared: Compared,
-    ks: Sequence[int] | None,
-    entropy: Entropy,
-    report: Progress,
+    gram: Gram, compared: Compared, ks: Sequence[int] | None, entropy: Entropy, report: Progress
 ) -> Evidence:
     """Judge every k, or the values that are given, and compare neighbours with those of documents without groups.
 

@@ -195,11 +195,7 @@ Draw = Callable[[NDArray[np.intp], np.random.Generator], Any]
 
 
 def compared_with(
-    gram: Gram,
-    kernel: Kernel | None,
-    documents: Any,
-    places: NDArray[np.intp] | None = None,
-    draw: Draw | None = None,
+    gram: Gram, kernel: Kernel | None, documents: Any, places: NDArray[np.intp] | None = None, draw: Draw | None = None
 ) -> Compared:
     """Return what makes Grams of some of the documents, or of as many without groups.
 

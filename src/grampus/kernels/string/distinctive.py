@@ -71,11 +71,8 @@ def distinctive_substrings(gram: Gram, labels: Any, *, top: int = 10) -> list[li
     top = check_integer(top, "top", low=1)
     scale = inverse_root(source.diagonal())
     sums = _Sums.of(source.rows, scale)
-    return [
-        _best(source, _compare(source.rows, scale, labels == label, sums), top)
-        for label in np.unique(labels)
-        if label != -1
-    ]
+    clusters = (labels == label for label in np.unique(labels) if label != -1)
+    return [_best(source, _compare(source.rows, scale, member, sums), top) for member in clusters]
 
 
 class _Sums(NamedTuple):

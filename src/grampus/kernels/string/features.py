@@ -110,9 +110,8 @@ def build_index(text: Text, weights: Lengths) -> SubstringIndex:
     private = _private(suffixes, tree, weights, document, shared, edge)
     incidences = _incidences(tree, document, shared, len(text))
     holders = np.flatnonzero(private > 0).astype(np.int32)
-    incidences.append(
-        (holders, np.arange(len(edge), len(edge) + len(holders), dtype=np.int32), np.ones(len(holders), dtype=np.int32))
-    )
+    own = np.arange(len(edge), len(edge) + len(holders), dtype=np.int32)
+    incidences.append((holders, own, np.ones(len(holders), dtype=np.int32)))
     features, transposed, node = _assemble(incidences, np.concatenate([edge, private[holders]]), len(text))
     node = node[node < len(edge)]
     if not features.data.max(initial=0.0) < _LARGEST:

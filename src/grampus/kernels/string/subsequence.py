@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from ..._array import Array
 from ...errors import InputError
-from ...gram import FunctionGram
 from ..spelling import register
 from .base import WithLengthAndDecay
 from .strings import Text, read_strings
@@ -82,9 +81,6 @@ class Subsequence(WithLengthAndDecay):
     def _collect_new(self, new: Any, fitted: Strings) -> Strings:
         return Strings(read_strings(new, self.unit, "new documents", rows=0))
 
-    def _gram(self, fitted: Strings) -> FunctionGram:
-        return FunctionGram(self._cross, fitted, self._diagonal)
-
     def _cross(self, new: Strings, fitted: Strings) -> Array:
         symmetric = new.text is fitted.text and np.array_equal(new.rows, fitted.rows)
         return self._finite(pairwise(new.documents, fitted.documents, self.length, self.decay, symmetric=symmetric))
@@ -94,7 +90,6 @@ class Subsequence(WithLengthAndDecay):
 
     def _finite(self, values: Array) -> Array:
         if not np.isfinite(values).all():
-            raise InputError(
-                f"decay must keep the similarities finite; they overflow with {self.decay:g}. Use a decay of at most 1."
-            )
+            why = f"they overflow with {self.decay:g}"
+            raise InputError(f"decay must keep the similarities finite; {why}. Use a decay of at most 1.")
         return values

@@ -149,9 +149,7 @@ class Cleaner:
             cleaned = drop_lines(cleaned, self.shared, dropped)
             if dropped:
                 found.append((SHARED, dropped))
-        if not found:
-            return text
-        if _WORD.search(cleaned) is None:
+        if not found or _WORD.search(cleaned) is None:
             return text
         if report is not None:
             for kind, pieces in found:

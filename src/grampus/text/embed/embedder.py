@@ -156,13 +156,11 @@ class Embedder:
         try:
             found = np.asarray(rows, dtype="<f4")
         except (TypeError, ValueError) as error:
-            raise InputError(
-                f"embed must give an array of numbers; {self.name} gives {type(rows).__name__}."
-            ) from error
+            given = f"{self.name} gives {type(rows).__name__}"
+            raise InputError(f"embed must give an array of numbers; {given}.") from error
         if found.ndim != 2 or len(found) != count or found.shape[1] == 0:
-            raise InputError(
-                f"embed must give a row for each of {count} texts; {self.name} gives an array of shape {found.shape}."
-            )
+            given = f"{self.name} gives an array of shape {found.shape}"
+            raise InputError(f"embed must give a row for each of {count} texts; {given}.")
         if not np.isfinite(found).all():
             raise InputError(f"embed must give finite numbers; {self.name} gives NaN or infinity.")
         return np.ascontiguousarray(found)

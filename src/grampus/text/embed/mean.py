@@ -157,9 +157,8 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         found = look_up_vectors(self.vectors, names.tolist())
         known = found.known
         if not known.any():
-            raise InputError(
-                f"{name} must know words of the texts; it has none of their {len(names)}. Are they in its language?"
-            )
+            none = f"it has none of their {len(names)}"
+            raise InputError(f"{name} must know words of the texts; {none}. Are they in its language?")
         n, occurrences = counts.shape[0], int(counts.sum())
         frequency = np.bincount(counts.indices, minlength=len(names))
         counts = sp.csr_matrix(counts[:, np.flatnonzero(known)])
@@ -193,12 +192,8 @@ class MeanVectors(TransformerMixin, BaseEstimator):
         """Return the parameters as JSON values, and what was learned as arrays and Texts."""
         words = plain_parameters(TermVectorizer(tokenizer=self.tokenizer, stop_words=self.stop_words, stemmer=None))
         parameters = {"words": words, "remove": self.remove, **self.record()}
-        return parameters, {
-            "words": Texts(self.words_),
-            "weights": self.weights_,
-            "rows": self.rows_,
-            "components": self.components_,
-        }
+        arrays = {"weights": self.weights_, "rows": self.rows_, "components": self.components_}
+        return parameters, {"words": Texts(self.words_), **arrays}
 
     @classmethod
     def unpack(cls, parameters: dict[str, Any], learned: dict[str, Any]) -> MeanVectors:

@@ -131,9 +131,8 @@ def _in_folder(name: str, folder: Path) -> Model:
     found = sorted(folder.glob("*.onnx"))
     if found:
         if len(found) > 1:
-            raise InputError(
-                f"embed must be one model; {folder.name} holds {len(found)} .onnx files. Name one of them."
-            )
+            held = f"{folder.name} holds {len(found)} .onnx files"
+            raise InputError(f"embed must be one model; {held}. Name one of them.")
         return _onnx(name, found[0])
     if (folder / "modules.json").is_file() or (folder / "config.json").is_file():
         files = [file for file in folder.rglob("*") if file.is_file() and _matters(file.relative_to(folder))]

@@ -47,9 +47,8 @@ class OnnxEncoder:
         self.inputs = [entry.name for entry in self.session.get_inputs()]
         known = {"input_ids", "attention_mask", "token_type_ids"}
         if "input_ids" not in self.inputs or not set(self.inputs) <= known:
-            raise InputError(
-                f"{path.name} must take input_ids and an attention_mask; it takes {', '.join(self.inputs)}."
-            )
+            taken = ", ".join(self.inputs)
+            raise InputError(f"{path.name} must take input_ids and an attention_mask; it takes {taken}.")
         names = [entry.name for entry in self.session.get_outputs()]
         self.name, self.first = path.name, first
         self.output = _SENTENCE if _SENTENCE in names else names[0]

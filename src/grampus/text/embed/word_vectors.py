@@ -98,9 +98,8 @@ def _shape(file: IO[bytes], path: Path) -> tuple[int | None, int]:
         except (LookupError, ValueError):
             width = 0
     if not 1 <= width <= _MOST_DIMENSIONS:
-        raise InputError(
-            f"{path.name} must hold word vectors as text, a word and its numbers in every line; it does not."
-        )
+        form = "a word and its numbers in every line"
+        raise InputError(f"{path.name} must hold word vectors as text, {form}; it does not.")
     file.seek(0)
     return int(fields[0]) if header else None, width
 

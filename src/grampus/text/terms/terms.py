@@ -275,11 +275,10 @@ class Terms(TransformerMixin, BaseEstimator):
             analysis = self._analysis(*codes)
             return count_units(prepared.texts, analysis, units, forms[0] if learning else None), forms
         rows = [np.flatnonzero(prepared.language == number) for number in range(len(codes))]
+        texts = ([prepared.texts[int(at)] for at in some] for some in rows)
         blocks = [
-            count_units(
-                [prepared.texts[int(at)] for at in some], self._analysis(code), units, written if learning else None
-            )
-            for some, code, written in zip(rows, codes, forms, strict=True)
+            count_units(own, self._analysis(code), units, written if learning else None)
+            for own, code, written in zip(texts, codes, forms, strict=True)
         ]
         for block in blocks:
             block.resize(block.shape[0], units.size)
@@ -406,9 +405,8 @@ def stemmer_of(name: str | None, language: str = MAIN) -> str | None:
         found = LANGUAGES[language] if name == AUTO else find_language(name)
     except (InputError, AttributeError):
         hint = similar_language(name, stemmers()) or f" Known are {', '.join(stemmers())}."
-        raise InputError(
-            f"stemmer must be None, 'auto', a language such as 'de' or 'german', or 'porter'; got {name!r}.{hint}"
-        ) from None
+        kinds = "None, 'auto', a language such as 'de' or 'german', or 'porter'"
+        raise InputError(f"stemmer must be {kinds}; got {name!r}.{hint}") from None
     return found.stemmer or (None if found.latin else LANGUAGES[MAIN].stemmer)  # for Latin words in such texts
 
 

@@ -273,9 +273,8 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             counts.sum_duplicates()
             counts.eliminate_zeros()
         if counts.nnz and counts.data.min() < 0:
-            raise InputError(
-                f"Negative values in data passed to Weighting: counts must be 0 or more; got {counts.data.min():g}."
-            )
+            rule = "counts must be 0 or more"
+            raise InputError(f"Negative values in data passed to Weighting: {rule}; got {counts.data.min():g}.")
         return counts
 
     def learn(self, counts: Counts) -> None:
@@ -291,10 +290,8 @@ class Weighting(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         local, _, normalisation = _letters(self.weighting)
         weights = local.function(counts.data.astype(np.float64), counts)
         weights = weights * self.global_weights_[counts.indices]
-        dtype = _float_type(self.dtype, counts.dtype)
-        weighted = sp.csr_matrix(
-            (weights.astype(dtype, copy=False), counts.indices.copy(), counts.indptr.copy()), shape=counts.shape
-        )
+        weights = weights.astype(_float_type(self.dtype, counts.dtype), copy=False)
+        weighted = sp.csr_matrix((weights, counts.indices.copy(), counts.indptr.copy()), shape=counts.shape)
         weighted.eliminate_zeros()
         return normalisation.function(weighted)
 
