@@ -96,6 +96,10 @@ class Cost:
     row: float
     whole: float
 
+    def filling(self, n: int) -> Cost:
+        """Return the cost for a Gram over this one that costs little more, but must fill its own n × n matrix."""
+        return Cost(self.product, self.row, max(self.whole, float(n) ** 2))
+
 
 class ComparedDocuments:
     """New documents, compared with those of a Gram through every transform.

@@ -49,8 +49,7 @@ class Merged(Gram):
 
     def cost(self) -> Cost:
         """Return the cost of the base, and of the averages of a matrix."""
-        below, n = self.base.cost(), float(len(self))
-        return Cost(below.product, below.row, max(below.whole, n * n))
+        return self.base.cost().filling(len(self))
 
     def non_negative(self) -> bool | None:
         """Return what is known of the base: means of similarities keep their sign."""

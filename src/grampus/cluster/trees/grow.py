@@ -202,16 +202,8 @@ def by_centroids(node: Part, parts: NDArray[np.intp], initial: Split | None) -> 
     coefficients[np.arange(len(node)), parts] = 1.0 / np.bincount(parts)[parts]
     norms = np.array([column @ node.product(column) for column in coefficients.T])
     # K(x,·)μ_c − ‖μ_c‖²/2 is largest for the nearest centroid
-    return Split(
-        coefficients,
-        norms / 2.0,
-        np.empty(0),
-        np.arange(count),
-        np.zeros(count),
-        initial.eigenvalues if initial else np.empty(0),
-        initial.eigengap if initial else float("nan"),
-        0.0,
-    )
+    values, gap = (initial.eigenvalues, initial.eigengap) if initial else (np.empty(0), float("nan"))
+    return Split(coefficients, norms / 2.0, np.empty(0), np.arange(count), np.zeros(count), values, gap, 0.0)
 
 
 def start_partition(gram: Gram, n_clusters: int, documents: Array) -> NDArray[np.intp]:

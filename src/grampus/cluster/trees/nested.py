@@ -65,11 +65,8 @@ def nested_tree(
     inside = np.flatnonzero(clusters >= 0)
     groups = [_groups(clusters, partition) for partition in above]
     if len(inside) < len(base):
-        around = {
-            "above": [np.asarray(partition)[inside] for partition in above],
-            "below": [np.asarray(partition)[inside] for partition in below],
-        }
-        tree = nested_tree(base.take(inside), clusters[inside], parts, **around)
+        above, below = ([np.asarray(partition)[inside] for partition in given] for given in (above, below))
+        tree = nested_tree(base.take(inside), clusters[inside], parts, above=above, below=below)
         nodes = tuple(replace(node, members=inside[node.members]) for node in tree.nodes)
         return Tree(nodes, tree.n_clusters, tree.complete)
     with blas_threads():

@@ -156,8 +156,7 @@ class CentredPart(Gram):
 
     def cost(self) -> Cost:
         """Return the cost of the node's Gram: centring adds little."""
-        below = self.part.gram.cost()
-        return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
+        return self.part.gram.cost().filling(len(self))
 
 
 def _centred(v: Array) -> Array:

@@ -381,22 +381,11 @@ class Tree(Drawable):
     def to_frame(self) -> Any:
         """Return one row for each node as a pandas DataFrame; pandas is an extra (``grampus[frames]``)."""
         number = {node.index: label for label, node in enumerate(self.leaves)}
-        rows = [
-            {
-                "parent": node.parent,
-                "depth": node.depth,
-                "size": node.size,
-                "scatter": node.scatter,
-                "order": node.order,
-                "gain": node.gain,
-                "eigengap": node.eigengap,
-                "threshold": tuple(node.split.thresholds.tolist()) if node.split else (),
-                "label": number.get(node.index, -1),
-            }
-            for node in self.nodes
-        ]
-        columns = {name: [row[name] for row in rows] for name in rows[0]}
-        return data_frame(columns, range(len(rows)), "node")
+        kept = ("parent", "depth", "size", "scatter", "order", "gain", "eigengap")
+        columns = {name: [getattr(node, name) for node in self.nodes] for name in kept}
+        columns["threshold"] = [tuple(node.split.thresholds.tolist()) if node.split else () for node in self.nodes]
+        columns["label"] = [number.get(node.index, -1) for node in self.nodes]
+        return data_frame(columns, range(len(self.nodes)), "node")
 
 
 def _note(node: Node) -> str:

@@ -78,8 +78,7 @@ class Centred(Transformed):
 
     def cost(self) -> Cost:
         """Return the cost of the base: the correction has rank one."""
-        below = self.base.cost()
-        return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
+        return self.base.cost().filling(len(self))
 
     @property
     def magnitude(self) -> float:

@@ -136,8 +136,7 @@ class Normalised(Transformed):
         """Return the cost of the base for order 0, and of each entry for the others."""
         if self.order != 0:
             return super().cost()
-        below = self.base.cost()
-        return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
+        return self.base.cost().filling(len(self))
 
     def non_negative(self) -> bool | None:
         """Return what is known of the base: signs do not change."""

@@ -113,8 +113,7 @@ class Shifted(Transformed):
 
     def cost(self) -> Cost:
         """Return the cost of the base: the diagonal adds little."""
-        below = self.base.cost()
-        return Cost(below.product, below.row, max(below.whole, float(len(self)) ** 2))
+        return self.base.cost().filling(len(self))
 
     def non_negative(self) -> bool | None:
         """Return what is known of the base: other entries do not change."""
